@@ -1,6 +1,6 @@
 /** Building blocks for the input and output schemas of operations. */
 import * as v from 'valibot'
-import { number as between, closed, integer, map, optional, text, withWritten } from '../check/check.js'
+import { number as between, closed, integer, map, optional, text, withJsonSchema } from '../check/check.js'
 import type { Of, Schema } from './operation.js'
 
 export { closed as object, described, integer, optional, text, word as oneOf } from '../check/check.js'
@@ -23,7 +23,7 @@ export const mapOf = <S extends Schema>(value: S) => map(text, value, 'an object
 
 /** An object of a type that has no schema of its own. */
 export const objectOf = <T extends object>() =>
-  withWritten(
+  withJsonSchema(
     v.custom<T>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
     { type: 'object' },
   )

@@ -36,34 +36,34 @@ export function check<S extends Schema>(
 }
 
 function mistakeOf(issue: v.BaseIssue<unknown>, whole: string, secret: (path: Path) => boolean): Mistake {
-  const { at, path } = deepest(issue, [])
-  return { path, sentence: `${spoken(path) || whole} ${predicate(at, secret(path))}` }
+  const { issue: innermost, path } = deepest(issue, [])
+  return { path, sentence: `${pathInWords(path) || whole} ${predicate(innermost, secret(path))}` }
 }
 
 /** In a union, the alternative that got furthest is probably the intended one. */
-function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<unknown>; path: Path } {
+function deepest(issue: v.BaseIssue<unknown>, above: Path): { issue: v.BaseIssue<unknown>; path: Path } {
   const path = [...above, ...(issue.path ?? []).map(item => item.key as string | number)]
   const inner = issue.issues?.filter(i => i.path).map(i => deepest(i, path)) ?? []
   return inner.reduce((best, candidate) => (candidate.path.length > best.path.length ? candidate : best), {
-    at: issue,
+    issue,
     path,
   })
 }
 
 function predicate({ type, message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
-  // The messages of `closed` and `open` about a key are already complete.
-  if (/^(is|has|says) /.test(message)) return message
+  // Some messages are whole predicates, such as that of `closed` about an unknown key.
+  if (/^(is|has|must) /.test(message)) return message
   if (received === 'undefined') return isMissing(message)
-  // Our own checks are about what is in an object or array, of which nothing is shown.
+  // Our own checks concern the contents of an object or array, which are not quoted.
   const isInside = type === 'check' && typeof input === 'object'
   return secret || isInside ? `${mustBe(message)}.` : `${mustBe(message, input)}.`
 }
 
-/** The rest of a sentence about a value that is not as expected; without the value if that must not be quoted. */
+/** The rest of a sentence about a wrong value. Leave the value out if it must not be quoted. */
 export const mustBe = (expectation: string, ...value: readonly [unknown?]) =>
-  value.length === 0 ? `must be ${expectation}` : `must be ${expectation}, not ${shown(value[0])}`
+  value.length === 0 ? `must be ${expectation}` : `must be ${expectation}, not ${valueInWords(value[0])}`
 
-/** The rest of a sentence about a value that is not there. */
+/** The rest of a sentence about a missing value. */
 export const isMissing = (expectation: string) => `is missing. It must be ${expectation}.`
 
 /** The expectation of a number, both ends included. `what` names it with its unit. */
@@ -77,7 +77,7 @@ export const AN_OBJECT = 'an object'
 const LONGEST_SHOWN = 60
 
 /** For example `messages[1].role`; empty for the whole value. */
-export function spoken(path: Path): string {
+export function pathInWords(path: Path): string {
   return path.reduce<string>((sum, step) => {
     if (typeof step === 'number') return `${sum}[${step}]`
     const key = step.length > LONGEST_SHOWN ? `${step.slice(0, LONGEST_SHOWN)}…` : step
@@ -87,7 +87,7 @@ export function spoken(path: Path): string {
 }
 
 /** A value in readable, shortened form. */
-export function shown(value: unknown): string {
+export function valueInWords(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (typeof value === 'object') return 'an object'
@@ -111,7 +111,7 @@ export function closed<const E extends v.ObjectEntries>(
   const strict = v.strictObject(entries, AN_OBJECT)
   const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
-  const checking = running(strict, (dataset, config) => {
+  const checking = withRun(strict, (dataset, config) => {
     const { value: input } = dataset // read first, because the inner schema replaces it
     const result = inner['~run'](dataset, config)
     if (typeof input !== 'object' || input === null) return result
@@ -149,16 +149,18 @@ export const map = <const K extends v.GenericSchema<string, string>, const S ext
 
 /** For valibot, an array is also an object. */
 function withoutArrays<S extends v.GenericSchema>(schema: S, what = AN_OBJECT): S {
-  const none: v.GenericSchema = v.never(what)
-  return running(schema, (dataset, config) => (Array.isArray(dataset.value) ? none : schema)['~run'](dataset, config))
+  const refusing: v.GenericSchema = v.never(what)
+  return withRun(schema, (dataset, config) =>
+    (Array.isArray(dataset.value) ? refusing : schema)['~run'](dataset, config),
+  )
 }
 
 /** `schema` with another check, but the same description. */
-const running = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
+const withRun = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
 
 /** One of several forms, which `choose` tells apart by the value: the mistakes are those in that form alone. */
 export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, choose: (value: unknown) => number) =>
-  running(v.union(forms), (dataset, config) =>
+  withRun(v.union(forms), (dataset, config) =>
     (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
   )
 
@@ -190,7 +192,7 @@ export function integer(least: number, most = Number.POSITIVE_INFINITY, what = '
 }
 
 /**
- * Checks one key of an object depending on the others. `written` is the same check as JSON Schema, for the document.
+ * Checks one key of an object depending on the others. `written` is the same check as a JSON Schema.
  */
 export const where = <O extends object>(
   key: keyof O & string,
@@ -198,7 +200,7 @@ export const where = <O extends object>(
   holds: (object: O) => boolean,
   written?: object,
 ) =>
-  withWritten(
+  withJsonSchema(
     v.rawCheck<O>(({ dataset, addIssue }) => {
       if (!dataset.typed || holds(dataset.value)) return
       const value = dataset.value[key]
@@ -211,8 +213,8 @@ export const where = <O extends object>(
 /**
  * One of our own checks or schemas with its JSON Schema, which cannot be derived from it (see config/json-schema.ts).
  */
-export const withWritten = <const C extends object>(own: C, written: object | undefined): C =>
-  written === undefined ? own : { ...own, written }
+export const withJsonSchema = <const C extends object>(check: C, written: object | undefined): C =>
+  written === undefined ? check : { ...check, written }
 
 /** `schema` with a description for the reference and for editors. */
 export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
@@ -246,19 +248,19 @@ export function settingsIn<S extends v.GenericSchema<unknown, unknown>>(
   schema: S,
 ): { readonly value: v.InferOutput<S> } | { readonly sentence: string } {
   const settings: Record<string, unknown> = Object.create(null)
-  for (const part of text.match(parts) ?? []) {
-    const mark = part.indexOf('=')
-    const name = (mark < 0 ? part : part.slice(0, mark)).trim()
+  for (const part of text.match(settingPattern) ?? []) {
+    const equalsAt = part.indexOf('=')
+    const name = (equalsAt < 0 ? part : part.slice(0, equalsAt)).trim()
     if (part.trim() === '') continue
-    if (name in settings) return { sentence: `${name} is there twice.` }
-    settings[name] = mark < 0 ? true : read(part.slice(mark + 1).trim())
+    if (name in settings) return { sentence: `${name} is given twice.` }
+    settings[name] = equalsAt < 0 ? true : read(part.slice(equalsAt + 1).trim())
   }
   const checked = check(schema, { ...settings }, { firstOnly: true, whole: 'it' })
   return 'value' in checked ? checked : { sentence: checked.mistakes[0]?.sentence ?? '' }
 }
 
-/** The parts between semicolons; those in quotes belong to the text. */
-const parts = /(?:=\s*"[^"]*"|[^;])+/g
+/** A part between semicolons. Semicolons in quotes do not end it. */
+const settingPattern = /(?:=\s*"[^"]*"|[^;])+/g
 
 function read(text: string): unknown {
   if (/^"[^"]*"$/.test(text)) return text.slice(1, -1)

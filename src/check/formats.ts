@@ -13,9 +13,9 @@ export const isEmail = (text: string) => form.test(text)
  * Whether `written` is a date, or a date and time with a zone. Days that do not exist in a month are refused, and so are times whose year in
  * UTC has not four digits: times are compared as texts.
  */
-export function isMoment(written: string): boolean {
-  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(written) ?? []
-  if (day === undefined || Number.isNaN(Date.parse(written))) return false
-  if (!/^\d/.test(new Date(written).toISOString())) return false
+export function isMoment(text: string): boolean {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false
+  if (!/^\d/.test(new Date(text).toISOString())) return false
   return new Date(day).toISOString().startsWith(day)
 }

@@ -14,7 +14,7 @@ export function jsonFrom(text: string, origin: string, files: readonly string[] 
 }
 
 /** Adds file, line and column to mistakes. */
-export function placed(mistakes: readonly Mistake[], json: string, origin: string): readonly Problem[] {
+export function withPlaces(mistakes: readonly Mistake[], json: string, origin: string): readonly Problem[] {
   const places = placesOf(
     json,
     mistakes.map(({ path }) => path),

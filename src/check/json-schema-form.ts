@@ -69,12 +69,12 @@ const isText = (value: unknown) => typeof value === 'string'
 const isFlag = (value: unknown) => typeof value === 'boolean'
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
 const isSchema = (value: unknown) => isFlag(value) || isObject(value)
-const areSome = (value: unknown) => Array.isArray(value) && value.length > 0
+const isNonEmptyArray = (value: unknown) => Array.isArray(value) && value.length > 0
 
 const keysOf = <T>(keys: string, value: T) => keys.split(' ').map((key): [string, T] => [key, value])
 
 /** The required types of keyword values. A keyword with another value is ignored, as if it were unknown. */
-const shapes = new Map<string, (value: unknown) => boolean>([
+const keywordTypes = new Map<string, (value: unknown) => boolean>([
   ...keysOf('minimum maximum exclusiveMinimum exclusiveMaximum', isNumber),
   ...keysOf('minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', isCount),
   ...keysOf('$id $ref $anchor title description format pattern', isText),
@@ -82,8 +82,8 @@ const shapes = new Map<string, (value: unknown) => boolean>([
   ...keysOf('properties patternProperties $defs definitions dependentSchemas dependentRequired', isObject),
   ...keysOf('additionalProperties unevaluatedProperties propertyNames contains additionalItems', isSchema),
   ...keysOf('unevaluatedItems not if then else', isSchema),
-  ...keysOf('allOf anyOf oneOf prefixItems', areSome),
-  ['items', value => isSchema(value) || areSome(value)],
+  ...keysOf('allOf anyOf oneOf prefixItems', isNonEmptyArray),
+  ['items', value => isSchema(value) || isNonEmptyArray(value)],
   ['multipleOf', value => isNumber(value) && (value as number) > 0],
   ['uniqueItems', isFlag],
   ['required', areTexts],
@@ -91,34 +91,40 @@ const shapes = new Map<string, (value: unknown) => boolean>([
 ])
 
 /** The values of these keywords are data or descriptions, not schemas. */
-const plain = new Set(keysOf('default const enum examples required type dependentRequired', 0).map(([key]) => key))
-const maps = new Set(keysOf('properties patternProperties $defs definitions dependentSchemas', 0).map(([key]) => key))
+const dataKeywords = new Set(
+  keysOf('default const enum examples required type dependentRequired', 0).map(([key]) => key),
+)
+const schemaMapKeywords = new Set(
+  keysOf('properties patternProperties $defs definitions dependentSchemas', 0).map(([key]) => key),
+)
 
-/** The validator takes neither BigInts nor names with half of a surrogate pair, which both occur in JSON. */
-export function readable(value: unknown): unknown {
+/** Replaces what the validator cannot read: BigInts, and names with half of a surrogate pair. Both occur in JSON. */
+export function withoutUnsupported(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
-  if (Array.isArray(value)) return value.map(readable)
+  if (Array.isArray(value)) return value.map(withoutUnsupported)
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inside]) => [name.toWellFormed(), readable(inside)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inside]) => [name.toWellFormed(), withoutUnsupported(inside)]),
+  )
 }
 
 /** Returns a normalized copy of the schema. Throws an UnfitSchema if a pattern is not a regular expression. */
-export function tidied(schema: unknown): NormalizedSchema {
+export function normalized(schema: unknown): NormalizedSchema {
   if (!isObject(schema)) return schema !== false
   const entries = Object.entries(inOneDialect(schema)).flatMap(([key, value]) => {
-    if (shapes.get(key)?.(value) === false || value === undefined) return []
-    return [[key, tidiedValue(key, value)] as const]
+    if (keywordTypes.get(key)?.(value) === false || value === undefined) return []
+    return [[key, normalizedValue(key, value)] as const]
   })
   return withReadablePattern(Object.fromEntries(entries))
 }
 
-function tidiedValue(key: string, value: unknown): unknown {
-  if (plain.has(key)) return value
-  if (Array.isArray(value)) return value.map(tidied)
+function normalizedValue(key: string, value: unknown): unknown {
+  if (dataKeywords.has(key)) return value
+  if (Array.isArray(value)) return value.map(normalized)
   if (!isObject(value)) return value
-  if (!maps.has(key)) return tidied(value)
+  if (!schemaMapKeywords.has(key)) return normalized(value)
   if (key === 'patternProperties') for (const pattern of Object.keys(value)) requireRegularExpression(pattern)
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, tidied(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, normalized(inner)]))
 }
 
 /** Translates older drafts, OpenAPI, and common hand-written forms. */
@@ -160,7 +166,7 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
 function withReadablePattern(schema: Raw): SchemaObject {
   const { pattern, ...rest } = schema
   if (typeof pattern !== 'string' || isRegularExpression(pattern, 'u')) return schema
-  if (!isRegularExpression(pattern, '')) throw noRegularExpression(pattern)
+  if (!isRegularExpression(pattern, '')) throw invalidPattern(pattern)
   return { ...rest, loosePattern: pattern }
 }
 
@@ -169,10 +175,10 @@ const takesOffset = (pattern: string) =>
   ['10:30:00Z', '10:30:00+00:00'].some(time => new RegExp(pattern, 'u').test(time))
 
 function requireRegularExpression(pattern: string): void {
-  if (!isRegularExpression(pattern, 'u')) throw noRegularExpression(pattern)
+  if (!isRegularExpression(pattern, 'u')) throw invalidPattern(pattern)
 }
 
-const noRegularExpression = (pattern: string) =>
+const invalidPattern = (pattern: string) =>
   new UnfitSchema(`the pattern ${JSON.stringify(pattern.slice(0, 60))} is not a regular expression`)
 
 function isRegularExpression(pattern: string, flags: string): boolean {

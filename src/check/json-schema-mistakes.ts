@@ -1,9 +1,9 @@
 /** Explains in sentences why a value does not fit a JSON Schema. */
-import { type Mistake, mustBe, oneOf, type Path, shown, spoken } from './check.js'
+import { type Mistake, mustBe, oneOf, type Path, pathInWords, valueInWords } from './check.js'
 import type { SchemaObject } from './json-schema-form.js'
 import { didYouMean } from './suggest.js'
 
-/** A keyword that a value does not fit. Those with schemas inside are followed by the mismatches of these. */
+/** A keyword that a value does not fit. A keyword with nested schemas is followed by their mismatches. */
 export interface SchemaMismatch {
   readonly keyword: string
   readonly location: string
@@ -37,14 +37,17 @@ function mistakesOf(
   whole: string,
 ): readonly Mistake[] {
   const { keyword, schema, path, value } = mismatch
-  const at = (path: Path, predicate: string): Mistake => ({ path, sentence: `${spoken(path) || whole} ${predicate}` })
+  const at = (path: Path, predicate: string): Mistake => ({
+    path,
+    sentence: `${pathInWords(path) || whole} ${predicate}`,
+  })
   if (keyword === 'false') return [at(path, `is not known here.${suggestion(path, around?.schema)}`)]
   if (keyword === 'required') return missing(schema.required, value).map(key => at([...path, key], 'is missing.'))
   if (keyword === 'dependentRequired')
     return Object.entries(schema.dependentRequired ?? {})
       .filter(([key]) => has(value, key))
       .flatMap(([key, keys]) =>
-        missing(keys, value).map(other => at([...path, other], `is missing, which must be there beside ${key}.`)),
+        missing(keys, value).map(other => at([...path, other], `is missing, but required if ${key} is present.`)),
       )
   if (keyword === 'anyOf' || keyword === 'oneOf') return mistakesOfForms(mismatch, inside, whole)
   return [at(path, `${expectations[keyword]?.(schema, value) ?? `does not fit ${keyword} of its schema`}.`)]
@@ -61,12 +64,12 @@ function suggestion(path: Path, { properties = {} }: SchemaObject = {}): string 
 
 /** The mismatches of each alternative that did not fit. */
 function formsOf(
-  { location: own }: SchemaMismatch,
+  { location }: SchemaMismatch,
   inside: readonly SchemaMismatch[],
 ): readonly (readonly SchemaMismatch[])[] {
   const forms = new Map<string, SchemaMismatch[]>()
   for (const mismatch of inside) {
-    const form = mismatch.location.slice(own.length + 1).split('/', 1)[0] ?? ''
+    const form = mismatch.location.slice(location.length + 1).split('/', 1)[0] ?? ''
     forms.set(form, [...(forms.get(form) ?? []), mismatch])
   }
   return [...forms.values()]
@@ -80,13 +83,13 @@ function mistakesOfForms(
   const { path, value } = mismatch
   const forms = formsOf(mismatch, inside)
   const { length: count } = mismatch.schema[mismatch.keyword as 'anyOf' | 'oneOf'] ?? []
-  const at = (predicate: string) => [{ path, sentence: `${spoken(path) || whole} ${predicate}` }]
+  const at = (predicate: string) => [{ path, sentence: `${pathInWords(path) || whole} ${predicate}` }]
   if (forms.length < count) return at(`fits more than one of the ${count} forms that its schema allows.`)
   // The intended form probably has the right constants, such as a `kind`, and its mistakes deepest in the value.
   const depthOf = (form: readonly SchemaMismatch[]) => Math.max(...form.map(one => one.path.length))
-  const tags = (form: readonly SchemaMismatch[]) => form.filter(one => isTag(one, path)).length
-  const [best = [], ...others] = forms.toSorted((a, b) => tags(a) - tags(b) || depthOf(b) - depthOf(a))
-  const isIntended = others.every(form => tags(form) > tags(best))
+  const wrongTags = (form: readonly SchemaMismatch[]) => form.filter(one => isTag(one, path)).length
+  const [best = [], ...others] = forms.toSorted((a, b) => wrongTags(a) - wrongTags(b) || depthOf(b) - depthOf(a))
+  const isIntended = others.every(form => wrongTags(form) > wrongTags(best))
   if (isIntended || depthOf(best) > path.length) return mistakesIn(best, whole)
   const types = inside.every(({ keyword }) => keyword === 'type')
     ? inside.flatMap(({ schema }) => schema.type ?? [])
@@ -95,7 +98,7 @@ function mistakesOfForms(
   return at(`fits none of the ${count} forms that its schema allows.`)
 }
 
-/** Whether a field has to be one value: OpenAPI 3.0 has no `const`, only lists of one. */
+/** Whether a field must have one certain value. OpenAPI 3.0 has no `const`, only an `enum` of one. */
 const isTag = ({ keyword, schema, path }: SchemaMismatch, { length }: Path) =>
   path.length > length && (keyword === 'const' || (keyword === 'enum' && schema.enum?.length === 1))
 
@@ -140,7 +143,7 @@ const expectations: Readonly<Record<string, (schema: SchemaObject, value: unknow
   multipleOf: ({ multipleOf }, value) => mustBe(`a multiple of ${multipleOf}`, value),
   minLength: ({ minLength }, value) => `must have at least ${counted(minLength, 'character')}, not ${size(value)}`,
   maxLength: ({ maxLength }, value) => `must have at most ${counted(maxLength, 'character')}, not ${size(value)}`,
-  pattern: ({ pattern }, value) => `must match /${pattern}/, not ${shown(value)}`,
+  pattern: ({ pattern }, value) => `must match /${pattern}/, not ${valueInWords(value)}`,
   format: ({ format }, value) => mustBe(`a string of the format ${format}`, value),
 }
 

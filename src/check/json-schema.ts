@@ -4,10 +4,10 @@ import type { CheckOptions, Mistake, Path } from './check.js'
 import {
   type JsonValue,
   type NormalizedSchema,
-  readable,
+  normalized,
   type SchemaObject,
-  tidied,
   UnfitSchema,
+  withoutUnsupported,
 } from './json-schema-form.js'
 import { mistakesIn, type SchemaMismatch } from './json-schema-mistakes.js'
 
@@ -59,42 +59,42 @@ export type Validator = (value: unknown, options?: Pick<CheckOptions, 'firstOnly
  * values from clients are validated within `bounded`. Throws an UnfitSchema for a schema that cannot be used.
  */
 export function validatorOf(schema: unknown): Validator {
-  if (typeof schema !== 'object' || schema === null) return prepared(schema)
-  const validator = validators.get(schema) ?? prepared(schema)
+  if (typeof schema !== 'object' || schema === null) return createValidator(schema)
+  const validator = validators.get(schema) ?? createValidator(schema)
   validators.set(schema, validator)
   return validator
 }
 
-function prepared(schema: unknown): Validator {
-  const root = tidied(readable(schema))
+function createValidator(schema: unknown): Validator {
+  const root = normalized(withoutUnsupported(schema))
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)
   const check: Validator = (value, { firstOnly = false, whole = 'it' } = {}) => {
     const errors = run(value as JsonValue, root, lookup, firstOnly)
     if (errors.length === 0) return []
-    const mistakes = mistakesIn(located(errors, value, schemaAt), whole)
+    const mistakes = mistakesIn(mismatchesOf(errors, value, schemaAt), whole)
     return firstOnly ? mistakes.slice(0, 1) : mistakes
   }
   return (value, options) => {
     try {
       return check(value, options)
     } catch {
-      // Few values have what the validator cannot read, so the others are not copied.
-      return check(readable(value), options)
+      // Only values that the validator cannot read are copied; few are.
+      return check(withoutUnsupported(value), options)
     }
   }
 }
 
-function located(
+function mismatchesOf(
   errors: readonly OutputUnit[],
   root: unknown,
   schemaAt: (location: string) => NormalizedSchema | undefined,
 ): readonly SchemaMismatch[] {
-  let before = ''
+  let previousLocation = ''
   return errors.map(({ keyword, keywordLocation, instanceLocation }) => {
     // The validator gives a `false` schema the location of the value.
-    const location = keyword === 'false' ? `${before}/false` : keywordLocation
-    before = location
+    const location = keyword === 'false' ? `${previousLocation}/false` : keywordLocation
+    previousLocation = location
     const around = schemaAt(location.slice(0, location.lastIndexOf('/')))
     return { keyword, location, schema: typeof around === 'object' ? around : {}, ...valueAt(root, instanceLocation) }
   })
@@ -116,7 +116,7 @@ function valueAt(root: unknown, pointer: string): { readonly value: unknown; rea
   return { value, path }
 }
 
-/** Follows the validator's way through keywords and references. */
+/** Follows the location that the validator reports, through keywords and references. */
 function schemaIn(lookup: SchemaLookup, root: NormalizedSchema, location: string): NormalizedSchema | undefined {
   let schema: unknown = root
   for (const step of stepsOf(location)) {

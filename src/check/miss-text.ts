@@ -19,8 +19,8 @@ interface Paint {
 const WIDTH = 48
 
 export function missText({ method, path, reason, nearest }: Missed, paint: Paint = unpainted): string {
-  const { title: shown, harmless } = paint
-  const title = shown(`No recording matches ${method} ${harmless(path)}.`)
+  const { title: paintTitle, harmless } = paint
+  const title = paintTitle(`No recording matches ${method} ${harmless(path)}.`)
   if (!nearest || nearest.differences.length === 0) return `${title} ${harmless(reason)}`
   return [`${title} The nearest is ${harmless(nearest.file)}:`, ...table(nearest.differences, paint)].join('\n')
 }

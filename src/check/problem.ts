@@ -12,11 +12,11 @@ export interface Problem {
   readonly sentence: string
 }
 
-/** Stands for a text that has a problem already, and whose value is therefore not known. */
+/** Replaces a text whose value is unknown because of a problem that has already been reported. */
 export const refusedText = Symbol('a refused text')
 
 /** For example `platform.config.yaml:3:5: prot is not known here. Did you mean "port"?` */
-export function wordProblem({ origin, line, column, sentence }: Problem): string {
+export function problemInWords({ origin, line, column, sentence }: Problem): string {
   const place = line === undefined ? origin : `${origin}:${line}:${column ?? 1}`
   return `${place}: ${sentence}`
 }
@@ -24,8 +24,8 @@ export function wordProblem({ origin, line, column, sentence }: Problem): string
 /** The problem for a file that could not be read. */
 export function unreadable(origin: string, error: unknown): Problem {
   const { code, message } = error as NodeJS.ErrnoException
-  const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is no text in UTF-8' : (code ?? message)
-  return { origin, sentence: `cannot be read (${why}).` }
+  const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8 text' : (code ?? message)
+  return { origin, sentence: `cannot be read (${reason}).` }
 }
 
 /** Thrown if files or options cannot be used. */
@@ -37,7 +37,7 @@ export class ProblemsError extends Error {
     /** The files that can be edited to fix the problem. */
     readonly files: readonly string[] = [],
   ) {
-    super(problems.map(wordProblem).join('\n'))
+    super(problems.map(problemInWords).join('\n'))
   }
 }
 
@@ -57,14 +57,14 @@ export class UsageError extends StartError {
  */
 export function makeFolder(dir: string, mode?: number): string | undefined {
   if (existsSync(dir)) return undefined
-  const above = path.dirname(dir)
-  const made = above === dir ? undefined : makeFolder(above, mode)
+  const parent = path.dirname(dir)
+  const firstCreated = parent === dir ? undefined : makeFolder(parent, mode)
   try {
     mkdirSync(dir, { mode })
   } catch (error) {
     // Another process was faster.
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return made
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return firstCreated
     throw error
   }
-  return made ?? dir
+  return firstCreated ?? dir
 }

@@ -1,7 +1,7 @@
 /** Finds what the user probably meant. */
 import { distance } from 'fastest-levenshtein'
 
-/** Comparing takes quadratic time, and what is longer is no misspelt name. */
+/** Comparing takes quadratic time, and a longer text is not a misspelt name. */
 const LONGEST = 200
 
 /** The known name most similar to `written`, or `undefined` if none is similar enough. */
@@ -12,8 +12,8 @@ export function nearest(written: string, known: readonly string[]): string | und
   let bestDistance = Math.max(2, Math.floor(written.length / 3)) + 1
   for (const name of known) {
     // Of two equally similar names, prefers the one of the same length: letters are swapped more often than left out.
-    const apart = distanceTo(name.toLowerCase(), lower) + Math.abs(written.length - name.length) / 1000
-    if (apart < bestDistance) [best, bestDistance] = [name, apart]
+    const currentDistance = distanceTo(name.toLowerCase(), lower) + Math.abs(written.length - name.length) / 1000
+    if (currentDistance < bestDistance) [best, bestDistance] = [name, currentDistance]
   }
   return best
 }
@@ -31,7 +31,7 @@ export const suggesting = (name: string) => ` Did you mean "${name}"?`
  * ignored.
  */
 export function didYouMean(written: string, known: readonly string[], prefix = ''): string {
-  const own = (name: string) => name.slice(prefix.length)
-  const name = nearest(own(written), known.map(own))
+  const withoutPrefix = (name: string) => name.slice(prefix.length)
+  const name = nearest(withoutPrefix(written), known.map(withoutPrefix))
   return name === undefined ? '' : suggesting(prefix + name)
 }

@@ -16,15 +16,15 @@ export function listItems(text: string): readonly ListItem[] | undefined {
   if (!isSeq(contents) || contents.srcToken?.type !== 'block-seq') return undefined
   const dashes = contents.srcToken.items.map(({ start }) => start.find(({ type }) => type === 'seq-item-ind')?.offset)
   const ends = contents.items.map(endOf)
-  const found = dashes.flatMap((dash, i) => {
+  const starts = dashes.flatMap((dash, i) => {
     if (dash === undefined) return []
     const line = lineStart(text, dash)
     const indent = dash - line
     const start = withCommentsAbove(text, line, { indent, from: ends[i - 1] ?? 0 })
     return [{ start, indent, valueEnd: lineEnd(text, Math.max(ends[i] ?? 0, dash + 1)) }]
   })
-  return found.map(({ start, indent, valueEnd }, i) => {
-    const end = withCommentsBelow(text, valueEnd, { indent, to: found[i + 1]?.start ?? text.length })
+  return starts.map(({ start, indent, valueEnd }, i) => {
+    const end = withCommentsBelow(text, valueEnd, { indent, to: starts[i + 1]?.start ?? text.length })
     return { start, end, indent }
   })
 }
@@ -46,7 +46,7 @@ function lineEnd(text: string, at: number): number {
   return found < 0 ? text.length : found + 1
 }
 
-/** A line with `#` inside a text of the previous item is no comment, so nothing above `from` counts. */
+/** A line with `#` inside a text of the previous item is not a comment, so nothing above `from` counts. */
 function withCommentsAbove(text: string, line: number, { indent, from }: { indent: number; from: number }): number {
   let start = line
   while (start > from) {

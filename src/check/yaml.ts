@@ -57,16 +57,18 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     logLevel: 'error',
     intAsBigInt: keepDigits,
   })
-  const at = (offset: number): Position => {
+  const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-  const problemAt = (node: unknown, sentence: string): Problem => ({ origin, ...at(offsetOf(node)), sentence })
-  const problems: Problem[] = worthTelling(document.errors).map(error => {
-    const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : whyOf(error)
-    return { origin, ...at(error.pos[0]), sentence: `This is not valid YAML: ${sentence(why)}` }
+  const problemAt = (node: unknown, sentence: string): Problem => ({ origin, ...positionAt(offsetOf(node)), sentence })
+  const problems: Problem[] = independentErrors(document.errors).map(error => {
+    const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : reasonOf(error)
+    return { origin, ...positionAt(error.pos[0]), sentence: `This is not valid YAML: ${sentence(why)}` }
   })
-  problems.push(...misused(document, problems.length === 0).map(([node, sentence]) => problemAt(node, sentence)))
+  problems.push(
+    ...unsupportedNodes(document, problems.length === 0).map(([node, sentence]) => problemAt(node, sentence)),
+  )
   const { replaced, refused } = replaceText && text.includes('$') ? replaceTexts(document, replaceText) : untouched
   if (keepDigits) shortenDigits(document)
 
@@ -79,15 +81,15 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     problems.push({ origin, line: 1, column: 1, sentence: why })
   }
   problems.push(...refused.map(([node, sentence]) => problemAt(node, sentence)))
-  return { value, problems, replaced, locate: path => at(offsetOf(find(document.contents, path))) }
+  return { value, problems, replaced, locate: path => positionAt(offsetOf(find(document.contents, path))) }
 }
 
 const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0)
 
 type Mistakes = readonly (readonly [node: unknown, sentence: string])[]
 
-/** Unknown aliases and, if requested, keys that are no words. */
-function misused(document: Document, withKeys: boolean): Mistakes {
+/** Unknown aliases and, with `withKeys`, keys that are maps or lists. */
+function unsupportedNodes(document: Document, withKeys: boolean): Mistakes {
   const found: [unknown, string][] = []
   visit(document, {
     Alias(_key, node, ancestors) {
@@ -139,25 +141,25 @@ function shortenDigits(document: Document): void {
 
 // How YAML reads `text: {{user}}`.
 const keyWithoutName =
-  "A key has to be a word here, not a map or a list. A text that begins with { or [ stands in quotes: '{{user}}'."
+  "A key must be a word, not a map or a list. A text that begins with { or [ must be quoted: '{{user}}'."
 const noAnchor = 'The anchor of this alias is not set before it. A text that begins with * must be quoted.'
 
-/** One syntax error causes more after it, but each duplicate key is an error of its own. */
-function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
+/** A syntax error causes others after it, so only the first counts. Each duplicate key is an error of its own. */
+function independentErrors(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
   return errors.filter(error => error.code === 'DUPLICATE_KEY' || error === first)
 }
 
 function duplicateKey(document: Document, offset: number, lines: LineCounter): string {
-  let sentence = 'A key is there twice.'
+  let sentence = 'A key appears twice.'
   visit(document, {
     Map(_key, { items }) {
       const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []))
-      const again = keys.find(({ range }) => range?.[0] === offset)
-      const first = keys.find(({ value }) => value === again?.value)
-      if (!again || !first) return undefined
+      const second = keys.find(({ range }) => range?.[0] === offset)
+      const first = keys.find(({ value }) => value === second?.value)
+      if (!second || !first) return undefined
       const { line } = lines.linePos(first.range?.[0] ?? 0)
-      sentence = `The key ${JSON.stringify(String(again.value))} appears twice, first on line ${line}. Remove one of them.`
+      sentence = `The key ${JSON.stringify(String(second.value))} appears twice, first on line ${line}. Remove one of them.`
       return visit.BREAK
     },
   })
@@ -165,7 +167,7 @@ function duplicateKey(document: Document, offset: number, lines: LineCounter): s
 }
 
 /** The library's message without quotes from the file, which may be secret. */
-function whyOf({ code, message }: YAMLParseError): string {
+function reasonOf({ code, message }: YAMLParseError): string {
   if (code === 'MULTIPLE_DOCS') return 'A second document begins here; only one is read.'
   const why = message
     .replace(/( in YAML stream)?: .*$/s, '')
@@ -176,7 +178,7 @@ function whyOf({ code, message }: YAMLParseError): string {
 
 /** What the author probably meant. */
 const remedies = [
-  [/^Invalid escape sequence/, "Between single quotes a backslash is only a backslash, as in '/\\d+/'."],
+  [/^Invalid escape sequence/, "Inside single quotes a backslash is an ordinary character, as in '/\\d+/'."],
   [/^Nested mappings are not allowed/, 'A text that contains a colon must be quoted.'],
   [/^Plain value cannot start with/, 'A text that begins with it must be quoted.'],
   [/^Unexpected scalar at node end/, 'Double a quote inside single quotes, and indent lines with spaces.'],

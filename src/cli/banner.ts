@@ -1,6 +1,6 @@
 /** The text shown after a start: where the platform is, and what to copy. */
 import path from 'node:path'
-import { askingLive } from '../config/load.js'
+import { mistakesWithoutLive } from '../config/load.js'
 import { usesRecordings } from '../core/exchange.js'
 import { isLoopback } from '../core/origins.js'
 import { CONTROL } from '../core/paths.js'
@@ -15,7 +15,7 @@ const wildcards = new Set(['0.0.0.0', '::'])
 export function banner(platform: Platform, version: string, colors: Colors): string {
   const { url, authUrl, dashboardUrl, anonKey, apiKey, controlToken, mode, modes, loaded } = platform
   const { upstream, auth, state, users, recordings } = loaded.config
-  const goesLive = askingLive({ mode, modes, recordings }).length > 0
+  const goesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
   // Shows only the well-known development password, never one from the configuration.
   const user = auth.mode === 'local' ? users.find(({ email }) => email === developmentUser.email) : undefined
   const facts = [
@@ -52,7 +52,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
 
 export function warningsOf({ mode, modes, loaded }: Platform): readonly string[] {
   const { host, upstream, auth, recordings } = loaded.config
-  const goesLive = askingLive({ mode, modes, recordings }).length > 0
+  const goesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
   const where = wildcards.has(host) ? 'every address of this machine' : host
   return [
     ...(isLoopback(host)

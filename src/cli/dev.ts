@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Problem, ProblemsError, UsageError, wordProblem } from '../check/problem.js'
+import { type Problem, ProblemsError, problemInWords, UsageError } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
@@ -171,7 +171,7 @@ async function reloadOnChange(parts: Watched): Promise<void> {
       const problems = problemsOf(error)
       log.problem({ event: 'reload-failed', problems }, ({ red }) =>
         [
-          ...problems.map(problem => red(wordProblem(problem))),
+          ...problems.map(problem => red(problemInWords(problem))),
           'Not reloaded: the last valid configuration is still in use.',
         ].join('\n'),
       )

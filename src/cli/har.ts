@@ -1,6 +1,6 @@
 /** `standin import` and `standin export`: convert recordings from and to a HAR file. */
 import { text as textFrom } from 'node:stream/consumers'
-import { UsageError, wordProblem } from '../check/problem.js'
+import { problemInWords, UsageError } from '../check/problem.js'
 import { readText } from '../config/load.js'
 import {
   type Folder,
@@ -38,7 +38,7 @@ const importFile = command({
     const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
     const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
-    for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
+    for (const problem of imported.problems) console.error(harmless(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
     if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey].flatMap(numbered)))
     const { written, there } = await keep(folder, imported, flags)

@@ -1,6 +1,6 @@
 /** The command line: runs the command, and turns its result into an exit code. */
 import path from 'node:path'
-import { ProblemsError, StartError, UsageError, wordProblem } from '../check/problem.js'
+import { ProblemsError, problemInWords, StartError, UsageError } from '../check/problem.js'
 import { PlatformError } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
 import { version } from '../version.js'
@@ -37,7 +37,7 @@ function print(result: CommandResult, { flags }: CommandLine): void {
 /** Prints why the process ends, and returns the exit code. Only internal errors are printed with a stack trace. */
 function explain(error: unknown, argv: readonly string[]): number {
   if (error instanceof ProblemsError) {
-    for (const problem of error.problems) console.error(wordProblem(problem))
+    for (const problem of error.problems) console.error(problemInWords(problem))
     return EXIT_BAD_INPUT
   }
   if (error instanceof UsageError) {
@@ -54,7 +54,7 @@ function explain(error: unknown, argv: readonly string[]): number {
 function refusedBySystem(error: unknown): string | undefined {
   const { code, syscall, path: place } = error as NodeJS.ErrnoException
   if (place === undefined) return undefined
-  return wordProblem({ origin: path.relative('', place), sentence: `cannot be written (${code}, ${syscall}).` })
+  return problemInWords({ origin: path.relative('', place), sentence: `cannot be written (${code}, ${syscall}).` })
 }
 
 /** Runs the command line. On failure the process ends with an exit code that says why. */

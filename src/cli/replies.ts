@@ -1,7 +1,7 @@
 /** `standin replies …`: shows what the rules would answer, and checks them. */
 import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
-import { UsageError, unreadable, wordProblem } from '../check/problem.js'
+import { problemInWords, UsageError, unreadable } from '../check/problem.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
@@ -39,7 +39,7 @@ const check = command({
     if (findings.length === 0)
       return `The rules are valid. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
     process.exitCode = 1
-    return findings.map(({ place, sentence }) => `${wordProblem({ origin: place, sentence })}\n`).join('')
+    return findings.map(({ place, sentence }) => `${problemInWords({ origin: place, sentence })}\n`).join('')
   },
 })
 
@@ -66,7 +66,7 @@ const tryReplies = command({
     if (tried) return explainPath(tried, replies)
     const request = requestFrom(line, models[0]?.id ?? '')
     const explanation = replies.explain(request)
-    const generation = await explanation.says()
+    const generation = await explanation.reply()
     const hint = replies.mismatch(request, generation)?.()
     const said = [...linesOf(generation), ...(hint ? [`→ ${hint}`] : [])]
     const by = inWords(generation.answeredBy)
@@ -102,11 +102,11 @@ async function explainCall(tried: TriedCall, replies: Replies): Promise<string> 
 }
 
 const explainedIn = async <T>(explanation: Explanation<T>, linesOf: (generation: T) => readonly string[]) =>
-  explained(explanation, explanation.rule ? linesOf(await explanation.says()) : [])
+  explained(explanation, explanation.rule ? linesOf(await explanation.reply()) : [])
 
 /** `said` are the lines of the answer, and `otherwise` what happens if no rule answers. */
 function explained(
-  { rule, nearest, passed }: Explanation<unknown>,
+  { rule, nearest, triedBefore: passed }: Explanation<unknown>,
   said: readonly string[],
   otherwise: readonly string[] = [],
 ): string {
@@ -155,6 +155,6 @@ function jsonIn(file: string): object {
     return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
   } catch (error) {
     const isSyntax = error instanceof SyntaxError
-    throw new UsageError(isSyntax ? `${file} is not JSON: ${error.message}.` : wordProblem(unreadable(file, error)))
+    throw new UsageError(isSyntax ? `${file} is not JSON: ${error.message}.` : problemInWords(unreadable(file, error)))
   }
 }

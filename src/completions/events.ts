@@ -5,41 +5,41 @@
 
 const LF = 10
 const CR = 13
-const nothing: Buffer = Buffer.alloc(0)
+const empty: Buffer = Buffer.alloc(0)
 
 /** A longer event is passed on unsplit, since nothing may be collected without limit. */
 const LONGEST_BYTES = 1_048_576
 
 /** Lines end in LF or CRLF. A lone CR is not supported: it could be half of a CRLF. */
 export function createEventSplitter() {
-  let held: Buffer = nothing
+  let buffer: Buffer = empty
   /** Where the current line begins. */
-  let line = 0
+  let lineStart = 0
 
   return {
     /** Returns the events that these bytes complete, each with the blank line that ends it. */
     push(bytes: Buffer): readonly Buffer[] {
-      const searched = held.length
-      held = searched === 0 ? bytes : Buffer.concat([held, bytes])
+      const searched = buffer.length
+      buffer = searched === 0 ? bytes : Buffer.concat([buffer, bytes])
       const events: Buffer[] = []
       let start = 0
-      for (let end = held.indexOf(LF, searched); end >= 0; end = held.indexOf(LF, end + 1)) {
-        const isBlank = end === line || (end === line + 1 && held[line] === CR)
-        line = end + 1
+      for (let end = buffer.indexOf(LF, searched); end >= 0; end = buffer.indexOf(LF, end + 1)) {
+        const isBlank = end === lineStart || (end === lineStart + 1 && buffer[lineStart] === CR)
+        lineStart = end + 1
         if (!isBlank) continue
-        events.push(held.subarray(start, line))
-        start = line
+        events.push(buffer.subarray(start, lineStart))
+        start = lineStart
       }
-      held = held.subarray(start)
-      line -= start
-      if (held.length <= LONGEST_BYTES) return events
-      const tooLong = held
-      held = nothing
-      line = 0
+      buffer = buffer.subarray(start)
+      lineStart -= start
+      if (buffer.length <= LONGEST_BYTES) return events
+      const tooLong = buffer
+      buffer = empty
+      lineStart = 0
       return [...events, tooLong]
     },
     /** The bytes after the last blank line. */
-    rest: () => held,
+    rest: () => buffer,
   }
 }
 
@@ -86,11 +86,11 @@ export function halvedEvent(event: Buffer): Buffer {
   if (!last) return event
   const end = last.index + last[0].length
   const middle = end - Math.floor((last[1]?.length ?? 0) / 2)
-  return Buffer.concat([event.subarray(0, letterAt(event, middle)), event.subarray(end)])
+  return Buffer.concat([event.subarray(0, characterStart(event, middle)), event.subarray(end)])
 }
 
 /** The beginning of the character that contains the byte at `place`: UTF-8 marks all bytes but the first. */
-export function letterAt(bytes: Buffer, place: number): number {
+export function characterStart(bytes: Buffer, place: number): number {
   let start = place
   while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
   return start

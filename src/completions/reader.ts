@@ -62,17 +62,17 @@ export const chunkIn = reading(chunk)
 /** Whether a chunk has a delta; events of other endpoints have none. */
 export const hasDelta = ({ choices }: VendorChunk) => choices?.some(({ delta }) => delta) === true
 
-/** Joins a value with the next one. */
-type Rule = (sum: unknown, value: unknown) => unknown
+/** Merges a value with the next one. */
+type Merge = (sum: unknown, value: unknown) => unknown
 
 const isFields = (value: unknown): value is JsonFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The last value wins. Null and empty texts are ignored, since vendors repeat the keys of a call with them. */
-const latest: Rule = (sum, value) => (value === null || value === '' ? (sum ?? value) : value)
+const latest: Merge = (sum, value) => (value === null || value === '' ? (sum ?? value) : value)
 
 /** Texts and lists are appended. */
-const grown: Rule = (sum, value) => {
+const appended: Merge = (sum, value) => {
   if (typeof sum === 'string' && typeof value === 'string') return sum + value
   if (!Array.isArray(sum) || !Array.isArray(value)) return latest(sum, value)
   // In place, since the logprobs of a long stream are thousands of short lists.
@@ -81,7 +81,7 @@ const grown: Rule = (sum, value) => {
 }
 
 /** Objects are merged field by field: named fields by their rules, all others by `others`. */
-function fieldwise(named: Readonly<Record<string, Rule>>, others: Rule): Rule {
+function fieldwise(named: Readonly<Record<string, Merge>>, others: Merge): Merge {
   const rules = new Map(Object.entries(named))
   return (sum, value) => {
     if (!isFields(value)) return latest(sum, value)
@@ -93,21 +93,21 @@ function fieldwise(named: Readonly<Record<string, Rule>>, others: Rule): Rule {
   }
 }
 
-const calledSum = fieldwise({ arguments: grown, input: grown }, latest)
+const calledSum = fieldwise({ arguments: appended, input: appended }, latest)
 const callSum = fieldwise({ function: calledSum, custom: calledSum }, latest)
 
-const callsSum: Rule = (sum, value) => {
+const callsSum: Merge = (sum, value) => {
   if (!Array.isArray(value)) return latest(sum, value)
   const all: JsonFields[] = Array.isArray(sum) ? sum : []
   for (const piece of value) {
-    const place = placeOf(piece, all)
+    const place = indexOfCall(piece, all)
     all[place] = callSum(all[place], piece) as JsonFields
   }
   return all
 }
 
 /** The call that a piece belongs to. If a vendor does not number calls, a new id begins a new one. */
-function placeOf({ index, id }: JsonFields, all: readonly JsonFields[]): number {
+function indexOfCall({ index, id }: JsonFields, all: readonly JsonFields[]): number {
   if (index === undefined && !id) return Math.max(all.length - 1, 0)
   const place = all.findIndex(call => (index === undefined ? call.id === id : call.index === index))
   return place < 0 ? all.length : place
@@ -118,12 +118,12 @@ const deltaSum = fieldwise(
     role: latest,
     tool_calls: callsSum,
     function_call: calledSum,
-    audio: fieldwise({ data: grown, transcript: grown }, latest),
+    audio: fieldwise({ data: appended, transcript: appended }, latest),
   },
-  grown,
+  appended,
 )
 const choiceSum = fieldwise(
-  { delta: deltaSum, logprobs: fieldwise({ content: grown, refusal: grown }, latest) },
+  { delta: deltaSum, logprobs: fieldwise({ content: appended, refusal: appended }, latest) },
   latest,
 )
 const topSum = fieldwise({}, latest)
@@ -131,11 +131,11 @@ const topSum = fieldwise({}, latest)
 /** Assembles chunks. It may modify the chunks that it gets. */
 export function createSum() {
   const choices = new Map<number, unknown>()
-  let around: unknown = {}
+  let envelope: unknown = {}
   return {
     add({ choices: pieces, ...others }: VendorChunk): void {
       // Azure's first and last events have no id, and no real model and time.
-      around = others.id ? topSum(around, others) : topSum(others, around)
+      envelope = others.id ? topSum(envelope, others) : topSum(others, envelope)
       for (const piece of pieces ?? []) {
         const index = piece.index ?? 0
         choices.set(index, choiceSum(choices.get(index), { ...piece, index }))
@@ -147,7 +147,7 @@ export function createSum() {
      */
     completion(): VendorCompletion {
       // Padding (`obfuscation`) is in chunks only, to hide their length.
-      const { id, object: _, created, model, usage, obfuscation: __, ...others } = around as JsonFields
+      const { id, object: _, created, model, usage, obfuscation: __, ...others } = envelope as JsonFields
       return {
         ...{ id, object: 'chat.completion', created, model },
         choices: [...choices].sort(([a], [b]) => a - b).map(([, sum]) => wholeChoice(sum as JsonFields)),
@@ -170,10 +170,10 @@ function wholeChoice({ index, delta, logprobs, finish_reason, ...others }: JsonF
 
 function wholeMessage({ role, content, tool_calls, ...others }: VendorMessage): VendorMessage {
   // A stream may begin with an empty text that nothing follows.
-  const isSilent = tool_calls?.length || others.function_call || others.refusal || others.audio
+  const hasOtherContent = tool_calls?.length || others.function_call || others.refusal || others.audio
   return {
     role: role || 'assistant',
-    content: isSilent ? content || null : (content ?? null),
+    content: hasOtherContent ? content || null : (content ?? null),
     ...others,
     ...(tool_calls !== undefined && { tool_calls: tool_calls && wholeCalls(tool_calls) }),
   }

@@ -37,10 +37,10 @@ const toolCall = open({
   custom: maybe(open({ name: maybe(text), input: maybe(text) })),
 })
 
-const words = 'text or an array of parts'
+const contentForm = 'text or an array of parts'
 const anyMessage = open({
   role: word(roles),
-  content: maybe(v.union([text, arrayOf(part, 'parts')], words)),
+  content: maybe(v.union([text, arrayOf(part, 'parts')], contentForm)),
   name: maybe(text),
   tool_calls: maybe(arrayOf(toolCall, 'tool calls')),
   tool_call_id: maybe(text),
@@ -48,17 +48,17 @@ const anyMessage = open({
 })
 
 /** OpenAI's clients send null or no content with an assistant's tool calls and a function's result. */
-const mayBeNull = new Set<string>(['assistant', 'function'])
+const rolesWithoutContent = new Set<string>(['assistant', 'function'])
 
 const message = v.pipe(
   anyMessage,
   where<v.InferOutput<typeof anyMessage>>(
     'content',
-    words,
-    ({ role, content }) => (content !== null && content !== undefined) || mayBeNull.has(role),
+    contentForm,
+    ({ role, content }) => (content !== null && content !== undefined) || rolesWithoutContent.has(role),
     {
       anyOf: [
-        { properties: { role: { enum: [...mayBeNull] } } },
+        { properties: { role: { enum: [...rolesWithoutContent] } } },
         { properties: { content: { not: { type: 'null' } } }, required: ['content'] },
       ],
     },
@@ -104,7 +104,7 @@ export const chatRequest = v.pipe(
   anyRequest,
   where<ChatRequest>(
     'top_logprobs',
-    'is of no use unless logprobs is true.',
+    'is only allowed if logprobs is true.',
     ({ logprobs, top_logprobs }) => logprobs === true || (top_logprobs ?? null) === null,
     {
       anyOf: [

@@ -20,19 +20,19 @@ export function* readStream(
   body: Buffer,
 ): Sliced<{ readonly completion: VendorCompletion | undefined; readonly isEntire: boolean }> {
   const sum = createSum()
-  let speaks = false
-  const reading = (isEntire: boolean) => ({ isEntire, completion: speaks ? sum.completion() : undefined })
+  let hasDeltas = false
+  const result = (isEntire: boolean) => ({ isEntire, completion: hasDeltas ? sum.completion() : undefined })
   for (const event of eventsIn(body)) {
     yield
     const data = dataOf(event)
     if (data === undefined) continue
-    if (isDone(data)) return reading(true)
+    if (isDone(data)) return result(true)
     const chunk = namesError(event) ? undefined : chunkIn(jsonOf(data))
-    if (!chunk || (chunk.error ?? null) !== null) return reading(false)
-    speaks ||= hasDelta(chunk)
+    if (!chunk || (chunk.error ?? null) !== null) return result(false)
+    hasDeltas ||= hasDelta(chunk)
     sum.add(chunk)
   }
-  return reading(false)
+  return result(false)
 }
 
 const namesError = (event: Buffer) => /^event: ?error\r?$/m.test(event.toString('latin1'))

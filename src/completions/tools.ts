@@ -1,32 +1,32 @@
 /** The fields of a chat completion request for tools, tool choice and JSON. */
 import * as v from 'valibot'
-import { filled, maybe, open, type Path, text, where, withWritten, word } from '../check/check.js'
+import { filled, maybe, open, type Path, text, where, withJsonSchema, word } from '../check/check.js'
 
 const named = open({ name: filled })
 
 /** Any content. It is neither checked nor copied. */
-const anObject = withWritten(
+const anObject = withJsonSchema(
   v.custom<object>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
   { type: 'object' },
 )
 
-/** With these types, an object has a part named after its type. */
-const withOwnPart = <S extends v.GenericSchema<unknown, { readonly type: string }>>(
+/** Requires, for these types, a part of the object that is named after the type. */
+const withPartOfType = <S extends v.GenericSchema<unknown, { readonly type: string }>>(
   schema: S,
   types: readonly string[],
 ) =>
   types.reduce<v.GenericSchema>(
-    (sum, own) =>
+    (sum, name) =>
       v.pipe(
         sum,
         where<{ readonly type: string; readonly [part: string]: unknown }>(
-          own,
+          name,
           'an object',
-          object => object.type !== own || (object[own] !== null && object[own] !== undefined),
+          object => object.type !== name || (object[name] !== null && object[name] !== undefined),
           {
             anyOf: [
-              { properties: { type: { not: { const: own } } } },
-              { properties: { [own]: { type: 'object' } }, required: [own] },
+              { properties: { type: { not: { const: name } } } },
+              { properties: { [name]: { type: 'object' } }, required: [name] },
             ],
           },
         ) as unknown as v.GenericPipeAction,
@@ -42,13 +42,13 @@ export const callable = open({
 })
 
 /** A function, a tool that takes text, or a tool that the platform runs itself, of which only the type is read. */
-export const tool = withOwnPart(
+export const tool = withPartOfType(
   open({ type: text, function: maybe(callable), custom: maybe(open({ name: filled, description: maybe(text) })) }),
   ['function', 'custom'],
 )
 
 const namedEntries = { type: text, function: maybe(named), custom: maybe(named) }
-const namedTool = withOwnPart(open(namedEntries), ['function', 'custom'])
+const namedTool = withPartOfType(open(namedEntries), ['function', 'custom'])
 const allowedTools = open({
   mode: word(['auto', 'required']),
   tools: v.array(namedTool, 'an array of tools'),
@@ -57,14 +57,18 @@ const allowedTools = open({
 export const toolChoice = v.union(
   [
     text,
-    withOwnPart(open({ ...namedEntries, allowed_tools: maybe(allowedTools) }), ['function', 'custom', 'allowed_tools']),
+    withPartOfType(open({ ...namedEntries, allowed_tools: maybe(allowedTools) }), [
+      'function',
+      'custom',
+      'allowed_tools',
+    ]),
   ],
   'text or an object',
 )
 
 export const functionCall = v.union([text, named], 'text or an object')
 
-export const responseFormat = withOwnPart(
+export const responseFormat = withPartOfType(
   open({
     type: word(['text', 'json_object', 'json_schema']),
     // Some platforms accept a schema along with the type json_object.
@@ -132,7 +136,7 @@ function wrongToolChoice({ tools, tool_choice }: Offer): Wrong | undefined {
   const offered = tools ?? []
   if (typeof tool_choice === 'string') {
     const [words, when] =
-      offered.length > 0 ? ['none, auto, required', ''] : ['none, auto', ' where no tools are offered']
+      offered.length > 0 ? ['none, auto, required', ''] : ['none, auto', ' when no tools are offered']
     if (words.split(', ').includes(tool_choice)) return undefined
     return { path: ['tool_choice'], value: tool_choice, expectation: `one of ${words}${when}` }
   }

@@ -1,15 +1,15 @@
 /** Splits a whole completion into the chunks of a stream. */
 
-import { letterAt } from './events.js'
+import { characterStart } from './events.js'
 import type { JsonFields, VendorCall, VendorChoice } from './reader.js'
 import { estimated } from './tokens/index.js'
 
 /** The first values of texts that are sent in pieces. Reasoning is left out until there is some. */
-const beginnings = { reasoning_content: undefined, reasoning: undefined, content: '', refusal: null }
-const spoken = ['reasoning_content', 'reasoning', 'content', 'refusal'] as const
+const firstValues = { reasoning_content: undefined, reasoning: undefined, content: '', refusal: null }
+const textFields = ['reasoning_content', 'reasoning', 'content', 'refusal'] as const
 
-/** Splits a text like a model's tokens. */
-type Cut = (text: string) => readonly string[]
+/** Splits a text into pieces like a model's tokens. */
+type SplitText = (text: string) => readonly string[]
 
 /**
  * The events of one choice: role, reasoning, text, calls, end. Other fields of a vendor are in the first or the last
@@ -17,18 +17,18 @@ type Cut = (text: string) => readonly string[]
  */
 export function stepsOf(
   { index, message, logprobs, finish_reason = null, ...others }: VendorChoice,
-  cut: Cut = estimated.pieces,
+  cut: SplitText = estimated.pieces,
 ): readonly JsonFields[] {
   const { tool_calls, function_call, ...plain } = message
-  const texts = spoken.filter(name => plain[name])
-  const step = (delta: JsonFields, sure: JsonFields | null = null): JsonFields => ({
+  const texts = textFields.filter(name => plain[name])
+  const step = (delta: JsonFields, pieceLogprobs: JsonFields | null = null): JsonFields => ({
     ...{ index, delta },
-    ...(logprobs !== undefined && { logprobs: sure }),
+    ...(logprobs !== undefined && { logprobs: pieceLogprobs }),
     finish_reason: null,
   })
   const first = {
     ...plain,
-    ...Object.fromEntries(texts.map(name => [name, beginnings[name]])),
+    ...Object.fromEntries(texts.map(name => [name, firstValues[name]])),
     // Null, or an empty list.
     ...(!tool_calls?.length && { tool_calls }),
     ...(!function_call && { function_call }),
@@ -36,7 +36,9 @@ export function stepsOf(
   return [
     step(first, logprobsBefore(logprobs, texts)),
     ...texts.flatMap(name =>
-      surePieces(name, plain[name] ?? '', logprobs, cut).map(({ text, logprobs }) => step({ [name]: text }, logprobs)),
+      piecesWithLogprobs(name, plain[name] ?? '', logprobs, cut).map(({ text, logprobs }) =>
+        step({ [name]: text }, logprobs),
+      ),
     ),
     ...(tool_calls ?? []).flatMap((call, at) => callDeltas(call, at, cut)).map(call => step({ tool_calls: [call] })),
     ...(function_call ? inPieces(function_call, 'arguments', cut) : []).map(call => step({ function_call: call })),
@@ -48,7 +50,7 @@ export function stepsOf(
 function callDeltas(
   { index: _, function: called, custom, ...others }: VendorCall,
   index: number,
-  cut: Cut,
+  cut: SplitText,
 ): readonly JsonFields[] {
   const parts = [
     ...(called ? inPieces(called, 'arguments', cut).map(part => ({ function: part })) : []),
@@ -57,7 +59,7 @@ function callDeltas(
   return [{ index, ...others, ...parts[0] }, ...parts.slice(1).map(part => ({ index, ...part }))]
 }
 
-function inPieces(called: JsonFields, name: 'arguments' | 'input', cut: Cut): readonly JsonFields[] {
+function inPieces(called: JsonFields, name: 'arguments' | 'input', cut: SplitText): readonly JsonFields[] {
   const text = called[name]
   if (typeof text !== 'string') return [called]
   return [{ ...called, [name]: '' }, ...cut(text).map(piece => ({ [name]: piece }))]
@@ -65,23 +67,23 @@ function inPieces(called: JsonFields, name: 'arguments' | 'input', cut: Cut): re
 
 type VendorLogprobs = VendorChoice['logprobs']
 
-const lists = ['content', 'refusal'] as const
-const isList = (name: string): name is (typeof lists)[number] => lists.includes(name as 'content')
+const logprobLists = ['content', 'refusal'] as const
+const isList = (name: string): name is (typeof logprobLists)[number] => logprobLists.includes(name as 'content')
 
 /** The logprobs without the tokens of these texts, which follow piece by piece. */
 const logprobsBefore = (logprobs: VendorLogprobs, texts: readonly string[]): JsonFields | null =>
-  logprobs ? { ...logprobs, ...emptied(logprobs, texts) } : null
+  logprobs ? { ...logprobs, ...emptyLists(logprobs, texts) } : null
 
 /** The pieces of the text with this name, and the logprobs of their tokens. */
-function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: Cut) {
+function piecesWithLogprobs(name: string, text: string, logprobs: VendorLogprobs, cut: SplitText) {
   const tokens = isList(name) ? logprobs?.[name] : undefined
   if (!logprobs || !tokens?.length) return cut(text).map(text => ({ text, logprobs: null }))
-  const others = emptied(logprobs, lists)
+  const others = emptyLists(logprobs, logprobLists)
   return tokenPieces(text, tokens).map(({ text, tokens }) => ({ text, logprobs: { ...others, [name]: tokens } }))
 }
 
-/** Those of these lists that exist, as empty lists. */
-const emptied = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
+/** The lists with these names that exist, emptied. */
+const emptyLists = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
   Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
 
 /**
@@ -97,7 +99,7 @@ function tokenPieces(text: string, tokens: readonly unknown[]) {
   for (const [i, part] of parts.entries()) {
     end += part.length
     const isLast = i === parts.length - 1
-    if (letterAt(bytes, end) !== end || (end === bytes.length && !isLast)) continue
+    if (characterStart(bytes, end) !== end || (end === bytes.length && !isLast)) continue
     pieces.push({ text: bytes.toString('utf8', start, end), tokens: tokens.slice(first, i + 1) })
     start = end
     first = i + 1

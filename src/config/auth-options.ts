@@ -17,7 +17,7 @@ import {
   anAddress,
   credential,
   different,
-  differentWhereThere,
+  differentIfSet,
   filled,
   flag,
   group,
@@ -95,7 +95,7 @@ export const authOptions = group(
     mailerOtpLength: option(integer(6, 10), 6, 'Number of digits of a code.'),
     mailerSecureEmailChangeEnabled: flag(
       true,
-      'Whether a change of email address is confirmed at both addresses (with mailerAutoconfirm: at one).',
+      'Whether a change of email address must be confirmed at both addresses (with mailerAutoconfirm: at one).',
     ),
     testOtp: option(
       v.pipe(text, v.regex(/^(\d{4,10})?$/, '4 to 10 digits in quotes')),
@@ -158,13 +158,10 @@ const apiKey = closed({
 export const userOptions = option(
   v.pipe(
     list(user, 'users'),
+    v.check(users => differentIfSet(users.map(({ email }) => email?.toLowerCase())), 'a list without duplicate emails'),
+    v.check(users => differentIfSet(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
     v.check(
-      users => differentWhereThere(users.map(({ email }) => email?.toLowerCase())),
-      'a list without duplicate emails',
-    ),
-    v.check(users => differentWhereThere(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
-    v.check(
-      users => differentWhereThere(users.map(({ phone }) => phone?.replace('+', ''))),
+      users => differentIfSet(users.map(({ phone }) => phone?.replace('+', ''))),
       'a list without duplicate phones',
     ),
   ),
@@ -176,7 +173,7 @@ export const apiKeyOptions = option(
   v.pipe(
     list(apiKey, 'API keys'),
     v.check(keys => different(keys, ({ key }) => key), 'a list without duplicate keys'),
-    v.check(keys => differentWhereThere(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
+    v.check(keys => differentIfSet(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
   ),
   [{ name: 'development', key: developmentApiKey }],
   'API keys that exist from the start. A key may have id, user (the email of one of users), expiresAt (a time) and revoked (true).',

@@ -13,7 +13,7 @@ export const option = <const S extends v.GenericSchema>(schema: S, initial: v.In
 /** An option that is masked when it is shown. */
 export const secret = <const S extends v.GenericSchema>(schema: S) => v.pipe(schema, v.metadata({ secret: true }))
 
-/** Options under one name. If all of them are commented out, the name alone is null in YAML: nothing is set. */
+/** Options under one name. If all of them are commented out, YAML reads null, which counts as nothing set. */
 export const group = <const E extends v.ObjectEntries>(entries: E, meaning: string) =>
   v.nullish(v.pipe(closed(entries), v.description(meaning)), {} as never)
 
@@ -32,9 +32,9 @@ export const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without 
 
 export const time = v.pipe(text, v.check(isMoment, 'a time such as 2030-01-31T12:00:00Z'))
 
-export const differentWhereThere = (values: readonly unknown[]) => {
-  const there = values.filter(value => value !== undefined)
-  return different(there, value => value)
+export const differentIfSet = (values: readonly unknown[]) => {
+  const set = values.filter(value => value !== undefined)
+  return different(set, value => value)
 }
 export const different = <T>(items: readonly T[], by: (item: T) => unknown) =>
   new Set(items.map(by)).size === items.length

@@ -33,31 +33,31 @@ export async function jsonSchemaOf(
   { variables = false, elsewhere = () => undefined }: Options = {},
 ): Promise<string> {
   const { toJsonSchema } = await import('@valibot/to-json-schema')
-  const made = toJsonSchema(schema, {
+  const jsonSchema = toJsonSchema(schema, {
     typeMode: 'input',
     errorMode: 'ignore',
     target: 'draft-2020-12',
     // Whether an option is secret is internal, and validators reject keywords that they do not know.
     ignoreActions: ['metadata'],
-    overrideSchema: ({ valibotSchema }) => elsewhere(valibotSchema as v.GenericSchema) ?? writtenIn(valibotSchema),
+    overrideSchema: ({ valibotSchema }) => elsewhere(valibotSchema as v.GenericSchema) ?? declaredSchema(valibotSchema),
     overrideAction: ({ valibotAction, jsonSchema }) => {
-      const written = writtenIn(valibotAction)
-      return written && { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), written] }
+      const declared = declaredSchema(valibotAction)
+      return declared && { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), declared] }
     },
   }) as JsonSchema
-  return `${JSON.stringify({ ...(variables ? insideWithVariables(made) : made), title }, null, 2)}\n`
+  return `${JSON.stringify({ ...(variables ? insideWithVariables(jsonSchema) : jsonSchema), title }, null, 2)}\n`
 }
 
-/** The JSON Schema of our own checks, which they declare themselves (`withWritten` of check/check.ts). */
-const writtenIn = (own: object) => (own as { readonly written?: object }).written
+/** The JSON Schema of our own checks, which they declare themselves (`withJsonSchema` of check/check.ts). */
+const declaredSchema = (check: object) => (check as { readonly written?: object }).written
 
 /** An environment variable, which may replace any value. */
 const variable: JsonSchema = { type: 'string', pattern: '\\$\\{' }
-const kinds = new Set<unknown>(['integer', 'number', 'boolean', 'array'])
+const typesWithoutText = new Set<unknown>(['integer', 'number', 'boolean', 'array'])
 
-/** Whether the schema refuses a variable in place of some value that it takes. */
+/** Whether the schema would refuse a variable in place of a value that it accepts. */
 const refusesVariable = ({ type, anyOf = [], minLength = 0, ...rest }: JsonSchema): boolean =>
-  kinds.has(type) ||
+  typesWithoutText.has(type) ||
   minLength > `\${A}`.length ||
   limits.some(keyword => rest[keyword] !== undefined) ||
   anyOf.some(refusesVariable)
@@ -78,10 +78,12 @@ function withVariable(schema: JsonSchema): JsonSchema {
 
 function insideWithVariables(schema: JsonSchema): JsonSchema {
   const { properties, additionalProperties: others, items, anyOf } = schema
-  const each = Object.entries(properties ?? {}).map(([name, property]) => [name, withVariable(property)] as const)
+  const propertiesWithVariables = Object.entries(properties ?? {}).map(
+    ([name, property]) => [name, withVariable(property)] as const,
+  )
   return {
     ...schema,
-    ...(properties && { properties: Object.fromEntries(each) }),
+    ...(properties && { properties: Object.fromEntries(propertiesWithVariables) }),
     ...(typeof others === 'object' && { additionalProperties: withVariable(others) }),
     ...(items && { items: withVariable(items) }),
     ...(anyOf && { anyOf: anyOf.map(insideWithVariables) }),

@@ -5,24 +5,24 @@ import type { RandomFault } from '../core/fault.js'
 import type { Pace, PaceChange, PaceInput } from '../core/pace.js'
 import { group } from './forms.js'
 
-const most = integer(0, 1_000_000_000)
+const limit = integer(0, 1_000_000_000)
 
 const limits = {
   bodyBytes: described(integer(1, 2 ** 30), 'Maximum size of a request body, in bytes; larger ones get a 413.'),
   requestsPerMinute: described(
-    most,
+    limit,
     'Requests per minute for each credential; further ones get a 429. 0 means no limit.',
   ),
   tokensPerMinute: described(
-    most,
+    limit,
     'Tokens per minute for each credential, in prompts and answers (in mode proxy, only in prompts); above that, requests get a 429. 0 means no limit.',
   ),
   concurrentStreams: described(
-    most,
+    limit,
     'Concurrent streams for each credential; further ones get a 429. 0 means no limit.',
   ),
   maxPromptTokens: described(
-    most,
+    limit,
     'Maximum number of tokens in a prompt; longer ones get a 400. A model can have its own limit. 0 means no limit.',
   ),
 } as const

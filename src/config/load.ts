@@ -51,9 +51,9 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   return configIn(sources, fileOf(sources).present ? (await import('../check/yaml.js')).readYaml : undefined)
 }
 
-function fileOf({ cwd, file: wanted }: ConfigSources) {
-  const file = path.resolve(cwd, wanted || configFileName)
-  return { file, present: wanted === undefined ? existsSync(file) : wanted !== false }
+function fileOf({ cwd, file: configured }: ConfigSources) {
+  const file = path.resolve(cwd, configured || configFileName)
+  return { file, present: configured === undefined ? existsSync(file) : configured !== false }
 }
 
 /** The synchronous part. `read` parses the file; `undefined` if there is none. Throws a ProblemsError. */
@@ -69,11 +69,11 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const value = optionsIn(yaml, name)
   const overrides = [...fromVariables.overrides, ...flags]
   for (const { path, value: given } of overrides) put(value, path, given)
-  const overrideOf = (at: Path) => overrides.findLast(({ path }) => path.every((key, i) => at[i] === key))
-  const placeOf = (at: Path) => {
-    const override = overrideOf(at)
+  const overrideOf = (option: Path) => overrides.findLast(({ path }) => path.every((key, i) => option[i] === key))
+  const placeOf = (option: Path) => {
+    const override = overrideOf(option)
     if (override) return { origin: override.origin }
-    return yaml ? { origin: name, ...yaml.locate(at) } : { origin: 'the configuration' }
+    return yaml ? { origin: name, ...yaml.locate(option) } : { origin: 'the configuration' }
   }
 
   const checked = check(configSchema, value, { secret: mayHoldSecret, whole: 'the configuration' })
@@ -98,31 +98,33 @@ const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 /** Mistakes in the combination of options that are each valid. */
 function contradictions({ mode, modes, auth, upstream, recordings, users, apiKeys }: Config): readonly Mistake[] {
   const known = new Set(users.map(({ email }) => email?.toLowerCase()))
-  const strangers = apiKeys.flatMap(({ user }, i) => {
+  const keysWithoutUser = apiKeys.flatMap(({ user }, i) => {
     if (user === undefined || known.has(user.toLowerCase())) return []
-    return [{ path: ['apiKeys', i, 'user'], sentence: `apiKeys[${i}].user is ${user}, who is not among users.` }]
+    return [
+      { path: ['apiKeys', i, 'user'], sentence: `apiKeys[${i}].user is ${user}, but no user in users has this email.` },
+    ]
   })
   return [
-    ...(upstream.baseUrl === '' ? askingLive({ mode, modes, recordings }) : []),
+    ...(upstream.baseUrl === '' ? mistakesWithoutLive({ mode, modes, recordings }) : []),
     ...(auth.mode === 'proxy' && upstream.authUrl === ''
       ? [{ path: ['auth', 'mode'], sentence: 'auth.mode proxy needs upstream.authUrl, the live auth backend.' }]
       : []),
-    ...strangers,
+    ...keysWithoutUser,
   ]
 }
 
 export const NEEDS_LIVE = 'needs upstream.baseUrl, the address of the live platform.'
 
 /** Returns an error for each setting that needs the live platform, if the configuration does not name it. */
-export function askingLive(config: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
+export function mistakesWithoutLive(config: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
   const ofEndpoints = Object.entries(config.modes).map(([endpoint, mode]) => ({ path: ['modes', endpoint], mode }))
   const all = [{ path: ['mode'], mode: config.mode }, ...ofEndpoints]
-  const asking = all
+  const mistakes = all
     .filter(({ mode }) => asksLive(mode))
     .map(({ path, mode }) => ({ path, sentence: `The mode ${mode} ${NEEDS_LIVE}` }))
   if (config.recordings.onMiss === 'record' && all.some(({ mode }) => mode === 'replay'))
-    asking.push({ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${NEEDS_LIVE}` })
-  return asking
+    mistakes.push({ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${NEEDS_LIVE}` })
+  return mistakes
 }
 
 /** The files with reply rules. Only the default pattern may match nothing. */
@@ -168,12 +170,14 @@ const prefix = 'STANDIN_'
  * Reads `STANDIN_PORT` and the like. An unknown name with this prefix is a mistake, since it would be ignored silently.
  */
 function fromEnvironment(variables: Readonly<Record<string, string | undefined>>) {
-  const own = Object.entries(variables).filter(([name, text]) => name.startsWith(prefix) && text !== undefined)
+  const standinVariables = Object.entries(variables).filter(
+    ([name, text]) => name.startsWith(prefix) && text !== undefined,
+  )
   // Walking through all options takes time, and most starts do not need it.
-  const options = new Map(own.length === 0 ? [] : allOptions().map(option => [option.variable, option]))
+  const options = new Map(standinVariables.length === 0 ? [] : allOptions().map(option => [option.variable, option]))
   const overrides: Override[] = []
   const problems: Problem[] = []
-  for (const [name, text = ''] of own) {
+  for (const [name, text = ''] of standinVariables) {
     const option = options.get(name)
     if (option) overrides.push({ path: option.path, value: fromText(option.path, text), origin: name })
     else
@@ -185,7 +189,7 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
   return { overrides, problems }
 }
 
-/** Sets a nested value. If a value on the way is no object, it is left for the check to report. */
+/** Sets a nested value. If a value on the way is not an object, nothing is set, and the check reports it. */
 function put(into: Record<string, unknown>, [key, ...rest]: Path, value: unknown): void {
   if (key === undefined) return
   // Own keys only: "__proto__" is just an unknown key, and must not reach the prototype.
@@ -199,10 +203,10 @@ function put(into: Record<string, unknown>, [key, ...rest]: Path, value: unknown
 }
 
 const reference = /\$(\$\{)|\$\{([^}]*)\}/g
-const form = /^([A-Za-z_]\w*)(?::-(.*))?$/s
+const referenceForm = /^([A-Za-z_]\w*)(?::-(.*))?$/s
 
 // Does not quote the text, which may be part of a password.
-const notAVariable = `What stands between \${ and } here is not the name of a variable. Write \${NAME} or \${NAME:-default}.`
+const notAVariable = `The text between \${ and } is not the name of a variable. Write \${NAME} or \${NAME:-default}.`
 
 /**
  * Creates a function that fills in the references in a text. It throws an Error that names what is missing or
@@ -212,7 +216,7 @@ export function withVariables(variables: Readonly<Record<string, string | undefi
   return (text: string): string =>
     text.replace(reference, (_whole, escaped: string | undefined, inner: string | undefined) => {
       if (escaped) return escaped
-      const [, name = '', fallback] = form.exec(inner ?? '') ?? []
+      const [, name = '', fallback] = referenceForm.exec(inner ?? '') ?? []
       if (name === '') throw new Error(notAVariable)
       const value = variables[name]
       // As in a shell, the default also replaces an empty variable.

@@ -9,9 +9,9 @@ const jsonSchema = v.pipe(
   object,
   v.check(schema => schema.type === 'object', 'a JSON Schema of an object, with type: object'),
 )
-const named = {
+const describingFields = {
   title: optional(text, 'The name shown to users.'),
-  description: optional(text, 'What it does. Models choose by this.'),
+  description: optional(text, 'What it does. Models choose by it.'),
   icons: optional(list(object, 'icons'), 'Icons that clients may show.'),
   _meta: optional(object, 'Further information, sent unchanged.'),
 }
@@ -20,8 +20,8 @@ const named = {
 const reply = optional(object, "Its answer if no rule matches, in the form of a rule's reply.")
 
 const tool = closed({
-  name: described(filled, 'The name by which it is called.'),
-  ...named,
+  name: described(filled, 'The name that calls use.'),
+  ...describingFields,
   inputSchema: v.optional(
     described(jsonSchema, 'The JSON Schema of its arguments. Calls that do not fit it are refused.'),
     { type: 'object' },
@@ -33,16 +33,16 @@ const tool = closed({
 
 const address = v.pipe(text, v.regex(/^[a-z][a-z\d+.-]*:.+/i, 'a URI such as file:///readme'))
 
-const shown = {
-  ...named,
+const displayFields = {
+  ...describingFields,
   mimeType: optional(filled, 'Its media type.'),
   annotations: optional(object, 'Hints such as audience and priority.'),
 }
 
 const resource = closed({
-  uri: described(address, 'The URI by which clients read it.'),
+  uri: described(address, 'The URI that clients read.'),
   name: optional(filled, 'Its name. Defaults to the URI.'),
-  ...shown,
+  ...displayFields,
   size: optional(integer(0, Number.MAX_SAFE_INTEGER), 'Its size in bytes.'),
   text: optional(text, 'Its content.'),
   blob: optional(v.pipe(text, v.base64('text in base64')), 'Its content in base64, if it is not text.'),
@@ -53,13 +53,13 @@ const resource = closed({
 const resourceTemplate = closed({
   uriTemplate: described(address, 'A URI with variables in braces, such as test://items/{id}.'),
   name: optional(filled, 'Its name. Defaults to the template.'),
-  ...shown,
+  ...displayFields,
   reply,
 })
 
 const prompt = closed({
   name: described(filled, 'The name of the prompt.'),
-  ...named,
+  ...describingFields,
   arguments: optional(
     list(
       closed({
@@ -107,48 +107,53 @@ const server = closed({
     [...protocolVersions],
     'The versions of the protocol that the server speaks.',
   ),
-  tools: items(tool, 'tools', 'name', 'What tools/list lists.'),
-  resources: items(resource, 'resources', 'uri', 'What resources/list lists.'),
+  tools: items(tool, 'tools', 'name', 'The tools that tools/list returns.'),
+  resources: items(resource, 'resources', 'uri', 'The resources that resources/list returns.'),
   resourceTemplates: items(
     resourceTemplate,
     'resource templates',
     'uriTemplate',
     'The resource templates that clients can list.',
   ),
-  prompts: items(prompt, 'prompts', 'name', 'What prompts/list lists.'),
+  prompts: items(prompt, 'prompts', 'name', 'The prompts that prompts/list returns.'),
   completions: option(
     map(filled, map(filled, list(text, 'values'), 'a map from arguments to lists of values'), 'a map of arguments'),
     {},
-    'Values that are suggested, by the name of a prompt or the uriTemplate of a resource, then by the argument.',
+    'Suggested values, by the name of a prompt or the uriTemplate of a resource, then by the argument.',
   ),
-  pageSize: option(integer(1, 10_000), 1000, 'How many items a page of a list has.'),
+  pageSize: option(integer(1, 10_000), 1000, 'Number of items on a page of a list.'),
   sessionIdleMs: option(
     integer(1000, 2 ** 31 - 1),
     1_800_000,
     'How long a session lasts without requests, in milliseconds.',
   ),
-  ttlMs: option(integer(0, 2 ** 31 - 1), 0, 'How long clients may keep lists, in milliseconds, from 2026-07-28 on.'),
+  ttlMs: option(
+    integer(0, 2 ** 31 - 1),
+    0,
+    'How long clients may cache lists, in milliseconds, from version 2026-07-28 on.',
+  ),
   cacheScope: option(
     word(['public', 'private']),
     'private',
-    'Who may share a kept list, from 2026-07-28 on: public (all callers) or private (one caller).',
+    'Who may share a cached list, from version 2026-07-28 on: public (all callers) or private (one caller).',
   ),
 })
 
 /** Paths that Standin answers itself. */
-const taken = /^\/(health|api\/v1|v1\/models|v1\/chat\/completions|auth(\/.*)?|__standin(\/.*)?|dashboard(\/.*)?)$/
+const standinPath =
+  /^\/(health|api\/v1|v1\/models|v1\/chat\/completions|auth(\/.*)?|__standin(\/.*)?|dashboard(\/.*)?)$/
 const path = v.pipe(
   text,
   v.regex(/^(\/[\w.~-]+)+$/, 'a path such as /mcp'),
-  v.check(path => !taken.test(path), 'a path that the platform does not answer itself'),
+  v.check(path => !standinPath.test(path), 'a path that the platform does not answer itself'),
 )
 
-const isOne = (written: unknown) =>
+const isSingleServer = (written: unknown) =>
   typeof written === 'object' && written !== null && Object.keys(written).some(key => !key.startsWith('/'))
 
 export const mcpOptions = option(
   oneForm([map(path, v.nullish(server, {}), 'a map from paths to servers'), server], written =>
-    isOne(written) ? 1 : 0,
+    isSingleServer(written) ? 1 : 0,
   ),
   {},
   'Servers of the Model Context Protocol by their path, such as { /mcp: { tools: […] } }; one without a path is at /mcp.',
@@ -161,7 +166,7 @@ export type McpResourceTemplate = McpServer['resourceTemplates'][number]
 export type McpPrompt = McpServer['prompts'][number]
 
 export function mcpServers(configured: v.InferOutput<typeof mcpOptions>): ReadonlyMap<string, McpServer> {
-  if (isOne(configured)) return new Map([['/mcp', configured as McpServer]])
+  if (isSingleServer(configured)) return new Map([['/mcp', configured as McpServer]])
   return new Map(Object.entries(configured as Readonly<Record<string, McpServer>>))
 }
 
@@ -173,4 +178,4 @@ export function mcpTools(configured: v.InferOutput<typeof mcpOptions>): readonly
 
 /** The path of a server's options in the configuration. */
 export const mcpServerAt = (configured: v.InferOutput<typeof mcpOptions>, path: string): readonly string[] =>
-  isOne(configured) ? ['mcp'] : ['mcp', path]
+  isSingleServer(configured) ? ['mcp'] : ['mcp', path]

@@ -21,7 +21,7 @@ const openapiDocument = closed({
   prefix: optional(prefix, "The prefix of its paths, instead of the path of the document's first server."),
   folders: optional(
     list(filled, 'folders'),
-    'Further folders that may hold files to which the document refers, besides its own and that of this file.',
+    'Further folders with files that the document refers to, besides its own folder and that of this file.',
   ),
 })
 
@@ -30,5 +30,5 @@ const one = v.union([filled, openapiDocument], 'a file, or a map with file')
 export const openapiOptions = option(
   v.union([filled, openapiDocument, list(one, 'documents')], 'a file, a map with file, or a list of them'),
   [],
-  'OpenAPI documents (3.0 or 3.1), relative to this file. Their operations are answered from examples and schemas where no rule answers.',
+  'OpenAPI documents (3.0 or 3.1), relative to this file. Operations that no rule answers are answered from examples and schemas.',
 )

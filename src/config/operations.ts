@@ -24,15 +24,15 @@ interface ModeSwitch {
 }
 
 /** Picks the properties one by one, because the configuration has more. */
-const picked = ({ mode, modes }: CurrentModes) => ({ mode, modes })
+const modesOnly = ({ mode, modes }: CurrentModes) => ({ mode, modes })
 
-function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
+function changeModes(switcher: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
   try {
-    steered.change(mode, modes)
+    switcher.change(mode, modes)
   } catch (error) {
     throw error instanceof ProblemsError ? modeNotPossible(error.problems.map(({ sentence }) => sentence)) : error
   }
-  return steered.current()
+  return switcher.current()
 }
 
 const modeChoices = ({ impossible }: ModeSwitch) =>
@@ -41,29 +41,29 @@ const modeChoices = ({ impossible }: ModeSwitch) =>
     return sentences ? { mode, reason: sentences.join(' ') } : { mode }
   })
 
-export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch }) => {
-  const shared = { returns: currentModes, answer: 'The mode, and the modes of single endpoints.' } as const
+export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch }) => {
+  const answersModes = { returns: currentModes, answer: 'The mode, and the modes of single endpoints.' } as const
 
   return {
     getMode: operation({
       at: 'GET /mode',
       does: 'Returns where answers come from.',
-      ...shared,
-      run: () => steered.current(),
+      ...answersModes,
+      run: () => switcher.current(),
     }),
     setMode: operation({
       at: 'PUT /mode',
       does: 'Changes where answers come from, from the next request on.',
       body: modeSwitch,
-      ...shared,
+      ...answersModes,
       errors: { 409: 'The configuration lacks what the mode needs.' },
-      run: ({ body }) => changeModes(steered, body),
+      run: ({ body }) => changeModes(switcher, body),
     }),
     restoreMode: operation({
       at: 'DELETE /mode',
       does: 'Restores the configured mode.',
-      ...shared,
-      run: () => changeModes(steered, steered.configured()),
+      ...answersModes,
+      run: () => changeModes(switcher, switcher.configured()),
     }),
     listModes: operation({
       at: 'GET /mode/choices',
@@ -72,14 +72,14 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
         data: listOf(object({ mode: oneOf(modes), reason: maybe(text) })),
         configured: currentModes,
       }),
-      answer: 'The modes, each with a reason if it cannot work here.',
-      run: () => ({ data: modeChoices(steered), configured: picked(steered.configured()) }),
+      answer: 'The modes, with a reason for each that cannot work here.',
+      run: () => ({ data: modeChoices(switcher), configured: modesOnly(switcher.configured()) }),
     }),
   }
 }
 
 interface RuntimeSettings {
-  standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
+  setting<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */
   change(changes: Changes): void
   /** What each credential has used of its limits in the current minute. */
@@ -122,7 +122,7 @@ const usage = object({
 
 export type NamedUsage = Of<typeof usage>
 
-interface Changed<P extends `/${string}`, B extends Schema, R extends Schema> {
+interface ChangeableSetting<P extends `/${string}`, B extends Schema, R extends Schema> {
   readonly path: P
   /** For use in a sentence: "the pace of streams". */
   readonly what: string
@@ -134,19 +134,21 @@ interface Changed<P extends `/${string}`, B extends Schema, R extends Schema> {
 }
 
 /** The three operations of a setting: GET returns it, PUT changes it, DELETE restores the configured value. */
-function changeable<const P extends `/${string}`, B extends Schema, R extends Schema>(changed: Changed<P, B, R>) {
+function changeable<const P extends `/${string}`, B extends Schema, R extends Schema>(
+  changed: ChangeableSetting<P, B, R>,
+) {
   const { path, what, body, returns, show, change } = changed
   const answer = 'The current value, the configured value, and whether it was changed.'
   // The types of `run` do not resolve while R is open.
-  const run = (given: { readonly body?: v.InferOutput<B> }) => {
-    change(given.body)
+  const run = (request: { readonly body?: v.InferOutput<B> }) => {
+    change(request.body)
     return show()
   }
   return {
     get: operation({ at: `GET ${path}` as const, does: `Returns ${what}.`, returns, answer, run: show as never }),
     set: operation({
       at: `PUT ${path}` as const,
-      does: `Sets ${what}, from the next request on. Left-out fields go back to the configuration.`,
+      does: `Sets ${what}, from the next request on. Fields that are left out get their configured values.`,
       ...{ body, returns, answer },
       run: run as never,
     }),
@@ -159,36 +161,40 @@ function changeable<const P extends `/${string}`, B extends Schema, R extends Sc
   }
 }
 
-const standing = <S extends Schema>(shape: S) => ({ inForce: shape, configured: shape, isChanged: yesOrNo })
+const settingOf = <S extends Schema>(shape: S) => ({ inForce: shape, configured: shape, isChanged: yesOrNo })
 
-export const steeringOperations = ({ steering }: { readonly steering: RuntimeSettings }) => {
-  const streams = changeable({
+export const steeringOperations = ({ steering: runtime }: { readonly steering: RuntimeSettings }) => {
+  const paceSettings = changeable({
     path: '/pace',
     what: 'the pace of streams and of single models',
     body: paceChange,
-    returns: object(standing(object({ ...pace, models: mapOf(paceInput) }))),
-    show: () => steering.standing('pace'),
-    change: pace => steering.change({ pace }),
+    returns: object(settingOf(object({ ...pace, models: mapOf(paceInput) }))),
+    show: () => runtime.setting('pace'),
+    change: pace => runtime.change({ pace }),
   })
-  const most = changeable({
+  const limitSettings = changeable({
     path: '/limits',
     what: 'the limits of each credential',
     body: limitsChange,
-    returns: object({ ...standing(object(limits)), used: listOf(usage) }),
-    show: async () => ({ ...steering.standing('limits'), used: await steering.usage() }),
-    change: limits => steering.change({ limits }),
+    returns: object({ ...settingOf(object(limits)), used: listOf(usage) }),
+    show: async () => ({ ...runtime.setting('limits'), used: await runtime.usage() }),
+    change: limits => runtime.change({ limits }),
   })
-  const chances = changeable({
+  const randomFaults = changeable({
     path: '/faults/random',
     what: 'the random faults',
     body: randomFaultsChange,
-    returns: object(standing(listOf(randomFaultSchema))),
-    show: () => steering.standing('random'),
-    change: to => steering.change({ random: to?.random }),
+    returns: object(settingOf(listOf(randomFaultSchema))),
+    show: () => runtime.setting('random'),
+    change: to => runtime.change({ random: to?.random }),
   })
   return {
-    ...{ getPace: streams.get, setPace: streams.set, restorePace: streams.restore },
-    ...{ getLimits: most.get, setLimits: most.set, restoreLimits: most.restore },
-    ...{ getRandomFaults: chances.get, setRandomFaults: chances.set, restoreRandomFaults: chances.restore },
+    ...{ getPace: paceSettings.get, setPace: paceSettings.set, restorePace: paceSettings.restore },
+    ...{ getLimits: limitSettings.get, setLimits: limitSettings.set, restoreLimits: limitSettings.restore },
+    ...{
+      getRandomFaults: randomFaults.get,
+      setRandomFaults: randomFaults.set,
+      restoreRandomFaults: randomFaults.restore,
+    },
   }
 }

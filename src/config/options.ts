@@ -22,7 +22,7 @@ export interface Option {
 type Group = Pick<Option, 'path' | 'meaning'>
 
 const root = configSchema as unknown as Schema
-const inside = (schema: Schema): Schema => (schema.wrapped ? inside(schema.wrapped) : schema)
+const unwrapped = (schema: Schema): Schema => (schema.wrapped ? unwrapped(schema.wrapped) : schema)
 
 const variableOf = (path: readonly string[]) =>
   ['standin', ...path].map(name => name.replace(/(?<=[a-z])[A-Z]/g, '_$&').toUpperCase()).join('_')
@@ -30,23 +30,23 @@ const variableOf = (path: readonly string[]) =>
 /** All groups and options, in the order of the schema. */
 export function* walkOptions(schema = root, path: readonly string[] = []): Generator<Option | Group> {
   for (const [name, entry] of Object.entries(schema.entries ?? {})) {
-    const here = [...path, name]
-    const inner = inside(entry)
+    const optionPath = [...path, name]
+    const inner = unwrapped(entry)
     const meaning = v.getDescription(inner) ?? ''
     if (inner.entries) {
-      yield { path: here, meaning }
-      yield* walkOptions(inner, here)
-    } else yield { path: here, meaning, initial: entry.default, variable: variableOf(here) }
+      yield { path: optionPath, meaning }
+      yield* walkOptions(inner, optionPath)
+    } else yield { path: optionPath, meaning, initial: entry.default, variable: variableOf(optionPath) }
   }
 }
 
-export const isOption = (found: Option | Group): found is Option => 'variable' in found
+export const isOption = (entry: Option | Group): entry is Option => 'variable' in entry
 
 export const allOptions = (): readonly Option[] => [...walkOptions()].filter(isOption)
 
 /** Returns the schema of the value at `path`, or `undefined` if no value is allowed there. */
 export function schemaAt(path: Path, from: v.GenericSchema = root): v.GenericSchema | undefined {
-  const schema = inside(from as Schema)
+  const schema = unwrapped(from as Schema)
   const [step, ...rest] = path
   if (step === undefined) return schema
   if (schema.options) return schema.options.map(choice => schemaAt(path, choice)).find(Boolean)
@@ -72,7 +72,7 @@ export function mayHoldSecret(path: Path): boolean {
 }
 
 function hasSecret(schema: Schema): boolean {
-  const inner = inside(schema)
+  const inner = unwrapped(schema)
   const { secret = false }: { secret?: boolean } = v.getMetadata(inner as never)
   // The options of a picklist are its words.
   const choices = inner.options?.filter(choice => typeof choice === 'object') ?? []

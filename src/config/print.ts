@@ -8,10 +8,10 @@ const nameOf = (path: readonly string[]) => path.at(-1) ?? ''
 
 /** Prints the current configuration as YAML, with the origin of each value in a comment. Secrets are masked. */
 export function printConfig({ config, originOf }: LoadedConfig): string {
-  const lines = [...walkOptions()].map(found => {
-    const start = `${indent(found.path)}${nameOf(found.path)}:`
-    if (!isOption(found)) return start
-    return `${start} ${inlineYaml(masked(valueAt(config, found.path), found.path))} # ${originOf(found.path)}`
+  const lines = [...walkOptions()].map(entry => {
+    const start = `${indent(entry.path)}${nameOf(entry.path)}:`
+    if (!isOption(entry)) return start
+    return `${start} ${inlineYaml(masked(valueAt(config, entry.path), entry.path))} # ${originOf(entry.path)}`
   })
   return `${lines.join('\n')}\n`
 }
@@ -28,11 +28,11 @@ function masked(value: unknown, path: readonly (string | number)[]): unknown {
 
 /** The text of `platform.config.yaml`: all options with their defaults, each below its description. */
 export function configReference(schemaAddress: string): string {
-  const blocks = [...walkOptions()].map(found => {
-    const pad = indent(found.path)
-    const comment = `${pad}# ${found.meaning}`
-    if (!isOption(found)) return `${comment}\n${pad}${nameOf(found.path)}:`
-    return `${comment}\n${defaultOf(found)}`
+  const blocks = [...walkOptions()].map(entry => {
+    const pad = indent(entry.path)
+    const comment = `${pad}# ${entry.meaning}`
+    if (!isOption(entry)) return `${comment}\n${pad}${nameOf(entry.path)}:`
+    return `${comment}\n${defaultOf(entry)}`
   })
   return `${head(schemaAddress)}\n${blocks.join('\n\n').replaceAll(/:\n\n(?= )/g, ':\n')}\n`
 }

@@ -17,7 +17,7 @@ const isExpression = (written: string) => {
 const anExpression = 'a regular expression between slashes, such as /\\d+/'
 const expression = v.pipe(text, v.check(isExpression, anExpression))
 
-const aPlace =
+const fieldOrExpression =
   'the path of a field, such as metadata.requestId or messages[*].name, or a regular expression between slashes'
 /** `$` and dots alone are not a path. */
 const path = v.pipe(
@@ -29,7 +29,7 @@ const path = v.pipe(
 )
 const place = v.pipe(
   filled,
-  v.check(written => (written.startsWith('/') ? isExpression(written) : v.is(path, written)), aPlace),
+  v.check(written => (written.startsWith('/') ? isExpression(written) : v.is(path, written)), fieldOrExpression),
 )
 
 const ignoredPart = v.pipe(
@@ -48,7 +48,7 @@ const ignoredPart = v.pipe(
   ),
 )
 
-const ignored = v.union([place, ignoredPart], `${aPlace}, or { path, query, pattern }`)
+const ignored = v.union([place, ignoredPart], `${fieldOrExpression}, or { path, query, pattern }`)
 
 const secretPattern = v.union(
   [
@@ -95,11 +95,7 @@ export const recordingOptions = group(
         headers: option(list(filled, 'names'), [], 'Other headers whose values are secret.'),
         query: option(list(filled, 'names'), [], 'Other query parameters whose values are secret.'),
         emails: flag(false, 'Whether email addresses are secret.'),
-        patterns: option(
-          list(secretPattern, 'expressions'),
-          [],
-          'What else is secret: expressions such as /cus_\\w+/.',
-        ),
+        patterns: option(list(secretPattern, 'expressions'), [], 'Other secrets: expressions such as /cus_\\w+/.'),
       },
       'Further secrets to keep out of files. Credentials, JWTs and keys are never written to disk.',
     ),

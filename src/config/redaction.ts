@@ -8,7 +8,7 @@ type Redact = Config['recordings']['redact']
 /** Includes the public development keys, since no credential of a caller belongs in a recording. */
 export function redactionRules({ recordings, upstream, apiKeys, auth, controlToken }: Config): RedactionRules {
   const { redact } = recordings
-  const known = [
+  const secrets = [
     { name: 'upstream-api-key', value: upstream.apiKey },
     { name: 'upstream-anon-key', value: upstream.anonKey },
     ...apiKeys.map(({ key }) => ({ name: 'api-key', value: key })),
@@ -21,7 +21,7 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
   return {
     ...redact,
     patterns: redact.patterns.map(patternOf),
-    known: known.filter(({ value }) => value !== ''),
+    known: secrets.filter(({ value }) => value !== ''),
   }
 }
 

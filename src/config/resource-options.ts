@@ -38,7 +38,7 @@ const resource = closed({
       [v.literal('user', 'the word user, or { field: user_id }'), closed({ field: name })],
       'the word user, or { field: user_id }',
     ),
-    'Whose rows they are. With user, each row belongs to the signed-in user, whose id is in the field user_id. An API key acts as its owner, and the service key sees all rows.',
+    'Who owns the rows. With user, each row belongs to the signed-in user, whose id is in the field user_id. An API key acts as its owner, and the service key sees all rows.',
   ),
   wrap: optional(
     closed({

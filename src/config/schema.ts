@@ -111,12 +111,12 @@ export const configSchema = closed({
   mode: option(
     word(modes),
     'emulate',
-    'Where answers come from: emulate (made here), proxy (the live platform), record (the live platform, and saved) or replay (recordings).',
+    'Where answers come from: emulate (generated here), proxy (the live platform), record (the live platform, and saved) or replay (recordings).',
   ),
   modes: option(
     modesByEndpoint,
     {},
-    'Modes of single endpoints, such as { "POST /v1/chat/completions": replay, "*": proxy }. The first match counts; without one, mode does.',
+    'Modes of single endpoints, such as { "POST /v1/chat/completions": replay, "*": proxy }. The first match counts; without one, mode applies.',
   ),
   version: option(
     v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers with dots, such as 1.0.0')),
@@ -223,7 +223,7 @@ export const configSchema = closed({
       ),
       errors: option(
         v.picklist(errorForms, ({ input }) =>
-          input === 'normalise' ? 'says normalise, which is now called documented.' : oneOf(errorForms),
+          input === 'normalise' ? 'is normalise, which is now called documented.' : oneOf(errorForms),
         ),
         'documented',
         'How errors of the live platform and of recordings are delivered: with the documented body { error }, made from their text (documented), or as they came (untouched).',

@@ -15,12 +15,13 @@ const algorithms = {
   oct: ['HS256'],
 } as const
 
-const kinds = ['EC', 'RSA', 'OKP', 'oct'] as const
-const isOf = (kty: keyof typeof algorithms, alg: string) => (algorithms[kty] as readonly string[]).includes(alg)
+const keyTypes = ['EC', 'RSA', 'OKP', 'oct'] as const
+const supportsAlgorithm = (kty: keyof typeof algorithms, alg: string) =>
+  (algorithms[kty] as readonly string[]).includes(alg)
 
 const key = v.pipe(
   open({
-    kty: v.picklist(kinds, oneOf(kinds)),
+    kty: v.picklist(keyTypes, oneOf(keyTypes)),
     kid: filled,
     alg: filled,
     key_ops: v.optional(v.array(v.picklist(['sign', 'verify'], 'sign or verify'), 'a list of sign and verify')),
@@ -30,7 +31,7 @@ const key = v.pipe(
   where(
     'alg',
     'an algorithm of its kty: ES256, ES384, ES512 (EC), RS256, RS384, RS512 (RSA), EdDSA (OKP) or HS256 (oct)',
-    ({ kty, alg }) => isOf(kty, alg),
+    ({ kty, alg }) => supportsAlgorithm(kty, alg),
   ),
   where('d', 'present: it is the private part of the key', ({ kty, d }) => kty === 'oct' || d !== undefined),
   where('k', 'present: it is the secret', ({ kty, k }) => kty !== 'oct' || k !== undefined),
@@ -79,12 +80,12 @@ function isUsable(key: ConfiguredKeys[number]): boolean {
   if (key.kty === 'EC' && curves[key.alg] !== key.crv) return false
   try {
     const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...publicHalf } = key
-    const jwk = (half: object) => ({ key: half as JsonWebKey, format: 'jwk' }) as const
-    const verifying = createPublicKey(jwk(publicHalf))
-    const { modulusLength = LEAST_RSA_BITS } = verifying.asymmetricKeyDetails ?? {}
+    const jwk = (key: object) => ({ key: key as JsonWebKey, format: 'jwk' }) as const
+    const publicKey = createPublicKey(jwk(publicHalf))
+    const { modulusLength = LEAST_RSA_BITS } = publicKey.asymmetricKeyDetails ?? {}
     if (modulusLength < LEAST_RSA_BITS) return false
     const digest = key.kty === 'OKP' ? null : 'sha256'
-    return verify(digest, probe, verifying, sign(digest, probe, createPrivateKey(jwk(key))))
+    return verify(digest, probe, publicKey, sign(digest, probe, createPrivateKey(jwk(key))))
   } catch {
     return false
   }

@@ -2,7 +2,7 @@
  * Checks an answer against the contract: against platform-api.md, and against our decisions where that says nothing.
  */
 
-import { check, spoken } from '../check/check.js'
+import { check, pathInWords } from '../check/check.js'
 import type { Violation } from '../check/finding.js'
 import { chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
 import { createEventSplitter, dataOf } from '../completions/events.js'
@@ -112,7 +112,7 @@ const MOST_FINDINGS = 20
 function mismatches(schema: Schema, value: unknown, report: Report): readonly Violation[] {
   const checked = check(schema, value, { whole: 'The answer', secret: () => true })
   if ('value' in checked) return []
-  return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(spoken(path), sentence))
+  return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(pathInWords(path), sentence))
 }
 
 /** Larger answers are not kept for comparison. */

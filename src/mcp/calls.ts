@@ -44,7 +44,7 @@ export async function answerCall(
   const { server } = context
   const replies = await server.replies()
   const call = callFor(request, context, answers)
-  const ruleAnswer = (before && (await replies.goOn(before, call))) ?? (await replies.take(call))
+  const ruleAnswer = (before && (await replies.resume(before, call))) ?? (await replies.take(call))
   if (!ruleAnswer) return answered(await withoutRule(checked, call, context), context)
   const { generation } = ruleAnswer
   requireFittingAnswers(generation.rounds, answers)

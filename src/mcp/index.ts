@@ -1,6 +1,6 @@
 /** MCP servers, as a source of answers on configured paths. Loaded only if one is configured. */
 import path from 'node:path'
-import { spoken } from '../check/check.js'
+import { pathInWords } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
@@ -8,7 +8,7 @@ import { methodNotAllowed } from '../core/errors.js'
 import type { Exchange, OwnPath, PathSource, Reply } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { methodToFind } from '../core/paths.js'
-import { readSaidFile } from '../replies/index.js'
+import { readBodyFile } from '../replies/index.js'
 import { RpcError } from '../rpc/frames.js'
 import { isStateless, sessionVersions } from '../rpc/versions.js'
 import { troubleWith } from './called.js'
@@ -35,7 +35,7 @@ export async function mcpSource(
   loaded: LoadedConfig,
   { origins, paceOf, offers, ...shared }: Needed,
 ): Promise<PathSource> {
-  const file = (name: string) => readSaidFile(path.resolve(loaded.dir, name))
+  const file = (name: string) => readBodyFile(path.resolve(loaded.dir, name))
   const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
     ...{ ...shared, path, options, configured: options, file },
   }))
@@ -128,7 +128,10 @@ async function requireUsable(servers: readonly RunningServer[], { placeOf, confi
       const option = [...at, 'resources', i, 'file']
       files.push(path.resolve(dir, name))
       await file(name).catch(error =>
-        problems.push({ ...placeOf(option), sentence: `${spoken(option)}: ${name} ${unreadable('', error).sentence}` }),
+        problems.push({
+          ...placeOf(option),
+          sentence: `${pathInWords(option)}: ${name} ${unreadable('', error).sentence}`,
+        }),
       )
     }
   }

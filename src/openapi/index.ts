@@ -1,6 +1,6 @@
 /** Answers the operations of OpenAPI documents. Loaded only if the configuration names documents. */
 import path from 'node:path'
-import { ProblemsError, wordProblem } from '../check/problem.js'
+import { ProblemsError, problemInWords } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import { methodToFind } from '../core/paths.js'
@@ -49,7 +49,7 @@ export async function readDocuments(
   return outputs.flatMap((output, i) => {
     const input = inputs[i]
     if (!input || 'problems' in output) return []
-    for (const warning of output.warnings) warn(wordProblem(warning))
+    for (const warning of output.warnings) warn(problemInWords(warning))
     return [{ ...input, document: documentOf(input.name, output.document), files: output.files }]
   })
 }

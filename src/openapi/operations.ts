@@ -170,7 +170,7 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
     /** The operations of a path, one for each method: those of the more specific template first. */
     at(steps: readonly string[]): readonly DocumentedOperation[] {
       const byMethod = new Map<string, DocumentedOperation>()
-      for (const one of tree.at(steps)) {
+      for (const one of tree.find(steps)) {
         const before = byMethod.get(one.own.method)
         if (one.paramsIn(steps) && (!before || isMoreSpecific(one, before))) byMethod.set(one.own.method, one)
       }

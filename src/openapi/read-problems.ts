@@ -1,6 +1,6 @@
 /** Rewords what Redocly finds wrong with a document. */
 import type { lintDocument } from '@redocly/openapi-core'
-import { type Path, spoken } from '../check/check.js'
+import { type Path, pathInWords } from '../check/check.js'
 import { valueAt } from '../config/options.js'
 import { stepsOf } from './document.js'
 
@@ -28,7 +28,7 @@ export const isSchemaName = (pointer = ''): boolean => pointer.includes('/discri
 /** The problem as a sentence. `parsed` is the file that contains it. */
 export function sentenceOf({ ruleId, message, suggest }: LintProblem, pointer: string, parsed: unknown): string {
   const path = pathIn(parsed, pointer)
-  const field = (...more: readonly string[]) => spoken([...path, ...more]) || 'the document'
+  const field = (...more: readonly string[]) => pathInWords([...path, ...more]) || 'the document'
   if (ruleId === 'no-unresolved-refs') {
     const { $ref } = (valueAt(parsed, path) ?? {}) as { readonly $ref?: unknown }
     return `${field('$ref')} ${JSON.stringify($ref)} ${whyUnresolved(message)}`

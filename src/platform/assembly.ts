@@ -1,7 +1,7 @@
 /** Assembles everything that follows from one reading of the configuration. */
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../completions/tokens/index.js'
 import type { Changes } from '../config/limit-options.js'
-import { askingLive, type LoadedConfig } from '../config/load.js'
+import { type LoadedConfig, mistakesWithoutLive } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import {
   asksLive,
@@ -204,7 +204,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
     },
     /** Functions that each open one thing that these modes need. */
     needed: (chosen: ModeSettings) => [
-      ...(askingLive({ ...config, ...chosen }).length > 0 ? [proxy] : []),
+      ...(mistakesWithoutLive({ ...config, ...chosen }).length > 0 ? [proxy] : []),
       ...(modesIn(chosen).some(usesRecordings) ? [async () => (await recordings()).ready()] : []),
     ],
   }

@@ -30,7 +30,7 @@ export async function repliesBeside(
     const rule = { on, when: { server }, reply, priority: LAST } as RuleInput
     try {
       const standing = () => ({ place: originOf(at), title: `${on} of ${server}` })
-      return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, standing }), files: [] }
+      return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, originOf: standing }), files: [] }
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
       problems.push(...error.problems.map(({ sentence }) => ({ ...placeOf(at), sentence })))

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
-import { askingLive, type LoadedConfig } from '../config/load.js'
+import { type LoadedConfig, mistakesWithoutLive } from '../config/load.js'
 import { modeSwitch } from '../config/schema.js'
 import type { Mode } from '../core/exchange.js'
 import { isOpen } from '../core/origins.js'
@@ -50,13 +50,13 @@ function refuseSelf({ config, placeOf }: LoadedConfig, port: number): void {
     const sentence = `${upstream[option]} is this platform itself. ${advice}`
     throw new ProblemsError([{ ...placeOf(['upstream', option]), sentence }])
   }
-  if (askingLive(config).length > 0) refuse('baseUrl', 'Name the live one with --upstream.')
+  if (mistakesWithoutLive(config).length > 0) refuse('baseUrl', 'Name the live one with --upstream.')
   if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
 }
 
 /** Throws a ProblemsError for modes that need a live platform if none is configured, or if it is this one. */
 function requirePossible(switched: LoadedConfig, port: number): void {
-  const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
+  const missing = switched.config.upstream.baseUrl === '' ? mistakesWithoutLive(switched.config) : []
   if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
   refuseSelf(switched, port)
 }
@@ -66,7 +66,7 @@ const openToAll =
 
 /** Whether a configuration lets every page use the live platform. */
 const isOpenToAll = ({ config }: LoadedConfig) =>
-  isOpen(config.cors.origins) && (askingLive(config).length > 0 || config.auth.mode === 'proxy')
+  isOpen(config.cors.origins) && (mistakesWithoutLive(config).length > 0 || config.auth.mode === 'proxy')
 
 /** Why these modes cannot work; `undefined` if they can. */
 function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {

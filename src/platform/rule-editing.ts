@@ -165,8 +165,8 @@ async function draftedRules(
   const instead = ruleSet.rules.find(rule => rule.id !== undefined && rule.id === id)
   if (id !== undefined && isInFile(id)) return { rules: await draftInFile(id, yaml, ruleSet, seed), instead }
   const place = instead?.place ?? 'the rule that you are writing'
-  const standing = () => ({ place, title: place === instead?.place ? instead.title : place, isByChance: true })
-  return { rules: await rulesAsGiven(await goodRules(yaml), { dir: undefined, seed, standing }), instead }
+  const originOf = () => ({ place, title: place === instead?.place ? instead.title : place, isUnstable: true })
+  return { rules: await rulesAsGiven(await goodRules(yaml), { dir: undefined, seed, originOf }), instead }
 }
 
 /** At most this many reasons, since more would not help and take time. */
@@ -214,7 +214,7 @@ interface Telling<T> extends Pick<RepliesPart, 'verdictOf'> {
 }
 
 async function attemptFrom<T extends { readonly answeredBy: AnsweredBy }>(
-  { rule, nearest, passed, behind, says }: Explanation<T>,
+  { rule, nearest, triedBefore: passed, remaining: behind, reply: says }: Explanation<T>,
   { linesOf, verdictOf, mismatch = () => undefined }: Telling<T>,
 ): Promise<Omit<Explained, 'total'>> {
   const generation = await says().catch((error: unknown) => {

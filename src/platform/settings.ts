@@ -85,7 +85,7 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
 
   return {
     changes: () => changes,
-    standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]> {
+    setting<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]> {
       const { config } = loaded()
       const configured = inForce(config, {})[name]
       const current = inForce(config, changes)[name]

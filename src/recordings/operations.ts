@@ -17,7 +17,7 @@ import {
   yesOrNo,
 } from '../api/shapes.js'
 import { closestRecording, violationCounts } from '../check/finding.js'
-import { ProblemsError, wordProblem } from '../check/problem.js'
+import { ProblemsError, problemInWords } from '../check/problem.js'
 import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { ExistingPolicy, Library } from './library.js'
 import type { PastExchange } from './past.js'
@@ -124,7 +124,7 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
 /** Mistakes in the files are not the caller's fault. */
 function unreadable(error: unknown): never {
   const [first] = error instanceof ProblemsError ? error.problems : []
-  throw first ? recordingsUnreadable(wordProblem(first)) : error
+  throw first ? recordingsUnreadable(problemInWords(first)) : error
 }
 
 const miss = object({

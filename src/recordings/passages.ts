@@ -1,6 +1,6 @@
 /** Splits a body into its texts. Each may contain a secret, wherever the network or the model has cut it. */
 import { isUtf8 } from 'node:buffer'
-import { eventsIn, letterAt, linesIn } from '../completions/events.js'
+import { characterStart, eventsIn, linesIn } from '../completions/events.js'
 import { jsonOf } from '../core/json.js'
 import type { Sliced } from '../core/work.js'
 import { type JsonText, jsonTexts } from './json-texts.js'
@@ -158,7 +158,7 @@ function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
   const written = isAscii || body.isUtf8 || isUtf8(bytes.subarray(start, end)) ? 'utf8' : 'latin1'
   const inside = bordersInside(borders, start, end)
   // A letter that crosses a border is a piece of its own.
-  const cuts = written === 'utf8' ? inside.flatMap(cut => [letterAt(bytes, cut), letterEnd(bytes, cut)]) : inside
+  const cuts = written === 'utf8' ? inside.flatMap(cut => [characterStart(bytes, cut), letterEnd(bytes, cut)]) : inside
   if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text: said, written }] : []
   return [start, ...cuts].flatMap((from, i) => {
     const to = cuts[i] ?? end
@@ -168,7 +168,7 @@ function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
 
 function letterEnd(bytes: Buffer, place: number): number {
   let end = place
-  while (letterAt(bytes, end) < place && end < bytes.length) end++
+  while (characterStart(bytes, end) < place && end < bytes.length) end++
   return end
 }
 

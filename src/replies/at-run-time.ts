@@ -5,6 +5,7 @@ import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './d
 import { createEngine, type Engine } from './engine.js'
 import { rulesAsGiven } from './load.js'
 import type { Memory } from './memory.js'
+import type { RuleOrigin } from './ready-rule.js'
 import { isHttpRule, type RuleInput } from './rules.js'
 import { isSameRule } from './same-rules.js'
 
@@ -27,7 +28,7 @@ export interface RuntimeRule {
 
 export type RulesAtRunTime = ReturnType<typeof createRulesAtRunTime>
 
-interface Which {
+interface RuleSelection {
   readonly id?: string | undefined
   readonly scope?: string | undefined
 }
@@ -38,10 +39,10 @@ interface ChangeAtRunTime {
   readonly move?: 'up' | 'down'
 }
 
-/** The scope of a rule for all requests. */
-const EVERYBODY = ''
+/** Stands for the scope of rules that answer all requests. */
+const NO_SCOPE = ''
 
-/** In all scopes together. If there are more, a client adds rules without ever removing them. */
+/** The limit for all scopes together. More rules mean that a client adds them and never removes any. */
 export const MOST_ADDED = 10_000
 
 /** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
@@ -64,18 +65,18 @@ export function createRulesAtRunTime(
     async add(written: RuleInput | readonly RuleInput[], adding: Adding) {
       const added = await read(written, adding)
       if (all().length + added.length > most) throw tooManyRules(most)
-      shelves.put(adding.scope ?? EVERYBODY, added)
+      shelves.put(adding.scope ?? NO_SCOPE, added)
       noteChange(rules, onPaths)
       return added.map(({ id }) => ({ id }))
     },
     /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
     async change(id: string, change: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
-      const isThere = await changeIn(shelves, id, { ...change, seed })
+      const exists = await changeIn(shelves, id, { ...change, seed })
       noteChange(rules, onPaths)
-      return isThere
+      return exists
     },
     /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
-    remove(which: Which = {}) {
+    remove(which: RuleSelection = {}) {
       const removed = shelves.remove(which)
       noteChange(rules, onPaths)
       return removed
@@ -85,7 +86,7 @@ export function createRulesAtRunTime(
   return rules
 }
 
-/** Brings up to date what requests ask first. */
+/** Updates the flags that requests read before anything else. */
 function noteChange(rules: { isEmpty: boolean; havePaths: boolean } & Pick<Shelves, 'all'>, onPaths: () => void): void {
   const all = rules.all()
   rules.isEmpty = all.length === 0
@@ -101,15 +102,15 @@ function createReader() {
   let count = 0
   return async (
     written: RuleInput | readonly RuleInput[],
-    { scope = EVERYBODY, dir, seed }: Adding,
+    { scope = NO_SCOPE, dir, seed }: Adding,
   ): Promise<readonly Added[]> => {
     // Taken before the first await, so that the order is that of the calls.
     const call = ++calls
     const first = count + 1
     count += Array.isArray(written) ? written.length : 1
     const idOf = (i: number) => `rule-${first + i}`
-    const standing = (i: number) => standingOf(idOf(i), `at run time #${first + i}`)
-    const ready = await rulesAsGiven(written, { dir, seed, standing })
+    const originOf = (i: number) => runtimeOrigin(idOf(i), `at run time #${first + i}`)
+    const ready = await rulesAsGiven(written, { dir, seed, originOf })
     return ready.map((rule, i) => ({ id: idOf(i), scope, call, rule }))
   }
 }
@@ -122,8 +123,8 @@ async function changeIn(
   const before = find(id)?.added
   if (!before) return false
   if (written) {
-    const standing = () => standingOf(id, before.rule.place)
-    const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
+    const originOf = () => runtimeOrigin(id, before.rule.place)
+    const [rule] = await rulesAsGiven([written], { dir: undefined, seed, originOf })
     if (rule && isSameRule(before.rule, rule)) rule.counter = before.rule.counter
     // It may have been removed in the meantime.
     if (rule) find(id)?.shelf.replace({ ...before, rule })
@@ -132,7 +133,12 @@ async function changeIn(
   return true
 }
 
-const standingOf = (id: string, place: string) => ({ place, title: `rule ${place}`, id, isByChance: true })
+const runtimeOrigin = (id: string, place: string): RuleOrigin => ({
+  place,
+  title: `rule ${place}`,
+  id,
+  isUnstable: true,
+})
 
 interface Added extends RuntimeRule {
   /** The number of the call that added it. */
@@ -143,30 +149,30 @@ type Shelves = ReturnType<typeof createShelves>
 
 /** The rules of all scopes: a shelf for each, and one for all requests. */
 function createShelves(memory: Memory) {
-  const forEverybody = createShelf(EVERYBODY)
-  const ofScopes = createByScope(createShelf)
-  const every = () => [...ofScopes.all(), forEverybody]
+  const withoutScope = createShelf(NO_SCOPE)
+  const byScope = createByScope(createShelf)
+  const allShelves = () => [...byScope.all(), withoutScope]
   /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
-  function asked(scope: string | undefined) {
-    if (scope === undefined) return every()
-    const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
-    return own ? [own, forEverybody] : [forEverybody]
+  function shelvesFor(scope: string | undefined) {
+    if (scope === undefined) return allShelves()
+    const ofScope = scope === NO_SCOPE ? undefined : byScope.find(scope)
+    return ofScope ? [ofScope, withoutScope] : [withoutScope]
   }
   return {
     put: (scope: string, added: readonly Added[]) =>
-      (scope === EVERYBODY ? forEverybody : ofScopes.get(scope)).put(added),
+      (scope === NO_SCOPE ? withoutScope : byScope.get(scope)).put(added),
     find(id: string) {
-      for (const shelf of every()) {
+      for (const shelf of allShelves()) {
         const added = shelf.inOrder().find(added => added.id === id)
         if (added) return { shelf, added }
       }
       return undefined
     },
-    remove({ id, scope }: Which): number {
+    remove({ id, scope }: RuleSelection): number {
       let removed = 0
-      for (const shelf of every()) {
+      for (const shelf of allShelves()) {
         removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
-        if (shelf.inOrder().length === 0) ofScopes.forget(shelf.scope)
+        if (shelf.inOrder().length === 0) byScope.forget(shelf.scope)
       }
       return removed
     },
@@ -174,11 +180,11 @@ function createShelves(memory: Memory) {
      * The rules of a scope and those without one, in the order in which they are tried; the rules of all scopes if none
      * is given.
      */
-    all: (scope?: string): readonly RuntimeRule[] => asked(scope).flatMap(shelf => shelf.inOrder()),
+    all: (scope?: string): readonly RuntimeRule[] => shelvesFor(scope).flatMap(shelf => shelf.inOrder()),
     engines: <I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
       dialect: Dialect<I, S, X>,
       scope?: string,
-    ) => asked(scope).map(shelf => engineOf(shelf, dialect, memory)),
+    ) => shelvesFor(scope).map(shelf => engineOf(shelf, dialect, memory)),
   }
 }
 
@@ -204,14 +210,14 @@ function createShelf(scope: string) {
 
   return {
     ...{ scope, inOrder, engines },
-    put: (more: readonly Added[]) => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
+    put: (newRules: readonly Added[]) => change([...added, ...newRules].toSorted((a, b) => b.call - a.call)),
     replace: (changed: Added) => change(added.map(one => (one.id === changed.id ? changed : one))),
     move(id: string, by: 1 | -1): void {
       const swapped = swappedIn(inOrder(), id, by)
       if (swapped) change(added.map(each => swapped.get(each) ?? each))
     },
-    remove(isMeant: (added: Added) => boolean): number {
-      const rest = added.filter(one => !isMeant(one))
+    remove(isRemoved: (added: Added) => boolean): number {
+      const rest = added.filter(one => !isRemoved(one))
       const removed = added.length - rest.length
       if (removed > 0) change(rest)
       return removed
@@ -225,12 +231,12 @@ function engineOf<I extends MatchInput, S extends ReadyReply, X extends RuleLook
   dialect: Dialect<I, S, X>,
   memory: Memory,
 ): Engine<I, S, X> {
-  const there = engines.get(dialect) as Engine<I, S, X> | undefined
-  if (there) return there
+  const cached = engines.get(dialect) as Engine<I, S, X> | undefined
+  if (cached) return cached
   const rules = inOrder().map(({ rule }) => rule)
-  const made = createEngine(rules, memory, dialect)
-  engines.set(dialect, made)
-  return made
+  const engine = createEngine(rules, memory, dialect)
+  engines.set(dialect, engine)
+  return engine
 }
 
 /** The two rules after a swap; `undefined` if they cannot be swapped. */

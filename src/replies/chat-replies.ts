@@ -1,4 +1,4 @@
-/** What the emulated model answers to chat completions: by rule, by magic words, or made up. Not in chat.ts, which rules are read with. */
+/** The emulated model's answers to chat completions: by rule, by magic words, or generated. Not in chat.ts, which is loaded to read rules. */
 import type { ChatRequest } from '../completions/request.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
@@ -6,13 +6,13 @@ import type { Fault } from '../core/fault.js'
 import { chat } from './chat.js'
 import type { ReadyChatReply } from './chat-reply.js'
 import { type ChatCircumstances, ChatInput } from './conditions/chat-input.js'
-import { readable } from './conditions/on-exchanges.js'
+import { findChat } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
 import { createEngines, type Engine, type RuleSources } from './engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
 import { seedOf } from './fake.js'
 import type { Generation } from './generation.js'
-import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
+import { callOf, hasMagic, MAGIC_PREFIX, magicOf, replacesReply, withMagic } from './magic.js'
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
 import { nearestSentence } from './nearest.js'
 import { sampled } from './structured/index.js'
@@ -41,24 +41,24 @@ export function createChatReplies(parts: Parts) {
       const chosen = take(input)
       if (!chosen) return withoutRule(input, engines(input.scope), parts)
       const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
-      const isJudged = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
-      return isJudged && !canJudge() ? loadJudge().then(() => generation) : generation
+      const needsCheck = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
+      return needsCheck && !canJudge() ? loadJudge().then(() => generation) : generation
     },
     /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
     explain(request: ChatRequest, circumstances?: ChatCircumstances, draft?: RuleDraft): Explanation {
       const input = new ChatInput(request, circumstances)
       const isMagic = magic && hasMagic(input.user)
-      const { says, ...explanation } = explanationOf(input, {
+      const { reply: says, ...explanation } = explanationOf(input, {
         ...{ rules: withDraft(rulesFor(input.scope), chat, draft), memory, isMagic, letters: input.user.length },
         otherwise: async nearest => (isMagic ? withMagicWords(input, seed) : madeUp(input, parts, nearest)),
       })
       // The code that checks replies is loaded with the first reply that needs it.
-      return { ...explanation, says: () => loadJudge().then(says) }
+      return { ...explanation, reply: () => loadJudge().then(says) }
     },
     /** The fault of the rule that answers an exchange. Counts as an answer. */
     faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined {
       if (!mayFail(exchange.scope)) return undefined
-      const request = readable(exchange)
+      const request = findChat(exchange)
       return Promise.resolve(request && take(new ChatInput(request, exchange))?.reply.fault)
     },
   }
@@ -73,9 +73,9 @@ function withoutRule(
   // The rules are joined when the sentence is read, because the journal keeps it for a long time.
   const nearest = () =>
     nearestSentence(input, { rules: tried.flatMap(({ rules }) => rules), memory, letters: input.user.length })
-  const made = madeUp(input, parts, nearest)
+  const reply = madeUp(input, parts, nearest)
   const hasRules = tried.some(({ rules }) => rules.length > 0)
-  return hasRules ? made.then(generation => ({ ...generation, remark: nearest })) : made
+  return hasRules ? reply.then(generation => ({ ...generation, remark: nearest })) : reply
 }
 
 /** Throws a 424 that names the nearest rule if a rule is required. */
@@ -90,8 +90,8 @@ async function withMagicWords({ request, user }: ChatInput, seed: number): Promi
   const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
   const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
   const input = { ...magic, choice: { ...magic.choice, ...toolCalls } }
-  return withMagic(saysItself(input) ? nothing : await defaultReply(request, seed), input)
+  return withMagic(replacesReply(input) ? placeholder : await defaultReply(request, seed), input)
 }
 
 /** A placeholder for a reply that would not be used. */
-const nothing: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }
+const placeholder: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }

@@ -13,57 +13,62 @@ import { TemplateError, toolFact } from './templates.js'
 
 export interface ReadyChatReply extends ReadyReply<Generation> {
   /** Whether it has any content besides tool calls. */
-  readonly speaks: boolean
+  readonly hasContent: boolean
   /** The tools that it calls. */
   readonly calls: readonly string[]
-  /** Whether it suits every request, because a model may always refuse or fail. */
-  readonly isAlwaysSayable: boolean
+  /** Whether it suits every request: a model may always refuse or fail. */
+  readonly suitsEveryRequest: boolean
   generate(input: ChatInput, count: number): Generation | Promise<Generation>
 }
 
 /** Compiles a reply. `path` is its position in the rule. */
 export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, texts: Texts): ReadyChatReply {
-  const { choices: several, usage, fault, ...single } = form
-  const parts = several
-    ? several.map((choice, i) => choicePart(choice, [...path, 'choices', i], texts))
+  const { choices: choiceForms, usage, fault, ...single } = form
+  const parts = choiceForms
+    ? choiceForms.map((choice, i) => choicePart(choice, [...path, 'choices', i], texts))
     : [choicePart(single, path, texts)]
   const { answeredBy, pace } = owner
-  const more = { ...(usage && { usage }), ...(fault && { fault }), ...(pace && { pace }) }
-  const content = mapped(joined(parts), (choices): Generation => ({ choices, answeredBy, ...more }))
-  const forms: readonly ChoiceForm[] = several ?? [single]
-  const speaks = forms.some(form => !('toolCalls' in form) || speech.some(key => key in form))
+  const settings = { ...(usage && { usage }), ...(fault && { fault }), ...(pace && { pace }) }
+  const content = mapped(joined(parts), (choices): Generation => ({ choices, answeredBy, ...settings }))
+  const forms: readonly ChoiceForm[] = choiceForms ?? [single]
+  const speaks = forms.some(form => !('toolCalls' in form) || contentKeys.some(key => key in form))
   const { toolResult } = (owner.rule.when ?? {}) as When
-  const isAbout = typeof toolResult === 'object' ? toolResultTest(toolResult).holds : undefined
+  const isMatchingResult = typeof toolResult === 'object' ? toolResultTest(toolResult).holds : undefined
   const calls = forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
   return {
-    ...{ fault, speaks, calls, mayBePassedOver: !speaks || calls.length > 0 },
-    isAlwaysSayable:
+    ...{ fault, hasContent: speaks, calls, mayBeSkipped: !speaks || calls.length > 0 },
+    suitsEveryRequest:
       Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
     ...generatedFrom(content, {
       owner,
-      facts: (input: ChatInput, count) => new ChatFacts(input, count, owner, isAbout),
+      facts: (input: ChatInput, count) => new ChatFacts(input, count, owner, isMatchingResult),
       seed: (input: ChatInput) => seedOf(input.request, texts.seed),
     }),
   }
 }
 
-const speech = ['text', 'file', 'json', 'refusal']
+const contentKeys = ['text', 'file', 'json', 'refusal']
 
 function choicePart(form: ChoiceForm, path: Path, texts: Texts): ReplyPart<Choice> {
   const { file, json: value, toolCalls = [], finishReason } = form
-  const written = (key: 'text' | 'refusal' | 'reasoning'): ReplyPart<string | undefined> =>
+  const textField = (key: 'text' | 'refusal' | 'reasoning'): ReplyPart<string | undefined> =>
     form[key] === undefined ? { fixed: undefined } : textPart(form[key], [...path, key], texts)
-  const spoken: ReplyPart<string | undefined> =
+  const content: ReplyPart<string | undefined> =
     'json' in form
       ? mapped(valuePart(value, [...path, 'json'], texts), json)
       : file === undefined
-        ? written('text')
+        ? textField('text')
         : (filePart(file, path, texts) as ReplyPart<string | undefined>)
-  const all = joined<unknown>([spoken, written('refusal'), written('reasoning'), callsPart(toolCalls, path, texts)])
-  return mapped(all, ([text, refusal, reasoning, toolCalls]) => {
-    const silent = (toolCalls as readonly ToolCall[]).length > 0 || refusal !== undefined
+  const parts = joined<unknown>([
+    content,
+    textField('refusal'),
+    textField('reasoning'),
+    callsPart(toolCalls, path, texts),
+  ])
+  return mapped(parts, ([text, refusal, reasoning, toolCalls]) => {
+    const hasOtherContent = (toolCalls as readonly ToolCall[]).length > 0 || refusal !== undefined
     return {
-      text: (text as string | undefined) ?? (silent ? null : ''),
+      text: (text as string | undefined) ?? (hasOtherContent ? null : ''),
       ...((toolCalls as readonly ToolCall[]).length > 0 && { toolCalls: toolCalls as readonly ToolCall[] }),
       ...(refusal !== undefined && { refusal: refusal as string }),
       ...(reasoning !== undefined && { reasoning: reasoning as string }),
@@ -85,15 +90,15 @@ function callsPart(calls: readonly CallForm[], path: Path, texts: Texts): ReplyP
       at.filter((step, i) => i !== path.length + 2 || step !== 'item'),
       sentence,
     )
-  const made = valuePart(items, [...path, 'toolCalls'], { ...texts, complain })
-  if ('fixed' in made) return { fixed: calls.map(callOf) }
-  return mapped(made, all => (all as readonly Partial<CallForm>[]).map(callOf))
+  const part = valuePart(items, [...path, 'toolCalls'], { ...texts, complain })
+  if ('fixed' in part) return { fixed: calls.map(callOf) }
+  return mapped(part, all => (all as readonly Partial<CallForm>[]).map(callOf))
 }
 
 function callOf({ id, name, type: kind = 'function', arguments: given }: Partial<CallForm>): ToolCall {
-  if (name === undefined || name === '') throw new TemplateError('The name of a tool is nothing.', 1, 1, [])
-  const nothing = kind === 'custom' ? '' : '{}'
-  const text = typeof given === 'string' ? given : given === undefined ? nothing : json(given)
+  if (name === undefined || name === '') throw new TemplateError('The name of a tool is empty.', 1, 1, [])
+  const noArguments = kind === 'custom' ? '' : '{}'
+  const text = typeof given === 'string' ? given : given === undefined ? noArguments : json(given)
   return { kind, name: String(name), ...(id !== undefined && { id: String(id) }), arguments: text }
 }
 
@@ -105,8 +110,8 @@ class ChatFacts extends RequestFacts<ChatInput> {
     input: ChatInput,
     count: number,
     owner: ReplyOwner,
-    /** Whether the rule's condition is about a tool result; `undefined` if it has none. */
-    private readonly isAbout: ((result: ToolResult) => boolean) | undefined,
+    /** Whether a tool result meets the rule's condition; `undefined` if the rule has no such condition. */
+    private readonly isMatchingResult: ((result: ToolResult) => boolean) | undefined,
   ) {
     super(input, count, owner)
   }
@@ -128,10 +133,10 @@ class ChatFacts extends RequestFacts<ChatInput> {
   get turn() {
     return this.input.turn
   }
-  /** The tool result that the rule's condition is about; without one, the last. */
+  /** The tool result that meets the rule's condition; without a condition, the last one. */
   get tool() {
     const { toolResults } = this.input
-    const found = this.isAbout ? toolResults.find(this.isAbout) : toolResults.at(-1)
+    const found = this.isMatchingResult ? toolResults.find(this.isMatchingResult) : toolResults.at(-1)
     return found && toolFact(found.tool, found.text)
   }
 }

@@ -19,11 +19,14 @@ export const chat: Dialect<ChatInput, ReadyChatReply> = {
     const { candidates } = createRuleIndex(rules, ({ written }) => userTextOf(whenOf(written))?.needles ?? [])
     return { candidates: ({ user }) => candidates(user) }
   },
-  objection: unsayable,
+  objection: toolChoiceObjection,
 }
 
 /** A model never does what `tool_choice` rules out. Returns why a reply is skipped for that reason, or `undefined`. */
-function unsayable({ speaks, calls, isAlwaysSayable }: ReadyChatReply, { request }: ChatInput): string | undefined {
+function toolChoiceObjection(
+  { hasContent: speaks, calls, suitsEveryRequest: isAlwaysSayable }: ReadyChatReply,
+  { request }: ChatInput,
+): string | undefined {
   if (isAlwaysSayable) return undefined
   const { calls: demand, names } = demandOf(request)
   // The result of a template is not known yet.

@@ -26,7 +26,7 @@ export async function defaultReply(request: ChatRequest, seed: number): Promise<
   // OpenAI's types allow a name without a schema.
   if (format && format.type !== 'text') return canned('JSON', await objects(request, seed))
   const results = toolResultsIn(request.messages)
-  return canned('reply', results.length > 0 ? [{ text: repeated(results) }] : await texts(request, seed))
+  return canned('reply', results.length > 0 ? [{ text: reportOf(results) }] : await texts(request, seed))
 }
 
 const canned = (form: 'tool call' | 'JSON' | 'reply', choices: readonly Choice[]): Generation => ({
@@ -34,12 +34,12 @@ const canned = (form: 'tool call' | 'JSON' | 'reply', choices: readonly Choice[]
   answeredBy: { kind: 'canned', form },
 })
 
-/** At most this much of a result is repeated. */
-const REPEATED = 2000
+/** The number of characters of a result that are repeated. */
+const MOST_REPEATED = 2000
 
-/** After tool calls a model reports the results, so that an app can see that its result arrived. */
-function repeated(results: readonly ToolResult[]): string {
-  const shortened = (text: string) => (text.length > REPEATED ? `${text.slice(0, REPEATED)}…` : text)
+/** After tool calls, a model reports the results. Repeating them shows the app that its result arrived. */
+function reportOf(results: readonly ToolResult[]): string {
+  const shortened = (text: string) => (text.length > MOST_REPEATED ? `${text.slice(0, MOST_REPEATED)}…` : text)
   return results.map(({ tool, text }) => `${tool || 'The tool'} says: ${shortened(text)}`).join('\n')
 }
 
@@ -99,9 +99,9 @@ async function values(
   request: ChatRequest,
   seed: number,
 ): Promise<readonly string[]> {
-  const own = Number.parseInt(hash('sha256', `${seedOf(request, seed)} ${name}`, 'hex').slice(0, 8), 16)
+  const firstSeed = Number.parseInt(hash('sha256', `${seedOf(request, seed)} ${name}`, 'hex').slice(0, 8), 16)
   try {
-    const seeds = Array.from({ length: countOf(request, MOST_VALUES) }, (_, i) => variant(own, i))
+    const seeds = Array.from({ length: countOf(request, MOST_VALUES) }, (_, i) => variant(firstSeed, i))
     return (await sampled({ schema, seeds, name })).map(value => JSON.stringify(value))
   } catch (error) {
     throw error instanceof UnfitSchema ? unfitSchema(field, error.message) : error

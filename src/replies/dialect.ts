@@ -24,7 +24,7 @@ export interface MatchInput {
 export interface Condition<I extends MatchInput = MatchInput> {
   holds(input: I): boolean
   /** Why it does not hold, without a full stop: `user does not contain "weather"`. Quotes the rule, never the request. */
-  differs(input: I): string
+  mismatch(input: I): string
   /** The groups of its regular expression, if it has one that matches. */
   exec?(input: I): RegExpExecArray | null
 }
@@ -35,7 +35,7 @@ export interface ReadyReply<T = unknown> {
   readonly always: T | undefined
   readonly fault: Fault | undefined
   /** Whether some requests cannot get it, for example because of their tool_choice. */
-  readonly mayBePassedOver: boolean
+  readonly mayBeSkipped: boolean
   /** `count` is the number of times that the rule has answered, including this one. */
   generate(input: MatchInput, count: number): T | Promise<T>
 }

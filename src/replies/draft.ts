@@ -23,10 +23,10 @@ export interface Draft {
   readonly remarks: readonly string[]
 }
 
-/** `open` redacts secrets, which a stream may have sent in pieces. Throws a PlatformError that says why no rule can be drafted. */
-export function draftOf(source: DraftSource, open: (text: string) => string = asItIs): Draft {
+/** `redact` removes secrets, which a stream may have sent in pieces. Throws a PlatformError that says why no rule can be drafted. */
+export function draftOf(source: DraftSource, redact: (text: string) => string = asItIs): Draft {
   const { rule, name, remarks } = draftedRule(source)
-  return { yaml: inYaml([rule], open), name, remarks }
+  return { yaml: yamlOf([rule], redact), name, remarks }
 }
 
 /** A drafted rule, as an author would write it. */
@@ -49,7 +49,7 @@ export type DraftedRules = ReturnType<typeof draftsOf>
 export function draftsOf(all: readonly DraftSource[]) {
   const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
   /** The number of exchanges without a drafted rule, by reason. */
-  const passedOver = new Map<string, number>()
+  const skipped = new Map<string, number>()
   const remarks = new Set<string>()
   const drafted: DraftParts[] = []
   for (const source of all) {
@@ -57,32 +57,36 @@ export function draftsOf(all: readonly DraftSource[]) {
       drafted.push(draftedRule(source))
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error
-      passedOver.set(error.message, (passedOver.get(error.message) ?? 0) + 1)
+      skipped.set(error.message, (skipped.get(error.message) ?? 0) + 1)
     }
   }
-  for (const { rule, remarks: own } of toldApart(drafted)) {
+  for (const { rule, remarks: ruleRemarks } of withSystemWhereNeeded(drafted)) {
     const before = rules.get(keyOf(rule))
     rules.set(keyOf(rule), { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
-    for (const remark of own) remarks.add(`${rule.name}: ${remark}`)
+    for (const remark of ruleRemarks) remarks.add(`${rule.name}: ${remark}`)
   }
   const names = new Map<string, number>()
-  // The first rule that matches answers, so those that ask for more come first.
+  // The first rule that matches answers, so those with more conditions come first.
   const inOrder = [...rules.values()].toSorted(
     (a, b) => promptIn(b.when) - promptIn(a.when) || conditionsIn(b.when) - conditionsIn(a.when),
   )
   const written = inOrder.map(({ name, reply, replies, ...rule }) => {
-    const nth = (names.get(name) ?? 0) + 1
-    names.set(name, nth)
-    return { name: nth === 1 ? name : `${name}-${nth}`, ...rule, ...(replies.length > 1 ? { replies } : { reply }) }
+    const occurrence = (names.get(name) ?? 0) + 1
+    names.set(name, occurrence)
+    return {
+      name: occurrence === 1 ? name : `${name}-${occurrence}`,
+      ...rule,
+      ...(replies.length > 1 ? { replies } : { reply }),
+    }
   })
-  return { yaml: inYaml(written, asItIs), count: written.length, passedOver, remarks: [...remarks] }
+  return { yaml: yamlOf(written, asItIs), count: written.length, passedOver: skipped, remarks: [...remarks] }
 }
 
 /** Drafts with the same conditions have the same key. */
 const keyOf = ({ on, when }: DraftedRule) => stringifyExact([on, when])
 
-/** Where requests with the same conditions differ in their system messages, these become conditions as well. */
-function toldApart(drafted: readonly DraftParts[]): readonly DraftParts[] {
+/** Adds conditions on the system message to drafts that are otherwise the same but have different system messages. */
+function withSystemWhereNeeded(drafted: readonly DraftParts[]): readonly DraftParts[] {
   const systems = new Map<string, Set<string | undefined>>()
   for (const { rule, system } of drafted) {
     const key = keyOf(rule)
@@ -95,7 +99,7 @@ function toldApart(drafted: readonly DraftParts[]): readonly DraftParts[] {
   })
 }
 
-/** How much of the user message is asked for. All of it is more than any part. */
+/** How much of the user message a condition requires. The whole message counts as more than any part. */
 function promptIn({ user }: DraftedRule['when'] = {}): number {
   if (!user) return 0
   return 'exact' in user ? LONGEST + 1 : user.contains.length
@@ -108,7 +112,7 @@ const conditionsIn = (when: object = {}): number =>
 
 function draftedRule(source: DraftSource): DraftParts {
   const { request, status } = source
-  if (status === null) throw notForARule('no answer has left')
+  if (status === null) throw notForARule('it has no answer')
   if (request.path !== CHAT) {
     const { rule, remarks } = draftOnPath(source)
     const name = slugOf(rule.on) || 'rule'
@@ -120,13 +124,13 @@ function draftedRule(source: DraftSource): DraftParts {
   const { user, system } = new ChatInput(chat)
   const name = slugOf(user) || slugOf(chat.model) || 'rule'
   const { when, remark } = whenOf(chat, reply)
-  const { says, pace, remarks } = reply
+  const { reply: says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
   return { rule, name, system: textCondition(system), remarks: [...(remark ? [remark] : []), ...remarks] }
 }
 
-const inYaml = (rules: readonly object[], open: (text: string) => string) =>
-  blockYaml(rules.map(rule => withLeaves(rule, value => (typeof value === 'string' ? open(value) : value))))
+const yamlOf = (rules: readonly object[], redact: (text: string) => string) =>
+  blockYaml(rules.map(rule => withLeaves(rule, value => (typeof value === 'string' ? redact(value) : value))))
 
 const asItIs = (text: string) => text
 
@@ -153,13 +157,13 @@ function whenOf(request: ChatRequest, { calls }: DraftedReply) {
     ...(format && format !== 'text' && { responseFormat: format }),
   }
   const isCut = user && 'contains' in user
-  const remark = isCut ? 'It matches only part of the user message: the rest was long, or secret.' : undefined
+  const remark = isCut ? 'It matches only part of the user message, because the rest is long or secret.' : undefined
   return { when, remark }
 }
 
 type DraftedText = { readonly exact: string } | { readonly contains: string }
 
-/** The whole text, or what of it is memorable. */
+/** A condition on the whole text, or on its most memorable part. */
 function textCondition(text: string): DraftedText | undefined {
   const part = memorable(text)
   if (part === undefined) return undefined

@@ -36,7 +36,7 @@ export interface DraftSource {
 type ResponseFacts = Omit<DraftSource, 'at' | 'request'>
 
 export interface DraftedReply {
-  readonly says: object
+  readonly reply: object
   /** The tools that it calls. */
   readonly calls: readonly string[]
   readonly pace?: { readonly firstTokenMs: number; readonly tokensPerSecond: number }
@@ -46,24 +46,24 @@ export interface DraftedReply {
 /** Throws a PlatformError that says why no reply can be drafted. */
 export function replyOf(source: ResponseFacts, request: ChatRequest): DraftedReply {
   const { status, response } = source
-  const broke = source.complete ? [] : ['The answer broke off; the draft has what was said until then.']
-  if (status !== null && status >= 400) return { says: { fault: faultOf(source) }, calls: [], remarks: [] }
+  const incompleteRemarks = source.complete ? [] : ['The answer broke off; the draft has only the part before that.']
+  if (status !== null && status >= 400) return { reply: { fault: faultOf(source) }, calls: [], remarks: [] }
   const isStream = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '')
   const { choices, pieces } = isStream ? choicesIn(String(response.body ?? '')) : wholeChoices(response.body)
-  if (choices.length === 0) throw notForARule(whyNothing(response.truncated))
-  const cut = response.truncated ? ['The journal has only the beginning of the answer.'] : []
-  const said = choices.map(choice => saidIn(choice))
-  const [first] = said
+  if (choices.length === 0) throw notForARule(reasonWithoutChoices(response.truncated))
+  const truncatedRemarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
+  const drafts = choices.map(choice => draftedChoice(choice))
+  const [first] = drafts
   return {
-    says: said.length === 1 && first ? first.form : { choices: said.map(({ form }) => form) },
-    calls: said.flatMap(({ calls }) => calls),
+    reply: drafts.length === 1 && first ? first.form : { choices: drafts.map(({ form }) => form) },
+    calls: drafts.flatMap(({ calls }) => calls),
     ...(isStream && paceOf(source, pieces)),
-    remarks: [...(response.truncated ? cut : broke), ...remarksOn(request)],
+    remarks: [...(response.truncated ? truncatedRemarks : incompleteRemarks), ...remarksOn(request)],
   }
 }
 
-const whyNothing = (truncated: boolean) =>
-  truncated ? 'the journal has only the beginning of its answer' : 'its answer is no chat completion'
+const reasonWithoutChoices = (truncated: boolean) =>
+  truncated ? 'the journal has only the beginning of its answer' : 'its answer is not a chat completion'
 
 const remarksOn = ({ n }: ChatRequest) =>
   (n ?? 1) > 1 ? [`The request wanted ${n} choices; a request for fewer gets the first ones.`] : []
@@ -81,9 +81,9 @@ function faultOf({ status, error, response }: ResponseFacts): NonNullable<ReplyF
 const failure = v.union([open({ error: v.string() }), open({ error: open({ message: v.string() }) })])
 
 function messageIn(body: unknown): string | undefined {
-  const read = v.safeParse(failure, body)
-  if (!read.success) return undefined
-  const { error } = read.output
+  const result = v.safeParse(failure, body)
+  if (!result.success) return undefined
+  const { error } = result.output
   return typeof error === 'string' ? error : error.message
 }
 
@@ -104,7 +104,7 @@ function wholeChoices(body: unknown) {
   return { choices, pieces: choices.length }
 }
 
-function saidIn({ message, finish_reason: finish }: VendorChoice) {
+function draftedChoice({ message, finish_reason: finish }: VendorChoice) {
   const { text, refusal, reasoning, calls: all } = contentOf(message)
   const calls = all.filter(({ name }) => name !== '')
   const isSilent = calls.length > 0 || refusal !== ''

@@ -53,19 +53,20 @@ export function createEngine<I extends MatchInput, S extends ReadyReply, X exten
 export function reasonsAgainst(rule: ReadyRule, input: MatchInput, memory: Memory): readonly string[] {
   if (!isActive(rule)) return ['it is switched off']
   const differing = rule.conditions.filter(condition => !condition.holds(input))
-  if (differing.length > 0) return differing.map(condition => condition.differs(input))
-  const objects = objectionTo(rule, input, memory)
-  return objects === undefined ? [] : [objects]
+  if (differing.length > 0) return differing.map(condition => condition.mismatch(input))
+  const objection = objectionTo(rule, input, memory)
+  return objection === undefined ? [] : [objection]
 }
 
 /** Why a rule does not answer although its conditions hold. */
 function objectionTo(rule: ReadyRule, input: MatchInput, memory: Memory): string | undefined {
   const { scenario, per } = rule.written
-  const here = per ? ` for this ${per}` : ''
+  const holder = per ? ` for this ${per}` : ''
   const answered = memory.answeredTo(rule, input)
-  if (isSpent(rule, answered)) return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
+  if (isSpent(rule, answered))
+    return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${holder}`
   if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
-    return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
+    return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${holder}, not "${scenario.state}"`
   }
   return input.isDemanding ? rule.dialect.objection?.(rule.replyAt(answered + 1), input) : undefined
 }

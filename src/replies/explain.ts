@@ -9,13 +9,13 @@ export interface Explanation<T = Generation> {
   /** The rule that answers; `undefined` if none does. */
   readonly rule: ReadyRule | undefined
   /** The rules that were tried before it, up to a limit, each with the reasons why it did not answer. */
-  passed(most?: number): readonly TriedRule[]
+  triedBefore(most?: number): readonly TriedRule[]
   /** The rules that would have been tried next. Those that match too have no reasons. */
-  behind(most?: number): readonly TriedRule[]
+  remaining(most?: number): readonly TriedRule[]
   /** A sentence about the nearest rule. */
   nearest(): string
   /** The answer. It does not count as one. Rejects with a 424 if no rule matches and `strict` is on. */
-  says(): Promise<T>
+  reply(): Promise<T>
 }
 
 /** Rules that only apply to one explanation. */
@@ -33,8 +33,8 @@ export function withDraft<S extends ReadyReply>(
 ): readonly ReadyRule<S>[] {
   if (!draft) return rules
   const drafted = draft.rules.filter((rule): rule is ReadyRule<S> => rule.dialect === dialect)
-  const at = draft.instead ? rules.indexOf(draft.instead as ReadyRule<S>) : -1
-  return at < 0 ? [...drafted, ...rules] : rules.toSpliced(at, 1, ...drafted)
+  const index = draft.instead ? rules.indexOf(draft.instead as ReadyRule<S>) : -1
+  return index < 0 ? [...drafted, ...rules] : rules.toSpliced(index, 1, ...drafted)
 }
 
 interface Circumstances<S extends ReadyReply, T> extends CandidateRules<S> {
@@ -49,17 +49,17 @@ export function explanationOf<S extends ReadyReply<T>, T>(
   { isMagic, otherwise, ...tried }: Circumstances<S, T>,
 ): Explanation<T> {
   const { rules, memory } = tried
-  const found = isMagic ? -1 : rules.findIndex(rule => reasonsAgainst(rule, input, memory).length === 0)
-  const rule = rules[found]
+  const index = isMagic ? -1 : rules.findIndex(rule => reasonsAgainst(rule, input, memory).length === 0)
+  const rule = rules[index]
   const withReasons = (some: readonly ReadyRule<S>[], most: number) =>
     some.slice(0, most).map(rule => ({ rule, reasons: reasonsAgainst(rule, input, memory) }))
   const nearest = () => nearestSentence(input, tried)
   return {
     rule,
     nearest,
-    passed: (most = rules.length) => withReasons(rules.slice(0, rule ? found : undefined), most),
-    behind: (most = rules.length) => withReasons(rule ? rules.slice(found + 1) : [], most),
-    async says() {
+    triedBefore: (most = rules.length) => withReasons(rules.slice(0, rule ? index : undefined), most),
+    remaining: (most = rules.length) => withReasons(rule ? rules.slice(index + 1) : [], most),
+    async reply() {
       if (!rule) return otherwise(nearest)
       const count = memory.answeredTo(rule, input) + 1
       return rule.replyAt(count).generate(input, count)
@@ -71,13 +71,13 @@ export function explanationOf<S extends ReadyReply<T>, T>(
 export const verdictOf = ({ written: { when } }: ReadyRule) =>
   Object.keys(when ?? {}).length > 0 ? `when ${inlineYaml(when)}` : 'no conditions: it always matches'
 
-/** The generated answer, line by line. A status that is a fault takes the place of all that is said. */
+/** The generated answer, line by line. A fault with a status replaces all content. */
 export const linesOf = ({ choices, fault }: Generation): readonly string[] => [
-  ...(fault?.status === undefined ? choices.flatMap(parts) : []),
+  ...(fault?.status === undefined ? choices.flatMap(linesOfChoice) : []),
   ...(fault ? [`fault ${inlineYaml(fault)}`] : []),
 ]
 
-const parts = ({ text, toolCalls = [], refusal, reasoning, finishReason }: Choice): readonly string[] => [
+const linesOfChoice = ({ text, toolCalls = [], refusal, reasoning, finishReason }: Choice): readonly string[] => [
   ...(reasoning === undefined ? [] : [`(thinks) ${reasoning}`]),
   ...(text === null ? [] : [text]),
   ...(refusal === undefined ? [] : [`(refuses) ${refusal}`]),

@@ -24,10 +24,10 @@ const openings = [
  * in whatever order they are requested.
  */
 export async function fakeReplies(request: ChatRequest, seed: number, choices: number): Promise<readonly string[]> {
-  const own = seedOf(request, seed)
-  return withFaker(own, faker =>
+  const firstSeed = seedOf(request, seed)
+  return withFaker(firstSeed, faker =>
     Array.from({ length: choices }, (_, i) => {
-      faker.seed(variant(own, i))
+      faker.seed(variant(firstSeed, i))
       const sentences = faker.helpers.multiple(() => capitalized(faker.hacker.phrase()), { count: { min: 1, max: 3 } })
       return [faker.helpers.arrayElement(openings), ...sentences].join(' ')
     }),
@@ -44,9 +44,9 @@ export async function withFaker<T>(seed: number, use: (faker: Faker) => T): Prom
 }
 
 /** A number that is the same for the same conversation, model, temperature and seed. */
-export function seedOf({ model, messages, temperature, seed: own }: ChatRequest, seed: number): number {
+export function seedOf({ model, messages, temperature, seed: requestSeed }: ChatRequest, seed: number): number {
   // Only fields that change the question. Whether the answer is streamed, for example, must not change it.
-  return seedOfTexts([seed, own, model, temperature, messages.map(m => [m.role, textOf(m)])])
+  return seedOfTexts([seed, requestSeed, model, temperature, messages.map(m => [m.role, textOf(m)])])
 }
 
 /** A number that is the same for the same values. */

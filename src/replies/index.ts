@@ -34,7 +34,7 @@ export {
   type Segment,
   stepsOfPath,
   type TriedRequest,
-  troubleWithRoute,
+  whyInvalidRoute,
 } from './http/route.js'
 export { createPathTree } from './http/tree.js'
 export { keepRules } from './keep.js'
@@ -81,7 +81,7 @@ export {
 export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
-export { readSaidFile, readTextFile } from './text-file.js'
+export { readBodyFile, readTextFile } from './text-file.js'
 export { wrongToolCalls } from './tool-calls.js'
 
 /** Generates replies. */
@@ -96,9 +96,9 @@ interface RepliesConfig extends ChatSettings {
 }
 
 /** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
-export function createReplies({ memory = createMemory(), ...wanted }: RepliesConfig) {
-  const { rules, atRunTime = createRulesAtRunTime(memory) } = wanted
-  const parts = { ...wanted, memory, atRunTime }
+export function createReplies({ memory = createMemory(), ...config }: RepliesConfig) {
+  const { rules, atRunTime = createRulesAtRunTime(memory) } = config
+  const parts = { ...config, memory, atRunTime }
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
   const { answer, explain, faultFor } = createChatReplies(parts)
   const paths = pathsOnDemand(parts)
@@ -122,13 +122,13 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
       const written = ordered.map(rule => ({ id: rule.id ?? null, scope: null, rule }))
       return listed([...added, ...written], rule => memory.answered(rule, scope))
     },
-    /** Resolves to a function that lets rules that have not changed go on counting where those of `before` are. */
+    /** Resolves to a function that hands the counters of `before` to the rules that have not changed. */
     async continuing(before: { activeRules(): readonly ReadyRule[] }) {
       const pairs = await inSlices(sameRules(before.activeRules(), activeRules()))
       // A reload forgets callers and conversations.
-      const going = pairs.filter(([was, is]) => was !== is && !is.written.per)
+      const continued = pairs.filter(([previous, current]) => previous !== current && !current.written.per)
       return () => {
-        for (const [was, is] of going) is.counter = was.counter
+        for (const [previous, current] of continued) current.counter = previous.counter
       }
     },
   }
@@ -137,11 +137,11 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
 /** Returns the replies of rules for paths, created with the first such rule; `undefined` while there are none. */
 function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime }): () => HttpReplies | undefined {
   const havePaths = parts.rules.some(({ written }) => isHttpRule(written))
-  let made: HttpReplies | undefined
+  let replies: HttpReplies | undefined
   return () => {
     if (!havePaths && !parts.atRunTime.havePaths) return undefined
-    made ??= loadedHttp()?.createHttpReplies(parts)
-    return made
+    replies ??= loadedHttp()?.createHttpReplies(parts)
+    return replies
   }
 }
 

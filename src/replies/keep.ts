@@ -5,7 +5,7 @@ import { ruleNotKept } from '../core/errors.js'
 import type { ReplyFiles } from './load.js'
 
 /** Patterns such as `fixtures/replies/*.yaml`: a named folder, and all files in it with a YAML extension. */
-const open = /^([^*?[\]{}!]*?)\/?(?:\*\*\/)?\*(\.ya?ml|\.\{yaml,yml\}|\.\{yml,yaml\})$/
+const folderPattern = /^([^*?[\]{}!]*?)\/?(?:\*\*\/)?\*(\.ya?ml|\.\{yaml,yml\}|\.\{yml,yaml\})$/
 
 /**
  * The first folder of the configured patterns in which all files with an extension are read; `undefined` if they only
@@ -13,7 +13,7 @@ const open = /^([^*?[\]{}!]*?)\/?(?:\*\*\/)?\*(\.ya?ml|\.\{yaml,yml\}|\.\{yml,ya
  */
 function placeFor(patterns: readonly string[]) {
   for (const pattern of patterns) {
-    const [, folder, ending] = open.exec(pattern) ?? []
+    const [, folder, ending] = folderPattern.exec(pattern) ?? []
     if (folder !== undefined && ending !== undefined) {
       return { folder: folder || '.', ending: ending.startsWith('.{') ? '.yaml' : ending }
     }
@@ -35,11 +35,11 @@ export async function keepRules(text: string, name: string, { patterns, dir }: R
     )
   }
   const file = path.posix.join(place.folder, `${name}${place.ending}`)
-  const full = path.resolve(dir, file)
+  const fullPath = path.resolve(dir, file)
   try {
-    await mkdir(path.dirname(full), { recursive: true })
+    await mkdir(path.dirname(fullPath), { recursive: true })
     // An existing file stays, even if it is a link to another place.
-    await writeFile(full, text, { flag: 'wx' })
+    await writeFile(fullPath, text, { flag: 'wx' })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw ruleNotKept(

@@ -24,19 +24,19 @@ export interface LintFinding {
 export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
   const active = written.filter(isActive)
   const rules = active.toSorted((a, b) => b.priority - a.priority)
-  const found = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
+  const findingFor = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
   const earlier: EarlierRule[] = []
   const routes = new Map<string, ReadyRule>()
   const findings: LintFinding[] = []
   for (const rule of rules) {
     findings.push(
-      ...found(rule, hiddenBy(rule, earlier)),
-      ...found(rule, deadScenario(rule, rules)),
-      ...found(rule, dividedScenario(rule, rules)),
-      ...found(rule, ambiguousPath(rule, routes)),
-      ...whensOf<When>(rule.written.when ?? {}).flatMap(when => found(rule, unknownModel(when, models))),
-      ...expressionsIn(rule.written.when).flatMap(text => found(rule, slow(text))),
+      ...findingFor(rule, hiddenBy(rule, earlier)),
+      ...findingFor(rule, deadScenario(rule, rules)),
+      ...findingFor(rule, dividedScenario(rule, rules)),
+      ...findingFor(rule, ambiguousPath(rule, routes)),
+      ...whensOf<When>(rule.written.when ?? {}).flatMap(when => findingFor(rule, unknownModel(when, models))),
+      ...expressionsIn(rule.written.when).flatMap(text => findingFor(rule, slow(text))),
     )
     if (answersAlways(rule)) earlier.push({ rule, conditions: Object.entries(rule.written.when ?? {}) })
   }
@@ -46,7 +46,7 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
 /** With more rules than this, rules are not compared with each other. */
 const MOST_ROUTES = 1000
 
-/** `before` are the routes of earlier rules, to which this one is added. */
+/** `before` are the routes of earlier rules. Adds the route of this one. */
 function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string | undefined {
   const { written } = rule
   if (!isHttpRule(written) || before.has(written.on) || before.size >= MOST_ROUTES) return undefined
@@ -54,7 +54,7 @@ function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string 
   const [, other] = [...before].find(([on]) => areAmbiguous(route, routeOf(on))) ?? []
   before.set(written.on, rule)
   if (!other || !isHttpRule(other.written)) return undefined
-  return `answers ${written.on}, and ${other.title} (${other.place}) ${other.written.on}: a path can have both patterns, and neither is the more specific one.`
+  return `answers ${written.on}, and ${other.title} (${other.place}) answers ${other.written.on}: a path can match both patterns, and neither is more specific.`
 }
 
 /** A rule that always answers when it matches. Its conditions are listed once, since each later rule is compared with them. */
@@ -66,16 +66,16 @@ interface EarlierRule {
 /** An earlier rule that answers whenever this one could. */
 function hiddenBy(rule: ReadyRule, earlier: readonly EarlierRule[]): string | undefined {
   const when = rule.written.when ?? {}
-  const isAboutSame = (other: ReadyRule) => aboutOf(other) === aboutOf(rule)
-  const hiding = earlier.find(({ rule, conditions }) => isAboutSame(rule) && covers(conditions, when))?.rule
+  const hasSameTarget = (other: ReadyRule) => targetOf(other) === targetOf(rule)
+  const hiding = earlier.find(({ rule, conditions }) => hasSameTarget(rule) && covers(conditions, when))?.rule
   if (!hiding) return undefined
   const everything = hiding.conditions.length === 0
-  const why = everything ? 'matches everything' : 'matches all that this one does'
-  return `never answers: ${hiding.title} (${hiding.place}) stands in front of it and ${why}.`
+  const why = everything ? 'matches everything' : 'matches everything that this one matches'
+  return `never answers: ${hiding.title} (${hiding.place}) comes before it and ${why}.`
 }
 
 /** The target of a rule. Only rules with the same target can hide each other. */
-const aboutOf = ({ written }: ReadyRule) =>
+const targetOf = ({ written }: ReadyRule) =>
   isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : isMcpRule(written) ? written.on : ''
 
 /** Whether a rule always answers when its conditions hold. */
@@ -83,9 +83,9 @@ const answersAlways = ({ written: { times, scenario }, then, replies }: ReadyRul
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
-  replies.every(({ mayBePassedOver }) => !mayBePassedOver)
+  replies.every(({ mayBeSkipped: mayBePassedOver }) => !mayBePassedOver)
 
-/** Whether `narrow` implies `wide`. False if that cannot be told from the conditions. */
+/** Whether `narrow` implies `wide`. False if the conditions do not show it. */
 function covers(wide: EarlierRule['conditions'], narrow: object): boolean {
   return wide.every(([key, wanted]) => {
     const other = (narrow as Readonly<Record<string, unknown>>)[key]
@@ -124,30 +124,30 @@ function deadScenario({ written: { scenario, per } }: ReadyRule, rules: readonly
     other.scenario?.name === name && other.per === per ? [other.scenario.next ?? START] : [],
   )
   if (others.includes(state)) return undefined
-  return `never answers: no rule brings scenario "${name}" into the state "${state}".${didYouMean(state, others)}`
+  return `never answers: no rule moves scenario "${name}" to the state "${state}".${didYouMean(state, others)}`
 }
 
 function dividedScenario({ written: { scenario, per } }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
   if (!scenario) return undefined
   const first = rules.find(rule => rule.written.scenario?.name === scenario.name)
   if (!first || first.written.per === per) return undefined
-  const kept = (whose: typeof per) => (whose ? `per ${whose}` : 'for all together')
-  return `keeps scenario "${scenario.name}" ${kept(per)}, and ${first.title} (${first.place}) ${kept(first.written.per)}: neither sees the state of the other.`
+  const holderOf = (whose: typeof per) => (whose ? `per ${whose}` : 'for all callers')
+  return `keeps scenario "${scenario.name}" ${holderOf(per)}, and ${first.title} (${first.place}) ${holderOf(first.written.per)}: neither sees the state of the other.`
 }
 
 function unknownModel({ model }: When, models: readonly string[]): string | undefined {
   if (model === undefined) return undefined
   // Running a slow expression could fail. It is reported as slow.
   const quick = namesOf(model).filter(name => slow(name) === undefined)
-  const strange = quick.find(name => !models.some(id => nameTest(name).holds(id)))
-  if (strange === undefined) return undefined
-  return `asks for a model that the platform does not list: ${JSON.stringify(strange)}.${didYouMean(strange, models)}`
+  const unlisted = quick.find(name => !models.some(id => nameTest(name).holds(id)))
+  if (unlisted === undefined) return undefined
+  return `asks for a model that the platform does not list: ${JSON.stringify(unlisted)}.${didYouMean(unlisted, models)}`
 }
 
 function slow(text: string): string | undefined {
   const expression = expressionIn(text)
   if (!expression || !slowExpression(expression)) return undefined
-  return `has an expression that can take exponential time and hold everything up: ${expression}. A repetition stands inside another.`
+  return `has an expression that can take exponential time and block everything else: ${expression}. It repeats a group that contains a repetition.`
 }
 
 /** Conditions with those inside them. */

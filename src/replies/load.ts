@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
-import { check, type Path, spoken } from '../check/check.js'
+import { check, type Path, pathInWords } from '../check/check.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
@@ -11,10 +11,10 @@ import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact } from '../core
 import { inWorker, onceLoaded, TookTooLong } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
-import { type RuleOrigin, readyRule, standsAt } from './ready-rule.js'
+import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
 import { isHttpRule, isMcpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates, textsIn } from './templates.js'
-import { isTemplateFile, readSaidFile, readTextFile } from './text-file.js'
+import { isTemplateFile, readBodyFile, readTextFile } from './text-file.js'
 
 export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
@@ -38,21 +38,21 @@ export interface LoadedRules {
 export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: number): Promise<LoadedRules> {
   const problems: Problem[] = []
   const loaded: LoadedRules[] = []
-  const listed = new Set<string>()
+  const filesRead = new Set<string>()
   for (const pattern of patterns) {
     const files = await findFiles(pattern, dir)
     if (files.length === 0 && required) {
       problems.push({ origin: 'replies', sentence: `No file matches ${JSON.stringify(pattern)} in ${dir}.` })
     }
-    for (const file of files.filter(file => !listed.has(file))) {
-      listed.add(file)
+    for (const file of files.filter(file => !filesRead.has(file))) {
+      filesRead.add(file)
       const read = await readRules(file, path.relative(dir, file) || '.', seed)
       problems.push(...read.problems)
       loaded.push(read)
     }
   }
   const all = joined(loaded)
-  if (problems.length > 0) throw new ProblemsError(problems, [...listed, ...all.files])
+  if (problems.length > 0) throw new ProblemsError(problems, [...filesRead, ...all.files])
   return all
 }
 
@@ -61,20 +61,20 @@ export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: n
  * rule and the field.
  */
 export function rulesFromCode(written: readonly RuleInput[], dir: string, seed: number): Promise<LoadedRules> {
-  return checkedAndReady(written, { dir, seed, standing: i => standsAt(`rules[${i}]`) }, 'rules')
+  return checkAndCompile(written, { dir, seed, originOf: i => originAt(`rules[${i}]`) }, 'rules')
 }
 
 /** The same for one or several rules that are added at run time. Without a `dir` they may not use files. */
 export async function rulesAsGiven(
   written: unknown,
-  making: Pick<Making, 'dir' | 'seed' | 'standing'>,
+  context: Pick<CompileContext, 'dir' | 'seed' | 'originOf'>,
 ): Promise<readonly ReadyRule[]> {
-  return (await checkedAndReady(written, making, Array.isArray(written) ? 'rules' : 'the rule')).rules
+  return (await checkAndCompile(written, context, Array.isArray(written) ? 'rules' : 'the rule')).rules
 }
 
-async function checkedAndReady(
+async function checkAndCompile(
   written: unknown,
-  making: Omit<Making, 'complain'>,
+  context: Omit<CompileContext, 'complain'>,
   whole: 'rules' | 'the rule',
 ): Promise<LoadedRules> {
   const isOne = whole === 'the rule'
@@ -83,10 +83,10 @@ async function checkedAndReady(
   const problemAt = (sentence: string): Problem => ({ origin: whole, sentence })
   if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => problemAt(sentence)))
   const problems: Problem[] = []
-  const loaded = await makeReady([checked.value].flat(), {
-    ...making,
+  const loaded = await compileRules([checked.value].flat(), {
+    ...context,
     // A single rule has no number.
-    complain: (at, sentence) => problems.push(problemAt(`${spoken(isOne ? at.slice(1) : at)}: ${sentence}`)),
+    complain: (at, sentence) => problems.push(problemAt(`${pathInWords(isOne ? at.slice(1) : at)}: ${sentence}`)),
   })
   if (problems.length > 0) throw new ProblemsError(problems, loaded.files)
   return loaded
@@ -105,13 +105,13 @@ export async function findReplyFiles(patterns: readonly string[], dir: string): 
 /** A pattern without a wildcard is a file name, whatever else it contains, and a missing file is reported as such. */
 async function findFiles(pattern: string, dir: string): Promise<string[]> {
   const parts = pattern.split('/')
-  const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
-  if (wild < 0) return [path.resolve(dir, pattern)]
+  const firstWildcard = parts.findIndex(part => /[*?[\]{}!]/.test(part))
+  if (firstWildcard < 0) return [path.resolve(dir, pattern)]
   // Most projects have no such folder, and then the glob library need not be loaded.
-  if (!existsSync(path.resolve(dir, parts.slice(0, wild).join('/') || '.'))) return []
+  if (!existsSync(path.resolve(dir, parts.slice(0, firstWildcard).join('/') || '.'))) return []
   const { glob } = await import('tinyglobby')
-  const found = await glob(pattern, { cwd: dir, absolute: true, expandDirectories: false, onlyFiles: true })
-  return found.map(file => path.normalize(file)).sort()
+  const files = await glob(pattern, { cwd: dir, absolute: true, expandDirectories: false, onlyFiles: true })
+  return files.map(file => path.normalize(file)).sort()
 }
 
 /** The result of reading one file. If it has no problems, its rules are valid. */
@@ -119,19 +119,19 @@ export interface ReadRules extends LoadedRules {
   readonly problems: readonly Problem[]
 }
 
-const unread = (problems: readonly Problem[]): ReadRules => ({ rules: [], files: [], problems })
+const withoutRules = (problems: readonly Problem[]): ReadRules => ({ rules: [], files: [], problems })
 
 async function readRules(file: string, name: string, seed: number): Promise<ReadRules> {
   let text: string
   try {
     text = await readTextFile(file)
   } catch (error) {
-    return unread([unreadable(name, error)])
+    return withoutRules([unreadable(name, error)])
   }
   return rulesInText(text, { name, dir: path.dirname(file), seed })
 }
 
-interface RuleText extends Pick<Making, 'dir' | 'seed' | 'alsoSays'> {
+interface RuleText extends Pick<CompileContext, 'dir' | 'seed' | 'allowedFiles'> {
   /** The name of the text in problems and in the positions of rules. */
   readonly name: string
 }
@@ -143,19 +143,20 @@ export const versionOf = (text: string) => hash('sha256', text, 'hex').slice(0, 
 export const idInFile = (file: string, i: number, version: string) => `${file}#${i + 1}@${version}`
 
 /** Parses and compiles the rules in a text. */
-export async function rulesInText(text: string, { name, dir, seed, alsoSays }: RuleText): Promise<ReadRules> {
+export async function rulesInText(text: string, { name, dir, seed, allowedFiles }: RuleText): Promise<ReadRules> {
   const yaml = readYaml(text, name, { keepDigits: true })
-  if (yaml.problems.length > 0) return unread(yaml.problems)
+  if (yaml.problems.length > 0) return withoutRules(yaml.problems)
   // An empty file, or one that is commented out, has no rules, which is not a mistake.
   const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })
   const problemAt = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
-  if ('mistakes' in checked) return unread(checked.mistakes.map(({ path, sentence }) => problemAt(path, sentence)))
+  if ('mistakes' in checked)
+    return withoutRules(checked.mistakes.map(({ path, sentence }) => problemAt(path, sentence)))
   const problems: Problem[] = []
   const version = versionOf(text)
-  const loaded = await makeReady(checked.value, {
-    ...{ dir, seed, alsoSays },
-    standing: i => ({ ...standsAt(`${name}:${yaml.locate([i]).line}`), id: idInFile(name, i, version) }),
-    complain: (at, sentence) => problems.push(problemAt(at, `${spoken(at)}: ${sentence}`)),
+  const loaded = await compileRules(checked.value, {
+    ...{ dir, seed, allowedFiles },
+    originOf: i => ({ ...originAt(`${name}:${yaml.locate([i]).line}`), id: idInFile(name, i, version) }),
+    complain: (at, sentence) => problems.push(problemAt(at, `${pathInWords(at)}: ${sentence}`)),
   })
   return { ...loaded, problems }
 }
@@ -167,8 +168,8 @@ export interface SentRules {
 }
 
 /** The name of a text that is not in a file. */
-const HERE = 'the rules'
-/** More would be of no use to a reader. */
+const SENT_RULES = 'the rules'
+/** A longer list is of no use to the author. */
 const MOST_PROBLEMS = 1000
 /** Parsing shorter texts takes less time than asking a worker. */
 const SHORT_TEXT = 4096
@@ -180,7 +181,7 @@ interface SentText {
   readonly name?: string
   /** Without it the rules may not use files, since a sender must not get access to the files of this machine. */
   readonly dir?: string
-  readonly alsoSays?: readonly string[]
+  readonly allowedFiles?: readonly string[]
 }
 
 /** Parses rules that were sent as text, in a worker if it is long. Rejects with a 400 if that takes too long. */
@@ -192,14 +193,14 @@ export function rulesSent(sent: SentText): Promise<SentRules> {
 }
 
 /** Runs in the worker for rulesSent. */
-export async function rulesSentJob({ yaml, name = HERE, dir, alsoSays = [] }: SentText): Promise<SentRules> {
-  const { problems, rules } = await rulesInText(yaml, { name, dir, seed: 0, alsoSays })
+export async function rulesSentJob({ yaml, name = SENT_RULES, dir, allowedFiles = [] }: SentText): Promise<SentRules> {
+  const { problems, rules } = await rulesInText(yaml, { name, dir, seed: 0, allowedFiles })
   if (problems.length > 0) return { problems: problems.slice(0, MOST_PROBLEMS), rules: [] }
   if (dir !== undefined) return { problems: [], rules: [] }
   const written = rules.map(({ written }) => written as RuleInput)
   const sentence = rules.length === 0 ? 'There is no rule here.' : tooManyIn(written)
   return sentence
-    ? { problems: [{ origin: HERE, line: 1, column: 1, sentence }], rules: [] }
+    ? { problems: [{ origin: SENT_RULES, line: 1, column: 1, sentence }], rules: [] }
     : { problems: [], rules: written }
 }
 
@@ -213,24 +214,24 @@ function tooManyIn(rules: readonly RuleInput[]): string | undefined {
   }
 }
 
-interface Making {
+interface CompileContext {
   /** The folder for files that rules use. Without it they may not use any. */
   readonly dir: string | undefined
   readonly seed: number
   /** Files outside of `dir` that the rules may use. By default all are allowed. */
-  readonly alsoSays?: readonly string[] | undefined
-  readonly standing: (i: number) => RuleOrigin
+  readonly allowedFiles?: readonly string[] | undefined
+  readonly originOf: (i: number) => RuleOrigin
   complain(at: Path, sentence: string): void
 }
 
-let loaded: typeof import('./http/index.js') | undefined
+let httpModule: typeof import('./http/index.js') | undefined
 
 /** The code that rules for paths need. Loaded with the first of them. */
-export const loadedHttp = () => loaded
+export const loadedHttp = () => httpModule
 
 async function loadHttp() {
-  loaded ??= await import('./http/index.js')
-  return loaded
+  httpModule ??= await import('./http/index.js')
+  return httpModule
 }
 
 /** The code that rules for MCP calls need. */
@@ -243,9 +244,9 @@ async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dial
   return rule => (isHttpRule(rule) ? http : isMcpRule(rule) ? mcp : chat)
 }
 
-async function makeReady(rules: readonly Rule[], making: Making): Promise<LoadedRules> {
-  const { dir = '', seed, standing, complain } = making
-  const texts = await readTexts(rules, making)
+async function compileRules(rules: readonly Rule[], context: CompileContext): Promise<LoadedRules> {
+  const { dir = '', seed, originOf: standing, complain } = context
+  const texts = await readTexts(rules, context)
   const mayBeTemplates = [
     rules.map(({ reply, replies }) => [reply, replies]),
     [...texts].filter(([name]) => isTemplateFile(name)),
@@ -253,19 +254,19 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
   const templates = hasTemplate(mayBeTemplates) ? await loadTemplates(mayBeTemplates) : undefined
   const dialectOf = await dialectsFor(rules)
   const ready: ReadyRule[] = []
-  let done = 0
+  let costOfTurn = 0
   for (const [i, rule] of rules.entries()) {
     const toCompile = charactersToCompile(rule)
-    if (making.dir === undefined && toCompile > MOST_TO_COMPILE) {
+    if (context.dir === undefined && toCompile > MOST_TO_COMPILE) {
       complain([i], tooMuchToCompile(toCompile))
       continue
     }
     // Other requests get their turn in between.
-    done += OF_A_RULE + toCompile
-    if (done > OF_A_TURN) done = await new Promise<number>(resolve => setImmediate(resolve, 0))
-    const own = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
-    const problemAt = { ...own, complain: (at: Path, why: string) => complain([i, ...at], why) }
-    ready.push(readyRule(rule, standing(i), problemAt, dialectOf(rule)))
+    costOfTurn += RULE_COST + toCompile
+    if (costOfTurn > MOST_PER_TURN) costOfTurn = await new Promise<number>(resolve => setImmediate(resolve, 0))
+    const sharedTexts = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
+    const ruleTexts = { ...sharedTexts, complain: (at: Path, why: string) => complain([i, ...at], why) }
+    ready.push(readyRule(rule, standing(i), ruleTexts, dialectOf(rule)))
   }
   return { rules: ready, files: [...texts.keys()] }
 }
@@ -275,12 +276,12 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
  * takes about 50 ms.
  */
 export const MOST_TO_COMPILE = 20_000
-/** The cost of a rule without any, in such characters. */
-const OF_A_RULE = 400
-const OF_A_TURN = 20_000
+/** The cost of a rule without templates and expressions, in characters of these. */
+const RULE_COST = 400
+const MOST_PER_TURN = 20_000
 
 const tooMuchToCompile = (characters: number) =>
-  `The templates and expressions of a rule that is sent may have ${MOST_TO_COMPILE} characters together, not ${characters}. Put it into a file.`
+  `The templates and expressions of a rule that is sent may have ${MOST_TO_COMPILE} characters in total, not ${characters}. Put the rule into a file.`
 
 function charactersToCompile({ when, reply, replies }: Rule): number {
   let sum = 0
@@ -290,20 +291,20 @@ function charactersToCompile({ when, reply, replies }: Rule): number {
 }
 
 /** The texts of files that rules use, by full path. Unreadable files are left out. */
-async function readTexts(rules: readonly Rule[], { dir, alsoSays, complain }: Making) {
+async function readTexts(rules: readonly Rule[], { dir, allowedFiles, complain }: CompileContext) {
   const texts = new Map<string, string | Buffer | undefined>()
-  for (const { at, file, isAnswer } of filesSaid(rules)) {
+  for (const { at, file, isBody: isAnswer } of filesUsed(rules)) {
     if (dir === undefined) {
-      complain(at, 'A rule that is sent has no folder. Send the text itself.')
+      complain(at, 'A rule that is sent cannot use files. Send the text itself.')
       continue
     }
     const full = path.resolve(dir, file)
-    if (alsoSays && !alsoSays.includes(full) && !isBelow(dir, full)) {
-      complain(at, `${file} is outside of the folder of the rules. Name it in the file with an editor.`)
+    if (allowedFiles && !allowedFiles.includes(full) && !isBelow(dir, full)) {
+      complain(at, `${file} is outside the folder of the rule file. Add it to the rule file with an editor.`)
       continue
     }
     try {
-      texts.set(full, await (isAnswer ? readSaidFile(full) : readTextFile(full)))
+      texts.set(full, await (isAnswer ? readBodyFile(full) : readTextFile(full)))
     } catch (error) {
       texts.set(full, undefined)
       complain(at, `${file} ${unreadable(file, error).sentence}`)
@@ -323,18 +324,18 @@ function isBelow(folder: string, file: string): boolean {
 }
 
 /** The full paths of the files that rules use. */
-export const fullNamesSaid = (rules: readonly Rule[], dir: string) =>
-  [...filesSaid(rules)].map(({ file }) => path.resolve(dir, file))
+export const fullPathsUsed = (rules: readonly Rule[], dir: string) =>
+  [...filesUsed(rules)].map(({ file }) => path.resolve(dir, file))
 
 /** A `file` that a reply names, and its position. */
-interface SaidFile {
+interface UsedFile {
   readonly at: Path
   readonly file: string
   /** Whether its bytes are the body of an answer, which need not be a text. */
-  readonly isAnswer?: boolean
+  readonly isBody?: boolean
 }
 
-function* filesSaid(rules: readonly Rule[]): Generator<SaidFile> {
+function* filesUsed(rules: readonly Rule[]): Generator<UsedFile> {
   for (const [i, rule] of rules.entries()) {
     const { reply, replies } = rule
     const forms = reply
@@ -342,7 +343,7 @@ function* filesSaid(rules: readonly Rule[]): Generator<SaidFile> {
       : (replies ?? []).map((form, k) => ({ at: [i, 'replies', k], form }))
     for (const { at, form } of forms) {
       if (form.file !== undefined)
-        yield { at: [...at, 'file'], file: form.file, isAnswer: isHttpRule(rule) || isMcpRule(rule) }
+        yield { at: [...at, 'file'], file: form.file, isBody: isHttpRule(rule) || isMcpRule(rule) }
       for (const [k, { file }] of ('choices' in form ? (form.choices ?? []) : []).entries()) {
         if (file !== undefined) yield { at: [...at, 'choices', k, 'file'], file }
       }

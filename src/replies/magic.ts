@@ -68,7 +68,7 @@ const plainWords: readonly (readonly [word: string, meaning: string, effect: Eff
     'Answers with emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
     { choice: { text: texts.unicode } },
   ],
-  ['reasoning', 'Reasons before it speaks.', { choice: { reasoning: texts.reasoning } }],
+  ['reasoning', 'Reasons before it answers.', { choice: { reasoning: texts.reasoning } }],
 ]
 
 /** All magic words, in the order in which they are listed. */
@@ -90,7 +90,7 @@ export const magicWords: readonly MagicWord[] = [
   {
     word: 'tool',
     meaning:
-      'Calls the first tool that the request offers; tool:get_weather calls that one. Its result is answered with text.',
+      'Calls the first tool that the request offers; tool:get_weather calls that tool. A request with the result gets text.',
     form: /^tool(?::(.+))?$/,
     effect: toolCall,
   },
@@ -122,7 +122,7 @@ export function magicOf(request: ChatRequest, lastUserText: string): Magic | und
     {},
   )
   return {
-    ...{ choice: settled({ ...choice }, calls), fault: { ...fault }, pace: { ...pace } },
+    ...{ choice: consistent({ ...choice }, calls), fault: { ...fault }, pace: { ...pace } },
     ...(calls && { calls }),
     words,
   }
@@ -138,25 +138,25 @@ function wordsIn(text: string): readonly string[] {
   return [...words]
 }
 
-/** Whether nothing of the usual reply would remain. */
-export const saysItself = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
+/** Whether nothing of the usual reply would remain, so that it need not be generated. */
+export const replacesReply = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
 
 /** Applies magic words to the usual reply. */
 export function withMagic(usual: Generation, { choice, fault, pace, words }: Magic): Generation {
   // A text of its own replaces the usual reply, including its tool calls and token counts.
-  const { usage, pace: usually, ...others } = usual
-  const own = choice.text !== undefined
+  const { usage, pace: usualPace, ...others } = usual
+  const replacesText = choice.text !== undefined
   return {
     ...others,
-    ...(usage && !own && { usage }),
-    choices: own ? [choice as Choice] : usual.choices.map(said => ({ ...said, ...choice })),
-    ...(isSaid(fault) && { fault }),
-    ...((usually || isSaid(pace)) && { pace: { ...usually, ...pace } }),
+    ...(usage && !replacesText && { usage }),
+    choices: replacesText ? [choice as Choice] : usual.choices.map(usualChoice => ({ ...usualChoice, ...choice })),
+    ...(hasFields(fault) && { fault }),
+    ...((usualPace || hasFields(pace)) && { pace: { ...usualPace, ...pace } }),
     answeredBy: { kind: 'magic', words },
   }
 }
 
-const isSaid = (part: object) => Object.keys(part).length > 0
+const hasFields = (part: object) => Object.keys(part).length > 0
 
 function effectOf(written: string, request: ChatRequest): Effect {
   for (const { word, form, effect } of magicWords) {
@@ -173,7 +173,7 @@ function effectOf(written: string, request: ChatRequest): Effect {
 }
 
 /** A consistent choice. */
-function settled(choice: Partial<Choice>, calls: OfferedTool | undefined): Partial<Choice> {
+function consistent(choice: Partial<Choice>, calls: OfferedTool | undefined): Partial<Choice> {
   const { text, refusal, finishReason } = choice
   if (text === undefined && (calls || refusal !== undefined)) return { ...choice, text: null }
   if (finishReason !== 'length') return choice
@@ -187,7 +187,7 @@ function firstHalf(text: string): string {
 }
 
 function statusFault(status: number): Fault {
-  const message = `Status ${status}, since the prompt says ${MAGIC_PREFIX}error-${status}.`
+  const message = `Status ${status}, because the prompt says ${MAGIC_PREFIX}error-${status}.`
   return status === 429 || status === 503 ? { status, message, retryAfter: 1 } : { status, message }
 }
 

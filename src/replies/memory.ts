@@ -27,16 +27,16 @@ function keyFor(per: Per, input: MatchInput): string {
 
 /** Remembers the most recently used `scopes`, callers and conversations. */
 export function createMemory(scopes?: number, holders = HOLDERS) {
-  const shared = createByScope(emptyNotes, scopes)
-  const held = createByScope(key => emptyNotes(key.slice(0, key.indexOf('\n'))), holders)
+  const byScope = createByScope(emptyNotes, scopes)
+  const byHolder = createByScope(key => emptyNotes(key.slice(0, key.indexOf('\n'))), holders)
 
   const find = ({ written: { per } }: ReadyRule, input: MatchInput) =>
-    per ? held.find(keyFor(per, input)) : shared.find(input.scope)
+    per ? byHolder.find(keyFor(per, input)) : byScope.find(input.scope)
 
   return {
     /** How often a rule has answered in a scope, or in all scopes if none is given. */
     answered(rule: ReadyRule, scope?: string): number {
-      const all = [...(rule.written.per ? held : shared).all()]
+      const all = [...(rule.written.per ? byHolder : byScope).all()]
       const wanted = scope === undefined ? all : all.filter(notes => notes.scope === scope)
       return wanted.reduce((sum, { counts }) => sum + (counts.get(rule.counter) ?? 0), 0)
     },
@@ -48,7 +48,7 @@ export function createMemory(scopes?: number, holders = HOLDERS) {
     /** Counts an answer. Returns the new count of the rule. */
     note(rule: ReadyRule, input: MatchInput): number {
       const { per, scenario } = rule.written
-      const { counts, states } = per ? held.get(keyFor(per, input)) : shared.get(input.scope)
+      const { counts, states } = per ? byHolder.get(keyFor(per, input)) : byScope.get(input.scope)
       const count = (counts.get(rule.counter) ?? 0) + 1
       counts.set(rule.counter, count)
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
@@ -56,13 +56,13 @@ export function createMemory(scopes?: number, holders = HOLDERS) {
     },
     /** Sets every scenario back to its first state. */
     restartScenarios(): void {
-      for (const notes of [shared, held]) for (const { states } of notes.all()) states.clear()
+      for (const notes of [byScope, byHolder]) for (const { states } of notes.all()) states.clear()
     },
     /** Clears the memory of a scope, or of all scopes if none is given. */
     forget(scope?: string): void {
-      shared.forget(scope)
-      if (scope === undefined) return held.forget()
-      for (const key of [...held.keys()]) if (key.startsWith(`${scope}\n`)) held.forget(key)
+      byScope.forget(scope)
+      if (scope === undefined) return byHolder.forget()
+      for (const key of [...byHolder.keys()]) if (key.startsWith(`${scope}\n`)) byHolder.forget(key)
     },
   }
 }

@@ -6,14 +6,14 @@ import { offeredTools } from './called-tool.js'
 import type { Choice, Generation, ToolCall } from './generation.js'
 
 /** Returns why a value does not fit a schema; `undefined` if it does. */
-let objection: ((schema: object, value: unknown) => string | undefined) | undefined
+let whyUnfit: ((schema: object, value: unknown) => string | undefined) | undefined
 
 /** Whether the code that checks replies has been loaded. */
-export const canJudge = () => objection !== undefined
+export const canJudge = () => whyUnfit !== undefined
 
 export async function loadJudge(): Promise<void> {
   const { validatorOf } = await import('../check/json-schema.js')
-  objection = (schema, value) => validatorOf(schema)(value, { firstOnly: true })[0]?.sentence
+  whyUnfit = (schema, value) => validatorOf(schema)(value, { firstOnly: true })[0]?.sentence
 }
 
 /** Whether a request asks for a certain format. */
@@ -66,7 +66,7 @@ function wrongText({ response_format: format }: ChatRequest, text: string): stri
 
 function wrongJson(text: string, schema: object, what: string, verb: string): string | undefined {
   try {
-    const why = objection?.(schema, JSON.parse(text))
+    const why = whyUnfit?.(schema, JSON.parse(text))
     return why === undefined ? undefined : `${what} ${verb}: ${why}`
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error

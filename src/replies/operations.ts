@@ -35,7 +35,7 @@ export const RULES_LIMIT_BYTES = 4_194_304
 /** Parsing YAML takes far longer than parsing JSON. */
 export const RULE_TEXT_LIMIT_BYTES = 1_048_576
 
-const listed = {
+const listedFields = {
   /**
    * The id for changing it; `null` for a rule written in code. The id of a rule in a file is valid while the file does
    * not change.
@@ -58,7 +58,7 @@ const listed = {
   /** The rule as its author wrote it. */
   rule: objectOf<RuleInput>(),
 }
-export type ListedRule = Of<ReturnType<typeof object<typeof listed>>>
+export type ListedRule = Of<ReturnType<typeof object<typeof listedFields>>>
 
 const ids = dataOf(object({ id: text }))
 
@@ -69,7 +69,7 @@ const exchange = described(
 )
 const aName = 'a name of small letters, digits and single dashes, such as greeting-in-french'
 const yaml = described(v.pipe(v.string('YAML'), v.nonEmpty('YAML')), 'A list of rules as in a file.')
-const reads = { bytes: RULE_TEXT_LIMIT_BYTES }
+const readsYaml = { bytes: RULE_TEXT_LIMIT_BYTES }
 
 const ruleChange = v.pipe(
   object({
@@ -77,17 +77,14 @@ const ruleChange = v.pipe(
     enabled: optional(yesOrNo, 'Whether it may answer.'),
     move: optional(
       oneOf(['up', 'down']),
-      'Before or behind its neighbour, of the same file or scope and the same priority.',
+      'Moves it past its neighbour of the same file or scope and the same priority.',
     ),
-    before: optional(yaml, 'Rules to put in front of it, as in a file.'),
+    before: optional(yaml, 'Rules to add before it, as in a file.'),
   }),
-  v.check(
-    changes => Object.keys(changes).length === 1,
-    'has to have yaml, enabled, move or before, and only one of them.',
-  ),
+  v.check(changes => Object.keys(changes).length === 1, 'must have exactly one of yaml, enabled, move and before.'),
 )
 
-function changeIn({ yaml, enabled, move, before }: Of<typeof ruleChange>): RuleEdit {
+function editIn({ yaml, enabled, move, before }: Of<typeof ruleChange>): RuleEdit {
   if (yaml !== undefined) return { kind: 'replace', yaml }
   if (before !== undefined) return { kind: 'before', yaml: before }
   return move === undefined ? { kind: 'switch', enabled: enabled === true } : { kind: 'move', to: move }
@@ -110,8 +107,8 @@ const attempt = object({
     'A request for a path that rules answer, in place of a prompt.',
   ),
   yaml: optional(yaml, 'Rules to use for this explanation, before all others.'),
-  id: optional(text, 'The rule in whose place those of yaml are.'),
-  scope: optional(text, 'Whose request it is.'),
+  id: optional(text, 'The rule that those of yaml replace.'),
+  scope: optional(text, 'The scope of the request.'),
 })
 
 const explained = object({
@@ -187,8 +184,8 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
     query: object({ ...scopeQuery.entries, ...listingQuery.entries }),
-    returns: object({ data: listOf(object({ ...listed, yaml: maybe(text) })), total: maybe(whole) }),
-    answer: 'The rules; with a part of them how many there are, and how a file would have each.',
+    returns: object({ data: listOf(object({ ...listedFields, yaml: maybe(text) })), total: maybe(whole) }),
+    answer: 'The rules; for a part of them, also the total number, and the YAML of each.',
     run: async ({ query, scope }) => partOf(await rules.list(scope), query),
   }),
   addRules: operation({
@@ -200,8 +197,8 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     reads: { bytes: RULES_LIMIT_BYTES, parse: parseRules },
     returns: ids,
     status: 201,
-    answer: 'Their ids, in their order.',
-    errors: { 409: 'Too many were added already.' },
+    answer: 'Their ids, in the same order.',
+    errors: { 409: 'There are too many added rules.' },
     async run({ body, scope: usual }) {
       if (Array.isArray(body)) return { data: await rules.addSent(body as readonly RuleInput[], usual) }
       const { scope = usual, ...rule } = body
@@ -215,8 +212,8 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     reads: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: ids,
     status: 201,
-    answer: 'Their ids, in their order.',
-    errors: { 409: 'Too many were added already.' },
+    answer: 'Their ids, in the same order.',
+    errors: { 409: 'There are too many added rules.' },
     run: async ({ body, scope }) => ({
       data: await rules.addSent(await goodRules(drafts, body.yaml), body.scope ?? scope),
     }),
@@ -257,9 +254,9 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
     body: ruleChange,
     reads: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: object({ id: text }),
-    answer: 'The id that the rule has now.',
+    answer: 'The new id of the rule.',
     errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
-    run: async ({ id, body }) => ({ id: await rules.change(id, changeIn(body)) }),
+    run: async ({ id, body }) => ({ id: await rules.change(id, editIn(body)) }),
   }),
   removeRules: operation({
     at: 'DELETE /replies',
@@ -293,16 +290,16 @@ function partOf(all: readonly ListedRule[], query: ListingQuery) {
   if (query.search === undefined && query.limit === undefined && query.offset === undefined) return { data: all }
   const { search, limit = PAGE, offset = 0 } = query
   const isWanted = searchFor(search)
-  const found = search?.trim()
+  const matching = search?.trim()
     ? all.filter(({ title, place, rule }) => isWanted([title, place, ...textsIn(rule)]))
     : all
-  const data = found.slice(offset, offset + limit).map(rule => ({ ...rule, yaml: fileOf(rule) }))
-  return { data, total: found.length }
+  const data = matching.slice(offset, offset + limit).map(rule => ({ ...rule, yaml: fileOf(rule) }))
+  return { data, total: matching.length }
 }
 
 /** The text of a rule for a file, without empty conditions. */
-export function fileOf({ rule: { when, ...said } }: Pick<ListedRule, 'rule'>): string {
-  const { name, ...rest } = said
+export function fileOf({ rule: { when, ...fields } }: Pick<ListedRule, 'rule'>): string {
+  const { name, ...rest } = fields
   const conditions = when && Object.keys(when).length > 0 ? { when } : {}
   return blockYaml([{ ...(name !== undefined && { name }), ...conditions, ...rest }])
 }
@@ -320,10 +317,10 @@ export type RuleProblem = Of<typeof ruleProblem>
 /** Rules that are not in a file yet. */
 export interface Drafts {
   /**
-   * Drafts a rule that repeats a reply; `open` redacts texts. Rejects with a PlatformError that says why that is not
+   * Drafts a rule that repeats a reply; `redact` removes secrets from texts. Rejects with a PlatformError that says why that is not
    * possible.
    */
-  draft(source: DraftSource, open: (text: string) => string): Promise<Draft>
+  draft(source: DraftSource, redact: (text: string) => string): Promise<Draft>
   /** The rules in a text, or its mistakes. */
   read(yaml: string): Promise<SentRules>
   /** Saves rules to a new file and returns its name. Rejects with a PlatformError that says why that failed. */
@@ -339,33 +336,33 @@ interface DraftParts {
   }
 }
 
-export const draftOperations = (parts: DraftParts) => ({ ...writing(parts), ...using(parts) })
+export const draftOperations = (parts: DraftParts) => ({ ...operationsOnDrafts(parts), ...operationsWithRules(parts) })
 
-const writing = ({ drafts, rules, journal }: DraftParts) => ({
+const operationsOnDrafts = ({ drafts, rules, journal }: DraftParts) => ({
   draftRule: operation({
     at: 'POST /replies/draft',
     does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
     body: object({ exchange }),
     returns: object({ yaml: text, name: text, remarks: listOf(text) }),
-    answer: 'The rule as a file would have it, a name for the file, and what is worth knowing about it.',
+    answer: 'The rule as YAML, a name for its file, and remarks.',
     errors: {
       404: 'There is no such exchange in the journal.',
       409: 'No rule can be made of the exchange.',
     },
     run({ body: { exchange } }) {
       const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
-      const open = journal.redaction(exchange)
-      if (!entry || !open) throw noSuchExchange(exchange)
-      return drafts.draft(entry, open)
+      const redact = journal.redaction(exchange)
+      if (!entry || !redact) throw noSuchExchange(exchange)
+      return drafts.draft(entry, redact)
     },
   }),
   checkRules: operation({
     at: 'POST /replies/check',
     does: 'Checks rules without adding them; with an id, as if that rule had this text.',
     body: object({ yaml, id: optional(text, 'The rule that is being changed.') }),
-    reads,
+    reads: readsYaml,
     returns: object({ problems: listOf(ruleProblem) }),
-    answer: 'What is wrong, up to 1,000 mistakes; nothing where the rules are good.',
+    answer: 'The mistakes, up to 1,000; an empty list if there are none.',
     errors: { 409: 'The file of the rule has changed since the rules were listed.' },
     async run({ body }) {
       const problems = await rules.problems(body.yaml, body.id)
@@ -374,12 +371,12 @@ const writing = ({ drafts, rules, journal }: DraftParts) => ({
   }),
 })
 
-const using = ({ drafts, rules, journal }: DraftParts) => ({
+const operationsWithRules = ({ drafts, rules, journal }: DraftParts) => ({
   tryRules: operation({
     at: 'POST /replies/try',
-    does: 'Explains which rule would answer a prompt, a call of an MCP server, a request or that of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
+    does: 'Explains which rule would answer a prompt, an MCP call, a request or the request of an exchange, with the reply, and why other rules do not match. Nothing is sent or added.',
     body: attempt,
-    reads,
+    reads: readsYaml,
     returns: explained,
     answer: 'The reply, and the reasons for it.',
     errors: { 404: 'There is no such exchange in the journal.' },
@@ -400,11 +397,11 @@ const using = ({ drafts, rules, journal }: DraftParts) => ({
         'The name of the file, without its extension.',
       ),
     }),
-    reads,
+    reads: readsYaml,
     returns: object({ file: text }),
     status: 201,
     answer: 'The file, relative to the configuration.',
-    errors: { 409: 'The configuration names no folder for it, or there is such a file already.' },
+    errors: { 409: 'The configuration names no folder for it, or the file exists already.' },
     async run({ body: { yaml, name } }) {
       await goodRules(drafts, yaml)
       return { file: await drafts.keep(yaml, name) }

@@ -1,4 +1,4 @@
-/** The parts of a reply. A part without templates is always the same; any other is made from the request. */
+/** The parts of a reply. A part without templates is always the same; any other is rendered for each request. */
 import { hash } from 'node:crypto'
 import type { Path } from '../check/check.js'
 import { templateFailed } from '../core/errors.js'
@@ -50,10 +50,10 @@ export class RequestFacts<I extends MatchInput> implements CommonFacts {
 /** Makes a reply out of a part. */
 export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: TemplateContext) {
   if ('fixed' in part) return { always: part.fixed, generate: () => part.fixed }
-  const { compute: computed, needsFaker } = part
+  const { compute: computePart, needsFaker } = part
   function compute(facts: CommonFacts): T {
     try {
-      return computed(facts)
+      return computePart(facts)
     } catch (error) {
       throw error instanceof TemplateError ? templateFailed(owner.title, error.message) : error
     }
@@ -61,12 +61,12 @@ export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: Tem
   return {
     always: undefined,
     generate(input: MatchInput, count: number): T | Promise<T> {
-      const known = facts(input, count)
-      if (!needsFaker) return compute(known)
+      const values = facts(input, count)
+      if (!needsFaker) return compute(values)
       // The number of answers must not change the generated values.
       return withFaker(seed(input) ^ numberOf(owner.seedText), faker => {
-        known.faker = faker
-        return compute(known)
+        values.faker = faker
+        return compute(values)
       })
     },
   }
@@ -84,14 +84,14 @@ export function filePart(file: string, path: Path, texts: Texts): ReplyPart<stri
 
 /** A text. Its template always gives text. */
 export const textPart = (text: string, path: Path, texts: Texts): ReplyPart<string> =>
-  compiled(text, path, texts, ({ renderText }, facts) => renderText(facts))
+  compilePart(text, path, texts, ({ renderText }, facts) => renderText(facts))
 
 /** A value. A text that consists of a single expression has the type of its result. */
 export const valuePart = (value: unknown, path: Path, texts: Texts): ReplyPart<unknown> =>
-  compiled(value, path, texts, ({ renderValue }, facts) => renderValue(facts))
+  compilePart(value, path, texts, ({ renderValue }, facts) => renderValue(facts))
 
 /** Compiles the templates in a value. Returns the value itself if there are none. */
-function compiled<T>(
+function compilePart<T>(
   value: T,
   path: Path,
   { templates, names, complain }: Texts,
@@ -99,12 +99,12 @@ function compiled<T>(
 ): ReplyPart<T> {
   if (!templates || !hasTemplate(value)) return { fixed: value }
   try {
-    const ready = templates.compile(value, names)
-    return { needsFaker: ready.needsFaker, compute: facts => render(ready, facts) }
+    const template = templates.compile(value, names)
+    return { needsFaker: template.needsFaker, compute: facts => render(template, facts) }
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
     // In a text with several lines, the position of its beginning is not enough.
-    const line = error.line > 1 ? `In its line ${error.line}: ` : ''
+    const line = error.line > 1 ? `In line ${error.line}: ` : ''
     complain([...path, ...error.path], line + error.message)
     return { fixed: value }
   }

@@ -9,8 +9,8 @@ import { isObject } from '../core/json.js'
  * Only this much at the end of the conversation is read, and the search stops after this many braces that begin no
  * object.
  */
-const READ = 20_000
-const TRIED = 40
+const CHARACTERS_READ = 20_000
+const MOST_FAILURES = 40
 
 const MOST_NAMES = 12
 
@@ -20,7 +20,7 @@ const MOST_NAMES = 12
  */
 export function promptedSchema({ messages }: ChatRequest): object {
   const instructions = messages.filter(({ role }) => role !== 'assistant' && role !== 'tool' && role !== 'function')
-  const text = instructions.map(textOf).join('\n').slice(-READ)
+  const text = instructions.map(textOf).join('\n').slice(-CHARACTERS_READ)
   const example = exampleIn(text)
   if (example) return isSchema(example) ? { type: 'object', ...example } : schemaLike(example, 0)
   const names = namesIn(text)
@@ -40,13 +40,13 @@ const isSchema = ({ type = 'object', properties }: { readonly type?: unknown; re
 
 function exampleIn(text: string): object | undefined {
   let last: ReturnType<typeof objectFrom>
-  let tried = 0
+  let failures = 0
   for (const { index } of text.matchAll(/\{\s*"/g)) {
     // Of nested objects, the outer one is the example.
     if (last && index < last.end) continue
     const found = objectFrom(text, index)
     last = found ?? last
-    if (!found && ++tried === TRIED) break
+    if (!found && ++failures === MOST_FAILURES) break
   }
   return last?.value
 }

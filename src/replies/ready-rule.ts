@@ -11,17 +11,17 @@ export interface RuleOrigin {
   readonly title: string
   /** The id for changing the rule. */
   readonly id?: string
-  /** Whether the position depends on other clients, so that no random values may be derived from it. */
-  readonly isByChance?: boolean
+  /** Whether the position depends on what other clients add, so that it must not seed generated values. */
+  readonly isUnstable?: boolean
 }
 
 /** A rule without a name is named after its position. */
-export const standsAt = (place: string): RuleOrigin => ({ place, title: `rule "${place}"` })
+export const originAt = (place: string): RuleOrigin => ({ place, title: `rule "${place}"` })
 
 /** Compiles a rule. `texts` are the files that it uses and its template language. */
 export function readyRule(
   rule: Rule,
-  { place, title: unnamed, id, isByChance }: RuleOrigin,
+  { place, title: unnamed, id, isUnstable }: RuleOrigin,
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
@@ -29,8 +29,8 @@ export function readyRule(
   const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
-  const seedText = name === undefined && isByChance ? stringifyExact(rule) : title
-  const own = {
+  const seedText = name === undefined && isUnstable ? stringifyExact(rule) : title
+  const owner = {
     rule,
     title,
     seedText,
@@ -38,9 +38,9 @@ export function readyRule(
     ...(pace && { pace }),
   }
   const ready = forms.map((form, i) => {
-    const turn = forms.length > 1 ? { reply: i + 1, replies: forms.length } : {}
-    const answeredBy = { kind: 'rule', title, place, ...turn } as const
-    return dialect.compileReply(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
+    const position = forms.length > 1 ? { reply: i + 1, replies: forms.length } : {}
+    const answeredBy = { kind: 'rule', title, place, ...position } as const
+    return dialect.compileReply(form, replies ? ['replies', i] : ['reply'], { ...owner, answeredBy }, texts)
   })
   return {
     dialect,
@@ -56,7 +56,7 @@ export function readyRule(
     counter: {},
     fails: forms.some(({ fault }) => fault !== undefined),
     first: ready[0] as ReadyReply,
-    replyAt: count => ready[turnOf(count, ready.length, then)] as ReadyReply,
+    replyAt: count => ready[replyIndex(count, ready.length, then)] as ReadyReply,
   }
 }
 
@@ -69,7 +69,7 @@ const isCounted = ({ times, scenario }: Rule, then: Then, replies: readonly Read
   replies.some(({ always }) => always === undefined)
 
 /** Which of `length` replies is used the `count`th time, from 1. */
-const turnOf = (count: number, length: number, then: Then): number =>
+const replyIndex = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 
 /** Whether a rule is switched on. */

@@ -9,13 +9,13 @@ const scenario = closed({
   next: optional(filled, 'The state of the scenario after the answer.'),
 })
 
-const thens = ['repeat-last', 'cycle', 'miss'] as const
-export type Then = (typeof thens)[number]
+const thenWords = ['repeat-last', 'cycle', 'miss'] as const
+export type Then = (typeof thenWords)[number]
 
-const pers = ['caller', 'conversation'] as const
-export type Per = (typeof pers)[number]
+const perWords = ['caller', 'conversation'] as const
+export type Per = (typeof perWords)[number]
 
-const replies = 'a list with at least one reply'
+const aReplyList = 'a list with at least one reply'
 
 /** The fields of a rule with these conditions and replies. */
 export const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
@@ -24,12 +24,12 @@ export const ruleFields = <const W extends v.GenericSchema, const R extends v.Ge
   when: v.nullish(described(when, 'Conditions that must all hold. Without any, the rule always matches.'), {}),
   reply: optional(reply, 'The reply.'),
   replies: optional(
-    v.pipe(v.array(reply, replies), v.nonEmpty(replies)),
+    v.pipe(v.array(reply, aReplyList), v.nonEmpty(aReplyList)),
     'The answers to the first request, the second one and so on.',
   ),
   // biome-ignore lint/suspicious/noThenProperty: rule files call it that, and a rule is never awaited.
   then: optional(
-    word(thens),
+    word(thenWords),
     'What follows the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule no longer matches).',
   ),
   times: optional(
@@ -41,7 +41,7 @@ export const ruleFields = <const W extends v.GenericSchema, const R extends v.Ge
     'Rules with a higher priority are tried first; rules with the same priority in their order. 0 by default.',
   ),
   per: optional(
-    word(pers),
+    word(perWords),
     'Counts answers and keeps the state of its scenario separately for each caller or each conversation. A conversation is identified by its header x-conversation-id, or else by its first messages.',
   ),
   scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
@@ -59,9 +59,9 @@ interface ReplyFields {
 /** Checks that fit several fields together, for `v.check`. */
 export const oneReply = {
   holds: ({ reply, replies }: ReplyFields) => (reply === undefined) !== (replies === undefined),
-  sentence: 'has to have either reply or replies.',
+  sentence: 'must have either reply or replies.',
 }
 export const thenWithReplies = {
   holds: ({ then, replies }: ReplyFields) => then === undefined || replies !== undefined,
-  sentence: 'has then, which goes with replies only.',
+  sentence: 'has then, which is only allowed with replies.',
 }

@@ -17,28 +17,28 @@ export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => 
 
   /** Rules that may match any text, and the rules for each gram. */
   const always: number[] = []
-  const waiting = new Map<number, number[]>()
+  const rulesByGram = new Map<number, number[]>()
   /** Whether a rule may be waiting for a gram. Most grams of a text are ruled out here, in less time than the map takes. */
-  const isAwaited = new Uint8Array(BUCKETS)
+  const isIndexed = new Uint8Array(BUCKETS)
   for (const [place, needles] of gramsOfRules.entries()) {
     if (needles.length === 0 || needles.some(grams => grams.length === 0)) always.push(place)
     else
       for (const gram of new Set(needles.map(rarest))) {
-        const others = waiting.get(gram)
+        const others = rulesByGram.get(gram)
         if (others) others.push(place)
-        else waiting.set(gram, [place])
-        isAwaited[bucketOf(gram)] = 1
+        else rulesByGram.set(gram, [place])
+        isIndexed[bucketOf(gram)] = 1
       }
   }
 
-  const usual = always.map(place => rules[place] as R)
+  const alwaysRules = always.map(place => rules[place] as R)
   return {
     /** The rules that may match a text, in order. Those left out cannot match. */
     candidates(text: string): readonly R[] {
-      const grams = gramsIn(text, isAwaited)
-      if (grams.length === 0) return usual
+      const grams = gramsIn(text, isIndexed)
+      if (grams.length === 0) return alwaysRules
       const found = new Set(always)
-      for (const gram of grams) for (const place of waiting.get(gram) ?? []) found.add(place)
+      for (const gram of grams) for (const place of rulesByGram.get(gram) ?? []) found.add(place)
       const places = [...found].sort((a, b) => a - b)
       return places.map(place => rules[place] as R)
     },
@@ -49,7 +49,7 @@ const BUCKETS = 1 << 16
 const bucketOf = (gram: number) => (gram ^ (gram >>> 13)) & (BUCKETS - 1)
 
 /** What tells four characters from three. */
-const OF_FOUR = 1 << 28
+const FOUR_FLAG = 1 << 28
 
 /**
  * Returns each three and each four ASCII characters in a row as a number, with capitals as lower-case letters, where the
@@ -65,9 +65,9 @@ function gramsIn(text: string, isWanted: Uint8Array): readonly number[] {
       length = 0
       continue
     }
-    last = ((last << 7) & (OF_FOUR - 1)) | (code >= 65 && code <= 90 ? code + 32 : code)
+    last = ((last << 7) & (FOUR_FLAG - 1)) | (code >= 65 && code <= 90 ? code + 32 : code)
     const three = last & 0x1fffff
-    const four = last | OF_FOUR
+    const four = last | FOUR_FLAG
     length++
     if (length >= 3 && isWanted[bucketOf(three)] !== 0) grams.push(three)
     if (length >= 4 && isWanted[bucketOf(four)] !== 0) grams.push(four)

@@ -33,13 +33,15 @@ export const ruleSchema = oneForm([chatRuleSchema, httpRuleSchema, mcpRuleSchema
 
 export const rulesSchema = v.array(ruleSchema, 'a list of rules')
 
-/** What a call may send: a rule, or a list of rules. With a single rule, the scope may be one of its keys. */
+/** The body of a request that adds rules: a rule, or a list of rules. A single rule may contain its scope. */
 export const ruleByCall = v.lazy(written =>
-  Array.isArray(written) ? v.array(v.unknown()) : open({ scope: optional(text, 'Whose requests it is for.') }),
+  Array.isArray(written)
+    ? v.array(v.unknown())
+    : open({ scope: optional(text, 'The scope whose requests it answers.') }),
 )
 
 /** The schema of all of these, for the OpenAPI document. */
-const scope = optional(text, 'Whose requests it is for.')
+const scope = optional(text, 'The scope whose requests it answers.')
 export const sentRules = v.union(
   [
     closed({ ...chatRuleSchema.entries, scope }),

@@ -1,28 +1,28 @@
-/** Finds rules again after a reload: those of the same file that are written the same. */
+/** Recognizes rules after a reload: rules of the same file with the same text. */
 import { stringifyExact } from '../core/json.js'
 import type { Sliced } from '../core/work.js'
 import type { ReadyRule } from './dialect.js'
 import { fileOfRule } from './rule-files.js'
 
-/** Pairs each rule with the one that it was before. Its position, and whether it is switched on, do not matter. */
+/** Pairs each rule with its predecessor. Its position, and whether it is switched on, do not matter. */
 export function* sameRules(
   before: readonly ReadyRule[],
   after: readonly ReadyRule[],
 ): Sliced<readonly (readonly [was: ReadyRule, is: ReadyRule])[]> {
   const keyOf = keysFor(before, after)
-  const waiting = new Map<string, ReadyRule[]>()
-  for (const was of before) {
-    const key = keyOf(was)
-    const others = waiting.get(key)
-    if (others) others.push(was)
-    else waiting.set(key, [was])
+  const unpaired = new Map<string, ReadyRule[]>()
+  for (const previous of before) {
+    const key = keyOf(previous)
+    const others = unpaired.get(key)
+    if (others) others.push(previous)
+    else unpaired.set(key, [previous])
     yield
   }
   const pairs: (readonly [was: ReadyRule, is: ReadyRule])[] = []
-  for (const is of after) {
+  for (const current of after) {
     // Of several that are written the same, the first one goes with the first.
-    const was = waiting.get(keyOf(is))?.shift()
-    if (was) pairs.push([was, is])
+    const previous = unpaired.get(keyOf(current))?.shift()
+    if (previous) pairs.push([previous, current])
     yield
   }
   return pairs

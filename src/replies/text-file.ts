@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 
-/** Reads a file that is a body: as text, or as bytes if it is not text. Rejects if it cannot be read. */
-export async function readSaidFile(file: string): Promise<string | Buffer> {
+/** Reads a file that is the body of an answer: as text, or as bytes if it is not text. Rejects if it cannot be read. */
+export async function readBodyFile(file: string): Promise<string | Buffer> {
   const bytes = await readBytes(file)
   return isUtf8(bytes) ? textIn(bytes) : bytes
 }
@@ -19,6 +19,6 @@ const textIn = (bytes: Buffer) => new TextDecoder('utf-8', { fatal: true }).deco
 async function readBytes(file: string): Promise<Buffer> {
   const stats = await stat(file)
   // A pipe or a device may never end. For a folder, readFile reports the error.
-  if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is no file')
+  if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is not a file')
   return readFile(file)
 }

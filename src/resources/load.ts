@@ -6,7 +6,7 @@ import type { LoadedConfig } from '../config/load.js'
 import { type ResourceOptions, resourceActions } from '../config/resource-options.js'
 import { type Access, usualAccess } from '../core/exchange.js'
 import { documentedPaths } from '../core/paths.js'
-import { areAmbiguous, paramsIn, routeOf, troubleWithRoute } from '../replies/index.js'
+import { areAmbiguous, paramsIn, routeOf, whyInvalidRoute } from '../replies/index.js'
 import { inlineSource, readSource, type Source } from './data-file.js'
 import type { ReadyResource, RowId } from './resource.js'
 import { schemaCheck } from './row-schema.js'
@@ -64,7 +64,7 @@ const formOf = (path: string) => path.replace(/\/:\w+/g, '/:')
 
 /** What is wrong with one path, as the rest of a sentence. */
 function troubleWith(path: string, { segments }: Route): string | undefined {
-  const trouble = troubleWithRoute(`GET ${path}`)
+  const trouble = whyInvalidRoute(`GET ${path}`)
   if (trouble !== undefined) return `${trouble}.`
   if (documentedPaths.includes(path)) return 'is an endpoint of the platform, and its answers are documented.'
   const last = segments.at(-1)

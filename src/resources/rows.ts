@@ -1,6 +1,6 @@
 /** Reads and changes the rows of a resource in the state. Who sees which rows is decided here, for all callers. */
 import { hash, randomUUID } from 'node:crypto'
-import { shown } from '../check/check.js'
+import { valueInWords } from '../check/check.js'
 import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists } from '../core/errors.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../core/state.js'
 import { othersTurn } from '../core/work.js'
@@ -178,7 +178,7 @@ function identified({ id: { field, as } }: ReadyResource, row: Json, nextId: num
   const value = given ?? (as === 'integer' ? nextId : as === 'uuid' ? randomUUID() : given)
   const id = idText(value)
   if (id === undefined)
-    throw invalidRequest(`${name} must be a string of 1 to 500 characters or a number, not ${shown(value)}.`)
+    throw invalidRequest(`${name} must be a string of 1 to 500 characters or a number, not ${valueInWords(value)}.`)
   if (as === 'integer' && !Number.isSafeInteger(value)) throw invalidRequest(`${name} must be a whole number.`)
   return { row: given === undefined ? withValue(row, field, value) : row, id }
 }

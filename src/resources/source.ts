@@ -46,7 +46,7 @@ export function createResourceSource(resources: readonly ReadyResource[], parts:
   const tree = createPathTree<Spot>()
   const spots = resources.flatMap(resource => resource.only.map(action => spotOf(resource, action)))
   for (const { route, spot } of spots) tree.put(route, spot)
-  const at = (path: string) => tree.at(stepsOfPath(path))
+  const at = (path: string) => tree.find(stepsOfPath(path))
   return {
     at: path => at(path).map(({ own }) => own),
     paths: () => spots.map(({ spot }) => spot.own),

@@ -1,7 +1,7 @@
 /** The state as a document: export, import, and its text. */
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
-import { check, closed, type Path, spoken } from '../check/check.js'
+import { check, closed, type Path, pathInWords } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { closingQuote, isObject, requireModestJson } from '../core/json.js'
 import { type Rows, rowSchemas, type State, type TableName, type Tables } from '../core/state.js'
@@ -116,7 +116,7 @@ function requireGood(document: unknown, from = 0): void {
   if (!('mistakes' in result)) return
   const { path, sentence } = result.mistakes[0] ?? { path: [], sentence: 'The state document has an unknown format.' }
   const moved: Path = path.map((step, i) => (i === 1 && typeof step === 'number' ? step + from : step))
-  throw problem(spoken(moved) + sentence.slice(spoken(path).length))
+  throw problem(pathInWords(moved) + sentence.slice(pathInWords(path).length))
 }
 
 async function requireUnique(name: TableName, rows: readonly AnyRow[]): Promise<void> {

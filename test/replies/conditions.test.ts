@@ -227,7 +227,7 @@ test('of several tool results, templates see the one that the condition selects,
     const replies = await repliesOf([
       { when: { toolResult }, reply: { text: '{{tool.name}}: {{tool.text}} {{match[1]}}' } },
     ])
-    return textOf((await replies.explain(request).says()) as Generation)
+    return textOf((await replies.explain(request).reply()) as Generation)
   }
   expect(await said({ tool: 'get_weather' })).toBe('get_weather: rain ')
   expect(await said({ contains: /(r.)in/ })).toBe('get_weather: rain ra')

@@ -96,7 +96,7 @@ test('a scenario has a state of its own in each conversation', async () => {
 test('near misses say whose state it is', async () => {
   const { replies, requestOf, says } = await scene([...order, { per: 'caller', times: 1, reply: { text: 'x' } }])
   await says(['hi'])
-  const { nearest, passed } = replies.explain(requestOf(['pay']))
+  const { nearest, triedBefore: passed } = replies.explain(requestOf(['pay']))
   expect(nearest()).toContain('scenario "order" is in state "start" for this conversation, not "filled"')
   expect(passed().at(-1)?.reasons).toEqual(['it has answered once already for this caller'])
 })

@@ -140,7 +140,7 @@ test.each([
   [named('get_time'), 'tool_choice asks for get_time, which it does not call'],
 ])('a rule without a tool call is passed over with tool_choice %j, with the reason', async (tool_choice, why) => {
   const replies = await repliesOf([{ name: 'words', reply: { text: 'It rains.' } }])
-  expect(replies.explain(requestFor('x', { tools, tool_choice })).passed()).toEqual([
+  expect(replies.explain(requestFor('x', { tools, tool_choice })).triedBefore()).toEqual([
     { rule: expect.objectContaining({ title: 'rule "words"' }), reasons: [why] },
   ])
 })

@@ -1,7 +1,7 @@
 /** The results of a drift check as a report. */
 import path from 'node:path'
 import { type Finding, fromWorst, isAtLeast, type Severity } from '../../check/finding.js'
-import { wordProblem } from '../../check/problem.js'
+import { problemInWords } from '../../check/problem.js'
 import type { DriftResult } from '../../recordings/index.js'
 import { counted } from '../format.js'
 import { countBySeverity, listed, type Report, type ReportItem } from '../report/report.js'
@@ -114,7 +114,7 @@ function itemOf(result: DriftResult, all: readonly DriftResult[], failOn: Severi
     case 'refused':
       return { ...item, ...problemItem('refused', [refusalText(result, all)], isReportedHere(result, all)) }
     case 'unreadable':
-      return { ...item, ...problemItem('unreadable', result.problems.map(wordProblem), true) }
+      return { ...item, ...problemItem('unreadable', result.problems.map(problemInWords), true) }
   }
 }
 

@@ -1,7 +1,7 @@
 /** The configured folder of recordings, for the commands that work on it. */
 import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import { ProblemsError, UsageError, wordProblem } from '../../check/problem.js'
+import { ProblemsError, problemInWords, UsageError } from '../../check/problem.js'
 import { redactionRules } from '../../config/redaction.js'
 import { eachOf } from '../../core/work.js'
 import { type Folder, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
@@ -38,7 +38,7 @@ export async function readAll<T>({ list }: Folder, flags: Printing, read: (file:
   const results = await eachWithProgress(all, readOne, progress)
   const broken = results.flatMap(result => result.broken)
   if (broken.length > 0) process.exitCode = 1
-  for (const problem of broken.flatMap(({ problems }) => problems)) console.error(wordProblem(problem))
+  for (const problem of broken.flatMap(({ problems }) => problems)) console.error(problemInWords(problem))
   return { read: results.flatMap(result => result.read), broken }
 }
 

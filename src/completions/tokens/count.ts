@@ -33,13 +33,13 @@ export const splitsPair = (text: string, at: number) => (text.codePointAt(at - 1
 
 // Each message has a few tokens around it (four in OpenAI's cookbook) and one for its name. The answer begins with
 // three.
-const OF_MESSAGE = 4
-const OF_NAME = 1
-const OF_ANSWER = 3
+const MESSAGE_TOKENS = 4
+const NAME_TOKENS = 1
+const ANSWER_TOKENS = 3
 
 /** The number of tokens that the model reads before it answers. */
 export function promptTokens(request: ChatRequest, tokenizer: Tokenizer): number {
-  let sum = OF_ANSWER
+  let sum = ANSWER_TOKENS
   for (const message of request.messages) sum += tokensOfMessage(message, tokenizer)
   const { tools, functions, response_format: format } = request
   if (tools) sum += countOnce(tools, tokenizer, () => tokensOfTools(tools.map(partOfTool), tokenizer))
@@ -51,8 +51,8 @@ export function promptTokens(request: ChatRequest, tokenizer: Tokenizer): number
 }
 
 function tokensOfMessage(message: ChatMessage, tokenizer: Tokenizer): number {
-  let sum = OF_MESSAGE + tokenizer.count(textOf(message))
-  if (typeof message.name === 'string') sum += OF_NAME + tokenizer.count(message.name)
+  let sum = MESSAGE_TOKENS + tokenizer.count(textOf(message))
+  if (typeof message.name === 'string') sum += NAME_TOKENS + tokenizer.count(message.name)
   if (Array.isArray(message.content)) for (const part of message.content) sum += tokensOfPart(part)
   const { tool_calls: calls, function_call: call } = message
   for (const text of Array.isArray(calls) ? calls.flatMap(textsOfToolCall) : []) sum += tokenizer.count(text)
@@ -87,70 +87,70 @@ function tokensOfPart({ type, image_url: image, input_audio: audio }: Part): num
   }
 }
 
-const TOKENS_A_SECOND = 10
+const TOKENS_PER_SECOND = 10
 // Sixteen bits per sample at 24 kHz, as OpenAI's own clients record; an MP3 with 128 kbit/s.
-const BYTES_A_SECOND = { wav: 48_000, compressed: 16_000 }
+const BYTES_PER_SECOND = { wav: 48_000, compressed: 16_000 }
 
 /** Depends on the duration, which is estimated from the size. */
 function tokensOfAudio(audio: unknown): number {
   if (!isObject(audio) || typeof audio.data !== 'string') return 0
   const bytes = (audio.data.length * 3) / 4
-  return Math.ceil((bytes / BYTES_A_SECOND[audio.format === 'wav' ? 'wav' : 'compressed']) * TOKENS_A_SECOND)
+  return Math.ceil((bytes / BYTES_PER_SECOND[audio.format === 'wav' ? 'wav' : 'compressed']) * TOKENS_PER_SECOND)
 }
 
-const known = new WeakMap<Tokenizer, WeakMap<object, number>>()
+const countsByTokenizer = new WeakMap<Tokenizer, WeakMap<object, number>>()
 
 /** Caches the count of a part, since a request may be counted more than once. */
 function countOnce(part: object, tokenizer: Tokenizer, count: () => number): number {
-  const counts = known.get(tokenizer) ?? new WeakMap<object, number>()
-  known.set(tokenizer, counts)
+  const counts = countsByTokenizer.get(tokenizer) ?? new WeakMap<object, number>()
+  countsByTokenizer.set(tokenizer, counts)
   const tokens = counts.get(part) ?? count()
   counts.set(part, tokens)
   return tokens
 }
 
-/** The part of a tool that the model sees. OpenAI's custom tools have it under another name. */
-const partOfTool = ({ function: own, custom }: Readonly<Record<string, unknown>>) => own ?? custom
+/** The part of a tool that the model sees. OpenAI's custom tools use another key for it. */
+const partOfTool = ({ function: callable, custom }: Readonly<Record<string, unknown>>) => callable ?? custom
 
 // OpenAI's cookbook, "How to count tokens with tiktoken", section 7 (num_tokens_for_tools): the tokens around a
 // function, its properties and the values of an enum.
-const OF_FUNCTION = { o200k_base: 7, estimate: 7, cl100k_base: 10 }
-const OF_PROPERTIES = 3
-const OF_PROPERTY = 3
-const OF_ENUM = -3
-const OF_VALUE = 3
-const OF_TOOLS = 12
+const FUNCTION_TOKENS = { o200k_base: 7, estimate: 7, cl100k_base: 10 }
+const PROPERTIES_TOKENS = 3
+const PROPERTY_TOKENS = 3
+const ENUM_TOKENS = -3
+const VALUE_TOKENS = 3
+const TOOLS_TOKENS = 12
 
 function tokensOfTools(tools: readonly unknown[], tokenizer: Tokenizer): number {
-  const described = tools.filter(isObject)
-  if (described.length === 0) return 0
-  return described.reduce((sum, tool) => sum + tokensOfTool(tool, tokenizer), OF_TOOLS)
+  const objects = tools.filter(isObject)
+  if (objects.length === 0) return 0
+  return objects.reduce((sum, tool) => sum + tokensOfTool(tool, tokenizer), TOOLS_TOKENS)
 }
 
-function tokensOfTool({ name, description, parameters, format }: Shape, tokenizer: Tokenizer): number {
-  let sum = OF_FUNCTION[tokenizer.name] + tokenizer.count(line(name, description))
+function tokensOfTool({ name, description, parameters, format }: Fields, tokenizer: Tokenizer): number {
+  let sum = FUNCTION_TOKENS[tokenizer.name] + tokenizer.count(line(name, description))
   // A custom tool has a grammar instead of parameters.
   if (isObject(format)) sum += tokenizer.count(JSON.stringify(format))
   for (const schema of schemasIn(parameters)) sum += tokensOfSchema(schema, tokenizer)
   return sum
 }
 
-type Shape = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
 /** The cookbook counts one level; nested levels cost the same. */
-function tokensOfSchema({ properties, enum: values }: Shape, tokenizer: Tokenizer): number {
+function tokensOfSchema({ properties, enum: values }: Fields, tokenizer: Tokenizer): number {
   let sum = 0
   for (const [name, property] of isObject(properties) ? Object.entries(properties) : []) {
     const { type, description } = isObject(property) ? property : {}
-    sum += (sum === 0 ? OF_PROPERTIES : 0) + OF_PROPERTY + tokenizer.count(line(name, type, description))
+    sum += (sum === 0 ? PROPERTIES_TOKENS : 0) + PROPERTY_TOKENS + tokenizer.count(line(name, type, description))
   }
   if (!Array.isArray(values)) return sum
   const texts = values.map(value => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')))
-  return texts.reduce((sum, text) => sum + OF_VALUE + tokenizer.count(text), sum + OF_ENUM)
+  return texts.reduce((sum, text) => sum + VALUE_TOKENS + tokenizer.count(text), sum + ENUM_TOKENS)
 }
 
 /** A schema and the schemas in it. Without recursion, since clients may nest them deeply. */
-function* schemasIn(parameters: unknown): Generator<Shape> {
+function* schemasIn(parameters: unknown): Generator<Fields> {
   const waiting = [parameters]
   while (waiting.length > 0) {
     const schema = waiting.pop()

@@ -34,7 +34,7 @@ const TEXTS = 10_000
 const CHARACTERS = 4_000_000
 
 /** Names such as <|endoftext|> are ordinary text. */
-const asData = { disallowedSpecial: new Set<string>() }
+const allowingSpecial = { disallowedSpecial: new Set<string>() }
 
 /** Some tokens of a text that end at the end of a character. */
 interface Part {
@@ -45,34 +45,34 @@ interface Part {
 function createTokenizer(name: Encoding, encoder: Encoder, table: Table): Tokenizer {
   encoder.setMergeCacheSize(WORDS)
 
-  function counted(text: string): number {
+  function countTokens(text: string): number {
     let sum = 0
-    for (const block of blocksOf(text)) sum += encoder.encode(block, asData).length
+    for (const block of blocksOf(text)) sum += encoder.encode(block, allowingSpecial).length
     return sum
   }
 
   function* partsOf(text: string): Generator<Part> {
-    for (const block of blocksOf(text)) yield* partsOfBlock(block, encoder.encode(block, asData), table)
+    for (const block of blocksOf(text)) yield* partsOfBlock(block, encoder.encode(block, allowingSpecial), table)
   }
 
   function cut(text: string, most: number): string {
-    const kept: string[] = []
+    const parts: string[] = []
     let sum = 0
     for (const { text: part, tokens } of partsOf(text)) {
       sum += tokens
       if (sum > most) break
-      kept.push(part)
+      parts.push(part)
     }
-    // Once it is cut off from what followed, the last word may split into other tokens, and into more of them.
-    while (kept.length > 0 && counted(kept.join('')) > most) kept.pop()
-    return kept.join('')
+    // Without the text after it, the last word may split into other tokens, and into more of them.
+    while (parts.length > 0 && countTokens(parts.join('')) > most) parts.pop()
+    return parts.join('')
   }
 
   const counts = new LRUCache<string, number>({
     max: TEXTS,
     maxSize: CHARACTERS,
     sizeCalculation: (_count, text) => text.length || 1,
-    memoMethod: counted,
+    memoMethod: countTokens,
   })
 
   return { name, count: text => counts.memo(text), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
@@ -122,10 +122,10 @@ export function* blocksOf(text: string): Generator<string> {
   let start = 0
   while (text.length - start > LONGEST) {
     const end = endOfBlock(text, start)
-    yield copied(text.slice(start, end))
+    yield copyOf(text.slice(start, end))
     start = end
   }
-  if (start < text.length) yield start === 0 ? text : copied(text.slice(start))
+  if (start < text.length) yield start === 0 ? text : copyOf(text.slice(start))
 }
 
 function endOfBlock(text: string, start: number): number {
@@ -143,4 +143,4 @@ function endOfBlock(text: string, start: number): number {
 const endOfWord = /^\p{L}[^\p{L}\p{M}\p{Cs}']$/u
 
 /** A cached slice would keep the whole text in memory; a copy does not. */
-const copied = (slice: string) => Buffer.from(slice, 'utf16le').toString('utf16le')
+const copyOf = (slice: string) => Buffer.from(slice, 'utf16le').toString('utf16le')

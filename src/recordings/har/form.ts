@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { check, type Mistake, open, text } from '../../check/check.js'
-import { jsonFrom, placed } from '../../check/json-places.js'
+import { jsonFrom, withPlaces } from '../../check/json-places.js'
 import { type Problem, ProblemsError } from '../../check/problem.js'
 
 const number = v.number('a number')
@@ -103,7 +103,7 @@ export function entriesIn(file: string, origin: string) {
 function problemsOf(mistakes: readonly Mistake[], origin: string, written: string): readonly Problem[] {
   const more = mistakes.length - MISTAKES_SHOWN
   return [
-    ...placed(mistakes.slice(0, MISTAKES_SHOWN), written, origin),
+    ...withPlaces(mistakes.slice(0, MISTAKES_SHOWN), written, origin),
     ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
   ]
 }

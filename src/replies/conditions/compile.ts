@@ -14,14 +14,14 @@ export const compileWhen = (when: When): readonly Condition<ChatInput>[] =>
 function chatConditions(when: When): readonly Condition<ChatInput>[] {
   const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
   const { toolResult, responseFormat, request } = when
-  const about = simple<ChatInput>
+  const condition = simple<ChatInput>
   return [
     // The cheapest and most selective first.
-    ...optional(model, wanted => about('model', valueTest(wanted), input => input.request.model)),
-    ...optional(stream, wanted => about('stream', valueTest(wanted), input => input.request.stream ?? false)),
+    ...optional(model, wanted => condition('model', valueTest(wanted), input => input.request.model)),
+    ...optional(stream, wanted => condition('stream', valueTest(wanted), input => input.request.stream ?? false)),
     ...optional(user, wanted => onText('user', wanted)),
-    ...optional(turn, wanted => about('turn', rangeTest(wanted), input => input.turn)),
-    ...optional(temperature, wanted => about('temperature', rangeTest(wanted), input => input.request.temperature)),
+    ...optional(turn, wanted => condition('turn', rangeTest(wanted), input => input.turn)),
+    ...optional(temperature, wanted => condition('temperature', rangeTest(wanted), input => input.request.temperature)),
     ...optional(system, wanted => onText('system', wanted)),
     ...optional(assistant, wanted => onText('assistant', wanted)),
     ...optional(any, onAnyText),
@@ -39,7 +39,7 @@ function onAnyText(wanted: TextCondition): Condition<ChatInput> {
   const test = textTest(wanted)
   return {
     holds: ({ texts }) => texts.some(text => test.holds(text)),
-    differs: () => `no message fits: it ${test.differs}`,
+    mismatch: () => `no message fits: it ${test.mismatch}`,
     exec({ texts }) {
       const found = texts.find(text => test.holds(text))
       return found === undefined ? null : (test.exec?.(found) ?? null)
@@ -59,7 +59,7 @@ function onTools(wanted: boolean | string | readonly string[]): Condition<ChatIn
   if (typeof wanted === 'boolean') {
     return {
       holds: input => namesOfTools(input).length > 0 === wanted,
-      differs: () => (wanted ? 'no tools are offered' : 'tools are offered'),
+      mismatch: () => (wanted ? 'no tools are offered' : 'tools are offered'),
     }
   }
   const tools = [wanted].flat().map(name => ({ name, test: nameTest(name) }))
@@ -69,7 +69,7 @@ function onTools(wanted: boolean | string | readonly string[]): Condition<ChatIn
   }
   return {
     holds: input => missing(input).length === 0,
-    differs: input => `tools does not offer ${missing(input).join(', ')}`,
+    mismatch: input => `tools does not offer ${missing(input).join(', ')}`,
   }
 }
 
@@ -77,15 +77,15 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatIn
   if (typeof wanted === 'boolean') {
     return {
       holds: ({ toolResults }) => toolResults.length > 0 === wanted,
-      differs: () => (wanted ? 'the request does not end with a tool result' : 'the request ends with a tool result'),
+      mismatch: () => (wanted ? 'the request does not end with a tool result' : 'the request ends with a tool result'),
     }
   }
   const { isOfTool, text, holds } = toolResultTest(wanted)
   return {
     holds: ({ toolResults }) => toolResults.some(holds),
-    differs({ toolResults }) {
+    mismatch({ toolResults }) {
       if (toolResults.length === 0) return 'the request does not end with a tool result'
-      return toolResults.some(isOfTool) ? `toolResult ${text?.differs}` : `toolResult is not of ${wanted.tool}`
+      return toolResults.some(isOfTool) ? `toolResult ${text?.mismatch}` : `toolResult is not of ${wanted.tool}`
     },
     exec({ toolResults }) {
       const found = toolResults.find(holds)
@@ -94,7 +94,7 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatIn
   }
 }
 
-/** Compiles a condition on single tool results: `holds` is true for those that it is about. */
+/** Compiles a condition on a tool result. `holds` says whether a result meets it. */
 export function toolResultTest({ tool, contains }: Exclude<NonNullable<When['toolResult']>, boolean>) {
   const name = tool === undefined ? undefined : nameTest(tool)
   const text = contains === undefined ? undefined : textTest(contains)
@@ -110,8 +110,8 @@ function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Conditio
   const isType = (input: ChatInput) => type === undefined || formatOf(input).type === type
   return {
     holds: input => isType(input) && (!named || named.holds(formatOf(input).json_schema?.name)),
-    differs: input =>
-      isType(input) ? `the name of responseFormat ${named?.differs}` : `responseFormat is not ${type}`,
+    mismatch: input =>
+      isType(input) ? `the name of responseFormat ${named?.mismatch}` : `responseFormat is not ${type}`,
   }
 }
 

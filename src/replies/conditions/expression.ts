@@ -10,7 +10,7 @@ const FEW_STEPS = 1e6
 let leftMs = MOST_MS
 
 /** Runs an expression. Throws a 500 that names it if it takes too long. */
-export function found(expression: RegExp, text: string): RegExpExecArray | null {
+export function execWithinLimit(expression: RegExp, text: string): RegExpExecArray | null {
   if (isQuick(expression, text)) return expression.exec(text)
   if (leftMs === MOST_MS) setImmediate(() => (leftMs = MOST_MS))
   // The watchdog measures real time. On a busy machine an expression gets more of it, up to the same processor time.

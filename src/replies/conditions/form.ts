@@ -1,6 +1,6 @@
 /** The schema of a rule's conditions. */
 import * as v from 'valibot'
-import { closed, filled, map, optional, text, withWritten, word } from '../../check/check.js'
+import { closed, filled, map, optional, text, withJsonSchema, word } from '../../check/check.js'
 import { chatFields } from '../../completions/request.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath } from './field-path.js'
@@ -45,7 +45,7 @@ export interface When extends CommonWhen<When> {
 }
 
 /** Why a text that looks like a regular expression is invalid; `undefined` if it is valid. */
-const troubleWith = (written: string): string | undefined => {
+const whyInvalid = (written: string): string | undefined => {
   try {
     expressionIn(written)
     return undefined
@@ -54,7 +54,7 @@ const troubleWith = (written: string): string | undefined => {
     const { message } = error as Error
     if (!/^Invalid flags/.test(message)) return message.replace(/^.*: /s, '').toLowerCase()
     const flags = JSON.stringify(written.slice(written.lastIndexOf('/') + 1))
-    return `${flags} are no flags; a text that begins with a slash is written as { contains: … }`
+    return `${flags} are not flags; write a text that begins with a slash as { contains: … }`
   }
 }
 
@@ -63,8 +63,8 @@ const patternText = v.pipe(
   v.string(aText),
   v.nonEmpty(aText),
   v.check(
-    written => troubleWith(written) === undefined,
-    ({ input }) => `a valid regular expression (${troubleWith(input)})`,
+    written => whyInvalid(written) === undefined,
+    ({ input }) => `a valid regular expression (${whyInvalid(input)})`,
   ),
 )
 const several = <S extends v.GenericSchema>(item: S, what: string) =>
@@ -96,7 +96,7 @@ const oneValue = v.union(
   [
     patternText,
     v.number('a number'),
-    withWritten(v.bigint('a number'), { type: 'integer' }),
+    withJsonSchema(v.bigint('a number'), { type: 'integer' }),
     v.boolean('true or false'),
     v.null('null'),
     closed({ contains: filled }),
@@ -178,7 +178,7 @@ export const whenSchema: v.GenericSchema<When> = closed(
         ],
         'true, false, or { tool: …, contains: … }',
       ),
-      'Whether the request ends with the result of a tool: true, false, or of which tool and what it contains.',
+      'Whether the request ends with a tool result: true, false, or the tool and what its result contains.',
     ),
     responseFormat: optional(
       v.union(

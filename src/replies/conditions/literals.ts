@@ -7,7 +7,7 @@ const longer = /\\[xuckpP\d]/
 export const partsOf = (source: string): readonly string[] =>
   source.match(/\\.|\[(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|./gs) ?? []
 
-/** Classes and anchors, which any text or none can match. */
+/** Classes match many characters, and anchors none. */
 const classOrAnchor = /^(?:\\[a-z]|\[.*|[+.^$])$/is
 
 /**

@@ -26,7 +26,7 @@ export function conditionsOn(when: unknown) {
     /** Whether an exchange meets them. */
     fit(exchange: Exchange): boolean {
       if (exchange.path !== CHAT) return false
-      const request = readable(exchange)
+      const request = findChat(exchange)
       if (!request) return false
       const input = new ChatInput(request, exchange)
       return conditions.every(condition => condition.holds(input))
@@ -34,8 +34,8 @@ export function conditionsOn(when: unknown) {
   }
 }
 
-/** A request that we cannot parse as a chat completion request may still be one for the live platform. */
-export function readable(exchange: Exchange): ChatRequest | undefined {
+/** The chat request of an exchange; `undefined` if it is invalid here, since the live platform may still accept it. */
+export function findChat(exchange: Exchange): ChatRequest | undefined {
   try {
     return chatIn(exchange)
   } catch {

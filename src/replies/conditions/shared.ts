@@ -5,21 +5,21 @@ import type { CommonWhen } from './form.js'
 import { nameTest, type ValueTest, valueTest } from './whole.js'
 
 /**
- * Compiles the conditions of a rule. `own` compiles those that only its dialect has. Does not throw for conditions that have passed validation.
+ * Compiles the conditions of a rule. `compileDialect` compiles those of its dialect. Does not throw for conditions that have passed validation.
  */
 export function compileWith<I extends MatchInput, W extends CommonWhen<W>>(
   when: W,
-  own: (when: W) => readonly Condition<I>[],
+  compileDialect: (when: W) => readonly Condition<I>[],
 ): readonly Condition<I>[] {
   const { header, caller, not, allOf, anyOf } = when
-  const compiled = (inner: W) => compileWith(inner, own)
+  const compileInner = (inner: W) => compileWith(inner, compileDialect)
   return [
-    ...own(when),
+    ...compileDialect(when),
     ...Object.entries(header ?? {}).map(([name, wanted]) => onHeader(name, valueTest(wanted))),
     ...Object.entries(caller ?? {}).flatMap(([name, wanted]) => optional(wanted, wanted => onCaller(name, wanted))),
-    ...optional(not, not => onNot(compiled(not), Object.keys(not))),
-    ...(allOf ?? []).flatMap(compiled),
-    ...optional(anyOf, anyOf => onAnyOf(anyOf.map(compiled))),
+    ...optional(not, not => onNot(compileInner(not), Object.keys(not))),
+    ...(allOf ?? []).flatMap(compileInner),
+    ...optional(anyOf, anyOf => onAnyOf(anyOf.map(compileInner))),
   ]
 }
 
@@ -30,17 +30,17 @@ export const optional = <T, C>(wanted: T | undefined, make: (wanted: T) => C): r
 export const simple = <I extends MatchInput>(
   name: string,
   test: ValueTest,
-  looksAt: (input: I) => unknown,
+  valueIn: (input: I) => unknown,
 ): Condition<I> => ({
-  holds: input => test.holds(looksAt(input)),
-  differs: () => `${name} ${test.differs}`,
+  holds: input => test.holds(valueIn(input)),
+  mismatch: () => `${name} ${test.mismatch}`,
 })
 
-/** Header values may be secrets, so the reason only quotes the rule, and for credentials not even that. */
+/** Header values may be secrets, so the reason quotes only the rule, and for credentials not even the rule. */
 function onHeader(name: string, test: ValueTest): Condition {
   const key = name.toLowerCase()
-  const shownTest = holdsCredential(key) ? { ...test, differs: 'is not as the rule has it' } : test
-  return simple(`header ${name}`, shownTest, ({ headers }) => headers[key])
+  const safeTest = holdsCredential(key) ? { ...test, mismatch: 'is not what the rule requires' } : test
+  return simple(`header ${name}`, safeTest, ({ headers }) => headers[key])
 }
 
 function onCaller(name: string, wanted: string): Condition {
@@ -54,15 +54,15 @@ function onCaller(name: string, wanted: string): Condition {
 
 const onNot = <I extends MatchInput>(conditions: readonly Condition<I>[], keys: readonly string[]): Condition<I> => ({
   holds: input => !conditions.every(condition => condition.holds(input)),
-  differs: () => `all of not holds (${keys.join(', ')})`,
+  mismatch: () => `all conditions of not hold (${keys.join(', ')})`,
 })
 
 function onAnyOf<I extends MatchInput>(choices: readonly (readonly Condition<I>[])[]): Condition<I> {
   const fits = (input: I) => choices.find(conditions => conditions.every(condition => condition.holds(input)))
   return {
     holds: input => fits(input) !== undefined,
-    differs: input =>
-      `none of anyOf holds: ${choices.map(conditions => conditions.find(condition => !condition.holds(input))?.differs(input)).join('; ')}`,
+    mismatch: input =>
+      `none of anyOf holds: ${choices.map(conditions => conditions.find(condition => !condition.holds(input))?.mismatch(input)).join('; ')}`,
     exec: input => firstGroups(fits(input) ?? [], input),
   }
 }

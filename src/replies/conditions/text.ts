@@ -1,5 +1,5 @@
 /** Conditions on texts: part of the text, a regular expression, the whole text, or one of several. */
-import { found } from './expression.js'
+import { execWithinLimit } from './expression.js'
 import { requiredLiterals } from './literals.js'
 
 /** The forms of a condition: a part, `/a regular expression/flags`, or an object. */
@@ -17,7 +17,7 @@ export interface TextTest {
   /** At least one of these texts is part of every matching text; empty if that is unknown. */
   readonly needles: readonly string[]
   /** Why it does not hold, as the rest of a sentence: `does not contain "weather"`. */
-  readonly differs: string
+  readonly mismatch: string
 }
 
 const regularExpression = /^\/(.+)\/([a-z]*)$/is
@@ -46,7 +46,7 @@ export function onText<Name extends string>(name: Name, wanted: TextCondition) {
   const test = textTest(wanted)
   return {
     holds: (input: Readonly<Record<Name, string>>) => test.holds(input[name]),
-    differs: () => `${name} ${test.differs}`,
+    mismatch: () => `${name} ${test.mismatch}`,
     exec: (input: Readonly<Record<Name, string>>) => test.exec?.(input[name]) ?? null,
   }
 }
@@ -54,20 +54,20 @@ export function onText<Name extends string>(name: Name, wanted: TextCondition) {
 const containing = (part: string): TextTest => ({
   holds: text => text.includes(part),
   needles: [part],
-  differs: `does not contain ${JSON.stringify(part)}`,
+  mismatch: `does not contain ${JSON.stringify(part)}`,
 })
 
 const equal = (whole: string): TextTest => ({
   holds: text => text === whole,
   needles: [whole],
-  differs: `is not ${JSON.stringify(whole)}`,
+  mismatch: `is not ${JSON.stringify(whole)}`,
 })
 
 const matching = (expression: RegExp): TextTest => ({
-  holds: text => found(expression, text) !== null,
-  exec: text => found(expression, text),
+  holds: text => execWithinLimit(expression, text) !== null,
+  exec: text => execWithinLimit(expression, text),
   needles: requiredLiterals(expression),
-  differs: `does not match ${expression}`,
+  mismatch: `does not match ${expression}`,
 })
 
 function oneOf(tests: readonly TextTest[]): TextTest {
@@ -82,6 +82,6 @@ function oneOf(tests: readonly TextTest[]): TextTest {
     },
     // If one of the tests requires no text, nothing is known about the whole.
     needles: tests.every(({ needles }) => needles.length > 0) ? tests.flatMap(({ needles }) => needles) : [],
-    differs: tests.map(({ differs }) => differs).join(' and '),
+    mismatch: tests.map(({ mismatch }) => mismatch).join(' and '),
   }
 }

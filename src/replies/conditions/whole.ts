@@ -1,6 +1,6 @@
 /** Conditions on whole values: names, headers, fields of the request. */
 import { glob } from '../../core/paths.js'
-import { found } from './expression.js'
+import { execWithinLimit } from './expression.js'
 import { expressionIn } from './text.js'
 
 /** A number, or a range. */
@@ -22,37 +22,37 @@ export type ValueCondition =
 export interface ValueTest {
   holds(value: unknown): boolean
   /** Why it does not hold, as the rest of a sentence: `is not "json_schema"`. */
-  readonly differs: string
+  readonly mismatch: string
 }
 
 /** Compiles a condition. Throws a SyntaxError for an invalid regular expression. */
 export function valueTest(written: ValueCondition): ValueTest {
   if (typeof written === 'string') return nameTest(written)
   if (typeof written !== 'object' || written === null)
-    return { holds: value => value === written, differs: `is not ${written}` }
+    return { holds: value => value === written, mismatch: `is not ${written}` }
   if (Array.isArray(written)) return oneOf(written.map(valueTest))
   if ('contains' in written) {
     const { contains } = written
     return {
       holds: value => typeof value === 'string' && value.includes(contains),
-      differs: `does not contain ${JSON.stringify(contains)}`,
+      mismatch: `does not contain ${JSON.stringify(contains)}`,
     }
   }
   if ('present' in written) {
     const { present } = written
     // OpenAI's clients send null for "not set".
-    const isThere = (value: unknown) => value !== undefined && value !== null
-    return { holds: value => isThere(value) === present, differs: present ? 'is not there' : 'is there' }
+    const isPresent = (value: unknown) => value !== undefined && value !== null
+    return { holds: value => isPresent(value) === present, mismatch: present ? 'is missing' : 'is present' }
   }
   return rangeTest(written as RangeCondition)
 }
 
 export function rangeTest(written: RangeCondition): ValueTest {
-  if (typeof written === 'number') return { holds: value => value === written, differs: `is not ${written}` }
+  if (typeof written === 'number') return { holds: value => value === written, mismatch: `is not ${written}` }
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = written
   return {
     holds: value => typeof value === 'number' && value >= min && value <= max,
-    differs: `is not ${[...(written.min === undefined ? [] : [`at least ${min}`]), ...(written.max === undefined ? [] : [`at most ${max}`])].join(' and ')}`,
+    mismatch: `is not ${[...(written.min === undefined ? [] : [`at least ${min}`]), ...(written.max === undefined ? [] : [`at most ${max}`])].join(' and ')}`,
   }
 }
 
@@ -61,19 +61,19 @@ export function nameTest(written: string): ValueTest {
   const expression = expressionIn(written)
   if (expression) {
     return {
-      holds: value => typeof value === 'string' && found(expression, value) !== null,
-      differs: `does not match ${expression}`,
+      holds: value => typeof value === 'string' && execWithinLimit(expression, value) !== null,
+      mismatch: `does not match ${expression}`,
     }
   }
-  const differs = `is not ${JSON.stringify(written)}`
-  if (!/[*?]/.test(written)) return { holds: value => value === written, differs }
+  const mismatch = `is not ${JSON.stringify(written)}`
+  if (!/[*?]/.test(written)) return { holds: value => value === written, mismatch: mismatch }
   const pattern = glob(written)
-  return { holds: value => typeof value === 'string' && pattern.test(value), differs }
+  return { holds: value => typeof value === 'string' && pattern.test(value), mismatch: mismatch }
 }
 
 function oneOf(tests: readonly ValueTest[]): ValueTest {
   return {
     holds: value => tests.some(test => test.holds(value)),
-    differs: tests.map(({ differs }) => differs).join(' and '),
+    mismatch: tests.map(({ mismatch }) => mismatch).join(' and '),
   }
 }

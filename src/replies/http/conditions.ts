@@ -9,41 +9,41 @@ import type { HttpRule, HttpWhen } from './form.js'
 import type { HttpInput } from './input.js'
 import { isDocumented, paramsIn, type Route, routeOf } from './route.js'
 
-/** Documented endpoints have checked the caller themselves. */
+/** Documented endpoints check the caller themselves. */
 export const accessOf = ({ on, access }: HttpRule): Access =>
   access ?? (isDocumented(on) ? 'anyone' : usualAccess(on.slice(on.indexOf(' ') + 1)))
 
 /** Access is a condition too, since the rules of one path can differ in it. */
 export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {
   const access = accessOf(rule)
-  const mayAsk = {
+  const accessCondition = {
     holds: ({ caller }: HttpInput) => access === 'anyone' || access.some(kind => kind === caller.kind),
-    differs: () => `access is for ${[access].flat().join(', ')}`,
+    mismatch: () => `access is limited to ${[access].flat().join(', ')}`,
   }
   const route = routeOf(rule.on)
-  return [mayAsk, ...compileWith<HttpInput, HttpWhen>(rule.when ?? {}, when => ownConditions(when, route))]
+  return [accessCondition, ...compileWith<HttpInput, HttpWhen>(rule.when ?? {}, when => httpConditions(when, route))]
 }
 
-function ownConditions({ params, query, body, text }: HttpWhen, route: Route): readonly Condition<HttpInput>[] {
-  const several = <T>(
+function httpConditions({ params, query, body, text }: HttpWhen, route: Route): readonly Condition<HttpInput>[] {
+  const each = <T>(
     wanted: Readonly<Record<string, T>> | undefined,
     make: (name: string, wanted: T) => Condition<HttpInput>,
   ) => Object.entries(wanted ?? {}).map(([name, value]) => make(name, value))
   return [
-    ...several(params, (name, wanted) =>
-      simple(`params.${name}`, ofText(valueTest(wanted)), ({ steps }) => paramsIn(route, steps)[name]),
+    ...each(params, (name, wanted) =>
+      simple(`params.${name}`, orAsText(valueTest(wanted)), ({ steps }) => paramsIn(route, steps)[name]),
     ),
-    ...several(query, (name, wanted) =>
-      simple(`query.${name}`, ofAny(valueTest(wanted)), input => input.query.getAll(name)),
+    ...each(query, (name, wanted) =>
+      simple(`query.${name}`, onAnyOf(valueTest(wanted)), input => input.query.getAll(name)),
     ),
-    ...several(body, (written, wanted) => {
+    ...each(body, (written, wanted) => {
       const path = fieldPath(written) ?? []
       const test = valueTest(wanted)
-      const loose = ofText(test)
+      const loose = orAsText(test)
       return {
         // Forms have no numbers, only digits as text.
         holds: ({ body, headers }) => (isForm(headers) ? loose : test).holds(fieldAt(body, path)),
-        differs: () => `body.${written} ${test.differs}`,
+        mismatch: () => `body.${written} ${test.mismatch}`,
       }
     }),
     ...optional(text, wanted => onText('text', wanted)),
@@ -54,7 +54,7 @@ const isForm = ({ 'content-type': type }: HttpInput['headers']) =>
   type !== undefined && /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(type)
 
 /** Also holds for the text of an expected number or boolean. */
-const ofText = (test: ValueTest): ValueTest => ({
+const orAsText = (test: ValueTest): ValueTest => ({
   ...test,
   holds: value => test.holds(value) || (typeof value === 'string' && readings(value).some(test.holds)),
 })
@@ -65,8 +65,8 @@ function readings(text: string): readonly unknown[] {
 }
 
 /** Holds if it does for one of several values, or for a missing one if there are none. */
-function ofAny(test: ValueTest): ValueTest {
-  const loose = ofText(test)
+function onAnyOf(test: ValueTest): ValueTest {
+  const loose = orAsText(test)
   return {
     ...test,
     holds: values => {

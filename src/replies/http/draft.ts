@@ -5,36 +5,38 @@ import { isObject, jsonOf } from '../../core/json.js'
 import { type DraftSource, paceOf, plain } from '../drafted-reply.js'
 import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
-import { isDocumented, troubleWithRoute } from './route.js'
+import { isDocumented, whyInvalidRoute } from './route.js'
 
 /** The conditions are the query and the simple fields of the body. Throws a PlatformError that says why no rule can be drafted. */
 export function draftOnPath(source: DraftSource) {
   const { request, status, response } = source
   const { method, path, query = '', body } = request
   const on = `${method} ${path}`
-  if (isDocumented(on)) throw notForARule('what this endpoint answers is documented')
-  if (method === 'HEAD') throw notForARule('a HEAD is answered by the rule for GET')
-  const trouble = troubleWithRoute(on)
+  if (isDocumented(on)) throw notForARule("the platform's document defines the answers of this endpoint")
+  if (method === 'HEAD') throw notForARule('the rule for GET answers HEAD')
+  const trouble = whyInvalidRoute(on)
   if (trouble) throw notForARule(`${on} ${trouble}`)
   const when = {
-    ...some('query', fieldsIn(new URLSearchParams(query))),
-    ...(isObject(body) && some('body', body)),
+    ...conditionsOn('query', fieldsIn(new URLSearchParams(query))),
+    ...(isObject(body) && conditionsOn('body', body)),
   }
   const { body: content, type } = bodyIn(response)
-  const headers = { ...(type !== undefined && { 'content-type': type }), ...keptOf(response) }
-  const more = { ...(Object.keys(headers).length > 0 && { headers }), ...content }
-  // A reply has to say something.
-  const says = status === 200 && Object.keys(more).length > 0 ? more : { status, ...more }
+  const headers = { ...(type !== undefined && { 'content-type': type }), ...headersOf(response) }
+  const answer = { ...(Object.keys(headers).length > 0 && { headers }), ...content }
+  // A reply must not be empty.
+  const reply = status === 200 && Object.keys(answer).length > 0 ? answer : { status, ...answer }
   const remarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
   const pace = content.events ? paceOf(source, content.events.length) : {}
-  return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says, ...pace }, remarks }
+  return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply, ...pace }, remarks }
 }
 
-/** Headers that tell clients something that the body does not. */
-const kept = ['location', 'retry-after', 'link'] as const
+/** Headers with information that the body does not have. */
+const meaningfulHeaders = ['location', 'retry-after', 'link'] as const
 
-const keptOf = ({ headers }: DraftSource['response']) =>
-  Object.fromEntries(kept.flatMap(name => (headers[name] === undefined ? [] : [[name, plain(headers[name])]])))
+const headersOf = ({ headers }: DraftSource['response']) =>
+  Object.fromEntries(
+    meaningfulHeaders.flatMap(name => (headers[name] === undefined ? [] : [[name, plain(headers[name])]])),
+  )
 
 const MOST_CONDITIONS = 5
 const LONGEST = 120
@@ -49,7 +51,7 @@ const isSimple = (value: unknown) =>
     value.length <= LONGEST &&
     !/[*?]|^\/|\[[a-z][a-z0-9-]*\]/.test(value))
 
-function some(name: 'query' | 'body', values: object) {
+function conditionsOn(name: 'query' | 'body', values: object) {
   const simple = Object.entries(values).filter(([key, value]) => isSimple(value) && /^[\w-]+$/.test(key))
   return simple.length === 0 ? {} : { [name]: Object.fromEntries(simple.slice(0, MOST_CONDITIONS)) }
 }

@@ -7,7 +7,7 @@ import { type CommonWhen, commonConditions, fields, textCondition, values } from
 import type { TextCondition } from '../conditions/text.js'
 import type { ValueCondition } from '../conditions/whole.js'
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
-import { isDocumented, troubleWithRoute } from './route.js'
+import { isDocumented, whyInvalidRoute } from './route.js'
 
 /** The conditions of a rule for a path. */
 export interface HttpWhen extends CommonWhen<HttpWhen> {
@@ -77,12 +77,9 @@ const httpReplySchema = v.pipe(
   }),
   v.check(
     reply => Object.keys(reply).length > 0,
-    'says nothing. It must have status, json, text, file, events or a fault.',
+    'is empty. It must have status, json, text, file, events or a fault.',
   ),
-  v.check(
-    reply => bodies.filter(key => key in reply).length <= 1,
-    'says more than one of json, text, file and events.',
-  ),
+  v.check(reply => bodies.filter(key => key in reply).length <= 1, 'has more than one of json, text, file and events.'),
 )
 
 const access = v.union(
@@ -101,9 +98,9 @@ export const httpRuleSchema = v.pipe(
       v.pipe(
         v.string('a method and a path'),
         v.check(
-          on => troubleWithRoute(on) === undefined,
+          on => whyInvalidRoute(on) === undefined,
           ({ input }) =>
-            `is ${JSON.stringify(input)}, which ${troubleWithRoute(input)}. Write one such as "POST /builder/projects/:id".`,
+            `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}. Write one such as "POST /builder/projects/:id".`,
         ),
       ),
       'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',
@@ -119,7 +116,7 @@ export const httpRuleSchema = v.pipe(
   v.check(
     ({ on, reply, replies }) => !isDocumented(on) || [reply ?? replies ?? []].flat().every(onlyFails),
     ({ input }) =>
-      `is about ${(input as { readonly on?: unknown }).on}. Its answer is the document's: such a rule can only set a fault. A rule on chat completions has no on.`,
+      `is for ${(input as { readonly on?: unknown }).on}, whose answer the platform's document defines: it can only set a fault. A rule for chat completions has no on.`,
   ),
 )
 

@@ -39,10 +39,10 @@ export function httpReplyOf(
 ): ReadyReply<HttpGeneration> {
   const { status = 200, fault, headers: written = {} } = form
   const { answeredBy, pace } = owner
-  const own = { ...texts, names }
+  const httpTexts = { ...texts, names }
   const route = routeOf((owner.rule as HttpRule).on)
   const content = mapped(
-    joined<unknown>([valuePart(written, [...at, 'headers'], own), bodyPart(form, at, own)]),
+    joined<unknown>([valuePart(written, [...at, 'headers'], httpTexts), bodyPart(form, at, httpTexts)]),
     ([headers, body]): HttpGeneration => ({
       ...withHeaders(headers as Readonly<Record<string, unknown>>, body as Body),
       ...{ status, answeredBy, ...(fault && { fault }), ...(pace && { pace }) },
@@ -50,7 +50,7 @@ export function httpReplyOf(
   )
   return {
     fault,
-    mayBePassedOver: false,
+    mayBeSkipped: false,
     ...generatedFrom(content, {
       owner,
       facts: (input: HttpInput, count) =>
@@ -83,22 +83,22 @@ type Body = Pick<HttpGeneration, 'contentType' | 'body'>
 
 function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): ReplyPart<Body> {
   if ('json' in form) {
-    const ofJson = (value: unknown) => ({ contentType: 'application/json', body: stringifyExact(value ?? null) })
-    return mapped(valuePart(form.json, [...at, 'json'], texts), ofJson)
+    const jsonBody = (value: unknown) => ({ contentType: 'application/json', body: stringifyExact(value ?? null) })
+    return mapped(valuePart(form.json, [...at, 'json'], texts), jsonBody)
   }
   if (form.events) {
-    const ofEvents = (events: unknown) => ({
+    const eventsBody = (events: unknown) => ({
       contentType: 'text/event-stream; charset=utf-8',
       body: (events as readonly Readonly<Record<string, unknown>>[]).map(eventText),
     })
-    return mapped(valuePart(form.events, [...at, 'events'], texts), ofEvents)
+    return mapped(valuePart(form.events, [...at, 'events'], texts), eventsBody)
   }
   const { file } = form
   if (file !== undefined)
     return mapped(filePart(file, at, texts), (body = '') => ({ contentType: typeOf(file, body), body }))
   if (form.text === undefined) return { fixed: { contentType: '', body: '' } }
-  const ofText = (body: string) => ({ contentType: 'text/plain; charset=utf-8', body })
-  return mapped(textPart(form.text, [...at, 'text'], texts), ofText)
+  const textBody = (body: string) => ({ contentType: 'text/plain; charset=utf-8', body })
+  return mapped(textPart(form.text, [...at, 'text'], texts), textBody)
 }
 
 /** HTML Standard §9.2.6: a line break in a text begins another data line. */
@@ -138,13 +138,13 @@ function typeOf(file: string, body: string | Buffer): string {
 }
 
 /** The characters that a header's value may contain (RFC 9110 §5.5). */
-const ofHeader = /^[\t\x20-\x7e\x80-\xff]*$/
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Body & Pick<HttpGeneration, 'headers'> {
   let { contentType } = body
   const headers = Object.entries(written).flatMap(([name, value]) => {
     const text = String(value ?? '')
-    if (!ofHeader.test(text))
+    if (!headerValue.test(text))
       throw new TemplateError(`The header ${name} would contain an invalid character.`, 1, 1, [])
     if (name.toLowerCase() !== 'content-type') return [name, text]
     contentType = text

@@ -29,7 +29,7 @@ function createPathIndex(rules: readonly HttpReadyRule[]) {
   for (const rule of rules) tree.put(routeOf((rule.written as HttpRule).on), rule)
   /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
   const at = (steps: readonly string[]) => {
-    const found = tree.at(steps)
+    const found = tree.find(steps)
     return found.length > 1 ? found.toSorted((a, b) => b.priority - a.priority) : found
   }
   return {
@@ -41,7 +41,7 @@ function createPathIndex(rules: readonly HttpReadyRule[]) {
 /** The rules for paths. */
 function createPathRules(parts: RuleSources) {
   const { engines, rulesFor, take, mayFail } = createEngines(http, parts)
-  /** Those on a path, for any method: in one scope or in any. */
+  /** The rules for a path, with any method: in one scope or in all. */
   const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOfPath(path)))
   const candidatesFor = (input: HttpInput) => engines(input.scope).flatMap(({ index }) => index.candidates(input))
   return {
@@ -49,9 +49,9 @@ function createPathRules(parts: RuleSources) {
     /** The error for a request that no rule matches. It names the nearest rule. */
     refusalOf(input: HttpInput): PlatformError {
       const { method, path } = input.request
-      const there = pathsOf(at(path, input.scope)).map(({ method }) => method)
-      if (there.length === 0) return notFound()
-      if (!there.includes(input.method)) return methodNotAllowed(method, there)
+      const methods = pathsOf(at(path, input.scope)).map(({ method }) => method)
+      if (methods.length === 0) return notFound()
+      if (!methods.includes(input.method)) return methodNotAllowed(method, methods)
       return notFoundByRule(nearestSentence(input, { rules: candidatesFor(input), memory: parts.memory }))
     },
   }
@@ -63,20 +63,20 @@ export type HttpReplies = ReturnType<typeof createHttpReplies>
 export function createHttpReplies(parts: RuleSources) {
   const { rulesFor, take, mayFail, at, candidatesFor, refusalOf } = createPathRules(parts)
 
-  function answered(input: HttpInput): HttpGeneration | undefined | Promise<HttpGeneration> {
+  function replyTo(input: HttpInput): HttpGeneration | undefined | Promise<HttpGeneration> {
     const chosen = take(input)
     return chosen?.reply.generate(input, chosen.count)
   }
 
   return {
-    /** The methods that rules answer on a path, in one scope or in any. */
+    /** The methods that rules answer on a path, in one scope or in all. */
     at: (path: string, scope?: string) => pathsOf(at(path, scope)),
     /** All methods and paths that rules answer. */
     paths: () => pathsOf(rulesFor().filter(isActive), ({ method, path }) => `${method} ${path}`),
     /** Returns `undefined` if no rule matches. Throws, or rejects with, a 400 for a body that is not what its Content-Type says. */
     answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined> {
       const input = inputOf(request)
-      return input instanceof Promise ? input.then(answered) : answered(input)
+      return input instanceof Promise ? input.then(replyTo) : replyTo(input)
     },
     /** The 404 for a request that no rule matches; it names the nearest rule. `undefined` if there are no rules on its path. */
     async refusal(request: HttpRequest) {
@@ -101,8 +101,8 @@ export function createHttpReplies(parts: RuleSources) {
 
 const pathIn = ({ path }: TriedRequest) => path.split('?', 1)[0] ?? ''
 
-function requestOf(tried: TriedRequest, there: readonly HttpReadyRule[]): HttpRequest {
-  const { method, path, headers = {}, body, scope = '', caller = callerWith(there.map(rulePath)) } = tried
+function requestOf(tried: TriedRequest, rules: readonly HttpReadyRule[]): HttpRequest {
+  const { method, path, headers = {}, body, scope = '', caller = callerWith(rules.map(rulePath)) } = tried
   const text = typeof body === 'string' || body === undefined ? body : stringifyExact(body)
   const type = body !== undefined && (text !== body || isJson(text)) && { 'content-type': 'application/json' }
   return {
@@ -125,23 +125,23 @@ function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) 
   const paths = new Map<string, OwnPath>()
   for (const rule of rules) {
     const path = rulePath(rule)
-    const before = paths.get(keyOf(path))
-    if (!before) paths.set(keyOf(path), path)
-    else if (String(before.access) !== String(path.access))
-      paths.set(keyOf(path), { ...before, access: eitherAccess(before.access, path.access) })
+    const existing = paths.get(keyOf(path))
+    if (!existing) paths.set(keyOf(path), path)
+    else if (String(existing.access) !== String(path.access))
+      paths.set(keyOf(path), { ...existing, access: eitherAccess(existing.access, path.access) })
   }
   return [...paths.values()]
 }
 
-const known = new WeakMap<HttpReadyRule, OwnPath>()
+const pathsOfRules = new WeakMap<HttpReadyRule, OwnPath>()
 
 /** Returns the same object each time. */
 function rulePath(rule: HttpReadyRule): OwnPath {
-  const before = known.get(rule)
+  const before = pathsOfRules.get(rule)
   if (before) return before
   const written = rule.written as HttpRule
   const route = routeOf(written.on)
   const path = { method: route.method, path: pathOf(route), access: accessOf(written) }
-  known.set(rule, path)
+  pathsOfRules.set(rule, path)
   return path
 }

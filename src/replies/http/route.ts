@@ -22,7 +22,7 @@ export interface Route {
 /** The segments of a path, decoded. */
 export const stepsOfPath = (path: string): readonly string[] => path.slice(1).split('/').map(percentDecoded)
 
-/** Parses `on`, which must have passed `troubleWithRoute`. */
+/** Parses `on`, which must have passed `whyInvalidRoute`. */
 export function routeOf(on: string): Route {
   const [method = '', path = ''] = on.split(' ')
   return { method, segments: stepsOfPath(path).map(segmentOf) }
@@ -50,8 +50,8 @@ export function paramsIn({ segments }: Route, steps: readonly string[]): Readonl
 export function areAmbiguous({ method, segments }: Route, other: Route): boolean {
   if (method !== other.method) return false
   const [mine, theirs] = [segments, other.segments]
-  const isLonger = (own: readonly Segment[], than: readonly Segment[]) =>
-    own.length > than.length && than.at(-1)?.kind !== 'rest'
+  const isLonger = (one: readonly Segment[], other: readonly Segment[]) =>
+    one.length > other.length && other.at(-1)?.kind !== 'rest'
   if (isLonger(mine, theirs) || isLonger(theirs, mine)) return false
   let [first, second] = [0, 0]
   for (let i = 0; i < Math.min(mine.length, theirs.length); i++) {
@@ -65,23 +65,23 @@ export function areAmbiguous({ method, segments }: Route, other: Route): boolean
   return first > 0 && second > 0
 }
 
-const owned = [CONTROL, DASHBOARD, AUTH]
+const standinPrefixes = [CONTROL, DASHBOARD, AUTH]
 
 /** Whether the platform's document defines the path of a route. */
 export const isDocumented = (on: string): boolean => documentedPaths.includes(on.slice(on.indexOf(' ') + 1))
 
 /** Why `on` is not a valid route, as the rest of a sentence that begins with it; `undefined` if it is valid. */
-export function troubleWithRoute(on: string): string | undefined {
+export function whyInvalidRoute(on: string): string | undefined {
   const [method = '', path = '', ...more] = on.split(' ')
-  if (more.length > 0 || !path.startsWith('/') || /[?#]/.test(path)) return 'is no method and path'
-  if (!routeMethods.some(known => known === method)) return `begins with none of ${routeMethods.join(', ')}`
+  if (more.length > 0 || !path.startsWith('/') || /[?#]/.test(path)) return 'is not a method and a path'
+  if (!routeMethods.some(known => known === method)) return `does not begin with one of ${routeMethods.join(', ')}`
   const { segments } = routeOf(on)
   const names = segments.flatMap(({ kind, text }) => (kind === 'literal' ? [] : [text]))
   if (segments.some(({ kind, text }) => kind === 'param' && !/^\w+$/.test(text)))
     return 'has a parameter without a name'
-  if (new Set(names).size < names.length) return 'has two parameters of one name'
-  if (segments.slice(0, -1).some(({ kind }) => kind === 'rest')) return 'has something behind *'
-  const prefix = owned.find(prefix => path === prefix || path.startsWith(`${prefix}/`))
+  if (new Set(names).size < names.length) return 'has two parameters with the same name'
+  if (segments.slice(0, -1).some(({ kind }) => kind === 'rest')) return 'has something after *'
+  const prefix = standinPrefixes.find(prefix => path === prefix || path.startsWith(`${prefix}/`))
   if (prefix !== undefined) return `is below ${prefix}, which is Standin's own`
   // A pattern that matches every path would take over Standin's own.
   const [first] = segments

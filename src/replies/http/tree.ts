@@ -29,7 +29,7 @@ export function createPathTree<T>() {
       node.values.push(value)
     },
     /** The values whose pattern matches, the most specific first: a literal segment before a parameter, and that before `*`. */
-    at(steps: readonly string[]): readonly T[] {
+    find(steps: readonly string[]): readonly T[] {
       const found: T[] = []
       collect(root, steps, 0, found)
       return found

@@ -6,7 +6,7 @@ import { logLevels } from '../../rpc/log-levels.js'
 import { type CommonWhen, commonConditions, fields, valueCondition, values } from '../conditions/form.js'
 import type { ValueCondition } from '../conditions/whole.js'
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
-import { isNamed, mcpTarget, troubleWithTarget } from './target.js'
+import { isNamed, mcpTarget, whyInvalidTarget } from './target.js'
 
 /** Conditions on a call. */
 export interface McpWhen extends CommonWhen<McpWhen> {
@@ -22,7 +22,7 @@ const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
   server: optional(valueCondition, 'The path of the server, such as /mcp.'),
   client: optional(valueCondition, 'The name of the client. * matches anything.'),
   version: optional(valueCondition, 'The version of the protocol, such as 2025-11-25.'),
-  answers: optional(values, 'The answers of the client to the questions of the reply, by the name of the question.'),
+  answers: optional(values, "The client's answers to the questions of the reply, by the name of the question."),
   ...commonConditions(() => mcpWhenSchema),
 })
 
@@ -66,29 +66,30 @@ export const protocolFaults = [
 ] as const
 export type ProtocolFault = (typeof protocolFaults)[number]
 
-/** Fields that only suit some calls. */
-const answersOf: Readonly<Record<string, readonly string[]>> = {
+/** The result fields of each method. */
+const resultFields: Readonly<Record<string, readonly string[]>> = {
   'tools/call': ['text', 'content', 'structuredContent', 'isError'],
   'resources/read': ['text', 'blob', 'file', 'mimeType', 'contents'],
   'prompts/get': ['text', 'messages', 'description'],
   'completion/complete': ['values', 'total', 'hasMore'],
 }
-const always = ['error', 'fault', 'protocolFault']
-const onTheWay = ['progress', 'log', 'ask', 'changed', 'updated', '_meta']
+const failureFields = ['error', 'fault', 'protocolFault']
+const sharedFields = ['progress', 'log', 'ask', 'changed', 'updated', '_meta']
 
-const fieldsOf = (method: string) => (isNamed(method) ? [...(answersOf[method] ?? []), ...onTheWay, ...always] : always)
+const fieldsOf = (method: string) =>
+  isNamed(method) ? [...(resultFields[method] ?? []), ...sharedFields, ...failureFields] : failureFields
 
 const mcpReplySchema = v.pipe(
   closed({
     text: optional(text, 'The result as text: of a tool, of a resource, or the one message of a prompt.'),
-    content: optional(objects, 'The result of a tool: texts, images, audio, resources and links to them.'),
+    content: optional(objects, 'The result of a tool: texts, images, audio, resources and links to resources.'),
     structuredContent: optional(
       v.unknown(),
       'The result of a tool as a value. It is sent as text as well, unless there is text or content.',
     ),
     isError: optional(v.boolean('true or false'), 'Whether the tool has failed.'),
     blob: optional(text, 'The content of a resource in base64.'),
-    file: optional(filled, 'A file with the content of a resource, beside the file with the rule.'),
+    file: optional(filled, 'A file with the content of a resource, relative to the rule file.'),
     mimeType: optional(filled, 'The media type of that content.'),
     contents: optional(objects, 'The contents of a resource, each with its uri.'),
     messages: optional(objects, 'The messages of a prompt, each with role and content.'),
@@ -98,15 +99,15 @@ const mcpReplySchema = v.pipe(
     hasMore: optional(v.boolean('true or false'), 'Whether there are more values.'),
     progress: optional(
       v.array(progress, 'a list of steps'),
-      'Steps that are reported before the result, if the client asks for them.',
+      'Steps that are reported before the result if the client asks for progress.',
     ),
-    log: optional(v.array(logLine, 'a list of log lines'), 'Lines of the log that are sent before the result.'),
+    log: optional(v.array(logLine, 'a list of log lines'), 'Log lines that are sent before the result.'),
     ask: optional(
       v.union([v.array(questions, 'a list of rounds'), questions], 'a map from names to questions, or a list of them'),
       'Questions to the client before the result; a list asks in rounds. Templates can use the answers as answers.',
     ),
-    changed: optional(v.array(word(changes), 'a list'), 'Lists whose change is announced to open streams.'),
-    updated: optional(v.array(text, 'a list of URIs'), 'Resources whose change is announced to subscribers.'),
+    changed: optional(v.array(word(changes), 'a list'), 'Lists whose changes are announced on open streams.'),
+    updated: optional(v.array(text, 'a list of URIs'), 'Resources whose changes are announced to subscribers.'),
     _meta: optional(object, 'Further information with the result.'),
     error: optional(
       closed({
@@ -119,7 +120,7 @@ const mcpReplySchema = v.pipe(
     protocolFault: optional(word(protocolFaults), 'What goes wrong with the protocol.'),
     fault: optional(faultSchema, 'What goes wrong with the answer.'),
   }),
-  v.check(reply => Object.keys(reply).length > 0, 'says nothing. It must have a result, an error or a fault.'),
+  v.check(reply => Object.keys(reply).length > 0, 'is empty. It must have a result, an error or a fault.'),
 )
 
 interface ReplyFields {
@@ -129,7 +130,7 @@ interface ReplyFields {
 }
 
 /** The first field that does not suit such a call. */
-function strangeField({ on, reply, replies }: ReplyFields): string | undefined {
+function unsuitableField({ on, reply, replies }: ReplyFields): string | undefined {
   const known = fieldsOf(mcpTarget(on).method)
   return [reply ?? replies ?? []]
     .flat()
@@ -143,9 +144,9 @@ export const mcpRuleSchema = v.pipe(
       v.pipe(
         v.string('a method and a name'),
         v.check(
-          on => troubleWithTarget(on) === undefined,
+          on => whyInvalidTarget(on) === undefined,
           ({ input }) =>
-            `is ${JSON.stringify(input)}, which ${troubleWithTarget(input)} Write one such as "tools/call get_weather".`,
+            `is ${JSON.stringify(input)}, which ${whyInvalidTarget(input)} Write one such as "tools/call get_weather".`,
         ),
       ),
       'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * matches anything.',
@@ -155,11 +156,11 @@ export const mcpRuleSchema = v.pipe(
   v.check(rule => oneReply.holds(rule), oneReply.sentence),
   v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
   v.check(
-    rule => strangeField(rule) === undefined,
+    rule => unsuitableField(rule) === undefined,
     ({ input }) => {
       const rule = input as unknown as ReplyFields
       const known = fieldsOf(mcpTarget(rule.on).method)
-      return `has ${strangeField(rule)}, with which ${mcpTarget(rule.on).method} cannot be answered. It can with ${known.join(', ')}.`
+      return `has ${unsuitableField(rule)}, which an answer to ${mcpTarget(rule.on).method} cannot have. It can have ${known.join(', ')}.`
     },
   ),
 )

@@ -23,7 +23,7 @@ type McpReadyRule = ReadyRule<ReadyMcpReply>
 export const mcp: Dialect<McpInput, ReadyMcpReply> = {
   conditions: rule => {
     const { on, when } = rule as McpRule
-    return [onTarget(on), ...compileWith<McpInput, McpWhen>(when ?? {}, ownConditions)]
+    return [onTarget(on), ...compileWith<McpInput, McpWhen>(when ?? {}, mcpConditions)]
   },
   compileReply: (form, path, owner, texts) => mcpReplyOf(form as McpReplyForm, path, owner, texts),
   index: createTargetIndex,
@@ -35,11 +35,11 @@ function onTarget(on: string): Condition<McpInput> {
   const test = nameTest(target.name)
   return {
     holds: ({ method, name }) => method === target.method && test.holds(name),
-    differs: () => `it is about ${on}`,
+    mismatch: () => `it is for ${on}`,
   }
 }
 
-function ownConditions({
+function mcpConditions({
   arguments: given,
   server,
   client,
@@ -49,11 +49,11 @@ function ownConditions({
   const each = (
     part: string,
     wanted: Readonly<Record<string, ValueCondition>> | undefined,
-    looksAt: (input: McpInput) => unknown,
+    valueIn: (input: McpInput) => unknown,
   ) =>
     Object.entries(wanted ?? {}).map(([written, value]) => {
       const path = fieldPath(written) ?? []
-      return simple<McpInput>(`${part}.${written}`, valueTest(value), input => fieldAt(looksAt(input), path))
+      return simple<McpInput>(`${part}.${written}`, valueTest(value), input => fieldAt(valueIn(input), path))
     })
   const one = (name: 'server' | 'client' | 'version', wanted: ValueCondition | undefined) =>
     optional(wanted, wanted => simple<McpInput>(name, valueTest(wanted), ({ call }) => call[name]))
@@ -66,7 +66,7 @@ function ownConditions({
   ]
 }
 
-/** Calls are looked up by the name of their target, however many rules there are. Those with a pattern are tried in their places among them. */
+/** Calls are looked up by the name of their target, however many rules there are. Rules with a pattern keep their places in the order. */
 function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput, ReadyMcpReply> {
   const exact = new Map<string, McpReadyRule[]>()
   const patterns = new Map<string, McpReadyRule[]>()
@@ -76,17 +76,18 @@ function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput,
     const [into, key] = target.name.includes('*')
       ? [patterns, target.method]
       : [exact, `${target.method} ${target.name}`]
-    const before = into.get(key)
-    if (before) before.push(rule)
+    const existing = into.get(key)
+    if (existing) existing.push(rule)
     else into.set(key, [rule])
   }
   const placeOf = (rule: McpReadyRule) => places.get(rule) ?? 0
   return {
     candidates({ method, name }) {
-      const own = exact.get(`${method} ${name}`) ?? []
-      const others = patterns.get(method) ?? []
-      if (others.length === 0 || own.length === 0) return own.length === 0 ? others : own
-      return [...own, ...others].sort((a, b) => placeOf(a) - placeOf(b))
+      const exactRules = exact.get(`${method} ${name}`) ?? []
+      const patternRules = patterns.get(method) ?? []
+      if (patternRules.length === 0 || exactRules.length === 0)
+        return exactRules.length === 0 ? patternRules : exactRules
+      return [...exactRules, ...patternRules].sort((a, b) => placeOf(a) - placeOf(b))
     },
   }
 }
@@ -94,7 +95,7 @@ function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput,
 /** An answer of a rule. */
 export interface McpRuleAnswer {
   readonly generation: McpGeneration
-  /** The rule, and how often it has answered, so that the call can continue where it was. */
+  /** The rule, and how often it has answered, so that the call can be resumed. */
   readonly place: string
   readonly count: number
 }
@@ -105,8 +106,8 @@ const placeOf = ({ title, place }: ReadyRule) => `${title} ${place}`
 /** The replies of rules for MCP calls. */
 export type McpReplies = ReturnType<typeof createMcpReplies>
 
-/** Provided by the server, since rules know neither its resources nor the schemas of its tools. */
-const BY_ITSELF = 'What the configuration has for it, or a result that is made up.'
+/** The server itself answers, since rules know neither its resources nor the schemas of its tools. */
+const SERVER_ANSWERS = 'The configured result, or a generated one.'
 
 const byServer = ({ server }: McpCall): McpGeneration => ({
   content: {},
@@ -133,7 +134,7 @@ export function createMcpReplies(parts: Parts) {
       return chosen && answerOf(chosen.rule, input, chosen.count)
     },
     /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
-    async goOn(
+    async resume(
       { place, count }: Pick<McpRuleAnswer, 'place' | 'count'>,
       call: McpCall,
     ): Promise<McpRuleAnswer | undefined> {
@@ -143,7 +144,8 @@ export function createMcpReplies(parts: Parts) {
     /** A sentence about the rule that came nearest. */
     nearest: (call: McpCall) => nearestSentence(new McpInput(call), { rules: candidatesFor(call), memory }),
     /** Returns an answer as lines of text for people. */
-    linesOf: (generation: McpGeneration) => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
+    linesOf: (generation: McpGeneration) =>
+      generation.answeredBy.kind === 'mcp' ? [SERVER_ANSWERS] : linesOf(generation),
     /** Says which rule would answer. It does not count as an answer. */
     explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration> {
       const input = new McpInput(callFrom(tried))
@@ -167,9 +169,9 @@ const answerOf = async (rule: McpReadyRule, input: McpInput, count: number): Pro
 })
 
 async function madeUp({ seed }: Parts, schema: object, call: McpCall) {
-  const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])
+  const callSeed = seedOfTexts([seed, call.method, stringifyExact(call.params)])
   try {
-    return (await sampled({ schema, seeds: [drawn] }))[0]
+    return (await sampled({ schema, seeds: [callSeed] }))[0]
   } catch (error) {
     if (error instanceof UnfitSchema) return undefined
     throw error

@@ -4,7 +4,7 @@ import type { RpcParams } from '../../rpc/frames.js'
 import { targetOf } from '../../rpc/frames.js'
 import type { MatchInput } from '../dialect.js'
 
-/** A call, and who makes it. */
+/** A call and its caller. */
 export interface McpCall {
   readonly method: string
   readonly params: RpcParams

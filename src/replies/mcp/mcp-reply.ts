@@ -43,28 +43,31 @@ const names = [
 /** Compiles a reply. `at` is its position in the rule. */
 export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, texts: Texts): ReadyReply<McpGeneration> {
   const { fault, protocolFault, file, ...rest } = form
-  const own = { ...texts, names }
+  const mcpTexts = { ...texts, names }
   const { answeredBy, pace } = owner
-  const content = file === undefined ? { fixed: undefined } : filePart(file, at, own)
-  const generation = mapped(joined<unknown>([valuePart(rest, at, own), content]), ([value, file]): McpGeneration => {
-    const { ask, error, ...content } = value as McpReplyForm
-    const rounds = (ask === undefined ? [] : [ask].flat()).map(roundOf)
-    const goesWrong = { ...(fault && { fault }), ...(protocolFault && { protocolFault }) }
-    return {
-      ...{ content, rounds, answeredBy, ...(error && { error }), ...goesWrong, ...(pace && { pace }) },
-      file: file as string | Buffer | undefined,
-    }
-  })
+  const content = file === undefined ? { fixed: undefined } : filePart(file, at, mcpTexts)
+  const generation = mapped(
+    joined<unknown>([valuePart(rest, at, mcpTexts), content]),
+    ([value, file]): McpGeneration => {
+      const { ask, error, ...content } = value as McpReplyForm
+      const rounds = (ask === undefined ? [] : [ask].flat()).map(roundOf)
+      const faults = { ...(fault && { fault }), ...(protocolFault && { protocolFault }) }
+      return {
+        ...{ content, rounds, answeredBy, ...(error && { error }), ...faults, ...(pace && { pace }) },
+        file: file as string | Buffer | undefined,
+      }
+    },
+  )
   return {
     fault,
-    mayBePassedOver: false,
+    mayBeSkipped: false,
     ...generatedFrom(generation, {
       owner,
       facts: (input: McpInput, count) => {
         const { call, method, name } = input
         const { answers, client, server, version, params } = call
-        const own = { method, name, uri: name, arguments: input.arguments, argument: params.argument }
-        return Object.assign(new RequestFacts(input, count, owner), { ...own, answers, client, server, version })
+        const callFacts = { method, name, uri: name, arguments: input.arguments, argument: params.argument }
+        return Object.assign(new RequestFacts(input, count, owner), { ...callFacts, answers, client, server, version })
       },
       seed: ({ call }: McpInput) => seedOfTexts([texts.seed, call.method, stringifyExact(call.params)]),
     }),

@@ -39,12 +39,12 @@ export function mcpTarget(on: string): McpTarget {
   return space < 0 ? { method: on, name: '*' } : { method: on.slice(0, space), name: on.slice(space + 1).trim() }
 }
 
-/** Why it is invalid, as the rest of a sentence that ends in "which"; `undefined` if it is valid. */
-export function troubleWithTarget(on: string): string | undefined {
+/** Why `on` is not a valid target, as the rest of a sentence such as "…, which"; `undefined` if it is valid. */
+export function whyInvalidTarget(on: string): string | undefined {
   const { method, name } = mcpTarget(on)
-  if (!methods.includes(method)) return `is no method that can be answered.${didYouMean(method, methods)}`
-  if (isNamed(method)) return on.includes(' ') && name !== '' ? undefined : 'names nothing.'
-  return on.includes(' ') ? `has a name, and ${method} has none.` : undefined
+  if (!methods.includes(method)) return `is not a method that rules can answer.${didYouMean(method, methods)}`
+  if (isNamed(method)) return on.includes(' ') && name !== '' ? undefined : 'has no name.'
+  return on.includes(' ') ? `has a name, but ${method} takes none.` : undefined
 }
 
 /** Whether a text begins with a method that rules can answer, and so is a call rather than a prompt. */

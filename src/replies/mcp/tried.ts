@@ -5,7 +5,7 @@ import { isObject } from '../../core/json.js'
 import type { RpcParams } from '../../rpc/frames.js'
 import { sessionVersions } from '../../rpc/versions.js'
 import type { McpCall } from './input.js'
-import { mcpTarget, namesCall, troubleWithTarget } from './target.js'
+import { mcpTarget, namesCall, whyInvalidTarget } from './target.js'
 
 export interface TriedCall extends Pick<McpCall, 'method' | 'params' | 'server'> {
   readonly scope?: string | undefined
@@ -28,7 +28,7 @@ export function writtenCall(written: string): Pick<TriedCall, 'method' | 'params
   const [, on = '', json = ''] = /^\s*(\S+(?:\s+[^\s{]\S*)?)\s*(.*)$/s.exec(written) ?? []
   if (!namesCall(on)) return undefined
   const target = on.replace(/\s+/, ' ')
-  const trouble = troubleWithTarget(target)
+  const trouble = whyInvalidTarget(target)
   if (trouble !== undefined) throw notACall(target, `The call ${trouble}`)
   const { method, name } = mcpTarget(target)
   return { method, params: paramsOf(method, name, json === '' ? {} : objectIn(json, target)) }

@@ -27,23 +27,23 @@ export function makeArray(
   layers: Layers,
   place: SchemaPlace,
   attempt: number,
-  shop: ValueMaker,
+  maker: ValueMaker,
 ): GeneratedValue | undefined {
   const demands = demandsOf(layers, attempt)
-  const length = lengthFor(layers, demands.length, place, shop)
+  const length = lengthFor(layers, demands.length, place, maker)
   if (length === undefined) return undefined
   const isUnique = layers.some(({ uniqueItems }) => uniqueItems)
   const taken = new Set<string>()
   const items: JsonValue[] = []
-  const person = () => drawPerson(shop.faker)
+  const person = () => drawPerson(maker.faker)
   const inside: SchemaPlace = { ...place, person, name: singular(place.name), depth: place.depth + 1 }
   const first = Math.max(0, Math.min(length - demands.length, prefixLength(layers)))
   for (let index = 0; index < length; index++) {
     const schemas = [...itemSchemas(layers, index), ...(demands[index - first] ?? demandedOfOthers(layers))]
-    const made = isUnique ? unlike(taken, schemas, inside, shop) : shop.make(schemas, inside)
-    if (!made) return items.length >= leastItems(layers) && demands.length === 0 ? { value: items } : undefined
-    if (isUnique) taken.add(canonical(made.value))
-    items.push(made.value)
+    const item = isUnique ? uniqueItem(taken, schemas, inside, maker) : maker.make(schemas, inside)
+    if (!item) return items.length >= leastItems(layers) && demands.length === 0 ? { value: items } : undefined
+    if (isUnique) taken.add(canonical(item.value))
+    items.push(item.value)
   }
   return { value: items }
 }
@@ -103,34 +103,34 @@ const prefixLength = (layers: Layers) => Math.max(0, ...layers.map(layer => pref
 
 /** All schemas for the item at this index. */
 function itemSchemas(layers: Layers, index: number): readonly NormalizedSchema[] {
-  const says = layers.some(({ items }) => items !== undefined)
+  const hasItems = layers.some(({ items }) => items !== undefined)
   return layers.flatMap(layer => {
     const { items, additionalItems, unevaluatedItems } = layer
-    const own = prefixOf(layer)[index]
-    if (own !== undefined) return [own]
+    const prefixItem = prefixOf(layer)[index]
+    if (prefixItem !== undefined) return [prefixItem]
     if (Array.isArray(items)) return additionalItems === undefined ? [] : [additionalItems]
     if (items !== undefined) return [items as NormalizedSchema]
-    const isOpen = !says && index >= prefixLength(layers)
-    return unevaluatedItems !== undefined && isOpen ? [unevaluatedItems] : []
+    const isUnevaluated = !hasItems && index >= prefixLength(layers)
+    return unevaluatedItems !== undefined && isUnevaluated ? [unevaluatedItems] : []
   })
 }
 
 /** A new item: drawn at random a few times, then taken from the list of all values. */
-function unlike(
+function uniqueItem(
   taken: ReadonlySet<string>,
   schemas: readonly NormalizedSchema[],
   place: SchemaPlace,
-  shop: ValueMaker,
+  maker: ValueMaker,
 ): GeneratedValue | undefined {
   for (let attempt = 0; attempt < UNIQUE_TRIES; attempt++) {
-    const made = shop.make(schemas, place)
+    const made = maker.make(schemas, place)
     if (!made) return undefined
     if (!taken.has(canonical(made.value))) return made
   }
-  const layers = expand(schemas, place, 0, shop)
+  const layers = expand(schemas, place, 0, maker)
   if (!layers) return undefined
   for (const value of allOf(layers, taken.size)) {
-    if (!taken.has(canonical(value)) && shop.document.fits(value, schemas)) return { value }
+    if (!taken.has(canonical(value)) && maker.document.fits(value, schemas)) return { value }
   }
   return undefined
 }

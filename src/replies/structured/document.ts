@@ -3,16 +3,16 @@ import { fitsSchema, lookupOf, targetIn } from '../../check/json-schema.js'
 import {
   type JsonValue,
   type NormalizedSchema,
+  normalized,
   type SchemaObject,
   type TypeName,
-  tidied,
 } from '../../check/json-schema-form.js'
 
 export type SchemaDocument = ReturnType<typeof readDocument>
 
 /** Reads the original schema. Throws an UnfitSchema if it is invalid. */
-export function readDocument(sent: unknown) {
-  const root = tidied(sent)
+export function readDocument(schema: unknown) {
+  const root = normalized(schema)
   const lookup = lookupOf(root)
   const nodes = Object.values(lookup).filter(schema => typeof schema === 'object')
   const target = (schema: SchemaObject) => targetIn(lookup, schema)

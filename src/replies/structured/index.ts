@@ -68,7 +68,7 @@ async function load() {
     try {
       return sampleOf(schema, faker, seed, name)
     } catch (error) {
-      const opened = error instanceof UnfitSchema ? openedWhereJoined(schema) : undefined
+      const opened = error instanceof UnfitSchema ? withJoinedObjectsOpen(schema) : undefined
       if (opened === undefined) throw error
       return sampleOf(opened, faker, seed, name)
     }
@@ -87,22 +87,22 @@ async function load() {
 /** Deeper than any author nests. Deeper levels stay unchanged. */
 const DEEPEST = 200
 
-const closing = new Set(['additionalProperties', 'unevaluatedProperties'])
+const closingKeywords = new Set(['additionalProperties', 'unevaluatedProperties'])
 
 /**
  * Libraries write the intersection of two types as an `allOf` of two closed objects, which no value fits: each excludes
  * what the other requires. Both are meant, so this returns `schema` without the keywords that close its objects, or
  * `undefined` if it has no `allOf`.
  */
-function openedWhereJoined(schema: unknown): unknown {
-  let joins = false
-  const opened = (part: unknown, depth: number): unknown => {
+function withJoinedObjectsOpen(schema: unknown): unknown {
+  let hasAllOf = false
+  const openObjects = (part: unknown, depth: number): unknown => {
     if (typeof part !== 'object' || part === null || depth > DEEPEST) return part
-    if (Array.isArray(part)) return part.map(item => opened(item, depth + 1))
-    joins ||= 'allOf' in part
-    const kept = Object.entries(part).filter(([key, value]) => !(closing.has(key) && value === false))
-    return Object.fromEntries(kept.map(([key, value]) => [key, opened(value, depth + 1)]))
+    if (Array.isArray(part)) return part.map(item => openObjects(item, depth + 1))
+    hasAllOf ||= 'allOf' in part
+    const entries = Object.entries(part).filter(([key, value]) => !(closingKeywords.has(key) && value === false))
+    return Object.fromEntries(entries.map(([key, value]) => [key, openObjects(value, depth + 1)]))
   }
-  const open = opened(schema, 0)
-  return joins ? open : undefined
+  const open = openObjects(schema, 0)
+  return hasAllOf ? open : undefined
 }

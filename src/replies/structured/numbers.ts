@@ -9,14 +9,14 @@ interface Range {
 
 /** Generates a number for these layers; `undefined` if none was found. */
 export function makeNumber(
-  said: Layers,
+  declared: Layers,
   name: string,
   type: 'integer' | 'number',
   faker: Faker,
 ): GeneratedValue | undefined {
-  const format = each(said, layer => layer.format).find(format => /^u?int(8|16|32|64)$/.test(format))
+  const format = each(declared, layer => layer.format).find(format => /^u?int(8|16|32|64)$/.test(format))
   const whole = type === 'integer' || format !== undefined
-  const layers = format === 'int32' ? [...said, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }] : said
+  const layers = format === 'int32' ? [...declared, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }] : declared
   const bounds = boundsOf(layers)
   if (bounds.least > bounds.most) return undefined
   const steps = each(layers, ({ multipleOf }) => multipleOf)

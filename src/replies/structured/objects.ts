@@ -21,27 +21,27 @@ import {
 const MOST_ENTRIES = 5000
 
 /** How likely an optional property is included, by attempt: usually most are, and if that did not fit, none or all. */
-const PRESENT = [undefined, undefined, 0.5, 0, 1, 0.3] as const
+const OPTIONAL_CHANCES = [undefined, undefined, 0.5, 0, 1, 0.3] as const
 
 /** Generates an object for these layers; `undefined` if none was found. */
 export function makeObject(
   own: Layers,
   place: SchemaPlace,
   attempt: number,
-  shop: ValueMaker,
+  maker: ValueMaker,
 ): GeneratedValue | undefined {
-  const chosen = chooseKeys(own, place, attempt, shop)
+  const chosen = chooseKeys(own, place, attempt, maker)
   if (!chosen) return undefined
   const { layers, keys, required, least, most } = chosen
   if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)
-  const inside = insideOf(place, [...keys], shop)
+  const inside = insideOf(place, [...keys], maker)
   const entries = new Map<string, JsonValue>()
   for (const key of keys) {
-    const made = shop.make(schemasOf(layers, key), inside(key))
-    if (made) entries.set(key, made.value)
+    const entry = maker.make(schemasOf(layers, key), inside(key))
+    if (entry) entries.set(key, entry.value)
     else if (required.has(key)) return undefined
   }
-  addEntries(entries, chosen, place, shop)
+  addEntries(entries, chosen, place, maker)
   if (entries.size < least || entries.size > most) return undefined
   return { value: Object.fromEntries(entries) }
 }
@@ -62,19 +62,19 @@ interface ObjectShape {
 }
 
 /** Chooses the properties. A property can require others, and add schemas for the whole object. */
-function chooseKeys(own: Layers, place: SchemaPlace, attempt: number, shop: ValueMaker): ObjectShape | undefined {
+function chooseKeys(initial: Layers, place: SchemaPlace, attempt: number, maker: ValueMaker): ObjectShape | undefined {
   const decided = new Map<string, boolean>()
   const applied = new Set<string>()
-  let layers = own
+  let layers = initial
   for (;;) {
     const required = requiredIn(layers)
-    const keys = keysFor(layers, required, decided, place, attempt, shop)
+    const keys = keysFor(layers, required, decided, place, attempt, maker)
     if (!keys) return undefined
     const dependent = each(layers, ({ dependentSchemas }) => dependentSchemas).flatMap(Object.entries<NormalizedSchema>)
     const due = dependent.filter(([key]) => keys.has(key) && !applied.has(key))
     if (due.length === 0) return { layers, keys, required, ...sizesOf(layers) }
     for (const [key] of due) applied.add(key)
-    const more = expand([...layers, ...due.map(([, schema]) => schema)], place, attempt, shop)
+    const more = expand([...layers, ...due.map(([, schema]) => schema)], place, attempt, maker)
     if (!more) return undefined
     layers = more
   }
@@ -98,25 +98,26 @@ function keysFor(
   decided: Map<string, boolean>,
   place: SchemaPlace,
   attempt: number,
-  shop: ValueMaker,
+  maker: ValueMaker,
 ): ReadonlySet<string> | undefined {
   const { least, most } = sizesOf(layers)
   if (required.size > most) return undefined
   const declared = new Set(layers.flatMap(({ properties = {} }) => Object.keys(properties)))
   for (const key of required) declared.add(key)
-  const optional = [...declared].filter(key => !required.has(key) && isPossible(layers, key, shop))
-  const chance = place.shallow && attempt < 3 ? 0 : (PRESENT[attempt % PRESENT.length] ?? 1 - nullChance(place))
-  for (const key of optional) if (!decided.has(key)) decided.set(key, shop.faker.datatype.boolean(chance))
+  const optional = [...declared].filter(key => !required.has(key) && isPossible(layers, key, maker))
+  const chance =
+    place.shallow && attempt < 3 ? 0 : (OPTIONAL_CHANCES[attempt % OPTIONAL_CHANCES.length] ?? 1 - nullChance(place))
+  for (const key of optional) if (!decided.has(key)) decided.set(key, maker.faker.datatype.boolean(chance))
   const wanted = optional.filter(key => decided.get(key))
   const spare = optional.filter(key => !decided.get(key))
   // Together with the required ones, at most the maximum number and, if possible, at least the minimum.
   const taken = new Set([...wanted, ...spare.slice(0, Math.max(0, least - required.size - wanted.length))])
-  const kept = new Set(closed([...taken], layers, required, most))
+  const kept = new Set(withRequired([...taken], layers, required, most))
   return new Set([...declared].filter(key => required.has(key) || kept.has(key)))
 }
 
 /** The optional properties to keep, each with the properties that it requires, as long as there is room. */
-function closed(optional: readonly string[], layers: Layers, required: ReadonlySet<string>, most: number) {
+function withRequired(optional: readonly string[], layers: Layers, required: ReadonlySet<string>, most: number) {
   const kept = new Set<string>()
   for (const key of optional) {
     const along = [...requiredIn([...layers, { required: [...kept, key] }])].filter(also => !required.has(also))
@@ -146,8 +147,8 @@ function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
     const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = layer
     const named = Object.hasOwn(properties, key) ? [properties[key] ?? true] : []
     const matched = Object.entries(patternProperties).filter(([pattern]) => new RegExp(pattern, 'u').test(key))
-    const own = [...named, ...matched.map(([, schema]) => schema)]
-    if (own.length > 0) return own
+    const specific = [...named, ...matched.map(([, schema]) => schema)]
+    if (specific.length > 0) return specific
     if (additionalProperties !== undefined) return [additionalProperties]
     return unevaluatedProperties !== undefined && !isDeclared ? [unevaluatedProperties] : []
   })
@@ -155,10 +156,10 @@ function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
 
 /** The places inside an object. */
 function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: ValueMaker): (key: string) => SchemaPlace {
-  let known: MadeUpPerson | undefined
+  let shared: MadeUpPerson | undefined
   const person = () => {
-    known ??= drawPerson(faker)
-    return known
+    shared ??= drawPerson(faker)
+    return shared
   }
   const around = [place.name, ...keys.slice(0, 30).map(wordsOf)].join(' ')
   return key => ({ ...place, name: wordsOf(key), around, person, depth: place.depth + 1 })
@@ -168,29 +169,29 @@ function addEntries(
   entries: Map<string, JsonValue>,
   { layers, keys, least, most }: ObjectShape,
   place: SchemaPlace,
-  shop: ValueMaker,
+  maker: ValueMaker,
 ) {
   // A map without named properties gets a few entries that show its purpose.
   const isMap = keys.size === 0
-  const saysMore = layers.some(
+  const describesEntries = layers.some(
     ({ additionalProperties, patternProperties }) =>
       typeof additionalProperties === 'object' || Object.keys(patternProperties ?? {}).length > 0,
   )
   const listed = listedNames(layers)
   // If a schema lists the names of a map, all are included, as in a record over an enum.
-  const usual = listed?.length ?? shop.faker.number.int({ min: 1, max: 3 })
-  const some = isMap && (saysMore || listed) && !place.shallow ? usual : 0
+  const usual = listed?.length ?? maker.faker.number.int({ min: 1, max: 3 })
+  const some = isMap && (describesEntries || listed) && !place.shallow ? usual : 0
   const size = Math.min(most, Math.max(least, some))
-  const inside = insideOf(place, [], shop)
+  const inside = insideOf(place, [], maker)
   const name = singular(place.name)
   for (let attempt = 0; entries.size < size && attempt < 2 * size + 20; attempt++) {
-    const word = listed?.[attempt] ?? newKey(layers, attempt, inside(''), shop)
+    const word = listed?.[attempt] ?? newKey(layers, attempt, inside(''), maker)
     const key = [word, `${word}_${attempt}`, `${word}${attempt}`].find(
-      key => key !== undefined && !entries.has(key) && isPossible(layers, key, shop),
+      key => key !== undefined && !entries.has(key) && isPossible(layers, key, maker),
     )
     if (word === undefined || key === undefined) continue
-    const made = shop.make(schemasOf(layers, key), { ...inside(key), name })
-    if (made) entries.set(key, made.value)
+    const entry = maker.make(schemasOf(layers, key), { ...inside(key), name })
+    if (entry) entries.set(key, entry.value)
   }
 }
 
@@ -209,6 +210,6 @@ function newKey(layers: Layers, attempt: number, place: SchemaPlace, { make, fak
   const pattern = patterns[attempt % Math.max(1, patterns.length)]
   const like: NormalizedSchema[] = pattern !== undefined && (onlyPatterns || attempt % 2 === 0) ? [{ pattern }] : []
   if (names.length + like.length === 0) return faker.hacker.noun().replace(/\W+/g, '_')
-  const made = make([...names, ...like, { type: ['string'] }], { ...place, name: 'label' })
-  return typeof made?.value === 'string' ? made.value : undefined
+  const key = make([...names, ...like, { type: ['string'] }], { ...place, name: 'label' })
+  return typeof key?.value === 'string' ? key.value : undefined
 }

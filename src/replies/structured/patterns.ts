@@ -7,7 +7,7 @@ const charactersIn = (ranges: readonly (readonly [number, number])[]) =>
     .flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => String.fromCodePoint(from + i)))
     .join('')
 
-/** The characters that classes choose from: those of ASCII if they may. */
+/** The characters that a class is filled from: those of ASCII if it allows any of them. */
 const ascii = charactersIn([[0x20, 0x7e]])
 /** Letters first, then signs, emoji and controls. */
 const others = charactersIn([
@@ -29,10 +29,10 @@ const MOST_CHARACTERS = 70
 const elements = /\(\?<[=!]|\((?:\?<(\w+)>|(?!\?))|\\k<(\w+)>|\\[pPu]\{[^}]*\}|\[(?:\\.|[^\]\\])*\]|\\./gs
 
 /**
- * The pattern in what randexp knows: it takes no classes of Unicode, no characters beyond ASCII in classes, and no
- * names. Lookbehinds become lookaheads, since it ignores both.
+ * Rewrites the pattern for randexp, which knows no Unicode classes, no characters beyond ASCII in classes, and no named
+ * groups. Lookbehinds become lookaheads, since it ignores both.
  */
-export function readable({ source, flags }: RegExp): string {
+export function forRandexp({ source, flags }: RegExp): string {
   const names: (string | undefined)[] = []
   return source.replace(elements, (element, name?: string, reference?: string) => {
     if (element.startsWith('(?<') && name === undefined) return `(?${element.slice(3)}`
@@ -80,7 +80,7 @@ export interface Lengths {
  */
 export function textLike(pattern: string, { least, most }: Lengths, attempt: number, faker: Faker): string | undefined {
   let repeated = 0
-  const counted = (count: number) => {
+  const counting = (count: number) => {
     repeated += count
     if (repeated > MOST_REPEATED) throw new RangeError('Too long.')
     return count
@@ -90,11 +90,11 @@ export function textLike(pattern: string, { least, most }: Lengths, attempt: num
     maker.max = ENDLESS
     maker.randInt = (from, to) => {
       const range = to - from
-      if (range <= LARGEST_SET) return counted(faker.number.int({ min: from, max: Math.max(from, to) }))
+      if (range <= LARGEST_SET) return counting(faker.number.int({ min: from, max: Math.max(from, to) }))
       // A few at first; in later attempts as many as needed if this is the only part that repeats.
       const few = { min: from, max: Math.min(to, from + Math.min(8, most)) }
       const enough = { min: Math.max(from, Math.min(to, least)), max: Math.max(from, Math.min(to, most, least + 8)) }
-      return counted(faker.number.int(attempt % 3 === 2 && enough.min <= enough.max ? enough : few))
+      return counting(faker.number.int(attempt % 3 === 2 && enough.min <= enough.max ? enough : few))
     }
     return maker.gen()
   } catch {

@@ -84,14 +84,14 @@ export function expand(
   const layers = new Set<SchemaObject>()
   /** One of several alternatives. */
   function branchOf(branches: readonly NormalizedSchema[]): NormalizedSchema {
-    const open = branches.filter(branch => height(branch) !== Number.POSITIVE_INFINITY)
-    const [first = false] = open
-    if (open.length < 2) return first
-    if (place.shallow && attempt < open.length) {
-      return open.toSorted((a, b) => height(a) - height(b))[attempt] ?? first
+    const possible = branches.filter(branch => height(branch) !== Number.POSITIVE_INFINITY)
+    const [first = false] = possible
+    if (possible.length < 2) return first
+    if (place.shallow && attempt < possible.length) {
+      return possible.toSorted((a, b) => height(a) - height(b))[attempt] ?? first
     }
-    const [empty, rest] = [open.filter(isNull), open.filter(branch => !isNull(branch))]
-    const usual = rest.length > 0 && empty.length > 0 && !faker.datatype.boolean(nullChance(place)) ? rest : open
+    const [empty, rest] = [possible.filter(isNull), possible.filter(branch => !isNull(branch))]
+    const usual = rest.length > 0 && empty.length > 0 && !faker.datatype.boolean(nullChance(place)) ? rest : possible
     return faker.helpers.arrayElement(usual)
   }
   /** Adds a schema and those that must hold with it. Returns false if one of them is `false`. */

@@ -34,7 +34,7 @@ const CANDIDATES = 40
 const CANDIDATE_STEPS = 60_000
 const ALL_STEPS = 120_000
 
-/** Generates a value for `schema`; `called` says what it is. Throws an UnfitSchema if none was found. */
+/** Generates a value for `schema`, whose name is `called` if it has one. Throws an UnfitSchema if none was found. */
 export function sampleOf(schema: unknown, faker: Faker, seed: number, called: string): JsonValue {
   const document = documentOf(schema)
   const { root } = document
@@ -47,21 +47,21 @@ export function sampleOf(schema: unknown, faker: Faker, seed: number, called: st
     depth: 0,
     again: 0,
   }
-  let left = ALL_STEPS
+  let stepsLeft = ALL_STEPS
   let hopeless = new Set<NormalizedSchema>()
-  for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
+  for (let candidate = 0; candidate < CANDIDATES && stepsLeft > 0; candidate++) {
     // Knuth's multiplier, so that neighbouring seeds do not share candidates.
     faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
-    const budget: Budget = { total: Math.min(left, CANDIDATE_STEPS), spent: 0 }
+    const budget: Budget = { total: Math.min(stepsLeft, CANDIDATE_STEPS), spent: 0 }
     hopeless = new Set()
     const make = createMake(document, faker, budget, hopeless)
     const made = make([root], { ...place, shallow: candidate % 4 === 3 || budget.total < CANDIDATE_STEPS })
     if (made && document.fits(made.value, [root])) return made.value
-    left -= budget.spent
+    stepsLeft -= budget.spent
   }
-  // That of a value stands before those of the values around it.
+  // The innermost schema that fits nothing was added first.
   const [first = root] = hopeless
-  throw new UnfitSchema(`no value that fits ${document.nameOf(first)} was found${left > 0 ? '' : ' within reach'}`)
+  throw new UnfitSchema(`no value that fits ${document.nameOf(first)} was found${stepsLeft > 0 ? '' : ' within reach'}`)
 }
 
 /** Reading a large schema takes longer than most samples of it. */
@@ -134,34 +134,34 @@ function createMake(
   hopeless: Set<NormalizedSchema>,
 ): ValueMaker['make'] {
   const nested = createNesting(budget)
-  const shop: ValueMaker = { faker, document, make }
+  const maker: ValueMaker = { faker, document, make }
 
   function make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined {
-    const said = schemas.filter(schema => schema !== true)
-    if (place.depth > DEEPEST || said.some(schema => hopeless.has(schema))) return undefined
+    const constraints = schemas.filter(schema => schema !== true)
+    if (place.depth > DEEPEST || constraints.some(schema => hopeless.has(schema))) return undefined
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (++budget.spent > budget.total) return undefined
-      const layers = expand(said, place, attempt, shop)
+      const layers = expand(constraints, place, attempt, maker)
       const made = layers && makeFrom(layers, place, attempt)
-      if (made && (!isIntricate(layers) || document.fits(made.value, said))) return made
+      if (made && (!isIntricate(layers) || document.fits(made.value, constraints))) return made
     }
-    const plain = plainValues.find(value => document.fits(value, said))
+    const plain = plainValues.find(value => document.fits(value, constraints))
     if (plain !== undefined) return { value: plain }
-    const [only] = said
-    if (said.length === 1 && only !== undefined) hopeless.add(only)
+    const [only] = constraints
+    if (constraints.length === 1 && only !== undefined) hopeless.add(only)
     return undefined
   }
 
   function makeFrom(layers: Layers, place: SchemaPlace, attempt: number): GeneratedValue | undefined {
     const fixed = fixedValues(layers)
-    if (fixed) return choose(fixed, layers, place, shop)
+    if (fixed) return choose(fixed, layers, place, maker)
     const suggested = attempt < 2 ? suggestions(layers) : []
-    const taken = suggested.length > 0 ? choose(suggested, layers, place, shop) : undefined
+    const taken = suggested.length > 0 ? choose(suggested, layers, place, maker) : undefined
     if (taken) return taken
     const type = typeFor(layers, place, attempt, faker)
-    if (type === 'array') return nested(layers, place, inside => makeArray(layers, inside, attempt, shop))
-    if (type === 'object') return nested(layers, place, inside => makeObject(layers, inside, attempt, shop))
-    return type && makePlain(type, layers, place, shop)
+    if (type === 'array') return nested(layers, place, inside => makeArray(layers, inside, attempt, maker))
+    if (type === 'object') return nested(layers, place, inside => makeObject(layers, inside, attempt, maker))
+    return type && makePlain(type, layers, place, maker)
   }
 
   return make
@@ -194,8 +194,11 @@ function choose(
 ): GeneratedValue | undefined {
   const wantsNull = faker.datatype.boolean(place.shallow ? 1 : nullChance(place))
   const start = faker.number.int(Math.max(0, values.length - 1))
-  const turned = [...values.slice(start), ...values.slice(0, start)]
-  const inOrder = [...turned.filter(v => (v === null) === wantsNull), ...turned.filter(v => (v === null) !== wantsNull)]
+  const rotated = [...values.slice(start), ...values.slice(0, start)]
+  const inOrder = [
+    ...rotated.filter(v => (v === null) === wantsNull),
+    ...rotated.filter(v => (v === null) !== wantsNull),
+  ]
   const value = inOrder.find(value => document.fits(value, layers))
   return value === undefined ? undefined : { value }
 }
@@ -204,14 +207,14 @@ function typeFor(layers: Layers, place: SchemaPlace, attempt: number, faker: Fak
   const possible = typesOf(layers)
   const isTyped = layers.some(({ type }) => type !== undefined)
   // Without a type, there is always a value without nested ones.
-  const free = place.shallow ? possible : [typeExpected(layers, place)]
-  const expected = isTyped ? withoutIntegers(possible, layers) : free
+  const untyped = place.shallow ? possible : [typeExpected(layers, place)]
+  const expected = isTyped ? withoutIntegers(possible, layers) : untyped
   const types = expected.filter(type => possible.includes(type))
-  const some = types.length > 0 && (isTyped || attempt < ATTEMPTS / 2) ? types : possible
-  if (some.length < 2) return some[0]
-  if (place.shallow && attempt < some.length) return some[attempt]
-  const others = some.filter(type => type !== 'null')
-  if (some.includes('null') && faker.datatype.boolean(nullChance(place))) return 'null'
+  const choices = types.length > 0 && (isTyped || attempt < ATTEMPTS / 2) ? types : possible
+  if (choices.length < 2) return choices[0]
+  if (place.shallow && attempt < choices.length) return choices[attempt]
+  const others = choices.filter(type => type !== 'null')
+  if (choices.includes('null') && faker.datatype.boolean(nullChance(place))) return 'null'
   return faker.helpers.arrayElement(others)
 }
 

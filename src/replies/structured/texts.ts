@@ -3,7 +3,7 @@ import { UnfitSchema } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { textNamed } from './field-names.js'
 import { lengthened, makersOf } from './formats.js'
-import { type Lengths, readable, textLike } from './patterns.js'
+import { forRandexp, type Lengths, textLike } from './patterns.js'
 import { each, type GeneratedValue, greatest, type Layers, type SchemaPlace, smallest } from './place.js'
 
 /** Texts that must be longer than this are not generated. */
@@ -63,7 +63,7 @@ function* candidates(
   for (const text of manyKinds) yield ofLength(text, lengths, faker)
 }
 
-/** Texts like each pattern, and texts that have pieces like all of them. `others` are those to put the pieces into. */
+/** Texts like each pattern, and texts with a piece like each of them. `others` are the texts to put the pieces into. */
 function* fromPatterns(
   patterns: readonly RegExp[],
   lengths: Lengths,
@@ -73,7 +73,7 @@ function* fromPatterns(
   const forms = patterns.map(pattern => ({
     starts: pattern.source.startsWith('^'),
     ends: /(?<!\\)\$$/.test(pattern.source),
-    pattern: readable(pattern),
+    pattern: forRandexp(pattern),
   }))
   for (let attempt = 0; attempt < PATTERN_TRIES; attempt++) {
     const pieces = forms.flatMap(({ pattern, ...form }) => {
@@ -101,12 +101,12 @@ interface Piece {
 function joined(text: string, pieces: readonly Piece[]): readonly string[] {
   const inside = pieces.filter(({ starts, ends }) => !starts && !ends)
   const [first, last] = [pieces.filter(({ starts }) => starts), pieces.filter(({ ends }) => ends)]
-  const begun = first.reduce((texts, piece) => texts.flatMap(one => begunWith(piece.text, one)), [text])
-  const filled = begun.map(one => [one, ...inside.map(piece => piece.text)].join(''))
-  return last.reduce((texts, piece) => texts.flatMap(one => endedWith(piece.text, one)), filled)
+  const withStarts = first.reduce((texts, piece) => texts.flatMap(one => startingWith(piece.text, one)), [text])
+  const withMiddles = withStarts.map(one => [one, ...inside.map(piece => piece.text)].join(''))
+  return last.reduce((texts, piece) => texts.flatMap(one => endingWith(piece.text, one)), withMiddles)
 }
 
-/** At most this many places are tried at which a piece may replace a part of a text. */
+/** The maximum number of places where a piece is tried in place of a part of a text. */
 const MOST_CUTS = 8
 
 const placesOf = (character: string | undefined, text: string) =>
@@ -116,7 +116,7 @@ const placesOf = (character: string | undefined, text: string) =>
     .slice(0, MOST_CUTS)
 
 /** `2024-` and `2025-06-15` are `2024-06-15`, too. */
-const begunWith = (piece: string, text: string): readonly string[] => [
+const startingWith = (piece: string, text: string): readonly string[] => [
   ...placesOf(piece.at(-1), text)
     .map(i => piece + text.slice(i + 1))
     .toReversed(),
@@ -124,7 +124,7 @@ const begunWith = (piece: string, text: string): readonly string[] => [
 ]
 
 /** `@acme.com` and `ada@example.com` are `ada@acme.com`, too. */
-const endedWith = (piece: string, text: string): readonly string[] => [
+const endingWith = (piece: string, text: string): readonly string[] => [
   text + piece,
   ...placesOf(piece[0], text).map(i => text.slice(0, i) + piece),
 ]

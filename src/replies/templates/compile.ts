@@ -13,11 +13,11 @@ import {
 } from 'liquidjs'
 import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
-import { createEngine, LATE, RENDER_MS, stops, textOfValue } from './engine.js'
-import { type CommonFacts, chatNames, type FactNames, type Faker, matched, membersOf } from './facts.js'
+import { createEngine, LATE, RENDER_MS, stopReasons, textOfValue } from './engine.js'
+import { type CommonFacts, chatNames, type FactNames, type Faker, matchFact, membersOf } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { hasTemplate, TemplateError } from './has-template.js'
-import { namesIn, TemplateMistake, type TemplateValue, withWhat } from './names.js'
+import { namesIn, TemplateMistake, type TemplateValue, WITH_NEEDS_FUNCTION } from './names.js'
 
 export interface Templates {
   /** Compiles a text, or a JSON value with texts inside of it, which can name `names`. Throws a TemplateError. */
@@ -77,7 +77,7 @@ interface UsedNames {
 }
 
 /** The names that `as` gives to items. */
-type OwnNames = ReadonlySet<string>
+type ItemNames = ReadonlySet<string>
 
 type Compiler = ReturnType<typeof createCompiler>
 
@@ -86,24 +86,24 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedName
   const compiler = {
     /** Whether a name means something in templates. */
     isFact: (name: string) => used.names.includes(name),
-    part(part: unknown, path: Path, own: OwnNames): Render {
+    part(part: unknown, path: Path, itemNames: ItemNames): Render {
       if (!hasTemplate(part)) return () => part
-      if (typeof part === 'string') return compiler.text(part, path, own).render
+      if (typeof part === 'string') return compiler.text(part, path, itemNames).render
       return Array.isArray(part)
-        ? compiledList(part, path, own, compiler)
-        : compiledMap(part as object, path, own, compiler)
+        ? compiledList(part, path, itemNames, compiler)
+        : compiledMap(part as object, path, itemNames, compiler)
     },
     /** `isWhole` says whether the text is a single expression, which keeps its type. */
-    text: (text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render } =>
-      placed(engines.value, path, () => {
+    text: (text: string, path: Path, itemNames: ItemNames): { readonly isWhole: boolean; readonly render: Render } =>
+      withPosition(engines.value, path, () => {
         const whole = engines.value.parse(text)
         const isWhole = whole.length === 1 && whole[0] instanceof Output
         const templates = isWhole ? whole : engines.text.parse(text)
-        for (const name of namesIn(templates)) if (!own.has(name.root)) noteUse(name, used, faker)
+        for (const name of namesIn(templates)) if (!itemNames.has(name.root)) noteUse(name, used, faker)
         const render = isWhole ? toOwnType(whole[0] as Output, engines.value) : toText(templates, engines.text)
         return {
           isWhole,
-          render: ({ scope }: Rendering) => placed(engines.value, path, () => render(scope), 'rendered'),
+          render: ({ scope }: Rendering) => withPosition(engines.value, path, () => render(scope), 'rendered'),
         }
       }),
   }
@@ -113,22 +113,22 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedName
 /** Notes a name that a text uses. Throws a TemplateMistake if it cannot be used. */
 function noteUse(name: TemplateValue, used: UsedNames, faker: Faker | undefined): void {
   const isFaker = name.root === 'faker'
-  if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
+  if (name.call && !isFaker) throw new TemplateMistake(WITH_NEEDS_FUNCTION, name.token)
   if (!used.names.includes(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
   checkMember(name)
   used.roots.add(name.root)
   if (!isFaker) return
-  if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
-  const found = fakerFunction(name, faker)
-  used.functions.push(found)
-  if (name.call?.last) Object.assign(name.call.last, { content: calledName(found.name) })
+  if (!faker) throw new Error('Templates that were loaded without faker cannot use it.')
+  const fakerName = fakerFunction(name, faker)
+  used.functions.push(fakerName)
+  if (name.call?.last) Object.assign(name.call.last, { content: calledName(fakerName.name) })
 }
 
-function compiledList(list: readonly unknown[], path: Path, own: OwnNames, compiler: Compiler): Render {
+function compiledList(list: readonly unknown[], path: Path, itemNames: ItemNames, compiler: Compiler): Render {
   const items = list.map((item, i) => {
     const here = [...path, i]
-    if (isForEach(item)) return compiledForEach(item, here, own, compiler)
-    const render = compiler.part(item, here, own)
+    if (isForEach(item)) return compiledForEach(item, here, itemNames, compiler)
+    const render = compiler.part(item, here, itemNames)
     return (rendering: Rendering) => [render(rendering)]
   })
   return rendering => items.flatMap(render => render(rendering)).filter(item => item !== undefined)
@@ -137,28 +137,28 @@ function compiledList(list: readonly unknown[], path: Path, own: OwnNames, compi
 function compiledForEach(
   { forEach, as = 'item', item, ...others }: ForEach,
   path: Path,
-  own: OwnNames,
+  own: ItemNames,
   compiler: Compiler,
 ) {
   const refuse = (sentence: string) => new TemplateError(sentence, 1, 1, path)
   const [other] = Object.keys(others)
-  if (other !== undefined) throw refuse(`${other} cannot stand beside forEach, only as and item can.`)
-  if (item === undefined) throw refuse('forEach needs item, which says what is made of each item.')
+  if (other !== undefined) throw refuse(`${other} is not allowed next to forEach, only as and item are.`)
+  if (item === undefined) throw refuse('forEach needs item, the value to repeat for each item of the list.')
   if (typeof as !== 'string' || !/^[A-Za-z_]\w*$/.test(as)) throw refuse('as must be a name, such as city.')
   if (compiler.isFact(as) || as === 'forloop')
     throw refuse(`as cannot be ${as}, which means something else in templates.`)
   const list = compiler.text(forEach, [...path, 'forEach'], own)
   if (!list.isWhole) throw refuse('forEach must be one expression, such as {{request.metadata.cities}}.')
-  const made = compiler.part(item, [...path, 'item'], new Set([...own, as]))
+  const renderItem = compiler.part(item, [...path, 'item'], new Set([...own, as]))
   return (rendering: Rendering) => {
     const values = list.render(rendering) ?? []
-    if (!Array.isArray(values)) throw refuse(`forEach needs a list, and ${forEach} is none.`)
+    if (!Array.isArray(values)) throw refuse(`forEach needs a list, and ${forEach} is not one.`)
     rendering.items.left -= values.length
     if (rendering.items.left < 0) throw refuse(`forEach would make more than ${MOST_ITEMS} items.`)
     const { length } = values
     return values.map((value: unknown, i) => {
       const forloop = { index: i + 1, index0: i, first: i === 0, last: i === length - 1, length }
-      return made({
+      return renderItem({
         ...rendering,
         scope: Object.assign(Object.create(null), rendering.scope, { [as]: value, forloop }),
       })
@@ -166,10 +166,10 @@ function compiledForEach(
   }
 }
 
-function compiledMap(map: object, path: Path, own: OwnNames, compiler: Compiler): Render {
+function compiledMap(map: object, path: Path, itemNames: ItemNames, compiler: Compiler): Render {
   const entries = Object.entries(map).map(([key, item]) => {
     const here = [...path, key]
-    return { key: compiler.part(key, here, own), item: compiler.part(item, here, own) }
+    return { key: compiler.part(key, here, itemNames), item: compiler.part(item, here, itemNames) }
   })
   const hasKeys = hasTemplate(Object.keys(map))
   return rendering => {
@@ -177,15 +177,15 @@ function compiledMap(map: object, path: Path, own: OwnNames, compiler: Compiler)
       const [name, value] = [key(rendering), item(rendering)]
       return name === undefined || value === undefined ? [] : [[textOfValue(name), value] as const]
     })
-    const made = Object.fromEntries(pairs)
-    if (hasKeys && Object.keys(made).length < pairs.length) throw new TemplateError(twoKeys(pairs), 1, 1, path)
-    return made
+    const rendered = Object.fromEntries(pairs)
+    if (hasKeys && Object.keys(rendered).length < pairs.length) throw new TemplateError(twoKeys(pairs), 1, 1, path)
+    return rendered
   }
 }
 
 const twoKeys = (pairs: readonly (readonly [string, unknown])[]) => {
   const keys = pairs.map(([key]) => key)
-  return `Two keys become the same: ${JSON.stringify(keys.find((key, i) => keys.indexOf(key) !== i))}.`
+  return `Two keys are rendered the same: ${JSON.stringify(keys.find((key, i) => keys.indexOf(key) !== i))}.`
 }
 
 /** An item that is repeated for each item of another list. */
@@ -200,16 +200,16 @@ const isForEach = (item: unknown): item is ForEach => {
   return typeof forEach === 'string' && hasTemplate(forEach)
 }
 
-/** Exactly the names that the template uses. */
+/** The scope of a rendering: exactly the names that the template uses. */
 function scopeOf(facts: CommonFacts, { roots, functions }: UsedNames): Scope {
   const scope: Record<string, unknown> = Object.create(null)
   for (const root of roots) {
     if (root !== 'faker' && root !== 'match') scope[root] = (facts as object as Scope)[root]
   }
-  if (roots.has('match')) scope.match = matched(facts.match)
+  if (roots.has('match')) scope.match = matchFact(facts.match)
   if (roots.has('faker')) {
     const { faker, now } = facts
-    if (!faker) throw new Error('A template that names faker is rendered with one.')
+    if (!faker) throw new Error('A template that uses faker must be rendered with one.')
     // Generated dates are relative to it, and are the same for the same facts.
     faker.setDefaultRefDate(now)
     scope.faker = fakerFact(faker, functions)
@@ -225,7 +225,7 @@ const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => {
     try {
       return engine.renderSync(templates, scope, { renderLimit })
     } catch (error) {
-      const isLate = wordsOf(error as Error) === LATE
+      const isLate = messageOf(error as Error) === LATE
       const { user, system } = process.cpuUsage(before)
       if (isLate && (user + system) / 1000 < RENDER_MS * 0.9) continue
       // Between two parts of a template, Liquid throws an error without a position.
@@ -257,35 +257,35 @@ function checkMember({ root, steps: [member], token }: TemplateValue) {
 }
 
 /** Runs some work on a template; throws a TemplateError if that fails. */
-function placed<T>(engine: Liquid, path: Path, work: () => T, doing: 'read' | 'rendered' = 'read'): T {
+function withPosition<T>(engine: Liquid, path: Path, work: () => T, doing: 'read' | 'rendered' = 'read'): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof TemplateMistake) throw at(error.token, error.message, path)
+    if (error instanceof TemplateMistake) throw errorAt(error.token, error.message, path)
     // Only Liquid's own errors about a template have a token.
     if (!LiquidError.is(error)) throw error
-    throw at(error.token, doing === 'read' ? unreadable(error, engine) : unrendered(error), path)
+    throw errorAt(error.token, doing === 'read' ? unreadable(error, engine) : unrendered(error), path)
   }
 }
 
-function at(token: Token, sentence: string, path: Path): TemplateError {
+function errorAt(token: Token, sentence: string, path: Path): TemplateError {
   const [line, column] = token.getPosition() as [number, number]
   return new TemplateError(sentence, line, column, path)
 }
 
 /** Liquid appends the position to its message. */
-const wordsOf = (error: Error | LiquidError) =>
+const messageOf = (error: Error | LiquidError) =>
   (('originalError' in error && error.originalError) || error).message.replace(/, line:\d+, col:\d+$/, '')
 
 const unrendered = (error: LiquidError) => {
-  const words = wordsOf(error)
-  return `The template cannot be rendered: ${(stops[words] ?? words).replace(/\.$/, '')}.`
+  const words = messageOf(error)
+  return `The template cannot be rendered: ${(stopReasons[words] ?? words).replace(/\.$/, '')}.`
 }
 
-const hint = 'Where braces are only text, put them between {% raw %} and {% endraw %}.'
+const hint = 'If the braces are plain text, put them between {% raw %} and {% endraw %}.'
 
 function unreadable(error: LiquidError, engine: Liquid): string {
-  const words = wordsOf(error)
+  const words = messageOf(error)
   const [, filter] = /^undefined filter: (.*)$/s.exec(words) ?? []
   if (filter !== undefined) {
     return `The filter ${filter} is not known in templates.${didYouMean(filter, Object.keys(engine.filters))}`
@@ -305,6 +305,6 @@ const companions: ReadonlyMap<string, readonly string[]> = new Map([
 
 function unknownTag(name: string, known: readonly string[]): string {
   const openers = companions.get(name) ?? known.filter(tag => name === `end${tag}`)
-  if (openers.length > 0) return `The tag ${name} stands without its ${alternatives(openers)}.`
+  if (openers.length > 0) return `The tag ${name} has no ${alternatives(openers)} that it belongs to.`
   return `The tag ${name} is not known in templates.${didYouMean(name, known)} ${hint}`
 }

@@ -2,7 +2,7 @@
 import { type Context, Drop, filters, Liquid, toValue } from 'liquidjs'
 import { stringifyExact } from '../../core/json.js'
 import { FakerCall } from './faker-names.js'
-import { type FilterArgs, withWhat } from './names.js'
+import { type FilterArgs, WITH_NEEDS_FUNCTION } from './names.js'
 
 /** How much filters and ranges may create in one rendering: characters and elements. */
 const MEMORY = 16_000_000
@@ -15,7 +15,7 @@ export const RENDER_MS = 50
 export const LATE = 'template render limit exceeded'
 
 /** Why a rendering was stopped: Liquid's message, and ours. */
-export const stops: Readonly<Record<string, string>> = {
+export const stopReasons: Readonly<Record<string, string>> = {
   'memory alloc limit exceeded': `its filters and ranges make more than ${MEMORY} characters or elements`,
   [LATE]: `it takes longer than ${RENDER_MS} ms`,
   'Invalid string length': `it writes more than ${CHARACTERS} characters`,
@@ -37,7 +37,7 @@ const onValues = 'compact concat default first last map reverse size slice sort 
 const onNumbers = 'abs at_least at_most ceil date divided_by floor minus modulo plus round times'.split(' ')
 
 /** Filters whose first argument is a path. */
-const byProperty = ['where', 'reject', 'find']
+const onPaths = ['where', 'reject', 'find']
 
 /** The object on which Liquid calls a filter. */
 interface Call {
@@ -72,7 +72,7 @@ export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
   for (const name of onText) liquid.registerFilter(name, takingText(handlerOf(name)))
   for (const name of onValues) liquid.registerFilter(name, handlerOf(name))
   for (const name of onNumbers) liquid.registerFilter(name, takingNumbers(handlerOf(name)))
-  for (const name of byProperty) liquid.registerFilter(name, takingPath(handlerOf(name)))
+  for (const name of onPaths) liquid.registerFilter(name, takingPath(handlerOf(name)))
   liquid.registerFilter('json', json)
   liquid.registerFilter('join', join)
   liquid.registerFilter('with', withArguments)
@@ -123,6 +123,6 @@ const join: Handler = function (list, ...separator) {
 }
 
 const withArguments: Handler = function (called, ...values) {
-  if (!(called instanceof FakerCall)) throw new Error(withWhat)
+  if (!(called instanceof FakerCall)) throw new Error(WITH_NEEDS_FUNCTION)
   return called.make(this.token.args, values)
 }

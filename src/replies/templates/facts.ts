@@ -65,11 +65,11 @@ export const chatNames: readonly (keyof TemplateFacts)[] = [
 ]
 
 /** A match as templates see it: its texts, and each named group as a property. */
-export function matched(match: CommonFacts['match']): object {
+export function matchFact(match: CommonFacts['match']): object {
   const { groups = {} } = match
   // Liquid defines these properties for arrays; here the author's groups take precedence.
-  const isTaken = ['first', 'last', 'length'].some(name => name in groups)
-  return Object.assign(isTaken ? { ...[...match] } : [...match], groups)
+  const hasReservedGroup = ['first', 'last', 'length'].some(name => name in groups)
+  return Object.assign(hasReservedGroup ? { ...[...match] } : [...match], groups)
 }
 
 /** The fact for a tool result, including its parsed value if it is JSON. */

@@ -15,14 +15,14 @@ export interface FakerFunction {
 type Module = Readonly<Record<string, (...given: unknown[]) => unknown>>
 
 /** The only allowed helpers that just work on their arguments. Others interpret texts as templates or expressions. */
-const ofHelpers = ['arrayElement', 'arrayElements'] as const
+const allowedHelpers = ['arrayElement', 'arrayElements'] as const
 
 function modulesOf(faker: Faker): Readonly<Record<string, Module>> {
   const all = Object.entries(faker).filter(([, part]) => typeof part === 'object' && part !== null)
   const { helpers } = faker
   return {
     ...(Object.fromEntries(all.filter(([name]) => name !== 'fakerCore')) as Record<string, Module>),
-    helpers: Object.fromEntries(ofHelpers.map(name => [name, helpers[name]])) as unknown as Module,
+    helpers: Object.fromEntries(allowedHelpers.map(name => [name, helpers[name]])) as unknown as Module,
   }
 }
 
@@ -35,7 +35,7 @@ const functionsOf = (module: Module) => Object.keys(module).filter(key => typeof
 export function fakerFunction({ steps: [module, name], token, call }: TemplateValue, faker: Faker): FakerFunction {
   const modules = modulesOf(faker)
   if (typeof module !== 'string' || typeof name !== 'string') {
-    throw new TemplateMistake('faker is named with a module and a function, such as faker.person.fullName.', token)
+    throw new TemplateMistake('faker needs a module and a function, such as faker.person.fullName.', token)
   }
   if (!Object.hasOwn(modules, module)) {
     const names = Object.keys(modules).map(known => `faker.${known}`)
@@ -49,12 +49,12 @@ export function fakerFunction({ steps: [module, name], token, call }: TemplateVa
     const names = functions.map(known => prefix + known)
     throw new TemplateMistake(`${written} is not known in templates.${didYouMean(written, names, prefix)}`, token)
   }
-  const given = call ? writtenOut(call.given) : []
+  const given = call ? literalArguments(call.given) : []
   try {
-    if (given) made(faker, module, name, given)
+    if (given) callFaker(faker, module, name, given)
   } catch (error) {
     const why = call
-      ? `cannot be called so: ${(error as Error).message}`
+      ? `cannot be called like this: ${(error as Error).message}`
       : `needs arguments: {{ ${written} | with: … }}`
     throw new TemplateMistake(`${written} ${why.replace(/\.$/, '')}.`, token)
   }
@@ -62,7 +62,7 @@ export function fakerFunction({ steps: [module, name], token, call }: TemplateVa
 }
 
 /** The arguments if none depends on the request; otherwise `undefined`. */
-function writtenOut(given: FilterArgs): readonly unknown[] | undefined {
+function literalArguments(given: FilterArgs): readonly unknown[] | undefined {
   const values: unknown[] = []
   for (const arg of given) {
     const [name, token] = Array.isArray(arg) ? arg : [undefined, arg]
@@ -101,7 +101,7 @@ export const calledName = (name: string) => `${name} with`
 export function fakerFact(faker: Faker, functions: readonly FakerFunction[]): object {
   const fact: Record<string, Record<string, () => unknown>> = {}
   for (const { module, name, isCalled } of functions) {
-    const call = (given: readonly unknown[]) => made(faker, module, name, given)
+    const call = (given: readonly unknown[]) => callFaker(faker, module, name, given)
     fact[module] = {
       ...fact[module],
       ...(isCalled ? { [calledName(name)]: () => new FakerCall(call) } : { [name]: () => call([]) }),
@@ -116,16 +116,16 @@ const MOST = 1000
 const quantities = /^(number|image|location|commerce)\.|^finance\.amount$|^date\.(?!betweens$)/
 
 /** The result of a function, as in JSON. Throws an Error if that is not possible or would be too much. */
-function made(faker: Faker, module: string, name: string, given: readonly unknown[]): unknown {
+function callFaker(faker: Faker, module: string, name: string, given: readonly unknown[]): unknown {
   if (!quantities.test(`${module}.${name}`)) requireFew(given)
-  const value = called(() => modulesOf(faker)[module]?.[name]?.(...given))
+  const value = withReadableErrors(() => modulesOf(faker)[module]?.[name]?.(...given))
   if (value instanceof Date) return value.toISOString()
   if (typeof value === 'bigint') return String(value)
   return typeof value === 'string' ? atExample(value) : value
 }
 
 /** Faker has sentences for most wrong arguments; the others fail somewhere inside. */
-function called<T>(call: () => T): T {
+function withReadableErrors<T>(call: () => T): T {
   try {
     return call()
   } catch (error) {
@@ -134,7 +134,7 @@ function called<T>(call: () => T): T {
 }
 
 function requireFew(given: unknown): void {
-  if (typeof given === 'number' && given > MOST) throw new Error(`it makes ${MOST} at most`)
+  if (typeof given === 'number' && given > MOST) throw new Error(`it makes at most ${MOST}`)
   if (typeof given === 'object' && given !== null) for (const part of Object.values(given)) requireFew(part)
 }
 

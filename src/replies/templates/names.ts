@@ -41,17 +41,17 @@ export class TemplateMistake extends Error {
   }
 }
 
-export const withWhat =
+export const WITH_NEEDS_FUNCTION =
   'The filter with must directly follow a function of faker: {{ faker.number.int | with: max: 5 }}.'
 
 /** All names that the template does not define itself. Throws a TemplateMistake. */
 export function namesIn(templates: readonly Template[]): readonly TemplateValue[] {
   const named: TemplateValue[] = []
-  const own = new Set(['forloop'])
+  const definedNames = new Set(['forloop'])
 
   function visit(template: Template) {
-    for (const { content } of template.localScope?.() ?? []) own.add(content)
-    for (const name of template.blockScope?.() ?? []) own.add(name)
+    for (const { content } of template.localScope?.() ?? []) definedNames.add(content)
+    for (const name of template.blockScope?.() ?? []) definedNames.add(name)
     for (const argument of template.arguments?.() ?? []) visitArgument(argument, template.token)
     // Without partials, and synchronous: the generator then returns its templates at once.
     if (template.children) for (const child of toValueSync(template.children(false, true)) as Template[]) visit(child)
@@ -79,7 +79,7 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
   }
 
   templates.forEach(visit)
-  return named.filter(({ root }) => !own.has(root))
+  return named.filter(({ root }) => !definedNames.has(root))
 }
 
 function nameOf(token: PropertyAccessToken, given: FilterArgs | undefined): TemplateValue {
@@ -101,7 +101,7 @@ function callOf({ initial, filters }: Value, token: Token) {
   const [first, ...others] = filters
   const isCall = first?.name === 'with' && isPropertyAccessToken(initial.postfix[0])
   if (others.some(({ name }) => name === 'with') || (first?.name === 'with' && !isCall)) {
-    throw new TemplateMistake(withWhat, token)
+    throw new TemplateMistake(WITH_NEEDS_FUNCTION, token)
   }
   return isCall ? first : undefined
 }
