@@ -255,7 +255,7 @@ export function settingsIn<S extends v.GenericSchema<unknown, unknown>>(
     if (name in settings) return { sentence: `${name} is given twice.` }
     settings[name] = equalsAt < 0 ? true : read(part.slice(equalsAt + 1).trim())
   }
-  const checked = check(schema, { ...settings }, { firstOnly: true, whole: 'it' })
+  const checked = check(schema, { ...settings }, { firstOnly: true })
   return 'value' in checked ? checked : { sentence: checked.mistakes[0]?.sentence ?? '' }
 }
 

@@ -106,14 +106,14 @@ const explainedIn = async <T>(explanation: Explanation<T>, linesOf: (generation:
 
 /** `said` are the lines of the answer, and `otherwise` what happens if no rule answers. */
 function explained(
-  { rule, nearest, triedBefore: passed }: Explanation<unknown>,
+  { rule, nearest, triedBefore }: Explanation<unknown>,
   said: readonly string[],
   otherwise: readonly string[] = [],
 ): string {
   const answer = rule
     ? [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...indented(said)]
     : ['No rule answers.', nearest(), ...otherwise]
-  const others = passed().map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`)
+  const others = triedBefore().map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`)
   return `${[...answer, ...(others.length === 0 ? [] : ['', 'Passed over:', ...others])].join('\n')}\n`
 }
 

@@ -20,7 +20,7 @@ const describingFields = {
 const reply = optional(object, "Its answer if no rule matches, in the form of a rule's reply.")
 
 const tool = closed({
-  name: described(filled, 'The name that calls use.'),
+  name: described(filled, 'The name of the tool.'),
   ...describingFields,
   inputSchema: v.optional(
     described(jsonSchema, 'The JSON Schema of its arguments. Calls that do not fit it are refused.'),
@@ -40,7 +40,7 @@ const displayFields = {
 }
 
 const resource = closed({
-  uri: described(address, 'The URI that clients read.'),
+  uri: described(address, 'The URI of the resource.'),
   name: optional(filled, 'Its name. Defaults to the URI.'),
   ...displayFields,
   size: optional(integer(0, Number.MAX_SAFE_INTEGER), 'Its size in bytes.'),

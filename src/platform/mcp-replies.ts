@@ -29,8 +29,8 @@ export async function repliesBeside(
   const made = all.map(async ({ on, reply, at, server }) => {
     const rule = { on, when: { server }, reply, priority: LAST } as RuleInput
     try {
-      const standing = () => ({ place: originOf(at), title: `${on} of ${server}` })
-      return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, originOf: standing }), files: [] }
+      const ruleOrigin = () => ({ place: originOf(at), title: `${on} of ${server}` })
+      return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, originOf: ruleOrigin }), files: [] }
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
       problems.push(...error.problems.map(({ sentence }) => ({ ...placeOf(at), sentence })))

@@ -214,16 +214,16 @@ interface Telling<T> extends Pick<RepliesPart, 'verdictOf'> {
 }
 
 async function attemptFrom<T extends { readonly answeredBy: AnsweredBy }>(
-  { rule, nearest, triedBefore: passed, remaining: behind, reply: says }: Explanation<T>,
+  { rule, nearest, triedBefore, remaining, reply }: Explanation<T>,
   { linesOf, verdictOf, mismatch = () => undefined }: Telling<T>,
 ): Promise<Omit<Explained, 'total'>> {
-  const generation = await says().catch((error: unknown) => {
+  const generation = await reply().catch((error: unknown) => {
     // With strict, the refusal is what the app would get.
     if (error instanceof PlatformError) return error
     throw error
   })
-  const before = passed(MOST_OTHERS).map(one => ({ ...one, isBefore: true }))
-  const others = [...before, ...behind(MOST_OTHERS - before.length).map(one => ({ ...one, isBefore: false }))]
+  const before = triedBefore(MOST_OTHERS).map(one => ({ ...one, isBefore: true }))
+  const others = [...before, ...remaining(MOST_OTHERS - before.length).map(one => ({ ...one, isBefore: false }))]
   const isRefused = generation instanceof PlatformError
   return {
     rule: rule ? { title: rule.title, place: rule.place, why: verdictOf(rule) } : null,

@@ -76,8 +76,8 @@ export function createRulesAtRunTime(
       return exists
     },
     /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
-    remove(which: RuleSelection = {}) {
-      const removed = shelves.remove(which)
+    remove(selection: RuleSelection = {}) {
+      const removed = shelves.remove(selection)
       noteChange(rules, onPaths)
       return removed
     },

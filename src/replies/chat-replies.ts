@@ -41,19 +41,19 @@ export function createChatReplies(parts: Parts) {
       const chosen = take(input)
       if (!chosen) return withoutRule(input, engines(input.scope), parts)
       const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
-      const needsCheck = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
+      const needsCheck = asksForForm(request) || chosen.reply.calls.length > 0
       return needsCheck && !canJudge() ? loadJudge().then(() => generation) : generation
     },
     /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
     explain(request: ChatRequest, circumstances?: ChatCircumstances, draft?: RuleDraft): Explanation {
       const input = new ChatInput(request, circumstances)
       const isMagic = magic && hasMagic(input.user)
-      const { reply: says, ...explanation } = explanationOf(input, {
+      const { reply, ...explanation } = explanationOf(input, {
         ...{ rules: withDraft(rulesFor(input.scope), chat, draft), memory, isMagic, letters: input.user.length },
         otherwise: async nearest => (isMagic ? withMagicWords(input, seed) : madeUp(input, parts, nearest)),
       })
       // The code that checks replies is loaded with the first reply that needs it.
-      return { ...explanation, reply: () => loadJudge().then(says) }
+      return { ...explanation, reply: () => loadJudge().then(reply) }
     },
     /** The fault of the rule that answers an exchange. Counts as an answer. */
     faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined {

@@ -31,12 +31,12 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
   const settings = { ...(usage && { usage }), ...(fault && { fault }), ...(pace && { pace }) }
   const content = mapped(joined(parts), (choices): Generation => ({ choices, answeredBy, ...settings }))
   const forms: readonly ChoiceForm[] = choiceForms ?? [single]
-  const speaks = forms.some(form => !('toolCalls' in form) || contentKeys.some(key => key in form))
+  const hasContent = forms.some(form => !('toolCalls' in form) || contentKeys.some(key => key in form))
   const { toolResult } = (owner.rule.when ?? {}) as When
   const isMatchingResult = typeof toolResult === 'object' ? toolResultTest(toolResult).holds : undefined
   const calls = forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
   return {
-    ...{ fault, hasContent: speaks, calls, mayBeSkipped: !speaks || calls.length > 0 },
+    ...{ fault, hasContent, calls, mayBeSkipped: !hasContent || calls.length > 0 },
     suitsEveryRequest:
       Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
     ...generatedFrom(content, {

@@ -24,10 +24,10 @@ export const chat: Dialect<ChatInput, ReadyChatReply> = {
 
 /** A model never does what `tool_choice` rules out. Returns why a reply is skipped for that reason, or `undefined`. */
 function toolChoiceObjection(
-  { hasContent: speaks, calls, suitsEveryRequest: isAlwaysSayable }: ReadyChatReply,
+  { hasContent, calls, suitsEveryRequest }: ReadyChatReply,
   { request }: ChatInput,
 ): string | undefined {
-  if (isAlwaysSayable) return undefined
+  if (suitsEveryRequest) return undefined
   const { calls: demand, names } = demandOf(request)
   // The result of a template is not known yet.
   const callable = names ? calls.filter(name => names.includes(name) || hasTemplate(name)) : calls
@@ -36,7 +36,7 @@ function toolChoiceObjection(
       ? `tool_choice asks for ${alternatives(names)}, which it does not call`
       : 'tool_choice is required, and it calls no tool'
   }
-  if (speaks || calls.length === 0) return undefined
+  if (hasContent || calls.length === 0) return undefined
   if (demand === 'ruled out') return 'tool_choice is none, and it only calls tools'
   return callable.length > 0
     ? undefined

@@ -124,8 +124,8 @@ function draftedRule(source: DraftSource): DraftParts {
   const { user, system } = new ChatInput(chat)
   const name = slugOf(user) || slugOf(chat.model) || 'rule'
   const { when, remark } = whenOf(chat, reply)
-  const { reply: says, pace, remarks } = reply
-  const rule = { name, when, reply: says, ...(pace && { pace }) }
+  const { form, pace, remarks } = reply
+  const rule = { name, when, reply: form, ...(pace && { pace }) }
   return { rule, name, system: textCondition(system), remarks: [...(remark ? [remark] : []), ...remarks] }
 }
 

@@ -36,7 +36,8 @@ export interface DraftSource {
 type ResponseFacts = Omit<DraftSource, 'at' | 'request'>
 
 export interface DraftedReply {
-  readonly reply: object
+  /** The reply, as in a rule. */
+  readonly form: object
   /** The tools that it calls. */
   readonly calls: readonly string[]
   readonly pace?: { readonly firstTokenMs: number; readonly tokensPerSecond: number }
@@ -47,7 +48,7 @@ export interface DraftedReply {
 export function replyOf(source: ResponseFacts, request: ChatRequest): DraftedReply {
   const { status, response } = source
   const incompleteRemarks = source.complete ? [] : ['The answer broke off; the draft has only the part before that.']
-  if (status !== null && status >= 400) return { reply: { fault: faultOf(source) }, calls: [], remarks: [] }
+  if (status !== null && status >= 400) return { form: { fault: faultOf(source) }, calls: [], remarks: [] }
   const isStream = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '')
   const { choices, pieces } = isStream ? choicesIn(String(response.body ?? '')) : wholeChoices(response.body)
   if (choices.length === 0) throw notForARule(reasonWithoutChoices(response.truncated))
@@ -55,7 +56,7 @@ export function replyOf(source: ResponseFacts, request: ChatRequest): DraftedRep
   const drafts = choices.map(choice => draftedChoice(choice))
   const [first] = drafts
   return {
-    reply: drafts.length === 1 && first ? first.form : { choices: drafts.map(({ form }) => form) },
+    form: drafts.length === 1 && first ? first.form : { choices: drafts.map(({ form }) => form) },
     calls: drafts.flatMap(({ calls }) => calls),
     ...(isStream && paceOf(source, pieces)),
     remarks: [...(response.truncated ? truncatedRemarks : incompleteRemarks), ...remarksOn(request)],

@@ -83,7 +83,7 @@ const answersAlways = ({ written: { times, scenario }, then, replies }: ReadyRul
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
-  replies.every(({ mayBeSkipped: mayBePassedOver }) => !mayBePassedOver)
+  replies.every(({ mayBeSkipped }) => !mayBeSkipped)
 
 /** Whether `narrow` implies `wide`. False if the conditions do not show it. */
 function covers(wide: EarlierRule['conditions'], narrow: object): boolean {

@@ -245,7 +245,7 @@ async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dial
 }
 
 async function compileRules(rules: readonly Rule[], context: CompileContext): Promise<LoadedRules> {
-  const { dir = '', seed, originOf: standing, complain } = context
+  const { dir = '', seed, originOf, complain } = context
   const texts = await readTexts(rules, context)
   const mayBeTemplates = [
     rules.map(({ reply, replies }) => [reply, replies]),
@@ -266,7 +266,7 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
     if (costOfTurn > MOST_PER_TURN) costOfTurn = await new Promise<number>(resolve => setImmediate(resolve, 0))
     const sharedTexts = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
     const ruleTexts = { ...sharedTexts, complain: (at: Path, why: string) => complain([i, ...at], why) }
-    ready.push(readyRule(rule, standing(i), ruleTexts, dialectOf(rule)))
+    ready.push(readyRule(rule, originOf(i), ruleTexts, dialectOf(rule)))
   }
   return { rules: ready, files: [...texts.keys()] }
 }
@@ -293,7 +293,7 @@ function charactersToCompile({ when, reply, replies }: Rule): number {
 /** The texts of files that rules use, by full path. Unreadable files are left out. */
 async function readTexts(rules: readonly Rule[], { dir, allowedFiles, complain }: CompileContext) {
   const texts = new Map<string, string | Buffer | undefined>()
-  for (const { at, file, isBody: isAnswer } of filesUsed(rules)) {
+  for (const { at, file, isBody } of filesUsed(rules)) {
     if (dir === undefined) {
       complain(at, 'A rule that is sent cannot use files. Send the text itself.')
       continue
@@ -304,7 +304,7 @@ async function readTexts(rules: readonly Rule[], { dir, allowedFiles, complain }
       continue
     }
     try {
-      texts.set(full, await (isAnswer ? readBodyFile(full) : readTextFile(full)))
+      texts.set(full, await (isBody ? readBodyFile(full) : readTextFile(full)))
     } catch (error) {
       texts.set(full, undefined)
       complain(at, `${file} ${unreadable(file, error).sentence}`)

@@ -28,7 +28,7 @@ const choiceEntries = {
   text: optional(text, 'What the model says. May be a template: Hi {{match[1]}}.'),
   file: optional(
     filled,
-    'A file whose text the model says, beside the file with the rule. It is a template if its name ends in .liquid.',
+    'A file with the text that the model says, relative to the rule file. It is a template if its name ends in .liquid.',
   ),
   json: optional(
     v.unknown(),

@@ -33,15 +33,12 @@ export const ruleSchema = oneForm([chatRuleSchema, httpRuleSchema, mcpRuleSchema
 
 export const rulesSchema = v.array(ruleSchema, 'a list of rules')
 
-/** The body of a request that adds rules: a rule, or a list of rules. A single rule may contain its scope. */
-export const ruleByCall = v.lazy(written =>
-  Array.isArray(written)
-    ? v.array(v.unknown())
-    : open({ scope: optional(text, 'The scope whose requests it answers.') }),
-)
-
-/** The schema of all of these, for the OpenAPI document. */
 const scope = optional(text, 'The scope whose requests it answers.')
+
+/** The body of a request that adds rules: a rule, or a list of rules. A single rule may contain its scope. */
+export const ruleByCall = v.lazy(written => (Array.isArray(written) ? v.array(v.unknown()) : open({ scope })))
+
+/** The same in full, for the OpenAPI document. */
 export const sentRules = v.union(
   [
     closed({ ...chatRuleSchema.entries, scope }),

@@ -28,8 +28,8 @@ async function readText(file: string, name: string): Promise<string> {
 
 /** JSON parses ten times as fast as YAML, which matters with thousands of rows. */
 async function jsonSource(text: string, name: string, file: string): Promise<Source> {
-  const { jsonFrom, withPlaces: placed } = await import('../check/json-places.js')
-  return { value: jsonFrom(text, name, [file]), problems: async mistakes => placed(mistakes, text, name) }
+  const { jsonFrom, withPlaces } = await import('../check/json-places.js')
+  return { value: jsonFrom(text, name, [file]), problems: async mistakes => withPlaces(mistakes, text, name) }
 }
 
 async function yamlSource(text: string, name: string, file: string): Promise<Source> {

@@ -234,7 +234,7 @@ test.each([
 test('a YAML key that is not a word is reported, and nothing else is', async () => {
   const { code, stderr } = await runInProcess(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^platform\.config\.yaml:1:3: A key has to be a word here[^\n]+\n$/)
+  expect(stderr).toMatch(/^platform\.config\.yaml:1:3: A key must be a word[^\n]+\n$/)
 })
 
 test('it ends quietly when the reader of its output has gone', async () => {

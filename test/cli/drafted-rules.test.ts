@@ -156,7 +156,7 @@ test('an exchange that cannot become a rule is passed over, with the reason', as
   expect(stderr).toBe(
     [
       'Passed over:',
-      '  1: No rule can be created from this exchange, because what this endpoint answers is documented.',
+      "  1: No rule can be created from this exchange, because the platform's document defines the answers of this endpoint.",
       '  1: No rule can be created from this exchange, because its answer is binary.\n',
     ].join('\n'),
   )
@@ -167,7 +167,7 @@ test('a recorded HEAD is passed over, since the GET rule of its path answers it'
   const { rules, stderr } = await drafted(head, projects('["first"]'))
   expect(rules).toEqual([{ name: 'get-builder-projects', on: 'GET /builder/projects', reply: { json: ['first'] } }])
   expect(stderr).toBe(
-    'Passed over:\n  1: No rule can be created from this exchange, because a HEAD is answered by the rule for GET.\n',
+    'Passed over:\n  1: No rule can be created from this exchange, because the rule for GET answers HEAD.\n',
   )
   const platform = await platformWith({ rules })
   expect((await platform.ask('/builder/projects', { method: 'HEAD' })).status).toBe(200)

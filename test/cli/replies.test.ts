@@ -26,7 +26,7 @@ test('replies check names rules that never answer by file and line, and fails', 
   expect(await run(['replies', 'check'], { files: more })).toMatchObject({
     code: 1,
     stdout:
-      'rules.yaml:11: rule "late" never answers: rule "rules.yaml:10" (rules.yaml:10) stands in front of it and matches everything.\n',
+      'rules.yaml:11: rule "late" never answers: rule "rules.yaml:10" (rules.yaml:10) comes before it and matches everything.\n',
   })
 })
 
@@ -129,7 +129,7 @@ test('replies try applies magic words before any rule', async () => {
     code: 0,
     stdout: `magic error-500 answers, before any rule.
 
-  fault { status: 500, message: "Status 500, since the prompt says standin:error-500." }
+  fault { status: 500, message: "Status 500, because the prompt says standin:error-500." }
 `,
   })
   const strict = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}strict: true\n` }

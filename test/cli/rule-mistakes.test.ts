@@ -17,8 +17,7 @@ async function errorAbout(text: string): Promise<string> {
   return stderr.trimEnd()
 }
 
-const noWord =
-  "A key has to be a word here, not a map or a list. A text that begins with { or [ stands in quotes: '{{user}}'."
+const noWord = "A key must be a word, not a map or a list. A text that begins with { or [ must be quoted: '{{user}}'."
 
 test.each([
   ['- reply: { text: {{user}} }', `1:19: ${noWord}`],
@@ -27,7 +26,7 @@ test.each([
   ['- reply: { toolCalls: [{ name: f, arguments: { said: {{user}} } }] }', `1:55: ${noWord}`],
   [
     '- when: { user: "/^hi (\\w+)/" }\n  reply: { text: x }',
-    `1:24: ${notValid('YAML')}: Invalid escape sequence. Between single quotes a backslash is only a backslash, as in '/\\d+/'.`,
+    `1:24: ${notValid('YAML')}: Invalid escape sequence. Inside single quotes a backslash is an ordinary character, as in '/\\d+/'.`,
   ],
   [
     '- reply:\n    text: Hi: there',
@@ -49,7 +48,7 @@ test.each([
     '- when: { user: /usr/bin }\n  reply: { text: x }',
     mustBe(
       '1:11: [0].when.user',
-      validPattern('"bin" are no flags; a text that begins with a slash is written as { contains: … }'),
+      validPattern('"bin" are not flags; write a text that begins with a slash as { contains: … }'),
       '/usr/bin',
     ),
   ],
@@ -67,10 +66,10 @@ test.each([
   ],
   ['- reply: { file: nowhere.md }', `1:12: [0].reply.file: nowhere.md ${cannotBeRead()}`],
   ['- reply: { file: . }', `1:12: [0].reply.file: . ${cannotBeRead('EISDIR')}`],
-  ['- reply: { file: /dev/zero }', `1:12: [0].reply.file: /dev/zero ${cannotBeRead('it is no file')}`],
+  ['- reply: { file: /dev/zero }', `1:12: [0].reply.file: /dev/zero ${cannotBeRead('it is not a file')}`],
   [
     '- reply:\n    text: |\n      Hello,\n      {{usr}}',
-    `2:5: [0].reply.text: In its line 2: ${notInTemplates('usr')}${didYouMean('user')}`,
+    `2:5: [0].reply.text: In line 2: ${notInTemplates('usr')}${didYouMean('user')}`,
   ],
 ])('%j is explained to its author in one sentence', async (text, sentence) => {
   expect(await errorAbout(text)).toBe(`${name}:${sentence}`)
@@ -90,9 +89,9 @@ test('files that are not text are reported as such, and their content is not sho
   execFileSync('mkfifo', [path.join(dir, 'pipe')])
   const { stderr } = await run(['replies', 'check', '--config', path.join(dir, 'platform.config.yaml')])
   expect(stderr.trimEnd().split('\n')).toEqual([
-    `latin.yaml: ${cannotBeRead('it is no text in UTF-8')}`,
-    `says.yaml:1:12: [0].reply.file: picture.png ${cannotBeRead('it is no text in UTF-8')}`,
-    `says.yaml:2:12: [1].reply.file: pipe ${cannotBeRead('it is no file')}`,
+    `latin.yaml: ${cannotBeRead('it is not UTF-8 text')}`,
+    `says.yaml:1:12: [0].reply.file: picture.png ${cannotBeRead('it is not UTF-8 text')}`,
+    `says.yaml:2:12: [1].reply.file: pipe ${cannotBeRead('it is not a file')}`,
   ])
 })
 

@@ -4,8 +4,7 @@ import { withVariables } from '../../src/config/load.js'
 
 const fill = withVariables({ NAME: 'Ada', EMPTY: '', _x1: 'low' })
 
-const notAVariable =
-  'What stands between ${ and } here is not the name of a variable. Write ${NAME} or ${NAME:-default}.'
+const notAVariable = 'The text between ${ and } is not the name of a variable. Write ${NAME} or ${NAME:-default}.'
 
 test.each([
   ['no variable at all', 'no variable at all'],

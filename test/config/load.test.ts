@@ -225,10 +225,7 @@ test.each([
     'seed: 1\nhost: ${NOT_SET}',
     '2:7: The environment variable NOT_SET is not set. Set it, or write ${NOT_SET:-default}.',
   ],
-  [
-    'host: ${}',
-    '1:7: What stands between ${ and } here is not the name of a variable. Write ${NAME} or ${NAME:-default}.',
-  ],
+  ['host: ${}', '1:7: The text between ${ and } is not the name of a variable. Write ${NAME} or ${NAME:-default}.'],
 ])('%j is reported with its position', (yaml, complaint) => {
   expect(complaintsAbout({ yaml })).toEqual([`platform.config.yaml:${complaint}`])
 })

@@ -39,7 +39,7 @@ test.each([
     'upstream: { baseUrl: "https://live.test/api/v1" }',
     'write "https://live.test", or "https://live.test/api" if its models are at /api/v1/models.',
   ],
-  ['upstream: { errors: normalise }', 'upstream.errors says normalise, which is now called documented.'],
+  ['upstream: { errors: normalise }', 'upstream.errors is normalise, which is now called documented.'],
   ['upstream: { errors: raw }', mustBe('upstream.errors', oneOf('documented', 'untouched'), 'raw')],
   ['upstream: { baseUrl: "http:live" }', mustBeSuch('upstream.baseUrl', 'an http or https address')],
   ['upstream: { apiKey: "sk\\nlive" }', mustBe('upstream.apiKey', 'a key without spaces or line ends')],

@@ -246,7 +246,7 @@ test('a key with an unknown owner is reported with its line, and never with the 
   const { code, stderr } = await run(['dev', '--port', '0'], { files: { 'platform.config.yaml': yaml } })
   expect([code, stderr]).toEqual([
     2,
-    'platform.config.yaml:6:5: apiKeys[0].user is eve@example.com, who is not among users.\n',
+    'platform.config.yaml:6:5: apiKeys[0].user is eve@example.com, but no user in users has this email.\n',
   ])
 })
 

@@ -201,7 +201,7 @@ test('secrets stay out of the draft, and out of its conditions', async () => {
   expect(yaml).not.toContain(secret)
   expect(yaml).toContain('contains: is my key, is it good?')
   expect(yaml).toContain('text: Your key is [key-1].')
-  expect(remarks).toEqual(['It matches only part of the user message: the rest was long, or secret.'])
+  expect(remarks).toEqual(['It matches only part of the user message, because the rest is long or secret.'])
   platform.switchMode('emulate')
   await post(platform, '/written', { yaml })
   expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'Your key is [key-1].' })
@@ -225,7 +225,7 @@ test('only a chat completion can become a rule', async () => {
   await (await platform.ask('/v1/models')).text()
   expect(await errorOf(await post(platform, '/draft', { exchange: await lastId(platform) }))).toEqual([
     409,
-    'No rule can be created from this exchange, because what this endpoint answers is documented.',
+    "No rule can be created from this exchange, because the platform's document defines the answers of this endpoint.",
   ])
   expect(await errorOf(await post(platform, '/draft', { exchange: '4711' }))).toEqual([
     404,
@@ -242,7 +242,7 @@ test('a check of a draft gives the line and the column of each mistake', async (
   expect(await check(bad)).toEqual({
     problems: [
       { line: 1, column: 11, sentence: expect.stringContaining(didYouMean('user')) },
-      { line: 3, column: 3, sentence: expect.stringContaining('says nothing') },
+      { line: 3, column: 3, sentence: expect.stringContaining('is empty') },
     ],
   })
   expect(await check('- reply: { text: "{{ nope | }}" }')).toMatchObject({ problems: [{ line: 1, column: 12 }] })
@@ -263,7 +263,7 @@ test('a rule sent to the API cannot read files of this machine', async () => {
     ['/try', { prompt: 'hi' }],
     ['/keep', { name: 'x' }],
   ] as const) {
-    const refused = [400, expect.stringContaining('A rule that is sent has no folder')]
+    const refused = [400, expect.stringContaining('A rule that is sent cannot use files')]
     expect(await errorOf(await post(platform, call, { yaml, ...more }))).toEqual(refused)
   }
 })

@@ -150,7 +150,7 @@ test('too many rules in one call are refused, as JSON and as YAML', async () => 
   const refused = await control(url, '/replies', { reply: { text: '{{ user }}'.repeat(7000) } })
   expect([refused.status, await refused.json()]).toEqual([
     400,
-    { error: expect.stringContaining('may have 20000 characters together, not 70000. Put it into a file.') },
+    { error: expect.stringContaining('may have 20000 characters in total, not 70000. Put the rule into a file.') },
   ])
 })
 

@@ -117,7 +117,7 @@ test.each([
   [{ reply: { text: 'a' }, scope: 5 }, 400, mustBe('scope', 'text', 5)],
   [[{ reply: { text: 'a' } }, { reply: { text: '{% if %}' } }], 400, expect.stringMatching(/^\[1\]\.reply\.text: /)],
   [{ when: { user: '/(/' }, reply: { text: 'a' } }, 400, expect.stringMatching(/^when\.user /)],
-  [{ reply: { file: '/etc/passwd' } }, 400, 'reply.file: A rule that is sent has no folder. Send the text itself.'],
+  [{ reply: { file: '/etc/passwd' } }, 400, 'reply.file: A rule that is sent cannot use files. Send the text itself.'],
 ])('an invalid rule is refused by the name of its field, and none is added: %j', async (body, status, error) => {
   const { ask } = await platformWith()
   const response = await ask(replies, call('POST', body))

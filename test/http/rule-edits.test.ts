@@ -172,7 +172,7 @@ test('no id leads to a file that holds no rules: neither by dots nor by links', 
   const linked = await call('DELETE', `/${encodeURIComponent(`rules/linked.yaml#1@${versionOf(shop)}`)}`)
   expect(linked).toEqual([
     409,
-    { error: 'The rule was not saved. rules/linked.yaml is a symbolic link. Change the file that it leads to.' },
+    { error: 'The rule was not saved. rules/linked.yaml is a symbolic link. Change the file that it points to.' },
   ])
   expect(readFileSync(path.join(cwd, 'secret.yaml'), 'utf8')).toBe(shop)
 })
@@ -184,7 +184,10 @@ test('an edited rule cannot refer to a file outside of its folder, unless the ru
   symlinkSync(path.join(cwd, 'secret.md'), path.join(cwd, 'rules/link.md'))
   for (const file of ['../secret.md', '/etc/hostname', 'link.md']) {
     const refused = await call('PUT', await at('other'), { yaml: `- name: other\n  reply: { file: ${file} }\n` })
-    expect(refused).toEqual([400, { error: expect.stringContaining(`${file} is outside of the folder of the rules.`) }])
+    expect(refused).toEqual([
+      400,
+      { error: expect.stringContaining(`${file} is outside the folder of the rule file.`) },
+    ])
   }
   for (const file of ['../greeting.md', 'texts/long.md']) {
     expect((await call('PUT', await at('other'), { yaml: `- name: other\n  reply: { file: ${file} }\n` }))[0]).toBe(200)

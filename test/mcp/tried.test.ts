@@ -37,7 +37,7 @@ test('text that is not a call is a prompt, and a call with malformed arguments i
   const { stderr, code } = await tried('tools/call get_weather {city}')
   expect(stderr).toContain('The arguments must be a JSON object, such as {"city":"Oslo"}.')
   expect(code).not.toBe(0)
-  expect((await tried('tools/call')).stderr).toContain('The call names nothing.')
+  expect((await tried('tools/call')).stderr).toContain('The call has no name.')
 })
 
 test('the first matching rule answers, by name or by pattern, as replies try predicts', async () => {
@@ -55,7 +55,7 @@ test('the first matching rule answers, by name or by pattern, as replies try pre
 const frost = { name: 'frost', on: 'tools/call get_weather', when: { arguments: { city: 'Oslo' } } }
 
 test.each([
-  [false, 'MCP server /mcp', 'What the configuration has for it, or a result that is made up.'],
+  [false, 'MCP server /mcp', 'The configured result, or a generated one.'],
   [true, null, expect.stringContaining(NO_RULE)],
 ])('the control API explains a written or a sent call, with strict: %j', async (strict, source, reply) => {
   const platform = await platformWith({

@@ -100,8 +100,8 @@ test.each<[body: unknown, sentence: string]>([
   [but({ logprobs: 'x' }), 'logprobs must be true or false, not "x".'],
   [but({ logprobs: true, top_logprobs: -1 }), 'top_logprobs must be a whole number from 0 to 20, not -1.'],
   [but({ logprobs: true, top_logprobs: 21 }), 'top_logprobs must be a whole number from 0 to 20, not 21.'],
-  [but({ top_logprobs: 2 }), 'top_logprobs is of no use unless logprobs is true.'],
-  [but({ logprobs: false, top_logprobs: 0 }), 'top_logprobs is of no use unless logprobs is true.'],
+  [but({ top_logprobs: 2 }), 'top_logprobs is only allowed if logprobs is true.'],
+  [but({ logprobs: false, top_logprobs: 0 }), 'top_logprobs is only allowed if logprobs is true.'],
   [
     saying({ role: 'assistant', tool_calls: {} }),
     'messages[0].tool_calls must be an array of tool calls, not an object.',

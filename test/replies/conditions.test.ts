@@ -143,11 +143,11 @@ test.each<[When, ChatRequest, string]>([
     requestWith({ metadata: { unit: 'celsius' } }),
     'request.metadata.unit is not "c".',
   ],
-  [{ request: { 'a.b[3].c': { present: true } } }, requestWith({ a: { b: [] } }), 'request.a.b[3].c is not there.'],
+  [{ request: { 'a.b[3].c': { present: true } } }, requestWith({ a: { b: [] } }), 'request.a.b[3].c is missing.'],
   // Own properties only.
   [{ request: { 'constructor.name': 'Object' } }, requestWith({}), 'request.constructor.name is not "Object".'],
   [{ request: { n: { min: 1 } } }, requestWith({ n: null }), 'request.n is not at least 1.'],
-  [{ not: { user: 'hello' } }, requestWith({}), 'all of not holds (user).'],
+  [{ not: { user: 'hello' } }, requestWith({}), 'all conditions of not hold (user).'],
   [{ allOf: [{ user: 'he' }, { user: 'lx' }] }, requestWith({}), 'user does not contain "lx".'],
   [
     { anyOf: [{ user: 'bye' }, { stream: true }] },
@@ -174,7 +174,7 @@ test('a mismatch on a header never shows the sent value, and for a credential no
   const sent = { headers: { authorization: 'Bearer secret', 'x-tenant': 'secret' } }
   const about = (header: Record<string, string>) => objectionTo({ header }, requestWith({}), sent)
   expect(await about({ 'x-tenant': 'acme' })).toBe('header x-tenant is not "acme".')
-  expect(await about({ Authorization: 'Bearer own' })).toBe('header Authorization is not as the rule has it.')
+  expect(await about({ Authorization: 'Bearer own' })).toBe('header Authorization is not what the rule requires.')
 })
 
 const ada: Caller = { kind: 'user', id: '1', email: 'ada@example.com' }

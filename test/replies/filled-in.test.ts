@@ -86,10 +86,8 @@ test('forEach makes one tool call for each item of a list, with name and id from
 
 test('a template that cannot be filled in is an error with the rule and the reason', async () => {
   const reply = { toolCalls: [{ forEach: '{{user}}', name: 'x' }] }
-  expect(await callsOf(reply)).toMatch(/rule "rules\[0\]".*forEach needs a list, and \{\{user\}\} is none\./)
-  expect(await callsOf({ toolCalls: [{ name: '{{request.metadata.tool}}' }] })).toMatch(
-    /The name of a tool is nothing\./,
-  )
+  expect(await callsOf(reply)).toMatch(/rule "rules\[0\]".*forEach needs a list, and \{\{user\}\} is not one\./)
+  expect(await callsOf({ toolCalls: [{ name: '{{request.metadata.tool}}' }] })).toMatch(/The name of a tool is empty\./)
 })
 
 test('a mistake in a call with forEach is reported where its author wrote it', async () => {
@@ -163,9 +161,7 @@ test('a text file is a template if its name ends in .liquid', async () => {
   expect(await said('hi.md.liquid')).toBe('Hi hello!\n')
   expect(await said('hi.md')).toBe(text)
   const wrong = scene('hi.liquid', 'one\n{{usr}}').then(wrong => answerTo(wrong, {}))
-  await expect(wrong).rejects.toThrow(
-    /rules\.yaml:1:\d+: \[0\]\.reply\.file: hi\.liquid: In its line 2: usr .*"user"\?/,
-  )
+  await expect(wrong).rejects.toThrow(/rules\.yaml:1:\d+: \[0\]\.reply\.file: hi\.liquid: In line 2: usr .*"user"\?/)
 })
 
 test('a schema next to json_object is honoured, and refused if no value fits it', async () => {

@@ -49,7 +49,7 @@ test.each<[RuleInput['when'], RuleInput['when'], boolean]>([
 
 test('a catch-all in front is named with its place', async () => {
   expect(await findingsIn({ name: 'all', reply: say }, { name: 'late', when: { user: 'a' }, reply: say })).toEqual([
-    'rules[1]: rule "late" never answers: rule "all" (rules[0]) stands in front of it and matches everything.',
+    'rules[1]: rule "late" never answers: rule "all" (rules[0]) comes before it and matches everything.',
   ])
 })
 
@@ -63,7 +63,7 @@ test('a state that no rule leads to is reported, with a suggestion', async () =>
     { when: { user: 'b' }, scenario: { name: 'order', state: 'payed' }, reply: say },
   ]
   expect(await findingsIn(...rules)).toEqual([
-    `rules[1]: rule "rules[1]" never answers: no rule brings scenario "order" into the state "payed".${didYouMean('paid')}`,
+    `rules[1]: rule "rules[1]" never answers: no rule moves scenario "order" to the state "payed".${didYouMean('paid')}`,
   ])
 })
 
@@ -77,7 +77,7 @@ test('an unlisted model is reported, wherever it is in the conditions', async ()
 
 test('an expression that can block the process is reported', async () => {
   expect(await findingsIn({ when: { any: ['fine', '/^(a+)+$/'] }, reply: say })).toEqual([
-    expect.stringContaining('can take exponential time and hold everything up: /^(a+)+$/.'),
+    expect.stringContaining('can take exponential time and block everything else: /^(a+)+$/.'),
   ])
 })
 
@@ -118,11 +118,11 @@ test('two path patterns are reported if neither is more specific', async () => {
       { on: 'POST /a/b/:y', reply },
     ),
   ).toEqual([
-    'rules[1]: rule "rules[1]" answers GET /a/b/:y, and rule "rules[0]" (rules[0]) GET /a/:x/c: a path can have both patterns, and neither is the more specific one.',
+    'rules[1]: rule "rules[1]" answers GET /a/b/:y, and rule "rules[0]" (rules[0]) answers GET /a/:x/c: a path can match both patterns, and neither is more specific.',
   ])
 })
 
 test('the second rule on a path never answers if the first always does', async () => {
   const [finding] = await findingsIn({ on: 'GET /a', reply: { text: 'x' } }, { on: 'GET /a', reply: { text: 'y' } })
-  expect(finding).toContain('never answers: rule "rules[0]" (rules[0]) stands in front of it')
+  expect(finding).toContain('never answers: rule "rules[0]" (rules[0]) comes before it')
 })

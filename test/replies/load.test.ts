@@ -112,7 +112,7 @@ test.each([
     [
       mustBe(
         '1:11: [0].when.user',
-        validPattern('"xyz" are no flags; a text that begins with a slash is written as { contains: … }'),
+        validPattern('"xyz" are not flags; write a text that begins with a slash as { contains: … }'),
         '/a/xyz',
       ),
     ],

@@ -23,7 +23,7 @@ test('a magic word in a prompt works whatever the rules say', async () => {
   expect((await chat(requestFor('standin:error-503'))).headers.get('retry-after')).toBe('1')
   expect(await errorOf(chat, requestFor('Please fail: standin:error-418'))).toEqual({
     status: 418,
-    error: 'Status 418, since the prompt says standin:error-418.',
+    error: 'Status 418, because the prompt says standin:error-418.',
   })
   expect((await messageOf(await chat(requestFor('standin:refusal')))).message.refusal).toMatch(/\w/)
   expect((await messageOf(await chat(requestFor('standin:length')))).finish_reason).toBe('length')

@@ -38,7 +38,7 @@ const nothing: Omit<Magic, 'words'> = { choice: {}, fault: {}, pace: {} }
 const written = magicWords.map(({ word, example = word }) => `standin:${example}`)
 
 test.each([
-  ['standin:error-500', { fault: { status: 500, message: 'Status 500, since the prompt says standin:error-500.' } }],
+  ['standin:error-500', { fault: { status: 500, message: 'Status 500, because the prompt says standin:error-500.' } }],
   ['standin:error-429', { fault: { status: 429, message: expect.any(String), retryAfter: 1 } }],
   ['standin:error-503', { fault: { status: 503, message: expect.any(String), retryAfter: 1 } }],
   ['standin:slow', { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } }],

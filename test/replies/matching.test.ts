@@ -157,7 +157,7 @@ test('a rule is identified by its name, or by its place if it has none', async (
 
 test.each([
   [[{ when: { usr: 'x' }, reply: { text: 'y' } }], `[0].when.usr ${isUnknown('user')}`],
-  [[{ reply: { text: 'y' } }, {}], '[1] has to have either reply or replies.'],
+  [[{ reply: { text: 'y' } }, {}], '[1] must have either reply or replies.'],
   [
     [{ when: { user: '/(/' }, reply: { text: 'y' } }],
     mustBe('[0].when.user', validPattern('unterminated group'), '/(/'),

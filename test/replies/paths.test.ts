@@ -178,7 +178,7 @@ test('a documented endpoint keeps its answer, and a rule can only make it fail',
   expect((await platform.ask('/v1/models')).status).toBe(200)
   const mine = withRules({ on: 'GET /health', reply: { json: { status: 'fine' } } })
   await expect(mine).rejects.toThrow(
-    "rules: [0] is about GET /health. Its answer is the document's: such a rule can only set a fault.",
+    "rules: [0] is for GET /health, whose answer the platform's document defines: it can only set a fault.",
   )
 })
 
@@ -203,11 +203,11 @@ test('a fault on a documented endpoint changes neither the index nor the documen
 test.each([
   ['GET /__standin/x', "is below /__standin, which is Standin's own"],
   ['GET /auth/v1/user', "is below /auth/v1, which is Standin's own"],
-  ['FETCH /x', 'begins with none of GET, POST, PUT, PATCH, DELETE'],
-  ['/x', 'is no method and path'],
-  ['GET /x?y=1', 'is no method and path'],
-  ['GET /:a/:a', 'has two parameters of one name'],
-  ['GET /*/x', 'has something behind *'],
+  ['FETCH /x', 'does not begin with one of GET, POST, PUT, PATCH, DELETE'],
+  ['/x', 'is not a method and a path'],
+  ['GET /x?y=1', 'is not a method and a path'],
+  ['GET /:a/:a', 'has two parameters with the same name'],
+  ['GET /*/x', 'has something after *'],
 ])('%s is not a route: it %s', async (on, why) => {
   await expect(withRules({ on, reply: { text: 'x' } })).rejects.toThrow(`which ${why}`)
 })

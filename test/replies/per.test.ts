@@ -96,9 +96,9 @@ test('a scenario has a state of its own in each conversation', async () => {
 test('near misses say whose state it is', async () => {
   const { replies, requestOf, says } = await scene([...order, { per: 'caller', times: 1, reply: { text: 'x' } }])
   await says(['hi'])
-  const { nearest, triedBefore: passed } = replies.explain(requestOf(['pay']))
+  const { nearest, triedBefore } = replies.explain(requestOf(['pay']))
   expect(nearest()).toContain('scenario "order" is in state "start" for this conversation, not "filled"')
-  expect(passed().at(-1)?.reasons).toEqual(['it has answered once already for this caller'])
+  expect(triedBefore().at(-1)?.reasons).toEqual(['it has answered once already for this caller'])
 })
 
 test('each scope has its own counts and can forget them, and the least recently used ones are dropped', async () => {
@@ -116,6 +116,6 @@ test('each scope has its own counts and can forget them, and the least recently 
 test('a scenario that is kept in two different ways is a finding', async () => {
   const { rules } = await scene([...order, { scenario: { name: 'order', next: 'filled' }, reply: { text: 'x' } }])
   expect(lint(rules, ['m']).map(({ sentence }) => sentence)).toEqual([
-    'rule "rules[2]" keeps scenario "order" for all together, and rule "rules[0]" (rules[0]) per conversation: neither sees the state of the other.',
+    'rule "rules[2]" keeps scenario "order" for all callers, and rule "rules[0]" (rules[0]) per conversation: neither sees the state of the other.',
   ])
 })

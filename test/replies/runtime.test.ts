@@ -157,7 +157,7 @@ test.each<[unknown, string]>([
   [{}, eitherReply('the rule')],
   [{ reply: { text: '{{ user' } }, expect.stringMatching(/^reply\.text: /) as never],
   [{ reply: { file: 'nowhere.md' } }, `reply.file: nowhere.md ${cannotBeRead()}`],
-  [[hi('good'), { reply: {} }], expect.stringMatching(/^\[1\]\.reply says nothing\./) as never],
+  [[hi('good'), { reply: {} }], expect.stringMatching(/^\[1\]\.reply is empty\./) as never],
   [[hi('good'), { reply: { text: '{{ user' } }], expect.stringMatching(/^\[1\]\.reply\.text: /) as never],
 ])('a mistake in a rule is reported with its field, and nothing is added: %j', async (rule, sentence) => {
   const { add, atRunTime } = await running()

@@ -202,9 +202,12 @@ test('the remark on a canned reply names the nearest rule', async () => {
 })
 
 test.each<[object, string]>([
-  [{ reply: {} }, '[0].reply says nothing. It must have text, file, json, toolCalls, refusal, choices or a fault.'],
-  [{ reply: { text: 'a', json: 1 } }, '[0].reply says more than one of text, file and json.'],
-  [{ reply: { choices: [{ text: 'a' }], text: 'b' } }, '[0].reply has choices, and beside them what one of them says.'],
+  [{ reply: {} }, '[0].reply is empty. It must have text, file, json, toolCalls, refusal, choices or a fault.'],
+  [{ reply: { text: 'a', json: 1 } }, '[0].reply has more than one of text, file and json.'],
+  [
+    { reply: { choices: [{ text: 'a' }], text: 'b' } },
+    '[0].reply has choices, and next to them a field that belongs in a choice.',
+  ],
   [{ reply: { choices: [] } }, mustBe('[0].reply.choices', 'a list with at least one choice', [])],
   [{ reply: { toolCalls: [{}] } }, isMissing('[0].reply.toolCalls[0].name', 'text')],
   [
@@ -217,7 +220,7 @@ test.each<[object, string]>([
   [{ reply: { usage: { promptTokns: 1 } } }, `[0].reply.usage.promptTokns ${isUnknown('promptTokens')}`],
   [{ replies: [] }, mustBe('[0].replies', 'a list with at least one reply', [])],
   [{ reply: { text: 'a' }, replies: [{ text: 'b' }] }, eitherReply('[0]')],
-  [{ reply: { text: 'a' }, then: 'cycle' }, '[0] has then, which goes with replies only.'],
+  [{ reply: { text: 'a' }, then: 'cycle' }, '[0] has then, which is only allowed with replies.'],
   [{ replies: [{ text: 'a' }], then: 'loop' }, mustBe('[0].then', oneOf('repeat-last', 'cycle', 'miss'), 'loop')],
   [{ reply: { text: 'a' }, times: 0 }, mustBe('[0].times', wholeNumber(1, 1000000), 0)],
   [{ reply: { text: 'a' }, scenario: { state: 'x' } }, isMissing('[0].scenario.name', 'text')],

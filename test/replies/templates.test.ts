@@ -273,7 +273,7 @@ test('keys are templates, and two that render the same are a mistake', () => {
   const template = { '{{ user }}': 1, 'for {{ model }}': { '{{ turn }}': '{{ turn }}' } }
   expect(render(template, { user: 'Oslo' })).toEqual({ Oslo: 1, 'for gpt-4o-mini': { 1: 1 } })
   expect(mistakeIn({ a: { '{{ user }}': 1, hello: 2 } }, {})).toMatchObject({
-    message: 'Two keys become the same: "hello".',
+    message: 'Two keys are rendered the same: "hello".',
     path: ['a'],
   })
   expect(mistakeIn({ a: { '{{ usr }}': 1 } })).toMatchObject({ path: ['a', '{{ usr }}'] })
@@ -308,8 +308,8 @@ describe('forEach', () => {
   })
 
   test.each([
-    [{ forEach }, 'forEach needs item, which says what is made of each item.'],
-    [{ forEach, item: 1, name: 1 }, 'name cannot stand beside forEach, only as and item can.'],
+    [{ forEach }, 'forEach needs item, the value to repeat for each item of the list.'],
+    [{ forEach, item: 1, name: 1 }, 'name is not allowed next to forEach, only as and item are.'],
     [{ forEach, as: 'user', item: 1 }, 'as cannot be user, which means something else in templates.'],
     [{ forEach, as: 'my city', item: 1 }, 'as must be a name, such as city.'],
     [{ forEach: 'in {{user}}', item: 1 }, 'forEach must be one expression, such as {{request.metadata.cities}}.'],
@@ -320,7 +320,9 @@ describe('forEach', () => {
 
   test('a value that is not a list, or a list that is too long, is a mistake when rendered', () => {
     const mapped = (list: string) => [{ forEach: list, item: { a: [{ forEach: list, item: 1 }] } }]
-    expect(mistakeIn(mapped('{{user}}'), {})).toMatchObject({ message: 'forEach needs a list, and {{user}} is none.' })
+    expect(mistakeIn(mapped('{{user}}'), {})).toMatchObject({
+      message: 'forEach needs a list, and {{user}} is not one.',
+    })
     const long = { request: { list: Array(40).fill(1) } }
     expect(mistakeIn(mapped('{{request.list}}'), long)).toMatchObject({
       message: 'forEach would make more than 1000 items.',
@@ -414,24 +416,24 @@ describe('a mistake is reported with its place when the template is compiled', (
     ['{{ [user] }}', 1, 4, 'A name, such as user, is required here.'],
     ['{{ user name }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
     ['{{ turn > }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
-    ['a\n  {% endif %}', 2, 3, 'The tag endif stands without its if.'],
+    ['a\n  {% endif %}', 2, 3, 'The tag endif has no matching if.'],
     ['{% constructor %}', 1, 1, expect.stringMatching(/^The tag constructor is not known in templates\./)],
-    ['{% else %}', 1, 1, 'The tag else stands without its if, unless, case or for.'],
+    ['{% else %}', 1, 1, 'The tag else has no matching if, unless, case or for.'],
     [
       '{% fro m in request.messages %}',
       1,
       1,
-      `The tag fro is not known in templates.${didYouMean('for')} Where braces are only text, put them between {% raw %} and {% endraw %}.`,
+      `The tag fro is not known in templates.${didYouMean('for')} If the braces are plain text, put them between {% raw %} and {% endraw %}.`,
     ],
     [
       'function() {{ }}',
       1,
       15,
-      'The template cannot be read: invalid value expression: "". Where braces are only text, put them between {% raw %} and {% endraw %}.',
+      'The template cannot be read: invalid value expression: "". If the braces are plain text, put them between {% raw %} and {% endraw %}.',
     ],
-    ['x {{ user', 1, 3, expect.stringMatching(/^The template cannot be read: output .* not closed\. Where braces/)],
-    ['x {% if user', 1, 3, expect.stringMatching(/^The template cannot be read: tag .* not closed\. Where braces/)],
-    ['{% if user %}', 1, 1, expect.stringMatching(/^The template cannot be read: tag .* not closed\. Where braces/)],
+    ['x {{ user', 1, 3, expect.stringMatching(/^The template cannot be read: output .* not closed\. If the braces/)],
+    ['x {% if user', 1, 3, expect.stringMatching(/^The template cannot be read: tag .* not closed\. If the braces/)],
+    ['{% if user %}', 1, 1, expect.stringMatching(/^The template cannot be read: tag .* not closed\. If the braces/)],
     ['{{ user | }}{{ | upcase }}', 1, 16, expect.stringMatching(/^The template cannot be read: invalid value/)],
   ])('%j at %i:%i', (template, line, column, message) => {
     expect(mistakeIn(template)).toEqual({ message, line, column, path: [] })
@@ -624,7 +626,7 @@ describe('faker', () => {
       })
     }
     expect(mistakeIn('{{ faker.lorem.words | with: request.n }}', { request: { n: 1e9 } })).toMatchObject({
-      message: 'The template cannot be rendered: it makes 1000 at most.',
+      message: 'The template cannot be rendered: it makes at most 1000.',
     })
     const element = '{{ faker.helpers.arrayElement | with: request.list }}'
     expect(mistakeIn(element, { request: { list: [] } })).toMatchObject({
@@ -664,12 +666,15 @@ describe('faker', () => {
     ['faker.constructor.name', /^faker\.constructor is not known in templates\./],
     ['faker.person.constructor', /^faker\.person\.constructor is not known in templates\./],
     ['faker.person.faker', /^faker\.person\.faker is not known in templates\./],
-    ['faker.seed', 'faker is named with a module and a function, such as faker.person.fullName.'],
-    ['faker', 'faker is named with a module and a function, such as faker.person.fullName.'],
-    ['faker[user].fullName', 'faker is named with a module and a function, such as faker.person.fullName.'],
+    ['faker.seed', 'faker needs a module and a function, such as faker.person.fullName.'],
+    ['faker', 'faker needs a module and a function, such as faker.person.fullName.'],
+    ['faker[user].fullName', 'faker needs a module and a function, such as faker.person.fullName.'],
     ['faker.date.between', 'faker.date.between needs arguments: {{ faker.date.between | with: … }}.'],
-    ['faker.number.int | with: min: 5, max: 1', /^faker\.number\.int cannot be called so: Max 1 should be greater/],
-    ['faker.lorem.words | with: 5000', 'faker.lorem.words cannot be called so: it makes 1000 at most.'],
+    [
+      'faker.number.int | with: min: 5, max: 1',
+      /^faker\.number\.int cannot be called like this: Max 1 should be greater/,
+    ],
+    ['faker.lorem.words | with: 5000', 'faker.lorem.words cannot be called like this: it makes at most 1000.'],
     ['faker.number.int | plus: 1 | with: max: 5', /^The filter with must directly follow a function of faker: /, 1],
     ['user | with: 5', /^The filter with must directly follow a function of faker: /],
   ])('%s is a mistake', (name, message, column = 4) => {

@@ -8,13 +8,13 @@ const circle: { me?: unknown } = {}
 circle.me = circle
 
 const notJson: readonly [name: string, value: unknown, sentence: string][] = [
-  ['a function', { rate: () => 1 }, 'json.rate is a function, which JSON does not have.'],
-  ['a symbol', { id: Symbol('x') }, 'json.id is a symbol, which JSON does not have.'],
-  ['NaN', { rates: [1, Number.NaN] }, 'json.rates[1] is NaN, which JSON does not have.'],
-  ['a gap in a list', [1, undefined], 'json[1] is undefined, which JSON does not have.'],
-  ['an unawaited promise', { user: Promise.resolve({}) }, 'json.user is a Promise, which JSON does not have.'],
-  ['a Map', { users: new Map([[1, 'Ada']]) }, 'json.users is a Map, which JSON does not have.'],
-  ['a circular reference', { a: circle }, 'json.a.me contains itself, which JSON cannot.'],
+  ['a function', { rate: () => 1 }, 'json.rate is a function, which JSON cannot represent.'],
+  ['a symbol', { id: Symbol('x') }, 'json.id is a symbol, which JSON cannot represent.'],
+  ['NaN', { rates: [1, Number.NaN] }, 'json.rates[1] is NaN, which JSON cannot represent.'],
+  ['a gap in a list', [1, undefined], 'json[1] is undefined, which JSON cannot represent.'],
+  ['an unawaited promise', { user: Promise.resolve({}) }, 'json.user is a Promise, which JSON cannot represent.'],
+  ['a Map', { users: new Map([[1, 'Ada']]) }, 'json.users is a Map, which JSON cannot represent.'],
+  ['a circular reference', { a: circle }, 'json.a.me contains itself, which JSON does not allow.'],
 ]
 
 test.each(notJson)(
@@ -37,7 +37,7 @@ test('values that JSON can represent are written as JSON, in this process and ov
     expect(await said(platform, 'a')).toBe(
       '{"at":"1970-01-01T00:00:00.000Z","long":12345678901234567890,"null":null,"items":["/x/"]}',
     )
-    await expect(either.reply({ json: undefined })).rejects.toThrow('reply says nothing')
+    await expect(either.reply({ json: undefined })).rejects.toThrow('reply is empty')
   }
 })
 

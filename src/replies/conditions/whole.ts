@@ -66,9 +66,9 @@ export function nameTest(written: string): ValueTest {
     }
   }
   const mismatch = `is not ${JSON.stringify(written)}`
-  if (!/[*?]/.test(written)) return { holds: value => value === written, mismatch: mismatch }
+  if (!/[*?]/.test(written)) return { holds: value => value === written, mismatch }
   const pattern = glob(written)
-  return { holds: value => typeof value === 'string' && pattern.test(value), mismatch: mismatch }
+  return { holds: value => typeof value === 'string' && pattern.test(value), mismatch }
 }
 
 function oneOf(tests: readonly ValueTest[]): ValueTest {

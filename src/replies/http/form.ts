@@ -67,7 +67,7 @@ const httpReplySchema = v.pipe(
     text: optional(text, 'A text body. May be a template.'),
     file: optional(
       filled,
-      'A file that is the body, beside the file with the rule. It is a template if its name ends in .liquid. Its name also decides its type.',
+      'A file that is the body, relative to the rule file. It is a template if its name ends in .liquid. Its name also decides its type.',
     ),
     events: optional(
       v.array(v.union([event, events], 'an event'), 'a list of events'),

@@ -137,8 +137,8 @@ const pathsOfRules = new WeakMap<HttpReadyRule, OwnPath>()
 
 /** Returns the same object each time. */
 function rulePath(rule: HttpReadyRule): OwnPath {
-  const before = pathsOfRules.get(rule)
-  if (before) return before
+  const cached = pathsOfRules.get(rule)
+  if (cached) return cached
   const written = rule.written as HttpRule
   const route = routeOf(written.on)
   const path = { method: route.method, path: pathOf(route), access: accessOf(written) }

@@ -25,12 +25,12 @@ const OPTIONAL_CHANCES = [undefined, undefined, 0.5, 0, 1, 0.3] as const
 
 /** Generates an object for these layers; `undefined` if none was found. */
 export function makeObject(
-  own: Layers,
+  initial: Layers,
   place: SchemaPlace,
   attempt: number,
   maker: ValueMaker,
 ): GeneratedValue | undefined {
-  const chosen = chooseKeys(own, place, attempt, maker)
+  const chosen = chooseKeys(initial, place, attempt, maker)
   if (!chosen) return undefined
   const { layers, keys, required, least, most } = chosen
   if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)

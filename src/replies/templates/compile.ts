@@ -137,7 +137,7 @@ function compiledList(list: readonly unknown[], path: Path, itemNames: ItemNames
 function compiledForEach(
   { forEach, as = 'item', item, ...others }: ForEach,
   path: Path,
-  own: ItemNames,
+  itemNames: ItemNames,
   compiler: Compiler,
 ) {
   const refuse = (sentence: string) => new TemplateError(sentence, 1, 1, path)
@@ -147,9 +147,9 @@ function compiledForEach(
   if (typeof as !== 'string' || !/^[A-Za-z_]\w*$/.test(as)) throw refuse('as must be a name, such as city.')
   if (compiler.isFact(as) || as === 'forloop')
     throw refuse(`as cannot be ${as}, which means something else in templates.`)
-  const list = compiler.text(forEach, [...path, 'forEach'], own)
+  const list = compiler.text(forEach, [...path, 'forEach'], itemNames)
   if (!list.isWhole) throw refuse('forEach must be one expression, such as {{request.metadata.cities}}.')
-  const renderItem = compiler.part(item, [...path, 'item'], new Set([...own, as]))
+  const renderItem = compiler.part(item, [...path, 'item'], new Set([...itemNames, as]))
   return (rendering: Rendering) => {
     const values = list.render(rendering) ?? []
     if (!Array.isArray(values)) throw refuse(`forEach needs a list, and ${forEach} is not one.`)
@@ -305,6 +305,6 @@ const companions: ReadonlyMap<string, readonly string[]> = new Map([
 
 function unknownTag(name: string, known: readonly string[]): string {
   const openers = companions.get(name) ?? known.filter(tag => name === `end${tag}`)
-  if (openers.length > 0) return `The tag ${name} has no ${alternatives(openers)} that it belongs to.`
+  if (openers.length > 0) return `The tag ${name} has no matching ${alternatives(openers)}.`
   return `The tag ${name} is not known in templates.${didYouMean(name, known)} ${hint}`
 }
