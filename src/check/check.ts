@@ -158,7 +158,7 @@ function withoutArrays<S extends v.GenericSchema>(schema: S, what = AN_OBJECT): 
 /** `schema` with another check, but the same description. */
 const withRun = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
 
-/** One of several forms, which `choose` tells apart by the value: the mistakes are those in that form alone. */
+/** One of several forms. `choose` picks the form by the value, and only mistakes in that form are reported. */
 export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, choose: (value: unknown) => number) =>
   withRun(v.union(forms), (dataset, config) =>
     (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),

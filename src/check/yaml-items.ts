@@ -29,7 +29,7 @@ export function listItems(text: string): readonly ListItem[] | undefined {
   })
 }
 
-/** The position after the last value of a node. A range of `yaml` may go on over the comments after it. */
+/** The position after the last value of a node. A range of `yaml` may include the comments after it. */
 function endOf(node: unknown): number {
   if (isCollection(node) && !node.flow) {
     const last = node.items.at(-1)

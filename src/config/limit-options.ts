@@ -43,7 +43,7 @@ export const limitsChange = closed(optionalEach(limits))
 
 export type LimitsChange = v.InferOutput<typeof limitsChange>
 
-/** The default pace of streams, and those of models with their own. */
+/** The default pace of streams, and the paces of single models. */
 export interface PaceSettings extends Pace {
   readonly models: Readonly<Record<string, PaceInput>>
 }

@@ -85,7 +85,7 @@ export interface AddedRules {
 export interface RuleSources {
   /** The rules of files and from code. */
   readonly rules: readonly ReadyRule[]
-  /** Those that come before them. */
+  /** Rules that are tried before them. */
   readonly atRunTime: AddedRules
   readonly memory: Memory
 }

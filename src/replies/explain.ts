@@ -10,7 +10,7 @@ export interface Explanation<T = Generation> {
   readonly rule: ReadyRule | undefined
   /** The rules that were tried before it, up to a limit, each with the reasons why it did not answer. */
   triedBefore(most?: number): readonly TriedRule[]
-  /** The rules that would have been tried next. Those that match too have no reasons. */
+  /** The rules that would have been tried next. Rules that match too have no reasons. */
   remaining(most?: number): readonly TriedRule[]
   /** A sentence about the nearest rule. */
   nearest(): string

@@ -150,7 +150,7 @@ function slow(text: string): string | undefined {
   return `has an expression that can take exponential time and block everything else: ${expression}. It repeats a group that contains a repetition.`
 }
 
-/** Conditions with those inside them. */
+/** A condition and all conditions nested in it. */
 function whensOf<W extends CommonWhen<W>>(when: W): readonly W[] {
   const { not, allOf = [], anyOf = [] } = when
   return [when, ...[...(not ? [not] : []), ...allOf, ...anyOf].flatMap(whensOf)]

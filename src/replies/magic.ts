@@ -100,7 +100,7 @@ export const magicWords: readonly MagicWord[] = [
 /** A word may be part of a sentence, in brackets or followed by a full stop. A word in quotes is only mentioned. */
 const written = /(?<![^\s([])standin:(\S{1,200})/g
 
-/** Whether a prompt contains a magic word, or something that was probably meant as one. */
+/** Whether a prompt contains a magic word, or a text that is probably a misspelt one. */
 export const hasMagic = (lastUserText: string) =>
   lastUserText.includes(MAGIC_PREFIX) && lastUserText.search(written) >= 0
 

@@ -40,5 +40,5 @@ function keysFor(before: readonly ReadyRule[], after: readonly ReadyRule[]): (ru
 
 const textOf = ({ written }: ReadyRule) => stringifyExact({ ...written, enabled: undefined })
 
-/** Whether two rules are written the same, be they switched on or off. */
+/** Whether two rules have the same text, whether they are switched on or off. */
 export const isSameRule = (one: ReadyRule, other: ReadyRule): boolean => textOf(one) === textOf(other)

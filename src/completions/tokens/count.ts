@@ -1,4 +1,4 @@
-/** Counts tokens: those of a text by estimate, and those of a prompt with everything that is sent along with it. */
+/** Counts the tokens of a text by estimate, and the tokens of a prompt, including images, tools and schemas. */
 import { type ChatMessage, type ChatRequest, textOf } from '../request.js'
 
 export interface Tokenizer {

@@ -137,7 +137,7 @@ export function commonConditions<W>(all: () => v.GenericSchema<W>) {
   }
 }
 
-/** Advice for a request field that was written as a condition, either as in templates or by itself. */
+/** Advice for a request field that was written as a condition: `request.seed`, as in templates, or `seed`. */
 function fieldAdvice(key: string): string | undefined {
   const field = key.replace(/^request\./, '')
   if (!/[.[]/.test(key) && !chatFields.includes(key)) return undefined

@@ -22,7 +22,7 @@ type SampleOutput = { readonly values: readonly unknown[] } | { readonly unfit: 
 const HERE_MS = 50
 /** Protects against patterns that backtrack endlessly, and the like. */
 const LONGEST_MS = 3000
-/** The worker stops by itself. This is for the case that it cannot. */
+/** The worker stops by itself; this limit applies if it cannot. */
 const WORKER_MS = 2 * LONGEST_MS
 
 /**

@@ -31,7 +31,7 @@ export interface SchemaPlace {
   readonly shallow: boolean
 }
 
-/** A generated value. Without the wrapper, null could not be told from no value. */
+/** A generated value. Without the wrapper, null would look like no value. */
 export interface GeneratedValue {
   readonly value: JsonValue
 }

@@ -48,7 +48,7 @@ export type Faker = Parameters<Parameters<typeof withFaker>[1]>[0]
 /** The names that templates can use. */
 export type FactNames = readonly string[]
 
-/** The members of those names that have a fixed set of them. */
+/** The members of names that have a fixed set of members. */
 export const membersOf: Readonly<Record<string, readonly string[]>> = {
   caller: ['kind', 'name', 'email', 'id'],
   tool: ['name', 'content', 'text'],
