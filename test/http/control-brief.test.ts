@@ -207,6 +207,20 @@ test('a follower is told what was cleared, after all that came before', async ()
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
 })
 
+test('a follower learns up to which id the journal was cleared before it came', async () => {
+  const platform = await platformWith()
+  const clearedFor = async () => {
+    const { events, valuesOf, until } = await follower(platform)
+    await until(() => events.length > 0)
+    return valuesOf<{ cleared: string }>('began')[0]?.cleared
+  }
+  await visit(platform, '/a', '/b')
+  expect(await clearedFor()).toBe('0')
+  await platform.reset()
+  await visit(platform, '/c')
+  expect(await clearedFor()).toBe('2')
+})
+
 test('a filter holds for what is told and for what is counted', async () => {
   const platform = await platformWith()
   const { briefs, ticks, until } = await follower(platform, '&status=4xx')
