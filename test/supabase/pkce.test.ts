@@ -193,6 +193,18 @@ test('a code that was never exchanged is gone from the state when its user asks 
   expect((await backend.exportState()).flow_states).toHaveLength(1)
 })
 
+test('a code that was never exchanged is gone from the state when another user asks after it expired', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  for (let i = 0; i < 3; i++) {
+    const { email } = await newcomer(backend)
+    await backend.ask('/recover', { body: { email, ...challenge } })
+    await followed(backend.letterTo(email).link)
+    time.pass(301)
+  }
+  expect((await backend.exportState()).flow_states).toHaveLength(1)
+})
+
 test.each([[{}], [{ auth_code: 'x' }], [{ code_verifier: 'x' }]])('the exchange of %j is refused', async body => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/token?grant_type=pkce', { body }))).toEqual({
