@@ -17,12 +17,12 @@ export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
 
 /**
- * Reads the configuration, opens the port, and only then loads what not every request needs. Rejects with a
- * ProblemsError for an invalid configuration or rules, and with a StartError if the port or the state is not
- * available.
+ * Reads the configuration unless it was read already, opens the port, and only then loads what not every request needs.
+ * Rejects with a ProblemsError for an invalid configuration or rules, and with a StartError if the port or the state is
+ * not available.
  */
-export async function openPlatform(sources: PlatformSources): Promise<OpenPlatform> {
-  const parts = createPlatformParts(sources, await loadConfig(sources))
+export async function openPlatform(sources: PlatformSources, read?: LoadedConfig): Promise<OpenPlatform> {
+  const parts = createPlatformParts(sources, read ?? (await loadConfig(sources)))
   const { delivery, assemblies } = parts
   const { host, port } = assemblies.current().loaded.config
   if (sources.listen !== false) await delivery.listen({ host, port })

@@ -48,7 +48,9 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     else early ??= signal
   })
   const sources = { ...sourcesOf(line), report: (error: unknown) => console.error(error) }
-  const platform = await openPlatform({ ...sources, flags: [...overrides, ...ownPlace(await loadConfig(sources))] })
+  const loaded = await loadConfig(sources)
+  const place = ownPlace(loaded)
+  const platform = await openPlatform({ ...sources, flags: [...overrides, ...place] }, withPlace(loaded, place))
   requireChecks(platform, flags)
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)
@@ -100,6 +102,13 @@ function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
     return isChosen ? [] : [{ path, value: own[name], origin: 'standin exec' }]
   })
 }
+
+/** As if these options had been read with the others. */
+const withPlace = (loaded: LoadedConfig, place: readonly Override[]): LoadedConfig => ({
+  ...loaded,
+  config: { ...loaded.config, ...Object.fromEntries(place.map(({ path: [name], value }) => [name, value])) },
+  originOf: option => place.find(({ path: [name] }) => name === option[0])?.origin ?? loaded.originOf(option),
+})
 
 /** A running command that has the terminal to itself. `ended` has its exit code, as a shell would report it. */
 type Child = ReturnType<typeof startChild>

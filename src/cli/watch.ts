@@ -34,7 +34,9 @@ export function watchFiles(
   let over = false
   let files: readonly string[] = names
 
-  const follow = () => watchers.follow([...placesAround(files), ...patterns])
+  // A folder may itself be reached through links, even if there are no files in it yet.
+  const inFolders = patterns.map(({ folder }) => path.join(folder, '*'))
+  const follow = () => watchers.follow([...placesAround([...files, ...inFolders]), ...patterns])
 
   function settle() {
     clearTimeout(timer)

@@ -154,7 +154,7 @@ function readDotEnv(dir: string): Record<string, string | undefined> {
 
 /** The options in the file. Texts from variables are converted to the types of their options. */
 function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unknown> {
-  if (yaml && yaml.value === undefined) throw new ProblemsError(yaml.problems)
+  if (yaml && (yaml.value === undefined || yaml.value === refusedText)) throw new ProblemsError(yaml.problems)
   const value = yaml?.value ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new ProblemsError([{ origin: name, line: 1, column: 1, sentence: 'The file must be a map of options.' }])

@@ -1,6 +1,7 @@
 /** JSON from outside: limits on depth and size, numbers with many digits, and the ends of strings. */
 import { randomUUID } from 'node:crypto'
 import { encodedContent, notJson, tooDeep, tooManyValues } from './errors.js'
+import { atOnce, type Sliced } from './work.js'
 
 /** A little more than the metadata of a user may have, and far less than the stack can hold. */
 export const MOST_LEVELS = 1100
@@ -80,10 +81,13 @@ const number = /-?\d[\d.eE+-]*/y
 const marked = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
 /** Parses JSON, and keeps long whole numbers as BigInts. Throws a SyntaxError for invalid JSON. */
-export function parseExact(text: string): unknown {
+export const parseExact = (text: string): unknown => atOnce(parsingExact(text))
+
+function* parsingExact(text: string): Sliced<unknown> {
   const value: unknown = JSON.parse(text)
   if (!longNumber.test(text)) return value
-  const withMarks = marking(text)
+  yield
+  const withMarks = yield* marking(text)
   if (withMarks === text) return value
   return JSON.parse(withMarks, (_key, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
@@ -91,7 +95,7 @@ export function parseExact(text: string): unknown {
 }
 
 /** A single expression for the whole text would overflow the stack with a million escapes. */
-function marking(text: string): string {
+function* marking(text: string): Sliced<string> {
   const parts: string[] = []
   let done = 0
   for (let i = 0; i < text.length; i++) {
@@ -103,6 +107,7 @@ function marking(text: string): string {
       if (isBeyondNumbers(written)) {
         parts.push(text.slice(done, i), `"${MARK}${written}"`)
         done = i + written.length
+        yield
       }
       i += written.length - 1
     }
@@ -163,9 +168,20 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 export const isJson = (text: string): boolean => jsonOf(text) !== undefined
 
 /** The value of a request's body. Throws a 400 if it is not JSON. */
-export function jsonBody(body: Buffer, parse: (json: string) => unknown = JSON.parse): unknown {
+export function jsonBody(body: Buffer): unknown {
   try {
-    return parse(jsonText(body))
+    return JSON.parse(jsonText(body))
+  } catch (error) {
+    throw notJson((error as Error).message)
+  }
+}
+
+/** The same, with long whole numbers as BigInts. Also throws a 400 for a body with too many levels or values. */
+export function* exactJsonBody(body: Buffer): Sliced<unknown> {
+  requireModestJson(body)
+  yield
+  try {
+    return yield* parsingExact(jsonText(body))
   } catch (error) {
     throw notJson((error as Error).message)
   }

@@ -8,8 +8,23 @@ import type { Entrance } from './entrance.js'
 export function createHandedOver({ classes, answer }: Entrance) {
   const Response = classes.ServerResponse
   const open = new Set<Socket>()
+
+  /** Passes the request to the line with a response created here: node creates none for a connection that it hands over. */
+  function begin(request: IncomingMessage, socket: Socket, early: Buffer): void {
+    if (!Response) return void socket.destroy()
+    const response = new Response(request)
+    // Node does not read another request from this connection.
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    passDrain(socket, response)
+    response.once('finish', () => {
+      if (response.statusCode !== 101) socket.destroySoon()
+    })
+    noticeEnd(socket, response, early)
+    answer(request, response)
+  }
+
   return {
-    /** Passes the request to the line with a response created here: node creates none for a connection that it hands over. */
     take(request: IncomingMessage, connection: Duplex, early: Buffer): void {
       // The server of `listen` has sockets only.
       const socket = connection as Socket
@@ -17,25 +32,33 @@ export function createHandedOver({ classes, answer }: Entrance) {
       socket.once('close', () => open.delete(socket))
       // `close` follows, and nothing else can be done.
       socket.on('error', () => {})
-      // Node's own name for the response in progress: no WebSocket can begin while an earlier request is still being answered.
-      if (!Response || (socket as { _httpMessage?: unknown })._httpMessage) return void socket.destroy()
-      const response = new Response(request)
-      // Node does not read another request from this connection.
-      response.shouldKeepAlive = false
-      response.assignSocket(socket)
-      // Node only does this for connections that it still tracks.
-      socket.on('drain', () => response.emit('drain'))
-      response.once('finish', () => {
-        if (response.statusCode !== 101) socket.destroySoon()
-      })
-      noticeEnd(socket, response, early)
-      answer(request, response)
+      afterEarlier(socket, () => begin(request, socket, early))
     },
     /** Closes all connections. Node no longer tracks them. */
     cut(): void {
       for (const socket of open) socket.destroy()
     },
   }
+}
+
+/** Calls `begin` when the requests before this one on the connection have been answered, unless it was closed then. */
+function afterEarlier(socket: Socket, begin: () => void): void {
+  // Node's own name for the response in progress.
+  const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse }
+  if (!earlier) return begin()
+  passDrain(socket, earlier)
+  earlier.once('close', () => {
+    // Node has set this for a connection on which another request may come.
+    socket.setTimeout(0)
+    if (socket.writable) afterEarlier(socket, begin)
+  })
+}
+
+/** Node only does this for connections that it still tracks. */
+function passDrain(socket: Socket, response: ServerResponse): void {
+  const pass = () => void response.emit('drain')
+  socket.on('drain', pass)
+  response.once('close', () => socket.off('drain', pass))
 }
 
 /** Notices a client that disconnects before it has an answer. Node only notices that while the connection is being read. */

@@ -40,7 +40,8 @@ export function followInBrief(
 
   // From here on, ids have gaps only if exchanges are skipped.
   const after = first[0] ? String(Number(first[0].id) - 1) : journal.lastId()
-  write('began', { run, after, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
+  const cleared = journal.clearedId()
+  write('began', { run, after, cleared, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
   writeBriefs(first)
   return followWith(response, journal, {
     ...{ filter, pauseMs: 100, beatMs: SECOND_MS },

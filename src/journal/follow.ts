@@ -44,7 +44,7 @@ export function followWith(response: ServerResponse, journal: Journal, following
 
   const unfollow = journal.follow((exchange, id) => {
     const seen = seenNow(exchange, id)
-    if (!fits(seen)) return
+    if (!fits(seen) || journal.isPast(exchange)) return
     following.take(seen)
     sendSoon()
   })

@@ -39,8 +39,11 @@ export function createJournal({
   const { notify, follow, followErrors } = createFollowers(report)
   const ring = new Ring(maxEntries, maxBytes)
   const seconds = createSeconds()
-  const { cleared, followClears } = createClears()
+  const { cleared, followClears } = createClears(scope => {
+    if (scope === undefined) clearedId = lastId
+  })
   let lastId = 0
+  let clearedId = 0
   let passedOver = 0
   const keeping = {
     /** Loads what reading needs: far more code than keeping, so it waits until the port is open. */
@@ -61,6 +64,8 @@ export function createJournal({
     ...{ follow, followErrors, followClears, isPast },
     /** The id of the last exchange, whether kept or not; `0` before the first. */
     lastId: () => String(lastId),
+    /** The last id when all exchanges were last cleared; `0` before that. */
+    clearedId: () => String(clearedId),
     /** The number of exchanges that were not kept because there were too many at once. */
     passedOver: () => passedOver,
     /** Counts for the last two minutes, second by second, from the first second with a request. */
@@ -110,8 +115,8 @@ function createFollowers(report: (error: unknown) => void) {
   }
 }
 
-function createClears() {
-  const listeners = new Set<ClearListener>()
+function createClears(first: ClearListener) {
+  const listeners = new Set([first])
   return {
     cleared(scope: string | undefined): void {
       for (const listener of listeners) listener(scope)

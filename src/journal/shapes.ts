@@ -213,8 +213,8 @@ export const followed = [
   { name: 'exchange', what: 'An exchange.', data: exchange },
   {
     name: 'began',
-    what: 'The first event with `brief`: `run` changes with each start of Standin, when ids begin again; every exchange after the id `after` is sent or skipped. `ticks` are those of the last two minutes, if no filter is given.',
-    data: named('Began', object({ run: text, after: text, ticks: listOf(tick) })),
+    what: 'The first event with `brief`: `run` changes with each start of Standin, when ids begin again; every exchange after the id `after` is sent or skipped; those up to the id `cleared` were deleted. `ticks` are those of the last two minutes, if no filter is given.',
+    data: named('Began', object({ run: text, after: text, cleared: text, ticks: listOf(tick) })),
   },
   {
     name: 'exchanges',

@@ -4,6 +4,7 @@ import { validatorOf } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
+import { shortened } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { bounded, remembered, TookTooLong } from '../core/work.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
@@ -74,7 +75,7 @@ export function troubleWith({ name, inputSchema }: Pick<Tool, 'name'> & { readon
 export function requireFit(given: unknown, schema: object, whole: string): void {
   const mistakes = checking(whole, () => validatorOf(schema)(given, { whole }))
   if (mistakes.length === 0) return
-  const fields = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
+  const fields = mistakes.map(({ path, sentence }) => ({ field: shortened(path.join('.')), sentence }))
   throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
 

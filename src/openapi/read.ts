@@ -16,7 +16,7 @@ import {
   YamlParseError,
 } from '@redocly/openapi-core'
 import { type Problem, unreadable } from '../check/problem.js'
-import { documentOf } from './document.js'
+import { documentOf, stepsOf } from './document.js'
 import { isHarmless, isSchemaName, sentenceOf } from './read-problems.js'
 
 /** A document to read. All names are absolute. */
@@ -60,7 +60,8 @@ async function readWith(resolver: LocalFiles, file: string, nameOf: (file: strin
     if (circle) return [circle]
     throw error
   })
-  const found = all.filter(({ location: [at] }) => !isSchemaName(at?.pointer))
+  const own = all.filter(({ location: [at], message }) => !isSchemaName(at?.pointer) && !message.includes('`function`'))
+  const found = [...own, ...inheritedIn(document)]
   const fatal = found.filter(problem => !isHarmless(problem, file))
   const sentences = (some: readonly LintProblem[], most: number) =>
     Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
@@ -122,13 +123,30 @@ function circleIn({ source, parsed }: Document): LintProblem | undefined {
   const { at, resolved } = documentOf('', parsed as ReadonlyDocument)
   const isCircle = (to: string) => at(to) !== undefined && resolved({ $ref: to }) === undefined
   const found = referencesIn(parsed).find(({ to }) => isCircle(to))
-  return (
-    found && {
-      ...{ ruleId: 'no-unresolved-refs', severity: 'error', suggest: [], message: 'leads in a circle.' },
-      location: [{ source, pointer: found.pointer, reportOnKey: false }],
-    }
-  )
+  return found && unresolved(found.pointer, source, 'leads in a circle.')
 }
+
+/** References to what is not in the document: Redocly follows one to `constructor` into what every object has. */
+function inheritedIn({ source, parsed }: Document): readonly LintProblem[] {
+  const { at } = documentOf('', parsed as ReadonlyDocument)
+  const isInherited = (to: string) =>
+    to.startsWith('#/') && at(to) === undefined && valueBehind(parsed, to) !== undefined
+  return referencesIn(parsed)
+    .filter(({ to }) => isInherited(to))
+    .map(({ pointer }) => unresolved(pointer, source, "Can't resolve $ref"))
+}
+
+/** As Redocly finds it. */
+const valueBehind = (parsed: unknown, reference: string) =>
+  stepsOf(reference).reduce<unknown>(
+    (value, step) => (typeof value === 'object' ? (value as ReadonlyDocument | null)?.[step] : undefined),
+    parsed,
+  )
+
+const unresolved = (pointer: string, source: Source, message: string): LintProblem => ({
+  ...{ ruleId: 'no-unresolved-refs', severity: 'error', suggest: [], message },
+  location: [{ source, pointer, reportOnKey: false }],
+})
 
 /** All references, and where they are. */
 function referencesIn(value: unknown, pointer = '#'): readonly { readonly pointer: string; readonly to: string }[] {

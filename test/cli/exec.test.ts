@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { open, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -75,6 +75,16 @@ test('every variable of the .env block is set and replaces an inherited one', as
     { env: { OPENAI_API_KEY: 'sk-a-live-one' } },
   )
   expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[\]\n$/)
+})
+
+test.skipIf(process.platform === 'win32')('the configuration is read once, and may be a pipe', async () => {
+  const pipe = path.join(folderWith(), 'config')
+  execFileSync('mkfifo', [pipe])
+  const [{ stdout }] = await Promise.all([
+    exec(`${shell}echo "$OPENAI_API_KEY"\n`, { flags: ['--config', pipe] }).ended,
+    writeFile(pipe, 'apiKeys: [{ name: app, key: sk-local-from-a-pipe-0123456789 }]\n'),
+  ])
+  expect(stdout).toBe('sk-local-from-a-pipe-0123456789\n')
 })
 
 test('everything after -- belongs to the child, flags included', async () => {

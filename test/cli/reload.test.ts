@@ -159,7 +159,7 @@ test('a file that nothing is read from triggers no reload', async () => {
 
 /** Watches the files of a project that has these links. `changed` waits for the next change. */
 async function watched(links: Readonly<Record<string, string>>) {
-  const dir = folderWith({ 'shared/a.yaml': 'a', 'other/a.yaml': 'b', 'project/fixtures/.keep': '' })
+  const dir = folderWith({ 'shared/a.yaml': 'a', 'other/a.yaml': 'b', 'empty/.keep': '', 'project/fixtures/.keep': '' })
   const project = path.join(dir, 'project')
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(project, name))
   const changes = new EventEmitter()
@@ -179,6 +179,15 @@ test.each([
 ])('an edit of the target of %s is noticed', async (_what, links) => {
   const { dir, changed } = await watched(links)
   writeInto(dir, { 'shared/a.yaml': 'another' })
+  await changed()
+})
+
+test('pointing the link of a folder without reply files at another folder is noticed', async () => {
+  const { dir, project, changed } = await watched({ 'fixtures/replies': '../../empty', 'b.yaml': '../shared/a.yaml' })
+  rmSync(path.join(project, 'fixtures/replies'))
+  symlinkSync('../../other', path.join(project, 'fixtures/replies'))
+  await changed()
+  writeInto(dir, { 'other/a.yaml': 'another' })
   await changed()
 })
 

@@ -264,6 +264,12 @@ test('an unset variable neither hides other problems nor causes further ones', (
   ])
 })
 
+test('a file that is nothing but a variable that is not set says so', () => {
+  expect(complaintsAbout({ yaml: '${CONFIG}' })).toEqual([
+    'platform.config.yaml:1:1: The environment variable CONFIG is not set. Set it, or write ${CONFIG:-default}.',
+  ])
+})
+
 test.each([
   [{ STANDIN_PRT: '1' }, `STANDIN_PRT: This environment variable is not known.${didYouMean('STANDIN_PORT')}`],
   [{ STANDIN_TELEMETRY: '1' }, 'STANDIN_TELEMETRY: This environment variable is not known.'],

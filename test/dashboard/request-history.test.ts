@@ -87,6 +87,20 @@ test('cleared rows do not come back, and another run starts from the beginning',
   expect(history.newestFirst().map(({ id }) => id)).toEqual(['1'])
 })
 
+test('rows that were cleared while the connection was lost disappear when it is back', () => {
+  const history = createHistory()
+  history.began('one', '0')
+  expect(history.clearUntil('0')).toBe(false)
+  history.add([brief(1), brief(2)])
+  history.began('one', '4')
+  expect(history.clearUntil('4')).toBe(true)
+  expect(history.newestFirst()).toEqual([])
+  history.add([brief(5)])
+  expect(history.clearUntil('4')).toBe(false)
+  expect(history.newestFirst().map(({ id }) => id)).toEqual(['5'])
+  expect(history.counts()).toEqual({ told: 1, skipped: 0 })
+})
+
 test('a filter is read back from the address unchanged', () => {
   const filters = fc.record({
     search: fc.string(),

@@ -207,6 +207,20 @@ test('a follower learns what was cleared, after the exchanges that came before',
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
 })
 
+test('a new follower learns up to which id the journal was cleared', async () => {
+  const platform = await platformWith()
+  const clearedFor = async () => {
+    const { events, valuesOf, until } = await follower(platform)
+    await until(() => events.length > 0)
+    return valuesOf<{ cleared: string }>('began')[0]?.cleared
+  }
+  await visit(platform, '/a', '/b')
+  expect(await clearedFor()).toBe('0')
+  await platform.reset()
+  await visit(platform, '/c')
+  expect(await clearedFor()).toBe('2')
+})
+
 test('a filter applies to the exchanges and to the counts', async () => {
   const platform = await platformWith()
   const { briefs, ticks, until } = await follower(platform, '&status=4xx')

@@ -3,7 +3,7 @@ import net from 'node:net'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { JournalEntry } from '../../src/journal/index.js'
-import { platformWith, type Scene } from '../scene.js'
+import { hello, platformWith, type Scene } from '../scene.js'
 import { tooDeep } from '../sentences.js'
 
 /** A client that follows the journal. */
@@ -96,6 +96,23 @@ test('a follower that reconnects continues after its last event', async () => {
   const again = await follower(platform, '', { 'last-event-id': id })
   await visit(platform, '/d')
   expect(await again.paths(3)).toEqual(['/b', '/c', '/d'])
+})
+
+test('a request that began before a reset is left out, as in the journal', async () => {
+  const platform = await platformWith({ pace: { tokensPerSecond: 1 } })
+  const { paths } = await follower(platform)
+  const inBrief = await follower(platform, '&brief')
+  const open = await platform.chat({ ...hello, stream: true })
+  await platform.reset()
+  await open.text()
+  await visit(platform, '/after')
+  expect(await paths(1)).toEqual(['/after'])
+  const told: unknown[] = []
+  while (told.length === 0) {
+    const { event, data = '' } = (await inBrief.next()) ?? {}
+    if (event === 'exchanges') told.push(...JSON.parse(data))
+  }
+  expect(told).toMatchObject([{ path: '/after' }])
 })
 
 test('a quiet stream sends a comment every 15 seconds to show that it is alive', async () => {

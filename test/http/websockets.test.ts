@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import http, { type IncomingMessage } from 'node:http'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { PlatformOptions } from '../../src/index.js'
 import { folderWith } from '../command.js'
@@ -176,12 +176,20 @@ test('when a client disconnects before the live platform accepts a WebSocket, th
   expect(platform.journal.find()).toMatchObject([{ status: null, complete: false }])
 })
 
-test('a WebSocket that is requested before the last answer has ended closes the connection, and nothing else', async () => {
-  const platform = await proxyTo(await liveOnSocket(() => {}))
+test('a WebSocket that is pipelined behind other requests starts after their answers', async () => {
+  const live = await liveEcho()
+  const platform = await proxyTo(live.url)
   const wire = await wireTo(platform.url)
   const key = `Authorization: Bearer ${platform.apiKey}`
-  await wire.say(onTheWire('GET /v1/models', [key]) + onTheWire('GET /v1/realtime', [key, ...upgradeHeaders]))
-  expect(await wire.rest()).toBe('')
+  const models = onTheWire('GET /v1/models', [key])
+  await wire.say(models + models + onTheWire('GET /v1/realtime', [key, ...upgradeHeaders]))
+  expect((await wire.answer()).status).toBe(200)
+  expect((await wire.answer()).status).toBe(200)
+  await vi.waitFor(() => expect(live.opened).toHaveLength(1), 10_000)
+  live.opened[0]?.socket.terminate()
+  const rest = await wire.rest()
+  expect(rest).toMatch(/^HTTP\/1\.1 101 /)
+  expect(rest).toContain('welcome to /v1/realtime')
   expect((await fetch(`${platform.url}/__standin/ready`)).status).toBe(200)
 })
 

@@ -39,6 +39,15 @@ async function expectErrors(platform: Scene, rows: readonly Row[]): Promise<void
 const request = (method: string, params?: object, id: unknown = 1) => ({ jsonrpc: '2.0', id, method, params })
 const ping = request('ping')
 
+test('the name of an argument is shortened in the error, however long it is', async () => {
+  const platform = await platformWith({ mcp: server })
+  const { headers } = await session(platform)
+  const call = request('tools/call', { name: 'strict', arguments: { ['x'.repeat(100_000)]: 1 } })
+  const text = await (await post(platform, call, headers)).text()
+  expect(text).toContain('is not known here')
+  expect(text.length).toBeLessThan(1000)
+})
+
 test('malformed messages and headers in a session get the errors of the specification', async () => {
   const platform = await platformWith({ mcp: server })
   const { headers } = await session(platform)

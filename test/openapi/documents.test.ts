@@ -48,6 +48,13 @@ test('an unusable document is reported with the reason, file, line and path', as
       reference('#/components/responses/No'),
       `${place} "#/components/responses/No" refers to something that is not there.`,
     ],
+    ...['constructor', '__proto__'].map(
+      name =>
+        [
+          `${reference(`#/components/responses/${name}`)}components: { responses: {} }`,
+          `${place} "#/components/responses/${name}" refers to something that is not there.`,
+        ] as const,
+    ),
     [
       `${reference('#/components/responses/R')}components: { responses: { R: { $ref: '#/components/responses/R' } } }`,
       `${place} "#/components/responses/R" leads in a circle.`,

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { bodyOf } from '../../src/replies/http/input.js'
 import { type Route, routeOf } from '../../src/replies/http/route.js'
 import { createPathTree } from '../../src/replies/http/tree.js'
 import type { RuleInput } from '../../src/replies/index.js'
@@ -139,6 +140,20 @@ test('a form has at most a thousand fields', async () => {
     return (await platform.ask('/upload', { method: 'POST', body })).status
   }
   expect([await send(1000), await send(1001)]).toEqual([204, 400])
+})
+
+test('a large body is read without holding up other requests, and keeps its long numbers', async () => {
+  const platform = await withRules({
+    on: 'POST /totals',
+    when: { body: { 'of[0]': 1186398424392011776n } },
+    reply: { json: '{{ body.of[0] }}' },
+  })
+  const body = `{"of":[1186398424392011776],"note":"${'x'.repeat(300_000)}"}`
+  const headers = { 'content-type': 'application/json' }
+  expect(await (await platform.ask('/totals', { method: 'POST', body, headers })).text()).toBe('1186398424392011776')
+  const reading = bodyOf({ body: Buffer.from(body), headers })
+  expect(reading).toBeInstanceOf(Promise)
+  expect(await reading).toMatchObject({ of: [1186398424392011776n] })
 })
 
 test('events are streamed at their pace, and a fault cuts them like any stream', async () => {

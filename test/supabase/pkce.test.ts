@@ -196,6 +196,18 @@ test('a code that expired without an exchange is removed when its user requests 
   expect((await backend.exportState()).flow_states).toHaveLength(1)
 })
 
+test('an expired code that was never exchanged is removed when another user starts a sign-in', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  for (let i = 0; i < 3; i++) {
+    const { email } = await newcomer(backend)
+    await backend.ask('/recover', { body: { email, ...challenge } })
+    await follow(backend.messageTo(email).link)
+    time.pass(301)
+  }
+  expect((await backend.exportState()).flow_states).toHaveLength(1)
+})
+
 test.each([[{}], [{ auth_code: 'x' }], [{ code_verifier: 'x' }]])('the exchange of %j is refused', async body => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/token?grant_type=pkce', { body }))).toEqual({

@@ -4,10 +4,21 @@ import type { JournalBrief, Tick } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 
+export interface FeedBeginning {
+  /** Changes with each start of Standin, when ids begin again. */
+  readonly run: string
+  /** Everything after this id will be sent, or is skipped if there is too much at once. */
+  readonly after: string
+  /** Everything up to this id was deleted. */
+  readonly cleared: string
+  /** Those of the last two minutes. */
+  readonly ticks: readonly Tick[]
+}
+
 /** Receives the events of the feed, by their names there, and `lost`. */
 export interface FeedReader {
-  /** The connection is open. Everything after the id `after` will be sent, or is skipped if there is too much at once. The ticks are those of the last two minutes. */
-  began(begun: { readonly run: string; readonly after: string; readonly ticks: readonly Tick[] }): void
+  /** The connection is open. */
+  began(begun: FeedBeginning): void
   exchanges(briefs: readonly JournalBrief[]): void
   tick(tick: Tick): void
   /** The requests of a scope, or all of them, were deleted. */

@@ -32,6 +32,13 @@ export function createHistory() {
       if (rows.length > MOST_ROWS + SLACK) rows = rows.slice(-MOST_ROWS)
     },
     clear,
+    /** Removes all rows if Standin cleared them, up to this id, during a lost connection. Returns whether there were any. */
+    clearUntil(id: string): boolean {
+      lastId = Math.max(lastId, Number(id))
+      const hasOld = Number(rows[0]?.id ?? Number.POSITIVE_INFINITY) <= Number(id)
+      if (hasOld) clear()
+      return hasOld
+    },
     /** The connection is open from id `after` on. If Standin was restarted, clears everything, as ids begin again, and returns true. */
     began(now: string, after: string): boolean {
       const before = run

@@ -52,11 +52,12 @@ function createList() {
       changed()
     }
     return {
-      began({ run, after, ticks }) {
+      began({ run, after, cleared, ticks }) {
         reportAnswer(true)
         const isNew = history.began(run, after)
         if (isNew) announce('Standin was restarted. The list starts over.')
-        change({ ticks, connection: 'open', failure: undefined, era: isNew ? latest.era + 1 : latest.era })
+        const isOver = history.clearUntil(cleared) || isNew
+        change({ ticks, connection: 'open', failure: undefined, era: isOver ? latest.era + 1 : latest.era })
       },
       exchanges(briefs) {
         history.add(briefs)

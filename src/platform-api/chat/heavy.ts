@@ -7,7 +7,7 @@ import { promptTokens, type Tokenizer, tokenizerNamed } from '../../completions/
 import { answerTakesTooLong, answerTooLarge } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
-import { inWorker, TookTooLong } from '../../core/work.js'
+import { inWorker, othersTurn, TookTooLong } from '../../core/work.js'
 import type { Choice, Generation } from '../../replies/index.js'
 import type { Form } from './frame.js'
 import { createCompletions } from './plain.js'
@@ -69,6 +69,8 @@ export async function heavyCompletion(
   pace?: Pace,
 ): Promise<Form> {
   const { choices, usage, answeredBy } = generation
+  // Reading such a request took a while already, and a worker that has to start takes another.
+  await othersTurn()
   const input = { ...bodyFor(exchange, tokenizer), generation: { choices, answeredBy, ...(usage && { usage }) }, pace }
   const form = await inWorker<Output>('completion', input satisfies Input, LONGEST_MS).catch(tooLong)
   const { body } = form

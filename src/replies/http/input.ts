@@ -1,8 +1,9 @@
 /** A request as rules for paths see it, and how its body is read. */
 import { invalidRequest } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
-import { isReadAsJson, jsonBody, parseExact, requireModestJson, requireUnencoded } from '../../core/json.js'
+import { exactJsonBody, isReadAsJson, requireUnencoded } from '../../core/json.js'
 import { methodToFind } from '../../core/paths.js'
+import { atOnce, inSlices } from '../../core/work.js'
 import type { MatchInput } from '../dialect.js'
 import { stepsOfPath } from './route.js'
 
@@ -48,7 +49,7 @@ export class HttpInput implements MatchInput {
   }
 }
 
-/** A promise only for a multipart form. Throws, or rejects with, a 400 if the body is not what its Content-Type says. */
+/** A promise only for a multipart form or a large body. Throws, or rejects with, a 400 if the body is not what its Content-Type says. */
 export function inputOf(request: HttpRequest): HttpInput | Promise<HttpInput> {
   const body = bodyOf(request)
   return body instanceof Promise ? body.then(read => new HttpInput(request, read)) : new HttpInput(request, body)
@@ -75,10 +76,11 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
   return body.toString()
 }
 
-function jsonIn(body: Buffer): unknown {
-  requireModestJson(body)
-  return jsonBody(body, parseExact)
-}
+/** Parsing a larger body would hold up other requests. */
+const LARGE_BODY_BYTES = 262_144
+
+const jsonIn = (body: Buffer): unknown =>
+  body.length > LARGE_BODY_BYTES ? inSlices(exactJsonBody(body)) : atOnce(exactJsonBody(body))
 
 /** A field that occurs several times becomes a list. */
 export function fieldsIn(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> {
