@@ -9,11 +9,11 @@ import { useServiceKey } from './widgets/developer-only.jsx'
 export type Control = Client<ControlOperations>
 export type DashboardApi = Client<DashboardOperations>
 
-/** Uses the server's own message if there is one. */
+/** Prefers the server's own message. */
 const failed: ClientOptions['failed'] = ({ status, message }) =>
   status === 0 ? noAnswer() : new Failure(status, message ?? `The response (${status}) could not be read.`)
 
-/** The control API, with the key that was entered if other machines can reach the platform; recreated when the key changes. */
+/** The control API, with the key that was entered if other machines can reach the platform. A new client for each key. */
 export function useControl(): Control {
   const serviceKey = useServiceKey()
   return useMemo(() => createClient('/__standin', { bearer: () => serviceKey, failed }), [serviceKey])

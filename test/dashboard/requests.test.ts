@@ -149,8 +149,8 @@ inBrowser('a fault is named as the cause of what it did', async () => {
   await row(page, 'Cut off: fault cutAfterChunks=2').waitFor()
   await row(page, 'No response: fault reset=before').click()
   const one = page.getByRole('complementary')
-  await one.getByText('No response was sent: a fault asked for that.').waitFor()
-  expect(await one.innerText()).not.toContain('client left')
+  await one.getByText('No response was sent because of a fault.').waitFor()
+  expect(await one.innerText()).not.toContain('client disconnected')
 })
 
 inBrowser(
@@ -486,7 +486,7 @@ inBrowser('in a flood few rows are drawn, no row is there twice, and the chart c
   expect(new Set(drawn).size).toBe(drawn.length)
   const number = (text: string) => Number(text.replaceAll(',', ''))
   const counted = async () => {
-    const said = /^Live\. ([\d,]+) requests(?:, ([\d,]+) more only counted)?$/.exec(await state(page).innerText())
+    const said = /^Live\. ([\d,]+) requests(?:, ([\d,]+) more not listed)?$/.exec(await state(page).innerText())
     const [, shown = '', more = '0'] = said ?? []
     return number(shown) + number(more)
   }

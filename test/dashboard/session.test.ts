@@ -225,7 +225,7 @@ inBrowser('a clock that is moved on a day signs no user out; a reset does, and s
   await page.getByRole('row').filter({ hasText: 'of tomorrow' }).waitFor()
   await platform.reset()
   await comeBack(page)
-  await page.getByRole('alert').getByText('Standin was reset, and its sessions with it.').waitFor()
+  await page.getByRole('alert').getByText('Standin was reset, which ended all sessions.').waitFor()
 })
 
 inBrowser('a user whose session went with a restart is told so', async () => {

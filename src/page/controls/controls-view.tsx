@@ -13,14 +13,14 @@ import { ModeSection } from './mode-section.jsx'
 import { PaceSection } from './pace-section.jsx'
 import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 
-/** Polls, because tests and other tabs can change the same settings. */
+/** How often to reload, because tests and other tabs can change the same settings. */
 const EVERY_MS = 3000
 
 export function ControlsView() {
   const control = useControl()
   const loaded = useResource(signal => loadControls(control, signal), [control], EVERY_MS)
   const { value, reload } = loaded
-  useModeBeside(value)
+  useModeChanges(value)
   return (
     <View
       title="Controls"
@@ -45,7 +45,7 @@ export function ControlsView() {
   )
 }
 
-/** Links to the groups, with those marked that differ from the configuration. */
+/** Links to the groups. Those that differ from the configuration are marked. */
 function Sections({ controls }: { readonly controls: Controls }) {
   const changed = changedIn(controls)
   return (
@@ -64,8 +64,8 @@ function Sections({ controls }: { readonly controls: Controls }) {
   )
 }
 
-/** Reloads the configuration when the mode has changed, as the page shows the mode next to every view. */
-function useModeBeside(controls: Controls | undefined): void {
+/** Reloads the configuration when the mode has changed, since the frame shows the mode. */
+function useModeChanges(controls: Controls | undefined): void {
   const { mode } = useConfig()
   const current = controls?.mode.mode
   useEffect(() => {
@@ -95,7 +95,7 @@ function ResetButton({ reload }: { readonly reload: () => void }) {
   )
 }
 
-/** A state in a file or a folder outlives a reset, one in memory does not. */
+/** A reset clears state in memory, but not in a file or a folder. */
 const resetInWords = (isInMemory: boolean) => (
   <>
     <p>Mode, pace, limits, random faults and the clock go back to the configuration.</p>

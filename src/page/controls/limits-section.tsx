@@ -38,17 +38,17 @@ const kinds: Readonly<Record<string, string>> = {
   user: 'User',
   anon: 'Anon key',
   service: 'Service key',
-  stranger: 'Key of the live platform',
+  stranger: 'Live platform key',
 }
 
 function UsageTable({ used, inForce }: Limits) {
   const { requestsPerMinute, tokensPerMinute, concurrentStreams } = inForce
   const isLimited = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
   if (!isLimited) return <p class="quiet">Usage is counted when a limit per minute is set.</p>
-  if (used.length === 0) return <p class="quiet">Nothing was used in this minute.</p>
+  if (used.length === 0) return <p class="quiet">No usage this minute.</p>
   const columns: readonly Column<Limits['used'][number]>[] = [
     {
-      name: 'Used in this minute',
+      name: 'Usage this minute',
       width: '30%',
       of: ({ kind, name, start }) => (
         <>
@@ -63,7 +63,7 @@ function UsageTable({ used, inForce }: Limits) {
     { name: 'Refused', of: ({ refused }) => (refused > 0 ? <strong>{refused}</strong> : refused) },
     { name: 'Resets in', of: ({ resetMs }) => `${Math.ceil(resetMs / 1000)} s` },
   ]
-  return <Table caption="Used in this minute" columns={columns} rows={used} keyOf={({ kind, id }) => `${kind} ${id}`} />
+  return <Table caption="Usage this minute" columns={columns} rows={used} keyOf={({ kind, id }) => `${kind} ${id}`} />
 }
 
 /** An amount and its limit; a dash if there is no limit. */

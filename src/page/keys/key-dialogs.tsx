@@ -1,4 +1,4 @@
-/** Dialogs for keys: create one, roll it, and show a new secret once. */
+/** Dialogs that create a key, roll it, and show a new secret once. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
@@ -14,7 +14,7 @@ import { Notice } from '../widgets/states.jsx'
 const HOUR_S = 3600
 const DAY_S = 24 * HOUR_S
 
-/** How long a new key can be valid, in seconds. */
+/** Lifetimes of a new key, in seconds. */
 const durations = new Map([
   [String(HOUR_S), '1 hour'],
   [String(7 * DAY_S), '7 days'],
@@ -34,7 +34,7 @@ interface MakeProps {
 }
 
 export function CreateDialog({ api, onMade }: MakeProps) {
-  // The day is written as `YYYY-MM-DD`.
+  // The day has the form `YYYY-MM-DD`.
   const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
   const { name, lifetime, day } = values
   const expiry = expiryOf(lifetime, day)
@@ -64,7 +64,7 @@ interface Expiry {
   readonly expires_in?: number
 }
 
-/** Standin counts a lifetime, since its clock may have been moved. A day ends in the browser's time zone. */
+/** Lifetimes are sent as such, since Standin's clock may be adjusted. A day ends in the browser's time zone. */
 function expiryOf(lifetime: string, day: string): Expiry {
   if (lifetime === 'never') return {}
   if (lifetime !== 'date') return { expires_in: Number(lifetime) }
@@ -75,7 +75,7 @@ function expiryOf(lifetime: string, day: string): Expiry {
 
 function hintFor(lifetime: string, end: string | undefined): string {
   if (lifetime === 'never') return 'It works until you revoke it.'
-  if (lifetime === 'date') return end ? `It works until ${exactly(end)}.` : 'It works to the end of that day.'
+  if (lifetime === 'date') return end ? `It works until ${exactly(end)}.` : 'It works until the end of that day.'
   return `It works for ${durations.get(lifetime)}, by Standin’s clock.`
 }
 
@@ -109,7 +109,7 @@ export function RollDialog({ old, api, onMade }: MakeProps & { readonly old: Api
 interface SecretProps {
   readonly title: string
   readonly secret: string
-  /** What it is: `key`. */
+  /** The noun for it, such as `key`. */
   readonly what: string
   readonly note: string
 }

@@ -1,4 +1,4 @@
-/** The user's API keys: list, create, roll, revoke and use them. */
+/** The user's API keys. */
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
@@ -8,7 +8,7 @@ import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { AskButton, forgetDialog, openDialog } from '../widgets/dialog.jsx'
+import { AskButton, openDialog, removeDialog } from '../widgets/dialog.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
@@ -27,8 +27,8 @@ export function KeysView() {
 function Keys() {
   const api = useUserApi()
   const loaded = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
-  // An open dialog is the user's, too, and goes when the session ends.
-  useEffect(() => forgetDialog, [])
+  // An open dialog belongs to the user, so it closes when the session ends.
+  useEffect(() => removeDialog, [])
   const onMade = (fresh: NewApiKey) => {
     setFreshKey(fresh)
     loaded.reload()
@@ -65,7 +65,7 @@ function Keys() {
           />
         )}
       </Shown>
-      {/* Shown after the keys have loaded, which would otherwise push it down. */}
+      {/* Not before the keys have loaded, since they would push it down. */}
       {(loaded.value || loaded.failure) && (
         <Section title="Use your key">
           <UsePanel>A key that you create is filled in here until you leave or reload this page.</UsePanel>
@@ -109,7 +109,7 @@ interface KeyTableProps {
   readonly caption: string
   readonly keys: readonly ApiKeyView[]
   readonly none: ComponentChildren
-  /** Further actions for a key that was not revoked. */
+  /** Further actions for a key that is not revoked. */
   readonly more?: (key: ApiKeyView) => ComponentChildren
   readonly revoke: (id: string) => Promise<unknown>
   readonly onRevoked: () => void

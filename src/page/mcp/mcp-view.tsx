@@ -21,7 +21,7 @@ export function McpView() {
   return <Tool key={`${server} ${tool}`} {...{ server, name: tool, caller }} />
 }
 
-/** Loaded again when the server's tools have changed, or others answer. */
+/** Loads the tools, and again when they may have changed: with another credential, mode or configuration of the server. */
 function useTools(path: string, { credential: { bearer }, shown }: PlaygroundCaller): Resource<readonly ListedTool[]> {
   const { mcp, mode } = useConfig()
   const revision = mcp.find(server => server.path === path)?.revision

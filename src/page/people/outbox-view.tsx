@@ -1,4 +1,4 @@
-/** The messages that a live backend would have sent, updated as they come. */
+/** The messages that a live backend would have sent, updated as they arrive. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { Message as SentMessage } from '../../supabase/operations.js'
@@ -59,7 +59,7 @@ function Outbox() {
   )
 }
 
-/** Announces new messages, but not those that were there at first. All that are shown count as seen. */
+/** Announces messages that arrive while the view is open. All messages that are shown count as seen. */
 function useArrivals(messages: readonly SentMessage[] | undefined): void {
   const seen = useRef<string | undefined>(undefined)
   const newest = messages?.[0]
@@ -73,7 +73,7 @@ function useArrivals(messages: readonly SentMessage[] | undefined): void {
   }, [messages])
 }
 
-/** While the pointer or the focus is in the list, nothing is put above what is being read. */
+/** While the pointer or the focus is in the list, new messages wait, so that nothing moves while the user reads. */
 function Messages({ of: messages, isNewest }: { readonly of: readonly SentMessage[]; readonly isNewest: boolean }) {
   const [isUsed, setUsed] = useState(false)
   const shown = useRef(messages)

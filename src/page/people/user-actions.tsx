@@ -1,4 +1,4 @@
-/** What a developer can do to a whole user, as their admin. */
+/** A developer's actions for a user. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
@@ -11,7 +11,7 @@ import { useSession } from '../session/session.jsx'
 import { Button } from '../widgets/button.jsx'
 import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
-import { useFields, useWorking } from '../widgets/form.jsx'
+import { useAction, useFields } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { type Admin, useAdmin } from './admin.js'
 import { isBanned, nameOf } from './user-states.jsx'
@@ -24,7 +24,7 @@ interface Props {
 export function UserActions({ of: user, onDone }: Props) {
   const admin = useAdmin()
   const control = useControl()
-  const { busy, failure, run } = useWorking()
+  const { busy, failure, run } = useAction()
   const now = useNow()
   const signIn = () =>
     run(async () => {
@@ -35,7 +35,7 @@ export function UserActions({ of: user, onDone }: Props) {
           title={`Signed in as ${nameOf(user)}`}
           secret={access_token}
           what="access token"
-          note="This is the access token of a new session. It ends with the session, which is listed below."
+          note="This is the access token of a new session. It stops working when the session, listed below, ends."
         />,
       )
     })
@@ -77,7 +77,7 @@ const links = {
 
 type LinkKind = keyof typeof links
 
-/** Puts a mail into the outbox, as the app would by asking for it. */
+/** Requests a mail for the user, as the app would. */
 function SendLink({ of: user }: { readonly of: ListedUser }) {
   const { auth } = useSession()
   const { values, field } = useFields({
@@ -122,7 +122,7 @@ const bans = [
   ['1h', 'For 1 hour'],
   ['24h', 'For 24 hours'],
   ['168h', 'For 7 days'],
-  // As Supabase's dashboard does it: a hundred years.
+  // A hundred years, as in Supabase's dashboard.
   ['876000h', 'Until it is lifted'],
 ] as const
 

@@ -1,4 +1,4 @@
-/** All users with an account, and one of them in detail. */
+/** All users, or one of them in detail. */
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
 import { useControl } from '../api.js'

@@ -1,4 +1,4 @@
-/** The credential of the playground and of calls of tools, and the models listed for it. A pasted key is kept in the page's memory only. */
+/** The credential for the playground and for tool calls, and its models. A pasted key is kept in the page's memory only. */
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
@@ -8,10 +8,11 @@ import { Failure, unanswered } from '../failure.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { PasswordField, Select } from '../widgets/fields.jsx'
+import { errorIn } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { useOnce } from '../widgets/resource.js'
 import { goTo, placeOf } from './at-the-end.js'
-import { belongTo, type Conversation, type CredentialChoice, edit } from './conversation.js'
+import { type Conversation, type CredentialChoice, edit, setOwner } from './conversation.js'
 
 export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: PlaygroundCaller) {
   const settle = (event: Event) => {
@@ -51,7 +52,7 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
 
 export type PlaygroundCaller = ReturnType<typeof useCaller>
 
-/** Who asks, in the playground and in calls of tools. */
+/** The credential to send, in the playground and with tool calls. */
 export function useCaller(conversation: Conversation) {
   useOwner()
   const { pastedKey } = conversation
@@ -59,16 +60,16 @@ export function useCaller(conversation: Conversation) {
   const [settledKey, setSettledKey] = useState(pastedKey)
   return {
     ...{ credential, pastedKey },
-    /** Changes when another credential is in use; a key that is still being typed is not used. */
+    /** Changes with the credential in use. A key that is still being typed is not in use. */
     shown: `${credential.choice} ${credential.isThere} ${settledKey}`,
-    /** To be called when a pasted key is ready to be used. */
+    /** Call this when a pasted key is complete. */
     onSettled: () => setSettledKey(pastedKey),
   }
 }
 
 type Credential = ReturnType<typeof useCredential>
 
-/** Whether there is a key to send, if one is to be pasted. Otherwise moves the focus to its field. */
+/** Returns whether the key is there, if one is to be pasted. If not, moves the focus to its field. */
 export function requirePasted({ credential: { choice, isThere } }: PlaygroundCaller): boolean {
   if (choice !== 'pasted' || isThere) return true
   goTo('pastedKey')
@@ -78,7 +79,7 @@ export function requirePasted({ credential: { choice, isThere } }: PlaygroundCal
   return false
 }
 
-/** The credential that the playground sends to the platform. */
+/** The chosen credential, or the first possible one. */
 function useCredential({ credential: wish, pastedKey }: Conversation) {
   const fresh = useFreshKey()
   const { session, token } = useSession()
@@ -87,10 +88,10 @@ function useCredential({ credential: wish, pastedKey }: Conversation) {
   const mine = isUser ? `My session (${session.email})` : 'My session'
   const key = pastedKey.trim() || undefined
   const pasted = possible('pasted', 'A key that I paste', key)
-  // The first one is the usual one.
+  // The first one is the default.
   const all: readonly ReturnType<typeof possible>[] = [
     ...(fresh ? [possible('fresh', `New key “${fresh.name}”`, fresh.key)] : []),
-    // While it is not known whether a user is signed in, no key is asked for.
+    // Also while the session is still unknown, so that the page does not ask for a key too early.
     ...(session.kind === 'signed-out'
       ? []
       : [{ choice: 'session' as const, words: mine, isThere: isUser, bearer: token }]),
@@ -113,7 +114,7 @@ function useOwner(): void {
   const { session } = useSession()
   const person = session.kind === 'user' ? session.email : undefined
   useLayoutEffect(() => {
-    if (session.kind !== 'unknown') belongTo(person)
+    if (session.kind !== 'unknown') setOwner(person)
   }, [session.kind, person])
 }
 
@@ -126,8 +127,8 @@ interface Listed {
 }
 
 /**
- * The models that the platform lists for a credential. `hint` says why only the configured ones are shown, if the listing failed.
- * Asks once per credential: these requests appear in the developer's log and count towards the same limits.
+ * The models that the platform lists for a credential. If that fails, shows the configured ones, and `hint` says why.
+ * Sends one request per credential, because these count towards the same limits.
  */
 export function useModels({ credential: { bearer, isThere }, shown }: PlaygroundCaller) {
   const { models: configured } = useConfig()
@@ -150,7 +151,7 @@ async function listModels(bearer: Credential['bearer'], signal: AbortSignal): Pr
   const headers = { authorization: `Bearer ${await bearer()}`, [DASHBOARD_HEADER]: 'yes' }
   const response = await fetch('/v1/models', { headers, signal }).catch(unanswered)
   const json = await response.json().catch(() => undefined)
-  if (!response.ok) throw new Failure(response.status, String(json?.error ?? `status ${response.status}`))
+  if (!response.ok) throw new Failure(response.status, errorIn(json) ?? `status ${response.status}`)
   const models: unknown = json?.data
   return Array.isArray(models) ? models.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])) : []
 }

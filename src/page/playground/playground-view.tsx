@@ -18,16 +18,16 @@ import { useOnce, useResource } from '../widgets/resource.js'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { CHAT } from './ask-model.js'
-import { goTo, useAtTheEnd } from './at-the-end.js'
+import { goTo, useFollowEnd } from './at-the-end.js'
 import { Composer, goToComposer } from './composer.jsx'
 import {
+  awaitsAnswer,
   begin,
   type Conversation,
   clear,
   edit,
-  isAsked,
   isRunning,
-  type Means,
+  type Sender,
   say,
   useConversation,
 } from './conversation.js'
@@ -44,16 +44,16 @@ export function PlaygroundView() {
   const models = useModels(caller)
   const { settings, turns, system, draft } = conversation
   const model = settings.model || (models.ids[0] ?? '')
-  const means: Means = {
+  const sender: Sender = {
     control: useControl(),
     bearer: caller.credential.bearer,
     bodyFor: messages => bodyFor(conversation, model, messages),
   }
   const busy = isRunning(conversation)
-  const { isAway, catchUp } = useAtTheEnd(turns)
+  const { isAway, catchUp } = useFollowEnd(turns)
   const sayNow = (text: string, before?: number) => {
     catchUp()
-    say(text, means, before)
+    say(text, sender, before)
   }
   const send = (text: string) => {
     if (!bodyFor(conversation, model, []) || !requirePasted(caller)) return
@@ -66,19 +66,24 @@ export function PlaygroundView() {
   return (
     <View title="Playground" lead={<ModeNote />} action={turns.length > 0 && <Actions {...{ conversation, busy }} />}>
       <div class="playground stack">
-        <SettingsPanel {...{ conversation, caller, models, model }} />
+        <SettingsPanel {...{ settings, caller, models, model }} />
         <div class="conversation">
           {opening}
           <SystemMessage text={system} />
-          {turns.length === 0 ? <Beginning onSay={send} /> : <Transcript {...{ turns, busy, means }} onSay={sayNow} />}
-          <Composer {...{ draft, busy, isAway }} isAsked={isAsked(conversation)} onSend={send} onCatchUp={catchUp} />
+          {turns.length === 0 ? <Beginning onSay={send} /> : <Transcript {...{ turns, busy, sender }} onSay={sayNow} />}
+          <Composer
+            {...{ draft, busy, isAway }}
+            awaitsAnswer={awaitsAnswer(conversation)}
+            onSend={send}
+            onCatchUp={catchUp}
+          />
         </div>
       </div>
     </View>
   )
 }
 
-/** Loads the request that the address names, and asks before it replaces a conversation. */
+/** Opens the request that the address names. Asks before it replaces a conversation. */
 function useOpening(conversation: Conversation) {
   const exchange = useAddress().query.get('exchange')
   const control = useControl()
@@ -89,7 +94,7 @@ function useOpening(conversation: Conversation) {
     announce('The request is ready to be sent.')
   }
   const show = ({ request }: JournalEntry) => {
-    // From here on the conversation is the user's, also after going back and forth.
+    // Without the exchange in the address, going back and forward does not replace the conversation again.
     navigate(routes.playground, { replace: true })
     const found = conversationOf(request.body)
     if (!found) return setProblem('The body of this request was not kept, so it cannot be opened here.')
@@ -98,7 +103,7 @@ function useOpening(conversation: Conversation) {
       title: 'Replace the conversation?',
       send: 'Replace',
       tone: 'main',
-      children: <p>The conversation that is here now is discarded.</p>,
+      children: <p>Your current conversation will be discarded.</p>,
       onSend: async () => {},
       onDone: () => start(found),
     })
@@ -109,7 +114,7 @@ function useOpening(conversation: Conversation) {
   return problem !== undefined && <Notice tone="care">{problem}</Notice>
 }
 
-/** The request body. If a setting is invalid, moves the focus to it instead. */
+/** The request body. Undefined if a setting is invalid; the focus moves there. */
 function bodyFor({ settings }: Conversation, model: string, messages: readonly object[]): object | undefined {
   const put = bodyWith(settings, model, messages)
   if ('body' in put) return put.body
@@ -138,7 +143,7 @@ function Actions({ conversation, busy }: { readonly conversation: Conversation; 
 
 const examples = ['Hello', 'Tell me a story', 'What is the weather in Oslo?'] as const
 
-/** A live model would not understand this. */
+/** Magic words, which only work with emulated models. */
 const magic = 'standin:error-503'
 
 /** Shown in an empty conversation: suggestions to start with. */
@@ -159,7 +164,6 @@ function Beginning({ onSay }: { readonly onSay: (text: string) => void }) {
   )
 }
 
-/** The system message. */
 function SystemMessage({ text }: { readonly text: string }) {
   return (
     <Disclosure summary="System message" note={text.trim() === '' ? 'none' : text}>
@@ -177,7 +181,7 @@ function SystemMessage({ text }: { readonly text: string }) {
 
 /** Says where the answers come from. */
 function ModeNote() {
-  // A new object each time it is loaded, and the mode of chats is loaded with it.
+  // A new object after each reload, so that the mode of chats is loaded again with it.
   const config = useConfig()
   const control = useControl()
   const { value } = useResource(signal => loadMode(control, signal), [control, config])
@@ -196,7 +200,7 @@ const meanings: Readonly<Record<string, string>> = {
   replay: 'recordings answer. A request that was not recorded is an error.',
 }
 
-/** The mode for chats. Empty if the control API is closed to the page. */
+/** The mode of chat completions. Empty if the control API is closed to the page. */
 async function loadMode(control: Control, signal: AbortSignal): Promise<string> {
   try {
     const { mode, modes } = await control('GET /mode', { signal })

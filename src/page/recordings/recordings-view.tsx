@@ -1,4 +1,4 @@
-/** The recordings: search, view and delete them. */
+/** The recordings, which can be searched, viewed and deleted. */
 import type { ComponentChildren } from 'preact'
 import { recordingAt, routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
@@ -80,13 +80,13 @@ function statesOf(recording: ListedRecording): readonly TonedWord[] {
   const { status, streamed, complete, used, stale } = recording
   return [
     [status >= 400 ? 'care' : 'plain', `${status} ${streamed ? 'stream' : 'whole'}`],
-    ...(complete ? [] : [['danger', 'Broke off'] as const]),
+    ...(complete ? [] : [['danger', 'Incomplete'] as const]),
     ...(stale ? [['care', 'Stale'] as const] : []),
     ...(used ? [['good', 'Used'] as const] : []),
   ]
 }
 
-/** Browsers get slow with more text on a page. */
+/** The most characters that are shown, since browsers get slow with more. */
 const LONGEST_SHOWN = 200_000
 
 function OneRecording({ file }: { readonly file: string }) {
@@ -106,7 +106,7 @@ function OneRecording({ file }: { readonly file: string }) {
           <>
             <CodeBlock code={text.slice(0, LONGEST_SHOWN)} copied={text} label="the file" />
             {text.length > LONGEST_SHOWN && (
-              <p class="quiet">This is the beginning of a long file. Copy gives all of it.</p>
+              <p class="quiet">Only the start of this long file is shown. The button copies all of it.</p>
             )}
           </>
         )}

@@ -1,4 +1,4 @@
-/** Tries a prompt against the rules: what would be sent, and why each rule matches or not. Nothing is sent or installed. */
+/** Tries a prompt: shows the reply, and why each rule matches or not. Nothing is sent or installed. */
 import { useState } from 'preact/hooks'
 import type { Explained } from '../../replies/operations.js'
 import { useControl } from '../api.js'
@@ -8,9 +8,9 @@ import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 
 interface Props {
-  /** A rule that is being written, and the id of the one that it changes. */
+  /** The text of a rule that is being edited, and the rule's id unless it is new. */
   readonly draft?: { readonly yaml: string; readonly id?: string | undefined; readonly isBroken: boolean }
-  /** The exchange whose request is tried in place of a prompt. */
+  /** The exchange whose request is tried instead of a prompt. */
   readonly exchange?: string | undefined
 }
 

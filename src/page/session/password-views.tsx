@@ -1,11 +1,11 @@
-/** What is sent by mail: links that set a new password, and links that confirm an address. */
+/** The views and fields for passwords, and for the links that are sent by mail. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { Field, PasswordField } from '../widgets/fields.jsx'
-import { Form, useWorking } from '../widgets/form.jsx'
+import { Form, useAction } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
@@ -24,11 +24,11 @@ export const EmailField = (props: TextProps) => (
 interface NewPasswordProps extends TextProps {
   readonly label?: string
   readonly required?: boolean
-  /** What is worth knowing beside the rule. */
+  /** Shown after the rule for passwords. */
   readonly note?: string
 }
 
-/** A password to choose, with the rule that it has to follow. */
+/** A field for a new password, with the rule for passwords as its hint. */
 export function NewPasswordField({ label = 'Password', note = '', ...field }: NewPasswordProps) {
   const hint = `${useConfig().password_rule ?? ''} ${note}`.trim()
   return <PasswordField name="password" autocomplete="new-password" {...field} {...{ label, hint }} />
@@ -67,7 +67,7 @@ export function NewPassword() {
   }
 }
 
-/** Says where to find a message: in the outbox here, or in the real inbox with a live backend. */
+/** Says where to find a mail: in the outbox, or in the real inbox if a live backend sends it. */
 export function WhereMailIs() {
   if (useConfig().auth_mode === 'proxy') return <>The live backend has sent it.</>
   return (
@@ -77,10 +77,10 @@ export function WhereMailIs() {
   )
 }
 
-/** Sends the link that confirms an address once more. */
+/** Sends the link that confirms an address again. */
 export function SendAgain({ email }: { readonly email: string }) {
   const { auth } = useSession()
-  const { busy, failure, run } = useWorking()
+  const { busy, failure, run } = useAction()
   const [isSent, setSent] = useState(false)
   const send = async () => {
     const options = { emailRedirectTo: location.origin + routes.keys }

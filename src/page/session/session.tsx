@@ -10,7 +10,7 @@ import { type Auth, openAuth, requireSuccess, STORAGE_KEY } from './auth-client.
 
 type Session =
   | { readonly kind: 'unknown' }
-  /** With the reason if a session ended without the user signing out. */
+  /** `because` says why, if the session ended without the user signing out. */
   | { readonly kind: 'signed-out'; readonly because?: string }
   | { readonly kind: 'user'; readonly email: string }
 
@@ -18,33 +18,33 @@ interface SessionAccess extends ReturnType<typeof accessTo> {
   readonly session: Session
 }
 
-const NOT_LOADED = 'Signing in could not be loaded. Load the page again.'
+const NOT_LOADED = 'Sign-in could not be loaded. Reload the page.'
 
 const Context = createContext<SessionAccess | undefined>(undefined)
 
 export function useSession(): SessionAccess {
   const access = useContext(Context)
-  if (!access) throw new Error('The session is asked for outside of its provider.')
+  if (!access) throw new Error('useSession was called outside of SessionProvider.')
   return access
 }
 
-/** What happens when the client has no session any more: the page says why, if there was one. */
-function useEnd(setSession: Dispatch<StateUpdater<Session>>) {
+/** Handles the end of the client's session. The page then says why it ended. */
+function useSessionEnd(setSession: Dispatch<StateUpdater<Session>>) {
   const hadSession = useRef(localStorage.getItem(STORAGE_KEY) !== null)
   const isEnding = useRef(false)
   const refusedWith = useRef('')
   async function lose(): Promise<void> {
     if (isEnding.current) return
-    // No user was signed in, or the user has just signed out. A reason that is shown stays.
+    // No user was signed in, or the user has just signed out. If a reason is shown already, it stays.
     if (!hadSession.current) return setSession(now => (now.kind === 'signed-out' ? now : { kind: 'signed-out' }))
     isEnding.current = true
     hadSession.current = false
     const because = await whyEnded(refusedWith.current)
     isEnding.current = false
-    // Unless a user has signed in meanwhile.
+    // Unless a user has signed in again by now.
     if (!hadSession.current) setSession({ kind: 'signed-out', because })
   }
-  // Also when another tab has found that the session is over. The client itself only tells of a sign-out.
+  // Another tab may find out that the session has ended. The client itself only reports sign-outs.
   useEffect(() => {
     const removed = ({ key, newValue }: StorageEvent) => {
       if (key === STORAGE_KEY && newValue === null) void lose()
@@ -59,11 +59,11 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   const config = useConfig()
   const { url, auth_url, anon_key } = config
   const [session, setSession] = useState<Session>({ kind: 'unknown' })
-  const { hadSession, refusedWith, lose } = useEnd(setSession)
+  const { hadSession, refusedWith, lose } = useSessionEnd(setSession)
   const users = useRef(config.users)
   users.current = config.users
 
-  // Creates a new client for another backend, but not when only the models change.
+  // A new client for another backend, but not when other parts of the configuration change.
   const auth = useMemo(
     () =>
       openAuth(config, code => {
@@ -89,29 +89,29 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   }, [auth])
 
   const access = useMemo(() => accessTo(auth, hadSession, lose), [auth])
-  // The clock may have been moved.
+  // The clock may have been adjusted.
   const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
   useConfigChanges(check)
 
   return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
 }
 
-/** Makes a refused session valid again if it has only expired. Otherwise ends it, unless the backend does not answer. */
+/** Refreshes a refused session if its token has only expired. Otherwise ends it, unless the backend does not respond. */
 async function renewed(auth: Promise<Auth>, lose: () => Promise<void>): Promise<boolean> {
   const client = await auth
   const { error } = await client.getUser()
   if (!error) return true
-  // A clock that was moved makes tokens expire; the session goes on.
+  // Adjusting the clock makes tokens expire, but not the session.
   if (error.code === 'bad_jwt' && !(await client.refreshSession()).error) return true
   if (error.name === 'AuthRetryableFetchError') return false
   keepReason(error.code)
-  // Without asking the backend to end what it does not know.
+  // No sign-out request, since the backend does not know this session.
   localStorage.removeItem(STORAGE_KEY)
   await lose()
   return false
 }
 
-/** What can be done with the session of a client. `lose` ends a session that the backend does not accept. */
+/** The functions that use the client's session. `lose` ends a session that the backend does not accept. */
 function accessTo(auth: Promise<Auth>, hadSession: { current: boolean }, lose: () => Promise<void>) {
   let renewal: Promise<boolean> | undefined
   return {
@@ -123,7 +123,7 @@ function accessTo(auth: Promise<Auth>, hadSession: { current: boolean }, lose: (
       if (!answer.data.session) throw signedOut()
       return answer.data.session.access_token
     },
-    /** Signs out at the user's request. Rejects with a Failure if the backend does not answer. */
+    /** Signs out at the user's request. Rejects with a Failure if the backend does not respond. */
     async signOut(): Promise<void> {
       hadSession.current = false
       // Signs out in this browser only; other sessions of the user continue.
@@ -132,11 +132,11 @@ function accessTo(auth: Promise<Auth>, hadSession: { current: boolean }, lose: (
       requireSuccess(answer)
       announce('Signed out.')
     },
-    /** Renews a session that was refused. Returns whether it goes on. */
+    /** Renews a session that was refused. Resolves with whether it is valid again. */
     async renew(): Promise<boolean> {
       // A request that was sent before the session ended may be refused after it has.
       if (!hadSession.current) return false
-      // Requests that are refused together wait for the same renewal, so that the first reason for the end is the one shown.
+      // Requests that are refused together share one renewal, so that the first reason for the end is the one shown.
       renewal ??= renewed(auth, lose).finally(() => {
         renewal = undefined
       })
@@ -145,7 +145,7 @@ function accessTo(auth: Promise<Auth>, hadSession: { current: boolean }, lose: (
   }
 }
 
-/** The user's API. A request that is refused is repeated if the session only had to be renewed. */
+/** The user's API. A refused request is repeated if renewing the session helps. */
 export function useUserApi(): DashboardApi {
   const { token, renew } = useSession()
   return useMemo(() => {
@@ -164,12 +164,12 @@ export function useUserApi(): DashboardApi {
 
 const ORIGIN_KEY = 'standin-dashboard-origin'
 
-/** Keeps what the server was when this user signed in, to tell a restart from a sign-out later. */
+/** Remembers the server's run at the sign-in, to tell a restart from a sign-out later. */
 function keepOrigin(signIn: string, users: ConfigJson['users']): void {
   if (origin().signIn !== signIn) localStorage.setItem(ORIGIN_KEY, JSON.stringify({ signIn, ...users }))
 }
 
-/** Keeps the code of a refusal for the other tabs. */
+/** Remembers the code of a refusal for the other tabs. */
 const keepReason = (refusedWith: string | undefined) =>
   localStorage.setItem(ORIGIN_KEY, JSON.stringify({ ...origin(), refusedWith }))
 
@@ -183,7 +183,7 @@ async function whyEnded(code: string): Promise<string> {
     return 'Standin was restarted, and keeps users and sessions in memory only. Sign in again.'
   }
   if (now && before.replaced !== undefined && before.replaced !== now.users.replaced) {
-    return 'Standin was reset, and its sessions with it. Sign in again.'
+    return 'Standin was reset, which ended all sessions. Sign in again.'
   }
   return reasons[code || (before.refusedWith ?? '')] ?? 'You were signed out elsewhere. Sign in again.'
 }
@@ -192,5 +192,5 @@ const reasons: Readonly<Record<string, string>> = {
   '': 'You signed out in another tab.',
   user_not_found: 'Your account was deleted.',
   user_banned: 'Your account is banned.',
-  bad_jwt: 'Standin does not accept your session any more. Sign in again.',
+  bad_jwt: 'Your session is no longer valid. Sign in again.',
 }

@@ -14,15 +14,19 @@ import { requireSuccess } from './auth-client.js'
 import { EmailField, NewPasswordField, SendAgain, WhereMailIs } from './password-views.jsx'
 import { useSession } from './session.jsx'
 
-export function SignIn() {
+/** The fields of both views. Opens the API keys once a user is signed in, unless the form is shown in place of another view. */
+function useCredentials() {
   const { session, auth } = useSession()
-  const { sign_in: known } = useConfig()
-  const { values, change, field } = useFields({ email: '', password: '' })
-
   useEffect(() => {
-    if (session.kind === 'user' && viewAt(location.pathname) === 'signIn') navigate(routes.keys, { replace: true })
+    const view = viewAt(location.pathname)
+    if (session.kind === 'user' && (view === 'signIn' || view === 'signUp')) navigate(routes.keys, { replace: true })
   }, [session.kind])
+  return { session, auth, ...useFields({ email: '', password: '' }) }
+}
 
+export function SignIn() {
+  const { session, auth, values, change, field } = useCredentials()
+  const { sign_in: known } = useConfig()
   const signIn = async () => requireSuccess(await (await auth).signInWithPassword(values))
 
   return (
@@ -55,14 +59,8 @@ export function SignIn() {
 }
 
 export function SignUp() {
-  const { session, auth } = useSession()
-  const { values, field } = useFields({ email: '', password: '' })
+  const { auth, values, field } = useCredentials()
   const [unconfirmed, setUnconfirmed] = useState(false)
-
-  useEffect(() => {
-    if (session.kind === 'user') navigate(routes.keys, { replace: true })
-  }, [session.kind])
-
   async function signUp(): Promise<void> {
     const options = { emailRedirectTo: location.origin + routes.keys }
     const answer = await (await auth).signUp({ ...values, options })
@@ -95,7 +93,7 @@ const ConfirmAddress = ({ email }: { readonly email: string }) => (
   </View>
 )
 
-/** Shows its content to signed-in users, and the sign-in form at the same address to others. */
+/** Shows its content to signed-in users, and the sign-in form in its place to others. */
 export function RequireUser({ children }: { readonly children: ComponentChildren }) {
   const { session } = useSession()
   switch (session.kind) {
