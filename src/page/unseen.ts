@@ -1,5 +1,5 @@
 /** The number of messages that arrived since the outbox was last open. */
-import { useControl } from './api.js'
+import { control } from './api.js'
 import { useConfig } from './config.jsx'
 import { EVERY_MS, useResource } from './widgets/resource.js'
 import { createShared } from './widgets/shared.js'
@@ -16,12 +16,11 @@ export function markSeen(id: string): void {
 
 /** Also 0 if unknown: a live backend may send the messages, or the control API may be closed to the page. */
 export function useUnseenMessages(): number {
-  const control = useControl()
   const isKeptHere = useConfig().auth_mode === 'local'
   const after = lastSeen.use()
   const { value, failure } = useResource(
     async signal => (isKeptHere ? (await control('GET /outbox', { query: { after, limit: 1 }, signal })).total : 0),
-    [control, isKeptHere, after],
+    [isKeptHere, after],
     EVERY_MS,
   )
   return failure ? 0 : (value ?? 0)

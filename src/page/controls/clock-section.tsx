@@ -1,7 +1,7 @@
 /** The clock for everything that expires. */
 import type { InputOf } from '../../api/client.js'
 import type { ControlOperations } from '../../http/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { configHasChanged, timeOn } from '../config.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
@@ -26,7 +26,7 @@ export function ClockSection({ controls, reload }: ControlProps) {
       of="clock"
       lead="Tokens, keys, sessions, codes, bans and limits use it. Pace and timeouts do not."
       undo="Back to real time"
-      restore={control => control('PUT /clock', { body: { reset: true } })}
+      restore={() => control('PUT /clock', { body: { reset: true } })}
       {...{ controls, reload }}
     >
       <p class="control-line row">
@@ -41,7 +41,6 @@ export function ClockSection({ controls, reload }: ControlProps) {
 
 /** The buttons that adjust the clock. */
 function ClockButtons({ frozen, reload }: { readonly frozen: boolean; readonly reload: () => void }) {
-  const control = useControl()
   const { busy, failure, run } = useAction()
   const adjust = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
     await run(() => control('PUT /clock', { body }), said)

@@ -1,6 +1,6 @@
 /** Controls for the running platform: where answers come from, faults, pace, limits and the clock. */
 import { useEffect } from 'preact/hooks'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { configHasChanged, useConfig } from '../config.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { AskButton } from '../widgets/dialog.jsx'
@@ -17,8 +17,7 @@ import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 const EVERY_MS = 3000
 
 export function ControlsView() {
-  const control = useControl()
-  const loaded = useResource(signal => loadControls(control, signal), [control], EVERY_MS)
+  const loaded = useResource(loadControls, [], EVERY_MS)
   const { value, reload } = loaded
   useModeChanges(value)
   return (
@@ -74,7 +73,6 @@ function useModeChanges(controls: Controls | undefined): void {
 }
 
 function ResetButton({ reload }: { readonly reload: () => void }) {
-  const control = useControl()
   const isInMemory = useConfig().users.run !== null
   const onDone = () => {
     reload()
@@ -106,7 +104,7 @@ const resetInWords = (isInMemory: boolean) => (
       </p>
     )}
     <p>
-      Pending faults, rules added at run time, the state of rules, used limits and the journal are cleared.{' '}
+      Pending faults, rules added at run time, the state of rules, limit usage and the journal are cleared.{' '}
       {isInMemory ? 'Recordings stay.' : 'Users, keys and recordings stay.'}
     </p>
   </>

@@ -1,6 +1,6 @@
 /** Faults for the next requests, and faults for random ones. */
 import type { Fault, FaultCallInput, RandomFault } from '../../core/fault.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
@@ -21,8 +21,7 @@ const presets: readonly (readonly [name: string, fault: Fault])[] = [
 const REMOVED = 'The fault is removed.'
 
 /** The changes of faults. Each rejects if it fails. */
-function useFaultChanges({ controls: { random }, reload }: ControlProps) {
-  const control = useControl()
+function faultChanges({ controls: { random }, reload }: ControlProps) {
   const settle = (work: Promise<unknown>, said: string) => work.then(() => announce(said)).finally(reload)
   const setRandom = (faults: readonly object[], said: string) =>
     settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
@@ -37,7 +36,7 @@ function useFaultChanges({ controls: { random }, reload }: ControlProps) {
 }
 
 export function FaultsSection({ controls, reload }: ControlProps) {
-  const { addNext, addRandom, removeNext, removeRandom, clear } = useFaultChanges({ controls, reload })
+  const { addNext, addRandom, removeNext, removeRandom, clear } = faultChanges({ controls, reload })
   const { failure, run } = useAction()
   /** For buttons that remove faults. They disappear with the faults, so the focus moves to the heading. */
   const remove = (work: () => Promise<unknown>) => (button: HTMLElement) => void focusGroupHeading(button, run(work))
@@ -45,7 +44,7 @@ export function FaultsSection({ controls, reload }: ControlProps) {
     <ControlSection
       of="faults"
       lead="A fault makes matching requests fail. Requests with a rejected credential do not count."
-      restore={control => control('DELETE /faults/random')}
+      restore={() => control('DELETE /faults/random')}
       {...{ controls, reload }}
     >
       <Presets legend="Next request" of={presets} onChoose={fault => run(() => addNext({ fault }))} />

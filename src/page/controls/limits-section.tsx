@@ -1,6 +1,6 @@
 /** The limits per credential, and what each credential has used. */
 import { type CurrentLimits, limitsChange } from '../../config/limit-options.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { FailureNote } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
@@ -8,14 +8,13 @@ import { type ControlProps, ControlSection, type Controls } from './section.jsx'
 
 export function LimitsSection({ controls, reload }: ControlProps) {
   const { inForce, configured } = controls.limits
-  const control = useControl()
   const send = (body: CurrentLimits) => control('PUT /limits', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
   return (
     <ControlSection
       of="limits"
       lead="Per credential. Above the limit: 429 with Retry-After. 0 is no limit."
-      restore={control => control('DELETE /limits')}
+      restore={() => control('DELETE /limits')}
       {...{ controls, reload }}
     >
       <OptionFields

@@ -1,7 +1,7 @@
 /** Where answers come from, for all endpoints or for individual ones. */
 import { useState } from 'preact/hooks'
 import type { CurrentModes } from '../../config/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { ask } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
@@ -32,7 +32,6 @@ const modeOrder = Object.keys(modes) as Mode[]
 
 /** Modes that use the live platform may cost money, so they need confirmation. */
 function useChoice(reload: () => void) {
-  const control = useControl()
   const { failure, run } = useAction()
   const change = (to: CurrentModes) => control('PUT /mode', { body: to }).finally(reload)
   const said = 'The mode is changed.'
@@ -59,7 +58,7 @@ export function ModeSection({ controls, reload }: ControlProps) {
     <ControlSection
       of="mode"
       lead="Credentials are checked in every mode."
-      restore={control => control('DELETE /mode')}
+      restore={() => control('DELETE /mode')}
       {...{ controls, reload }}
     >
       <RadioGroup

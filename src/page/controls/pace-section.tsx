@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { PaceSettings } from '../../config/limit-options.js'
 import { type Pace, type PaceInput, paceChange, paceInput, unpaced } from '../../core/pace.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Select } from '../widgets/fields.jsx'
@@ -32,7 +32,6 @@ const isSamePace = (one: Pace, other: Pace) =>
 
 export function PaceSection({ controls, reload }: ControlProps) {
   const { inForce, configured } = controls.pace
-  const control = useControl()
   const send = (body: PaceSettings) => control('PUT /pace', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
   const [chosen, setChosen] = useState(EVERY)
@@ -48,7 +47,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
     <ControlSection
       of="pace"
       lead="How fast answers stream. A rule or a request can override it."
-      restore={control => control('DELETE /pace')}
+      restore={() => control('DELETE /pace')}
       {...{ controls, reload }}
     >
       <div class="control-line row">

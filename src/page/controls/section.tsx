@@ -1,13 +1,13 @@
 /** A group of controls, with what the groups have in common. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useState } from 'preact/hooks'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { useAction } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 
-export async function loadControls(control: Control, signal: AbortSignal) {
+export async function loadControls(signal: AbortSignal) {
   const [mode, choices, { data: waiting }, random, pace, limits, clock] = await Promise.all([
     control('GET /mode', { signal }),
     control('GET /mode/choices', { signal }),
@@ -54,18 +54,17 @@ interface Props extends ControlProps {
   readonly of: keyof typeof sections
   readonly lead: ComponentChildren
   readonly undo?: string
-  restore(control: Control): Promise<unknown>
+  restore(): Promise<unknown>
   readonly children: ComponentChildren
 }
 
 export function ControlSection({ of: id, lead, restore, controls, reload, children, ...more }: Props) {
   const { undo = 'Back to the configuration' } = more
-  const control = useControl()
   const { busy, failure, run } = useAction()
   const [restored, setRestored] = useState(0)
   const title = sections[id]
   const restoreNow = async () => {
-    await restore(control).finally(reload)
+    await restore().finally(reload)
     setRestored(count => count + 1)
   }
   const restoreAll = () => run(restoreNow, `${title}: reset to the configuration.`)

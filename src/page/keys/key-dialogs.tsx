@@ -1,8 +1,8 @@
 /** Dialogs that create a key, roll it, and show a new secret once. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
-import type { DashboardApi } from '../api.js'
 import { useNow } from '../config.jsx'
+import { useUserApi } from '../session/session.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Confirm, Dialog } from '../widgets/dialog.jsx'
@@ -29,11 +29,11 @@ const lifetimes = [
 ] as const
 
 interface MakeProps {
-  readonly api: DashboardApi
   readonly onMade: (key: NewApiKey) => void
 }
 
-export function CreateDialog({ api, onMade }: MakeProps) {
+export function CreateDialog({ onMade }: MakeProps) {
+  const api = useUserApi()
   // The day has the form `YYYY-MM-DD`.
   const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
   const { name, lifetime, day } = values
@@ -89,7 +89,8 @@ const overlaps = [
   { label: 'Works for 7 more days', value: 7 * DAY_S },
 ]
 
-export function RollDialog({ old, api, onMade }: MakeProps & { readonly old: ApiKeyView }) {
+export function RollDialog({ old, onMade }: MakeProps & { readonly old: ApiKeyView }) {
+  const api = useUserApi()
   const [overlap, setOverlap] = useState(0)
   return (
     <Confirm

@@ -42,12 +42,12 @@ function Keys() {
     )
   }
   const create = (
-    <Button tone="main" icon="plus" onClick={() => openDialog(<CreateDialog {...{ api, onMade }} />)}>
+    <Button tone="main" icon="plus" onClick={() => openDialog(<CreateDialog onMade={onMade} />)}>
       Create key
     </Button>
   )
   const roll = (key: ApiKeyView) => (
-    <Button small about={key.name} onClick={() => openDialog(<RollDialog {...{ old: key, api, onMade }} />)}>
+    <Button small about={key.name} onClick={() => openDialog(<RollDialog old={key} onMade={onMade} />)}>
       Roll
     </Button>
   )

@@ -1,7 +1,7 @@
 /** The dialog for a new, copied or existing rule: shows what is wrong with it, tries it, and saves it. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
@@ -76,12 +76,11 @@ interface Saved {
 }
 
 function RuleForm({ begun, target, exchange, more, onSaved, onEdited, close, finish }: RuleFormProps) {
-  const control = useControl()
   const [yaml, setYaml] = useState(begun.yaml)
   const [place, setPlace] = useState<Place>({ kind: 'new file', name: begun.name ?? '', file: '' })
   const [saved, setSaved] = useState<Saved>()
   const changedId = target && !target.isCopied ? target.id : undefined
-  const problems = useProblems(control, yaml, changedId)
+  const problems = useProblems(yaml, changedId)
   const isEdited = !saved && (yaml !== begun.yaml || place.name !== (begun.name ?? ''))
   useLayoutEffect(() => onEdited(isEdited), [isEdited])
   const save = async () => {
@@ -89,7 +88,7 @@ function RuleForm({ begun, target, exchange, more, onSaved, onEdited, close, fin
       await control('PUT /replies/{id}', { id: target.id, body: target.isCopied ? { before: yaml } : { yaml } })
       announce('The rule was saved.')
       finish()
-    } else setSaved(await put(control, yaml, place))
+    } else setSaved(await put(yaml, place))
     onSaved?.()
   }
   if (saved) return <SavedNote of={saved} finish={finish} onUndone={() => onSaved?.()} />
@@ -123,7 +122,7 @@ function RuleForm({ begun, target, exchange, more, onSaved, onEdited, close, fin
   )
 }
 
-async function put(control: Control, yaml: string, { kind, name, file }: Place): Promise<Saved> {
+async function put(yaml: string, { kind, name, file }: Place): Promise<Saved> {
   switch (kind) {
     case 'new file':
       return control('POST /replies/keep', { body: { yaml, name } })
@@ -142,12 +141,8 @@ const places: readonly { readonly value: Place['kind']; readonly label: string }
 ]
 
 function PlaceFields({ place, onChange }: { readonly place: Place; readonly onChange: (place: Place) => void }) {
-  const control = useControl()
   // Until it has loaded, no existing files are offered.
-  const { value: { data: files = [] } = {} } = useResource(
-    signal => control('GET /replies/files', { signal }),
-    [control],
-  )
+  const { value: { data: files = [] } = {} } = useResource(signal => control('GET /replies/files', { signal }), [])
   const [first = ''] = files
   return (
     <>
@@ -164,7 +159,7 @@ function PlaceFields({ place, onChange }: { readonly place: Place; readonly onCh
           onChange={name => onChange({ ...place, name })}
           maxLength={80}
           placeholder="greetings"
-          hint="A new file in the folder of rules. Existing files are never overwritten."
+          hint="Creates a file in the rules folder. Existing files are never overwritten."
         />
       )}
       {place.kind === 'file' && (
@@ -187,7 +182,6 @@ interface SavedProps {
 }
 
 function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
-  const control = useControl()
   const { busy, run } = useAction()
   const undo = async () => {
     await Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))

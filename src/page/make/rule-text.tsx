@@ -1,7 +1,7 @@
 /** The text of a rule in an editor, with a list of its problems. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RuleProblem } from '../../replies/operations.js'
-import type { Control } from '../api.js'
+import { control } from '../api.js'
 import type { YamlEditor } from '../editor/yaml-editor.js'
 import { useOnce } from '../widgets/resource.js'
 import { Notice, Waiting } from '../widgets/states.jsx'
@@ -72,13 +72,13 @@ export function RuleText({ initial, problems, onChange }: Props) {
 const SETTLE_MS = 250
 
 /** The problems of a rule, checked a moment after the last key press. With an id, checks it as that rule's new text. */
-export function useProblems(control: Control, yaml: string, id: string | undefined): readonly RuleProblem[] {
+export function useProblems(yaml: string, id: string | undefined): readonly RuleProblem[] {
   const [problems, setProblems] = useState<readonly RuleProblem[]>([])
   const load = async (signal: AbortSignal) => {
     if (yaml.trim() === '') return [{ line: 1, column: 1, sentence: 'There is no rule here.' }]
     return (await control('POST /replies/check', { body: { yaml, ...(id !== undefined && { id }) }, signal })).problems
   }
   // If the check fails, saving shows why.
-  useOnce({ load, take: setProblems, failed: () => {}, afterMs: SETTLE_MS }, [control, yaml, id])
+  useOnce({ load, take: setProblems, failed: () => {}, afterMs: SETTLE_MS }, [yaml, id])
   return problems
 }

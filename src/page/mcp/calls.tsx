@@ -1,7 +1,7 @@
 /** The last calls of a tool by any client, from the journal. */
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { ShortCode } from '../widgets/code-block.jsx'
 import { Link } from '../widgets/link.jsx'
 import { List } from '../widgets/list-page.jsx'
@@ -19,14 +19,13 @@ const SEARCHED = 200
 const SHOWN = 20
 
 export function useCalls(path: string, tool: string) {
-  const control = useControl()
   const load = async (signal: AbortSignal) => {
     const body = { method: 'POST', path, text: 'tools/call', limit: SEARCHED }
     const { data } = await control('POST /journal/find', { body, signal })
     const calls = data.flatMap(entry => callIn(entry, tool))
     return { data: calls.reverse().slice(0, SHOWN) }
   }
-  return useResource(load, [control, path, tool], EVERY_MS)
+  return useResource(load, [path, tool], EVERY_MS)
 }
 
 function callIn({ id, at, request, response, error }: JournalEntry, tool: string) {

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { Message as SentMessage } from '../../supabase/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { markSeen } from '../unseen.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -24,8 +24,7 @@ const about = {
 export const OutboxView = () => (useConfig().auth_mode === 'local' ? <Outbox /> : <KeptElsewhere {...about} />)
 
 function Outbox() {
-  const control = useControl()
-  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), [control], EVERY_MS)
+  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), EVERY_MS)
   const { search } = list
   const isNewest = search.words === '' && search.query.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)
@@ -49,7 +48,7 @@ function Outbox() {
         searches="recipients, subjects and codes"
         empty={
           <Empty title="Nothing has been sent">
-            Confirmations, password resets, invitations and codes appear here by themselves.
+            Confirmations, password resets, invitations and codes appear here automatically.
           </Empty>
         }
       >

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useNow } from '../config.jsx'
 import { SecretDialog } from '../keys/key-dialogs.jsx'
 import { navigate } from '../routing.js'
@@ -13,7 +13,7 @@ import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { useAction, useFields } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
-import { type Admin, useAdmin } from './admin.js'
+import { admin } from './admin.js'
 import { isBanned, nameOf } from './user-states.jsx'
 
 interface Props {
@@ -22,8 +22,6 @@ interface Props {
 }
 
 export function UserActions({ of: user, onDone }: Props) {
-  const admin = useAdmin()
-  const control = useControl()
   const { busy, failure, run } = useAction()
   const now = useNow()
   const signIn = () =>
@@ -53,13 +51,13 @@ export function UserActions({ of: user, onDone }: Props) {
       {isBanned(user, now)
         ? button('Lift the ban', unban)
         : button('Ban', () => openDialog(<Ban of={user} onDone={onDone} />), 'warns')}
-      {button('Delete', () => askToDelete(admin, user), 'warns')}
+      {button('Delete', () => askToDelete(user), 'warns')}
       <FailureNote failure={failure} />
     </div>
   )
 }
 
-const askToDelete = (admin: Admin, user: ListedUser) =>
+const askToDelete = (user: ListedUser) =>
   ask({
     title: `Delete ${nameOf(user)}?`,
     send: 'Delete user',
@@ -111,7 +109,7 @@ function SendLink({ of: user }: { readonly of: ListedUser }) {
         {...field('redirectTo')}
         required={false}
         placeholder="https://…"
-        hint="Leave it empty for the site URL of the configuration."
+        hint="Leave it empty for the configured site URL."
       />
       <p>Mail is captured locally: it waits in the outbox.</p>
     </Confirm>
@@ -127,7 +125,6 @@ const bans = [
 ] as const
 
 function Ban({ of: user, onDone }: Props) {
-  const admin = useAdmin()
   const [duration, setDuration] = useState<(typeof bans)[number][0]>('24h')
   return (
     <Confirm

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser, OpenSession } from '../../supabase/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { KeyTable } from '../keys/keys-view.jsx'
 import { NewPasswordField } from '../session/password-views.jsx'
 import { Button } from '../widgets/button.jsx'
@@ -18,18 +18,17 @@ import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { focusHeading, Section, View } from '../widgets/view.jsx'
-import { useAdmin } from './admin.js'
+import { admin } from './admin.js'
 import { UserActions } from './user-actions.jsx'
 import { nameOf, States } from './user-states.jsx'
 
 export function UserView({ id }: { readonly id: string }) {
-  const control = useControl()
   const found = useResource(
     async signal => {
       const { data } = await control('GET /users', { query: { search: id }, signal })
       return data.find(user => user.id === id) ?? null
     },
-    [control, id],
+    [id],
     EVERY_MS,
   )
   const { value: user, reload } = found
@@ -93,7 +92,6 @@ type Edits = { readonly [Name in keyof Account]?: { readonly from: Account[Name]
 
 /** The fields that an admin can edit. Fields without edits stay up to date. */
 function Account({ of: user, onChanged }: Props) {
-  const admin = useAdmin()
   const now = formOf(user)
   const [edits, setEdits] = useState<Edits>()
   /** How often the changes were undone. Each time, a new form starts without the last failure. */
@@ -155,9 +153,8 @@ const sessionColumns: readonly Column<OpenSession>[] = [
 
 /** The user's open sessions, which can be ended one by one or together. */
 function Sessions({ of: user, onChanged }: Props) {
-  const control = useControl()
   const load = (signal: AbortSignal) => control('GET /sessions', { query: { search: user.id }, signal })
-  const loaded = useResource(load, [control, user.id, user.sessions], EVERY_MS)
+  const loaded = useResource(load, [user.id, user.sessions], EVERY_MS)
   const signOutButton = (label: string, title: string, onSend: () => Promise<unknown>) => (
     <AskButton
       {...{ small: true, label, title, onSend }}
@@ -196,9 +193,8 @@ function Sessions({ of: user, onChanged }: Props) {
 
 /** The user's API keys, which can be revoked. */
 function Keys({ of: user }: { readonly of: ListedUser }) {
-  const control = useControl()
   const load = (signal: AbortSignal) => control('GET /keys', { query: { user: user.id }, signal })
-  const loaded = useResource(load, [control, user.id], EVERY_MS)
+  const loaded = useResource(load, [user.id], EVERY_MS)
   return (
     <Section title="API keys">
       <Shown of={loaded}>

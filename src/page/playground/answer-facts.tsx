@@ -57,7 +57,7 @@ const advice: Readonly<Record<number, string>> = {
   400: 'Fix what the error names and try again. The request as it was sent is below.',
   413: 'Clear the conversation or send a shorter message.',
   424: 'No rule or recording matches this request. Write a rule for it, or record it once.',
-  429: 'Wait as long as it says, then try again. Limits and faults are under Controls.',
+  429: 'Wait as long as Retry-After says, then try again. Limits and faults are under Controls.',
   500: AGAIN,
   502: AGAIN,
   503: AGAIN,

@@ -28,7 +28,7 @@ export function AnswerTurn({ turn, number, busy, onAgain, onEdited, onResults }:
   const { answer, results, by } = turn
   const { text, reasoning, refusal, calls, model } = answer.completion
   const badge = badges[answer.state]
-  const again = `Ask for answer ${number} again`
+  const again = `Regenerate answer ${number}`
   return (
     <TurnFrame
       kind="answer"

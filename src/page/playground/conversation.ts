@@ -1,5 +1,5 @@
 /** The conversation with a model. It continues while another view is open, and is kept in the page's memory only. */
-import type { Control } from '../api.js'
+import { control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { createShared } from '../widgets/shared.js'
 import { askModel, CHAT } from './ask-model.js'
@@ -28,7 +28,6 @@ export interface Sender {
   /** The request body; `undefined` if a setting is invalid. */
   bodyFor(messages: readonly object[]): object | undefined
   bearer(): Promise<string | undefined>
-  readonly control: Control
 }
 
 const empty: Conversation = {
@@ -110,7 +109,7 @@ const upTo = (id: number | undefined) => {
 const changeAnswer = (id: number, changed: (turn: AnswerTurn) => AnswerTurn) =>
   change({ turns: shared.get().turns.map(turn => (turn.id === id && turn.kind === 'answer' ? changed(turn) : turn)) })
 
-async function answerTo(turns: readonly Turn[], { bodyFor, bearer, control }: Sender): Promise<void> {
+async function answerTo(turns: readonly Turn[], { bodyFor, bearer }: Sender): Promise<void> {
   const body = bodyFor(messagesOf(shared.get().system, turns))
   if (!body || isRunning(shared.get())) return
   const request = JSON.stringify(body)
@@ -120,7 +119,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, control }: Se
   change({ turns: [...turns, { kind: 'answer', id, answer: pendingAnswer(request, false) }] })
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
   // Without a session, the request is sent without a credential, and gets a 401.
-  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(control)])
+  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange()])
   const { signal } = leaving
   const answer = await askModel({ body: request, bearer: credential, signal, onChange: show.soon })
   show.now(answer)
@@ -128,7 +127,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, control }: Se
   if (!shared.get().turns.some(turn => turn.id === id)) return
   announce(announcementOf(answer))
   if (after === undefined) return
-  const by = await findAnswer({ request, completionId: answer.completion.id, after, control })
+  const by = await findAnswer(request, answer.completion.id, after)
   if (by) changeAnswer(id, turn => ({ ...turn, by }))
 }
 
@@ -165,21 +164,12 @@ function announcementOf({ state, completion: { text, refusal, calls } }: ModelAn
   return `Answer: ${words}${called}${state === 'stopped' ? ' Stopped.' : ''}`
 }
 
-interface Wanted {
-  readonly request: string
-  /** The id of the completion; empty for an error, or if the answer was stopped early. */
-  readonly completionId: string
-  /** The newest exchange before the request, since the same request may have been sent earlier. */
-  readonly after: string
-  readonly control: Control
-}
-
 /** How many characters of the body identify it. The last message is at the end. */
 const SEARCHED = 2000
 const WAIT_MS = 250
 
 /** The id of the newest exchange; `0` without one, undefined if the control API is closed to the page. */
-async function newestExchange(control: Control): Promise<string | undefined> {
+async function newestExchange(): Promise<string | undefined> {
   try {
     const { data } = await control('GET /journal', { query: { brief: true, limit: 1 } })
     return data[0]?.id ?? '0'
@@ -188,8 +178,11 @@ async function newestExchange(control: Control): Promise<string | undefined> {
   }
 }
 
-/** Finds the exchange of an answer in the journal. Undefined if the control API is closed to the page. */
-async function findAnswer({ request, completionId, after, control }: Wanted): Promise<AnswerOrigin | undefined> {
+/**
+ * Finds the exchange of an answer in the journal. Undefined if the control API is closed to the page. `completionId` is empty for an
+ * error, or if the answer was stopped early. `after` is the newest exchange before the request, which may have been sent earlier, too.
+ */
+async function findAnswer(request: string, completionId: string, after: string): Promise<AnswerOrigin | undefined> {
   const body = { method: 'POST', path: CHAT, text: request.slice(-SEARCHED), after, limit: 5 }
   // The journal adds an exchange when it has ended, which may be a moment after the page has read the last byte.
   for (let round = 0; round < 3; round++) {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { glob } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { failureOf } from '../failure.js'
 import { navigate, useAddress } from '../routing.js'
@@ -45,7 +45,6 @@ export function PlaygroundView() {
   const { settings, turns, system, draft } = conversation
   const model = settings.model || (models.ids[0] ?? '')
   const sender: Sender = {
-    control: useControl(),
     bearer: caller.credential.bearer,
     bodyFor: messages => bodyFor(conversation, model, messages),
   }
@@ -86,7 +85,6 @@ export function PlaygroundView() {
 /** Opens the request that the address names. Asks before it replaces a conversation. */
 function useOpening(conversation: Conversation) {
   const exchange = useAddress().query.get('exchange')
-  const control = useControl()
   const [problem, setProblem] = useState<string>()
   const start = (found: OpenedRequest) => {
     begin(found)
@@ -110,7 +108,7 @@ function useOpening(conversation: Conversation) {
   }
   const load =
     exchange === null ? undefined : (signal: AbortSignal) => control('GET /journal/{id}', { id: exchange, signal })
-  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [exchange, control])
+  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [exchange])
   return problem !== undefined && <Notice tone="care">{problem}</Notice>
 }
 
@@ -183,8 +181,7 @@ function SystemMessage({ text }: { readonly text: string }) {
 function ModeNote() {
   // A new object after each reload, so that the mode of chats is loaded again with it.
   const config = useConfig()
-  const control = useControl()
-  const { value } = useResource(signal => loadMode(control, signal), [control, config])
+  const { value } = useResource(loadMode, [config])
   const mode = value || config.mode
   return (
     <>
@@ -201,7 +198,7 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /** The mode of chat completions. Empty if the control API is closed to the page. */
-async function loadMode(control: Control, signal: AbortSignal): Promise<string> {
+async function loadMode(signal: AbortSignal): Promise<string> {
   try {
     const { mode, modes } = await control('GET /mode', { signal })
     const own = Object.entries(modes).find(([pattern]) => fits(pattern))

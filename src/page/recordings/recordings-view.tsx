@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { recordingAt, routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
 import { Badges, type TonedWord } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
@@ -22,13 +22,12 @@ export function RecordingsView() {
 }
 
 function AllRecordings() {
-  const control = useControl()
-  const list = useList(routes.recordings, (query, signal) => control('GET /recordings', { query, signal }), [control])
+  const list = useList(routes.recordings, (query, signal) => control('GET /recordings', { query, signal }))
   const folder = list.value?.folder
   return (
     <ListPage
       title="Recordings"
-      lead="Answers saved on disk. Replay answers the same requests with them."
+      lead="Answers saved on disk. Replay uses them to answer the same requests."
       of={list}
       what="recording"
       searches="paths, models, prompts and file names"
@@ -90,10 +89,9 @@ function statesOf(recording: ListedRecording): readonly TonedWord[] {
 const LONGEST_SHOWN = 200_000
 
 function OneRecording({ file }: { readonly file: string }) {
-  const control = useControl()
   const loaded = useResource(
     async signal => (await control('GET /recordings/{name}', { name: file, signal })).text,
-    [control, file],
+    [file],
   )
   const action = <DeleteButton file={file} onDone={() => navigate(routes.recordings)} />
   return (
@@ -123,7 +121,6 @@ interface DeleteProps {
 }
 
 function DeleteButton({ file, ...button }: DeleteProps) {
-  const control = useControl()
   return (
     <AskButton
       {...button}

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -27,13 +27,7 @@ type RuleRow = ListedRule & { readonly yaml?: string }
 const beginning = '- name: greeting\n  when:\n    user: hello\n  reply:\n    text: Hello! How can I help you?\n'
 
 export function RepliesView() {
-  const control = useControl()
-  const list = useList(
-    routes.replies,
-    (query, signal) => control('GET /replies', { query, signal }),
-    [control],
-    EVERY_MS,
-  )
+  const list = useList(routes.replies, (query, signal) => control('GET /replies', { query, signal }), EVERY_MS)
   const changes = useChanges(list)
   const open = (rule: RuleRow) => openRule(rule, list.reload)
   const gone = useLinked(open)
@@ -82,7 +76,6 @@ export function RepliesView() {
 /** Opens the rule that the address names. Returns a message if it does not exist. */
 function useLinked(open: (rule: RuleRow) => void): string | undefined {
   const address = useAddress().query
-  const control = useControl()
   const [problem, setProblem] = useState<string>()
   const [title, place] = [address.get('rule'), address.get('at')]
   const show = ({ data }: { readonly data: readonly RuleRow[] }) => {
@@ -94,7 +87,7 @@ function useLinked(open: (rule: RuleRow) => void): string | undefined {
   }
   const query = title !== null && { search: title, limit: MOST_OF_ONE_TITLE }
   const load = query ? (signal: AbortSignal) => control('GET /replies', { query, signal }) : undefined
-  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [title, place, control])
+  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [title, place])
   return problem
 }
 
@@ -138,7 +131,6 @@ interface Move {
 
 /** Changes rules from their rows. The focus follows a rule that is moved, even to another page. */
 function useChanges({ value, reload, search }: PagedList<{ readonly total?: number }>) {
-  const control = useControl()
   const working = useAction()
   const moved = useRef<Move | undefined>(undefined)
   useEffect(() => {
@@ -224,7 +216,6 @@ interface EditProps {
 }
 
 function EditDialog({ rule, id, onChanged }: EditProps) {
-  const control = useControl()
   const begin = (signal: AbortSignal) => control('GET /replies/{id}', { id, signal })
   const copy = (
     <RuleDialog title={`Copy of ${nameOf(rule)}`} begin={begin} target={{ id, isCopied: true }} onSaved={onChanged} />

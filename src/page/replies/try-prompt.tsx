@@ -1,7 +1,7 @@
 /** Tries a prompt: shows the reply, and why each rule matches or not. Nothing is sent or installed. */
 import { useState } from 'preact/hooks'
 import type { Explained } from '../../replies/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field } from '../widgets/fields.jsx'
@@ -15,7 +15,6 @@ interface Props {
 }
 
 export function TryPrompt({ draft, exchange }: Props) {
-  const control = useControl()
   const [prompt, setPrompt] = useState('')
   const [explained, setExplained] = useState<Explained>()
   const tryOut = async () => {

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { playgroundWith, recordingAt, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { ExistingPolicy } from '../../recordings/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
@@ -17,7 +17,6 @@ import { FailureNote } from '../widgets/states.jsx'
 import { turnsAsked } from './conversation.js'
 
 export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry; readonly curl: string }) {
-  const control = useControl()
   const { id, request, repeatable } = entry
   const { busy, failure, run } = useAction()
   const create = (what: string, dialog: ComponentChildren) => (
@@ -25,6 +24,8 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
       Create {what}
     </Button>
   )
+  const begin = (signal: AbortSignal) => control('POST /replies/draft', { body: { exchange: id }, signal })
+  const ruleDialog = <RuleDialog title="Create rule from this request" begin={begin} exchange={id} />
   const sendAgain = async () => {
     const sent = await control('POST /journal/{id}/again', { id })
     navigate(`${routes.requests}?id=${sent.id}`)
@@ -42,7 +43,7 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
             Open in playground
           </Link>
         )}
-        {canBeRule(entry) && create('rule', <MakeRuleDialog id={id} />)}
+        {canBeRule(entry) && create('rule', ruleDialog)}
         {canBeRecording(entry) && create('recording', <MakeRecordingDialog id={id} />)}
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
@@ -50,12 +51,6 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
       <FailureNote failure={failure} />
     </>
   )
-}
-
-function MakeRuleDialog({ id }: { readonly id: string }) {
-  const control = useControl()
-  const begin = (signal: AbortSignal) => control('POST /replies/draft', { body: { exchange: id }, signal })
-  return <RuleDialog title="Create rule from this request" begin={begin} exchange={id} />
 }
 
 /** Rules answer chat completions. Of Standin's own errors, only "no rule matches" calls for a new rule. */
@@ -82,7 +77,6 @@ const choices: readonly { readonly value: ExistingPolicy; readonly label: string
 
 /** Saves an exchange as a recording. */
 function MakeRecordingDialog({ id }: { readonly id: string }) {
-  const control = useControl()
   const [existing, setExisting] = useState<ExistingPolicy>('refuse')
   const [file, setFile] = useState<string>()
   return (
@@ -99,7 +93,7 @@ function MakeRecordingDialog({ id }: { readonly id: string }) {
           >
             <p>The request and its answer are saved to a file, without their secrets. Replay then answers with it.</p>
             <RadioGroup
-              label="If this request is recorded already"
+              label="If this request is already recorded"
               value={existing}
               onChange={setExisting}
               options={choices}

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { JournalBrief } from '../../journal/operations.js'
-import { useControl } from '../api.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -38,8 +37,7 @@ function useHeading(id: string) {
 }
 
 export function ExchangePanel({ id, brief, newer, older, onClose }: Props) {
-  const control = useControl()
-  const loaded = useResource(signal => loadExchange(id, control, signal), [id, control])
+  const loaded = useResource(signal => loadExchange(id, signal), [id])
   const { value, failure } = loaded
   const { method, path } = value?.entry.request ?? brief ?? {}
   const status = (value?.entry ?? brief)?.status
@@ -47,7 +45,7 @@ export function ExchangePanel({ id, brief, newer, older, onClose }: Props) {
   return (
     <aside class="exchange stack" aria-labelledby="exchange">
       <header class="exchange-head">
-        <nav class="row" aria-label="Requests beside this one">
+        <nav class="row" aria-label="Previous and next request">
           <Button small push icon="back" onClick={onClose}>
             All requests
           </Button>

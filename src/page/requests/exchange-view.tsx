@@ -1,7 +1,7 @@
 /** One exchange: why it got its response, its times, the request and the response. */
 import { MOST_PIECES_TIMED } from '../../core/clock.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import type { Control } from '../api.js'
+import { control } from '../api.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
@@ -14,7 +14,7 @@ import { type ChatTurn, parametersIn, toolsIn, turnsAnswered, turnsAsked } from 
 import { DecisionView } from './decision-view.jsx'
 import { ExchangeActions } from './exchange-actions.jsx'
 
-export async function loadExchange(id: string, control: Control, signal: AbortSignal) {
+export async function loadExchange(id: string, signal: AbortSignal) {
   const [entry, curl] = await Promise.all([
     control('GET /journal/{id}', { id, signal }),
     control('GET /journal/{id}/curl', { id, signal }),
@@ -137,7 +137,7 @@ function TimingView({ entry }: { readonly entry: JournalEntry }) {
           ['Pieces', piecesAtMs.length > 0 && piecesInWords(piecesAtMs)],
         ]}
       />
-      {piecesAtMs.length > 1 && <PieceChart firstByteMs={firstByteMs ?? 0} durationMs={durationMs} at={piecesAtMs} />}
+      {piecesAtMs.length > 1 && <PieceChart of={entry} />}
     </Section>
   )
 }
@@ -149,15 +149,10 @@ function piecesInWords(at: readonly number[]): string {
   return at.length < 2 ? many : `${many}, the longest pause ${duration(longest)}`
 }
 
-interface ChartProps {
-  readonly firstByteMs: number
-  readonly durationMs: number
-  readonly at: readonly number[]
-}
-
 /** A line that rises with each piece: it is straight for an even stream, and flat during a pause. */
-function PieceChart({ firstByteMs, durationMs, at }: ChartProps) {
-  const x = (ms: number) => Math.round(Math.min(1, (firstByteMs + ms) / Math.max(durationMs, 1)) * WIDTH)
+function PieceChart({ of: { firstByteMs, durationMs, response } }: { readonly of: JournalEntry }) {
+  const at = response.piecesAtMs
+  const x = (ms: number) => Math.round(Math.min(1, ((firstByteMs ?? 0) + ms) / Math.max(durationMs, 1)) * WIDTH)
   const y = (nth: number) => Number((HEIGHT - (nth / at.length) * (HEIGHT - 2)).toFixed(1))
   const steps = at.map((ms, i) => `H${x(ms)}V${y(i + 1)}`).join('')
   return (

@@ -1,7 +1,7 @@
 /** Follows the journal, also across restarts of Standin. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { JournalBrief, Tick } from '../../journal/operations.js'
-import type { Control } from '../api.js'
+import { control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 import { textsOf } from '../widgets/json.js'
 
@@ -22,9 +22,9 @@ const AGAIN_MS = 1000
 const SILENT_MS = 15_000
 
 /** Runs until `leaving` is aborted, or a request is refused: retrying with the same key would not help. */
-export async function followJournal(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<void> {
+export async function followJournal(reader: FeedReader, leaving: AbortSignal): Promise<void> {
   while (!leaving.aborted) {
-    const failure = await followOnce(control, reader, leaving).catch(failureOf)
+    const failure = await followOnce(reader, leaving).catch(failureOf)
     if (leaving.aborted) return
     reader.lost(failure)
     if (isRefusal(failure)) return
@@ -34,7 +34,7 @@ export async function followJournal(control: Control, reader: FeedReader, leavin
 
 export const isRefusal = ({ status }: Failure) => status === 401 || status === 403
 
-async function followOnce(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
+async function followOnce(reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
   const silent = new AbortController()
   let patience = setTimeout(() => silent.abort(), SILENT_MS)
   try {

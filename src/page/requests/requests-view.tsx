@@ -2,7 +2,7 @@
 import { useCallback, useMemo } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
@@ -21,11 +21,10 @@ import { RequestList } from './request-list.jsx'
 import { type Held, type LiveList, useHeld, useLive, useSettledRows, useTextMatches } from './use-live.js'
 
 export function RequestsView() {
-  const control = useControl()
-  const live = useLive(control)
+  const live = useLive()
   return (
-    <View title="Requests" lead="What your apps request, and why they get these responses.">
-      <DeveloperOnly of={resourceOf(live)}>{live => <Requests live={live} control={control} />}</DeveloperOnly>
+    <View title="Requests" lead="Requests from your apps, and why each got its response.">
+      <DeveloperOnly of={resourceOf(live)}>{live => <Requests live={live} />}</DeveloperOnly>
     </View>
   )
 }
@@ -36,13 +35,13 @@ function resourceOf(live: LiveList): Resource<LiveList> {
   return { value: live.connection === 'opening' ? undefined : live, failure, reload: () => {} }
 }
 
-function Requests({ live, control }: { readonly live: LiveList; readonly control: Control }) {
+function Requests({ live }: { readonly live: LiveList }) {
   const { query } = useAddress()
   const search = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(search)), [search])
   const key = queryOf(filter)
   const settled = useSettledRows(live)
-  const fits = useFits(control, filter, settled[0]?.id)
+  const fits = useFits(filter, settled[0]?.id)
   const open = query.get('id') ?? undefined
   const held = useHeld(live, fits)
   const close = useCallback(() => navigate(routes.requests + key), [key])
@@ -70,8 +69,8 @@ function Requests({ live, control }: { readonly live: LiveList; readonly control
 }
 
 /** Whether a request passes the filter. To search bodies, asks the journal, and asks again when a new request arrives. */
-function useFits(control: Control, filter: Filter, newestId: string | undefined) {
-  const withText = useTextMatches(control, textIn(filter), newestId)
+function useFits(filter: Filter, newestId: string | undefined) {
+  const withText = useTextMatches(textIn(filter), newestId)
   return useMemo(() => {
     const fitsInShort = matching(filter)
     return (brief: JournalBrief) => fitsInShort(brief) && (withText?.has(brief.id) ?? true)

@@ -1,7 +1,7 @@
 /** The live list. It is not updated while the page is hidden, and rows stay in place while the user reads them. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JournalBrief, Tick } from '../../journal/operations.js'
-import type { Control } from '../api.js'
+import { control, serviceKey } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { reportAnswer, useOnce } from '../widgets/resource.js'
@@ -27,18 +27,19 @@ export interface LiveList {
 
 const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 'opening' }
 
-export function useLive(control: Control): LiveList {
+export function useLive(): LiveList {
+  const key = serviceKey.use()
   const [live, setLive] = useState(before)
   const [list] = useState(createList)
   useEffect(() => {
     const leaving = new AbortController()
     const { showSoon, stop } = whileVisible(() => setLive(list.now()))
-    followJournal(control, list.reader(showSoon), leaving.signal)
+    followJournal(list.reader(showSoon), leaving.signal)
     return () => {
       leaving.abort()
       stop()
     }
-  }, [control, list])
+  }, [key, list])
   return live
 }
 
@@ -109,7 +110,7 @@ const TYPING_MS = 300
 const MOST_FOUND = 1000
 
 /** The ids of the exchanges whose bodies contain `text`; undefined without a text. Searches again when `newestId` changes. */
-export function useTextMatches(control: Control, text: string | undefined, newestId: string | undefined) {
+export function useTextMatches(text: string | undefined, newestId: string | undefined) {
   // Keeps the previous results until the new ones arrive.
   const [found, setFound] = useState(nothingYet)
   const find = async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
@@ -118,7 +119,7 @@ export function useTextMatches(control: Control, text: string | undefined, newes
   }
   const load = text === undefined ? undefined : find
   const failed = () => setFound(nothingYet)
-  useOnce({ load, take: setFound, failed, afterMs: TYPING_MS }, [control, text, newestId])
+  useOnce({ load, take: setFound, failed, afterMs: TYPING_MS }, [text, newestId])
   return text === undefined ? undefined : found
 }
 

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { resourceAt, routes } from '../../dashboard/routes.js'
 import type { ResourceSummary, RowView } from '../../resources/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useAddress } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { ShortCode } from '../widgets/code-block.jsx'
@@ -23,8 +23,7 @@ export function ResourcesView() {
 }
 
 function Resources() {
-  const control = useControl()
-  const list = useResource(signal => control('GET /resources', { signal }), [control], EVERY_MS)
+  const list = useResource(signal => control('GET /resources', { signal }), [], EVERY_MS)
   return (
     <ListPage
       title="Resources"
@@ -58,11 +57,8 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
 ]
 
 function Rows({ path }: { readonly path: string }) {
-  const control = useControl()
-  const list = useList(
-    resourceAt(path),
-    (query, signal) => control('GET /resources/{resource}/rows', { resource: path, query, signal }),
-    [control, path],
+  const list = useList(resourceAt(path), (query, signal) =>
+    control('GET /resources/{resource}/rows', { resource: path, query, signal }),
   )
   const onDone = list.reload
   const edit = (row?: RowView) => openDialog(<EditDialog {...{ path, onDone }} row={row} />)
@@ -131,7 +127,6 @@ interface EditProps {
 
 /** Edits a row, or adds one. */
 function EditDialog({ path: resource, row, onDone }: EditProps) {
-  const control = useControl()
   const initial = row ? indented(row.row) : '{}'
   const [text, setText] = useState(initial)
   const save = async () => {

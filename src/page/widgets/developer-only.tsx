@@ -1,15 +1,10 @@
 /** Content for the developer. On other machines it requires the control token or a service key. */
 import { useState } from 'preact/hooks'
+import { serviceKey } from '../api.js'
 import { PasswordField } from './fields.jsx'
 import { Form } from './form.jsx'
-import { createShared } from './shared.js'
 import { Empty, Shown, type ShownProps } from './states.jsx'
 import { View } from './view.jsx'
-
-/** The control token or service key entered on another machine. Kept in the page's memory only. */
-const serviceKey = createShared<string | undefined>(undefined)
-
-export const useServiceKey = serviceKey.use
 
 export function DeveloperOnly<Value>({ of, children }: ShownProps<Value>) {
   const key = serviceKey.use()

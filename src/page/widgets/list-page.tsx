@@ -58,7 +58,6 @@ export type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> &
 export function useList<Loaded extends Page<unknown>>(
   route: string,
   load: (query: PagedSearch['query'], signal: AbortSignal) => Promise<Loaded>,
-  inputs: readonly unknown[],
   everyMs = EVERY_MS,
 ): PagedList<Loaded> {
   const search = useSearch(route)
@@ -66,7 +65,7 @@ export function useList<Loaded extends Page<unknown>>(
   // The offset belongs to the loaded page, which stays visible until the next one has loaded.
   const resource = useResource(
     async signal => ({ ...(await load(query, signal)), offset: query.offset }),
-    [...inputs, query],
+    [route, query],
     everyMs,
   )
   return { ...resource, search }

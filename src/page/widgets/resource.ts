@@ -1,5 +1,6 @@
 /** Data that is loaded and kept up to date, and whether Standin is running at all. */
 import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { serviceKey } from '../api.js'
 import { type Failure, failureOf } from '../failure.js'
 import { createShared } from './shared.js'
 
@@ -20,7 +21,7 @@ const RETRY_MS = 2000
 
 /**
  * Loads at once, when `inputs` change, when the user returns to the page, and every `everyMs`, if given, while the page is visible.
- * Retries while Standin is not running.
+ * Also when another service key is entered. Retries while Standin is not running.
  */
 export function useResource<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
@@ -30,6 +31,7 @@ export function useResource<Value>(
   const [state, setState] = useState<State<Value>>({ value: undefined, failure: undefined })
   const [round, setRound] = useState(0)
   const latest = useRef(0)
+  const key = serviceKey.use()
   const reload = useCallback(() => setRound(++latest.current), [])
 
   useEffect(() => {
@@ -57,7 +59,7 @@ export function useResource<Value>(
       clearTimeout(next)
     }
     // A new round triggers a reload.
-  }, [...inputs, everyMs, round])
+  }, [...inputs, everyMs, round, key])
 
   useReturn(reload)
   return { ...state, reload }
@@ -87,6 +89,7 @@ interface OnceParts<Value> {
 
 /** Loads something once each time `inputs` change. Results that arrive after the next change are dropped. */
 export function useOnce<Value>({ load, take, failed, afterMs = 0 }: OnceParts<Value>, inputs: Inputs): void {
+  const key = serviceKey.use()
   useEffect(() => {
     if (!load) return
     const leaving = new AbortController()
@@ -100,7 +103,7 @@ export function useOnce<Value>({ load, take, failed, afterMs = 0 }: OnceParts<Va
       clearTimeout(timer)
       leaving.abort()
     }
-  }, inputs)
+  }, [...inputs, key])
 }
 
 const answering = createShared(true)
