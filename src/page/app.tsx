@@ -7,7 +7,7 @@ import { WatchFreshKey } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
 import { Frame } from './frame.jsx'
 import { useAddress } from './routing.js'
-import { SessionProvider } from './session/session.jsx'
+import { WatchSession } from './session/session.js'
 import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
 import { OpenDialog } from './widgets/dialog.jsx'
@@ -39,15 +39,14 @@ export function App() {
   if (!config) return failure ? <FailureNote failure={failure} retry={reload} /> : <Skeleton />
   return (
     <ConfigProvider value={config}>
-      <SessionProvider>
-        <WatchFreshKey />
-        <Frame view={view}>
-          {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
-          {Content ? <Content key={view} /> : !isFailed && <Waiting />}
-        </Frame>
-        <OpenDialog />
-        <Announcer />
-      </SessionProvider>
+      <WatchSession />
+      <WatchFreshKey />
+      <Frame view={view}>
+        {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
+        {Content ? <Content key={view} /> : !isFailed && <Waiting />}
+      </Frame>
+      <OpenDialog />
+      <Announcer />
     </ConfigProvider>
   )
 }

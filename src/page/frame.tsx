@@ -5,7 +5,7 @@ import { routes, type View } from '../dashboard/routes.js'
 import { useConfig } from './config.jsx'
 import { NOT_RUNNING } from './failure.js'
 import { navigate, useNavigation } from './routing.js'
-import { useSession } from './session/session.jsx'
+import { signOut, useSession } from './session/session.js'
 import { useUnseenMessages } from './unseen.js'
 import { Select } from './widgets/fields.jsx'
 import { useAction } from './widgets/form.jsx'
@@ -192,7 +192,7 @@ const MENU = 'account-menu'
 
 /** The signed-in user and a sign-out button; a sign-in link for others. */
 function AccountMenu() {
-  const { session } = useSession()
+  const session = useSession()
   return (
     <div class="account">
       {session.kind === 'signed-out' && (
@@ -207,7 +207,6 @@ function AccountMenu() {
 }
 
 function UserMenu({ email }: { readonly email: string }) {
-  const { signOut } = useSession()
   const { failure, run } = useAction()
   const leave = async () => {
     await signOut()

@@ -1,7 +1,7 @@
 /** The key that was just created. Kept in the page's memory only, and removed from all views once it stops working. */
 import { useEffect } from 'preact/hooks'
 import type { NewApiKey } from '../../keys/operations.js'
-import { useSession, useUserApi } from '../session/session.jsx'
+import { userApi, useSession } from '../session/session.js'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { createShared } from '../widgets/shared.js'
 
@@ -17,7 +17,7 @@ export function forgetKey(id: string): void {
 
 /** Forgets the key when it stops working, or when its user signs out. */
 export function WatchFreshKey() {
-  const { session } = useSession()
+  const session = useSession()
   const fresh = useFreshKey()
   // The next user must not see it.
   useEffect(() => {
@@ -28,8 +28,7 @@ export function WatchFreshKey() {
 
 /** Checks whether the key still works, since it may expire or be revoked in another tab. */
 function Watch({ id }: { readonly id: string }) {
-  const api = useUserApi()
-  const { value: keys } = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
+  const { value: keys } = useResource(async signal => (await userApi('GET /keys', { signal })).data, [], EVERY_MS)
   useEffect(() => {
     if (keys && keys.find(key => key.id === id)?.state !== 'active') forgetKey(id)
   }, [keys])

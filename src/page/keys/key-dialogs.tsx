@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import { useNow } from '../config.jsx'
-import { useUserApi } from '../session/session.jsx'
+import { userApi } from '../session/session.js'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Confirm, Dialog } from '../widgets/dialog.jsx'
@@ -33,7 +33,6 @@ interface MakeProps {
 }
 
 export function CreateDialog({ onMade }: MakeProps) {
-  const api = useUserApi()
   // The day has the form `YYYY-MM-DD`.
   const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
   const { name, lifetime, day } = values
@@ -44,7 +43,7 @@ export function CreateDialog({ onMade }: MakeProps) {
       title="Create an API key"
       send="Create key"
       isEdited={name !== ''}
-      onSend={() => api('POST /keys', { body: { name, ...expiry } })}
+      onSend={() => userApi('POST /keys', { body: { name, ...expiry } })}
       onDone={onMade}
     >
       <Field
@@ -90,13 +89,12 @@ const overlaps = [
 ]
 
 export function RollDialog({ old, onMade }: MakeProps & { readonly old: ApiKeyView }) {
-  const api = useUserApi()
   const [overlap, setOverlap] = useState(0)
   return (
     <Confirm
       title={`Roll “${old.name}”`}
       send="Roll key"
-      onSend={() => api('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })}
+      onSend={() => userApi('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })}
       onDone={onMade}
     >
       <p>You get a new key with the same name and lifetime.</p>

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import { UsePanel } from '../connect/connect-view.jsx'
 import { forgetKey, setFreshKey } from '../connect/fresh-key.jsx'
-import { useUserApi } from '../session/session.jsx'
+import { userApi } from '../session/session.js'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
@@ -25,8 +25,7 @@ export function KeysView() {
 }
 
 function Keys() {
-  const api = useUserApi()
-  const loaded = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
+  const loaded = useResource(async signal => (await userApi('GET /keys', { signal })).data, [], EVERY_MS)
   // An open dialog belongs to the user, so it closes when the session ends.
   useEffect(() => removeDialog, [])
   const onMade = (fresh: NewApiKey) => {
@@ -60,7 +59,7 @@ function Keys() {
             keys={keys}
             none={<Empty title="No keys yet">Create one for each app, so you can revoke them one by one.</Empty>}
             more={roll}
-            revoke={id => api('DELETE /keys/{id}', { id })}
+            revoke={id => userApi('DELETE /keys/{id}', { id })}
             onRevoked={loaded.reload}
           />
         )}

@@ -1,7 +1,6 @@
 /** The configured MCP servers with their tools. */
 import { routes, toolAt } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
-import { useConversation } from '../playground/conversation.js'
 import { CredentialField, type PlaygroundCaller, useCaller } from '../playground/credential.jsx'
 import { useAddress } from '../routing.js'
 import { Link } from '../widgets/link.jsx'
@@ -16,7 +15,7 @@ export function McpView() {
   const { query } = useAddress()
   const server = query.get('server')
   const tool = query.get('tool')
-  const caller = useCaller(useConversation())
+  const caller = useCaller()
   if (server === null || tool === null) return <Servers caller={caller} />
   return <Tool key={`${server} ${tool}`} {...{ server, name: tool, caller }} />
 }

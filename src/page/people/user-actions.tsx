@@ -7,7 +7,7 @@ import { useNow } from '../config.jsx'
 import { SecretDialog } from '../keys/key-dialogs.jsx'
 import { navigate } from '../routing.js'
 import { requireSuccess } from '../session/auth-client.js'
-import { useSession } from '../session/session.jsx'
+import { auth } from '../session/session.js'
 import { Button } from '../widgets/button.jsx'
 import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
@@ -77,14 +77,13 @@ type LinkKind = keyof typeof links
 
 /** Requests a mail for the user, as the app would. */
 function SendLink({ of: user }: { readonly of: ListedUser }) {
-  const { auth } = useSession()
   const { values, field } = useFields({
     kind: (user.confirmed_at ? 'magiclink' : 'signup') as LinkKind,
     redirectTo: '',
   })
   const kinds = (Object.keys(links) as LinkKind[]).filter(kind => kind !== 'signup' || !user.confirmed_at)
   const send = async () => {
-    const client = await auth
+    const client = await auth()
     const to = values.redirectTo.trim()
     const options = to === '' ? {} : { emailRedirectTo: to }
     const sendings = {

@@ -5,14 +5,14 @@ import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useFreshKey } from '../connect/fresh-key.jsx'
 import { Failure, unanswered } from '../failure.js'
-import { useSession } from '../session/session.jsx'
+import { token, useSession } from '../session/session.js'
 import { announce } from '../widgets/announcer.jsx'
 import { PasswordField, Select } from '../widgets/fields.jsx'
 import { errorIn } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { useOnce } from '../widgets/resource.js'
 import { goTo, placeOf } from './at-the-end.js'
-import { type Conversation, type CredentialChoice, edit, setOwner } from './conversation.js'
+import { type Conversation, type CredentialChoice, edit, setOwner, useConversation } from './conversation.js'
 
 export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: PlaygroundCaller) {
   const settle = (event: Event) => {
@@ -53,8 +53,9 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
 export type PlaygroundCaller = ReturnType<typeof useCaller>
 
 /** The credential to send, in the playground and with tool calls. */
-export function useCaller(conversation: Conversation) {
+export function useCaller() {
   useOwner()
+  const conversation = useConversation()
   const { pastedKey } = conversation
   const credential = useCredential(conversation)
   const [settledKey, setSettledKey] = useState(pastedKey)
@@ -82,7 +83,7 @@ export function requirePasted({ credential: { choice, isThere } }: PlaygroundCal
 /** The chosen credential, or the first possible one. */
 function useCredential({ credential: wish, pastedKey }: Conversation) {
   const fresh = useFreshKey()
-  const { session, token } = useSession()
+  const session = useSession()
   const { development_key: development } = useConfig()
   const isUser = session.kind === 'user'
   const mine = isUser ? `My session (${session.email})` : 'My session'
@@ -111,7 +112,7 @@ const possible = (choice: Exclude<CredentialChoice, 'automatic'>, words: string,
 
 /** Clears the conversation and the pasted key when another user signs in. */
 function useOwner(): void {
-  const { session } = useSession()
+  const session = useSession()
   const person = session.kind === 'user' ? session.email : undefined
   useLayoutEffect(() => {
     if (session.kind !== 'unknown') setOwner(person)

@@ -40,7 +40,7 @@ import { messagesOf } from './turns.js'
 
 export function PlaygroundView() {
   const conversation = useConversation()
-  const caller = useCaller(conversation)
+  const caller = useCaller()
   const models = useModels(caller)
   const { settings, turns, system, draft } = conversation
   const model = settings.model || (models.ids[0] ?? '')

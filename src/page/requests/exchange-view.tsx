@@ -145,7 +145,8 @@ function TimingView({ entry }: { readonly entry: JournalEntry }) {
 function piecesInWords(at: readonly number[]): string {
   const pauses = at.slice(1).map((ms, i) => ms - (at[i] ?? 0))
   const longest = pauses.reduce((most, ms) => Math.max(most, ms), 0)
-  const many = at.length < MOST_PIECES_TIMED ? counted(at.length, 'piece') : 'the first 1,000 were timed'
+  const many =
+    at.length < MOST_PIECES_TIMED ? counted(at.length, 'piece') : `the first ${count(MOST_PIECES_TIMED)} were timed`
   return at.length < 2 ? many : `${many}, the longest pause ${duration(longest)}`
 }
 

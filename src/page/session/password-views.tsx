@@ -10,7 +10,7 @@ import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
-import { useSession } from './session.jsx'
+import { auth, useSession } from './session.js'
 
 interface TextProps {
   readonly value: string
@@ -35,11 +35,11 @@ export function NewPasswordField({ label = 'Password', note = '', ...field }: Ne
 }
 
 export function NewPassword() {
-  const { session, auth } = useSession()
+  const session = useSession()
   const [password, setPassword] = useState('')
 
   async function change(): Promise<void> {
-    requireSuccess(await (await auth).updateUser({ password }))
+    requireSuccess(await (await auth()).updateUser({ password }))
     navigate(routes.keys, { replace: true })
   }
 
@@ -79,12 +79,11 @@ export function WhereMailIs() {
 
 /** Sends the link that confirms an address again. */
 export function SendAgain({ email }: { readonly email: string }) {
-  const { auth } = useSession()
   const { busy, failure, run } = useAction()
   const [isSent, setSent] = useState(false)
   const send = async () => {
     const options = { emailRedirectTo: location.origin + routes.keys }
-    requireSuccess(await (await auth).resend({ type: 'signup', email, options }))
+    requireSuccess(await (await auth()).resend({ type: 'signup', email, options }))
     setSent(true)
   }
   return (
@@ -106,14 +105,13 @@ export function SendAgain({ email }: { readonly email: string }) {
 
 /** Requests a message for setting a new password. */
 export function ForgotPassword() {
-  const { auth } = useSession()
   const [email, setEmail] = useState('')
   const [askedFor, setAskedFor] = useState<string>()
 
   async function request(): Promise<void> {
     setAskedFor(undefined)
     const redirectTo = location.origin + routes.newPassword
-    requireSuccess(await (await auth).resetPasswordForEmail(email, { redirectTo }))
+    requireSuccess(await (await auth()).resetPasswordForEmail(email, { redirectTo }))
     setAskedFor(email)
   }
 
