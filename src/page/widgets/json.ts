@@ -24,11 +24,12 @@ export function eventsIn(stream: string): readonly unknown[] {
 
 /** The text of a body as it arrives. Not all browsers can iterate over streams. */
 export async function* textsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
   for (;;) {
     const { done, value } = await reader.read()
+    yield done ? decoder.decode() : decoder.decode(value, { stream: true })
     if (done) return
-    yield value
   }
 }
 
