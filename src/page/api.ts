@@ -1,23 +1,21 @@
 /** The two APIs as the page calls them: every operation by method and path, with its declared types. */
-import { useMemo } from 'preact/hooks'
 import { type Client, type ClientOptions, createClient } from '../api/client.js'
 import type { DashboardOperations } from '../dashboard/operations.js'
 import type { ControlOperations } from '../http/operations.js'
 import { Failure, noAnswer } from './failure.js'
-import { useServiceKey } from './widgets/developer-only.jsx'
+import { createShared } from './widgets/shared.js'
 
-export type Control = Client<ControlOperations>
 export type DashboardApi = Client<DashboardOperations>
 
-/** Uses the server's own message if there is one. */
+/** Prefers the server's own message. */
 const failed: ClientOptions['failed'] = ({ status, message }) =>
   status === 0 ? noAnswer() : new Failure(status, message ?? `The response (${status}) could not be read.`)
 
-/** The control API, with the key that was entered if other machines can reach the platform; recreated when the key changes. */
-export function useControl(): Control {
-  const serviceKey = useServiceKey()
-  return useMemo(() => createClient('/__standin', { bearer: () => serviceKey, failed }), [serviceKey])
-}
+/** The control token or service key that was entered on another machine. Kept in the page's memory only. */
+export const serviceKey = createShared<string | undefined>(undefined)
+
+/** The control API. Resources are loaded again when another key is entered. */
+export const control = createClient<ControlOperations>('/__standin', { bearer: serviceKey.get, failed })
 
 export const dashboardApi = (bearer?: ClientOptions['bearer']): DashboardApi =>
   createClient<DashboardOperations>('/dashboard/api', { bearer, failed })

@@ -7,14 +7,14 @@ import { WatchFreshKey } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
 import { Frame } from './frame.jsx'
 import { useAddress } from './routing.js'
-import { SessionProvider } from './session/session.jsx'
+import { WatchSession } from './session/session.js'
 import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
 import { OpenDialog } from './widgets/dialog.jsx'
 import { EVERY_MS, useIsAnswering, useResource } from './widgets/resource.js'
 import { FailureNote, Waiting } from './widgets/states.jsx'
 
-/** The frame, empty until it is known what goes into it. The page's HTML has the same. */
+/** An empty frame until the configuration has loaded. The page's HTML contains the same. */
 const Skeleton = () => (
   <div class="frame">
     <div class="rail" />
@@ -30,7 +30,7 @@ export function App() {
   const { value: config, failure, reload } = useResource(loadConfig, [], EVERY_MS)
   useConfigChanges(reload)
   const isAnswering = useIsAnswering()
-  // Views without a resource of their own would not notice that Standin runs again.
+  // Views that load nothing themselves would not notice that Standin is running again.
   useEffect(() => {
     if (!isAnswering) reload()
   }, [isAnswering, reload])
@@ -39,15 +39,14 @@ export function App() {
   if (!config) return failure ? <FailureNote failure={failure} retry={reload} /> : <Skeleton />
   return (
     <ConfigProvider value={config}>
-      <SessionProvider>
-        <WatchFreshKey />
-        <Frame view={view}>
-          {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
-          {Content ? <Content key={view} /> : !isFailed && <Waiting />}
-        </Frame>
-        <OpenDialog />
-        <Announcer />
-      </SessionProvider>
+      <WatchSession />
+      <WatchFreshKey />
+      <Frame view={view}>
+        {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
+        {Content ? <Content key={view} /> : !isFailed && <Waiting />}
+      </Frame>
+      <OpenDialog />
+      <Announcer />
     </ConfigProvider>
   )
 }

@@ -9,15 +9,15 @@ export const ConfigProvider = Config.Provider
 
 export function useConfig(): ConfigJson {
   const config = useContext(Config)
-  if (!config) throw new Error('The configuration is asked for before it is there.')
+  if (!config) throw new Error('useConfig was called before the configuration was loaded.')
   return config
 }
 
-/** The time in milliseconds on Standin's clock, which may have been moved. */
+/** The time in milliseconds on Standin's clock, which may be adjusted. */
 export const timeOn = ({ now, frozen, offsetMs }: ConfigJson['clock']): number =>
   frozen ? Date.parse(now) : Date.now() + offsetMs
 
-/** The time by which tokens, keys, sessions and bans expire. */
+/** The time that decides when tokens, keys, sessions and bans expire. */
 export const useNow = () => timeOn(useConfig().clock)
 
 const CHANGED = 'standin-config-changed'

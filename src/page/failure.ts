@@ -7,7 +7,7 @@ export class Failure extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** The server's code for it, and the name of the field that it is about, if known. */
+    /** The server's error code, and the name of the field that caused it, if known. */
     readonly about: { readonly code?: string | undefined; readonly field?: string | undefined } = {},
   ) {
     super(message)
@@ -17,7 +17,7 @@ export class Failure extends Error {
 export const NOT_RUNNING = 'Standin isn’t running. Restart it and this page will reconnect.'
 export const noAnswer = () => new Failure(0, NOT_RUNNING)
 
-/** For a fetch that is rejected. */
+/** For the `catch` of a fetch. */
 export function unanswered(): never {
   throw noAnswer()
 }

@@ -5,10 +5,10 @@ import { routes, type View } from '../dashboard/routes.js'
 import { useConfig } from './config.jsx'
 import { NOT_RUNNING } from './failure.js'
 import { navigate, useNavigation } from './routing.js'
-import { useSession } from './session/session.jsx'
+import { signOut, useSession } from './session/session.js'
 import { useUnseenMessages } from './unseen.js'
 import { Select } from './widgets/fields.jsx'
-import { useWorking } from './widgets/form.jsx'
+import { useAction } from './widgets/form.jsx'
 import { Icon, type IconName } from './widgets/icon.jsx'
 import { Link } from './widgets/link.jsx'
 import { useIsAnswering } from './widgets/resource.js'
@@ -44,7 +44,7 @@ export function Frame({ view, children }: Props) {
   )
 }
 
-/** The name and the logo: a solid shape that stands in for a dashed one. */
+/** The logo and the name. */
 function Brand() {
   return (
     <Link to={routes.connect} class="brand">
@@ -95,7 +95,7 @@ type ThemeName = (typeof themes)[number][0]
 
 const KEPT = 'standin-theme'
 
-/** Applies the theme that was chosen in this browser. Called before anything is drawn. */
+/** Applies the theme that was chosen in this browser. Called before the first render. */
 export function applyTheme(): ThemeName {
   const kept = localStorage.getItem(KEPT)
   const theme = themes.find(([name]) => name === kept)?.[0] ?? 'system'
@@ -155,7 +155,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
 
 interface PlaceGroupProps extends Pick<Props, 'view'> {
   readonly name: string
-  /** How many messages in the outbox were not looked at. */
+  /** How many messages in the outbox are new. */
   readonly unseen: number
 }
 
@@ -192,7 +192,7 @@ const MENU = 'account-menu'
 
 /** The signed-in user and a sign-out button; a sign-in link for others. */
 function AccountMenu() {
-  const { session } = useSession()
+  const session = useSession()
   return (
     <div class="account">
       {session.kind === 'signed-out' && (
@@ -207,8 +207,7 @@ function AccountMenu() {
 }
 
 function UserMenu({ email }: { readonly email: string }) {
-  const { signOut } = useSession()
-  const { failure, run } = useWorking()
+  const { failure, run } = useAction()
   const leave = async () => {
     await signOut()
     navigate(routes.signIn)

@@ -20,7 +20,7 @@ export function useNavigation(arrived: () => void): void {
 export function useAddress(): { readonly path: string; readonly query: URLSearchParams } {
   const [address, setAddress] = useState(location.href)
   const update = () => setAddress(location.href)
-  // It may have changed since the component was drawn.
+  // It may have changed since the component was rendered.
   useEffect(update, [])
   useNavigation(update)
   const { pathname, searchParams } = new URL(address)

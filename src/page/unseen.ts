@@ -1,5 +1,5 @@
-/** How many messages have come since the outbox was last looked at. */
-import { useControl } from './api.js'
+/** The number of messages that arrived since the outbox was last open. */
+import { control } from './api.js'
 import { useConfig } from './config.jsx'
 import { EVERY_MS, useResource } from './widgets/resource.js'
 import { createShared } from './widgets/shared.js'
@@ -8,20 +8,19 @@ const SEEN_KEY = 'standin-outbox-seen'
 
 const lastSeen = createShared(localStorage.getItem(SEEN_KEY) ?? undefined)
 
-/** Takes note that the outbox was looked at up to the message with this id. */
+/** Marks the message with this id and all older ones as seen. */
 export function markSeen(id: string): void {
   localStorage.setItem(SEEN_KEY, id)
   lastSeen.set(id)
 }
 
-/** 0 also if it is not known: users may be a live backend's, or the control API may be closed to the page. */
+/** Also 0 if unknown: a live backend may send the messages, or the control API may be closed to the page. */
 export function useUnseenMessages(): number {
-  const control = useControl()
   const isKeptHere = useConfig().auth_mode === 'local'
   const after = lastSeen.use()
   const { value, failure } = useResource(
     async signal => (isKeptHere ? (await control('GET /outbox', { query: { after, limit: 1 }, signal })).total : 0),
-    [control, isKeptHere, after],
+    [isKeptHere, after],
     EVERY_MS,
   )
   return failure ? 0 : (value ?? 0)

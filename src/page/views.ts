@@ -1,4 +1,4 @@
-/** The views of the page. Small ones are part of it; large ones are loaded when they are opened. */
+/** The views of the page. Small ones are bundled with it; large ones are loaded when they are opened. */
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { View } from '../dashboard/routes.js'
@@ -8,7 +8,7 @@ import { ForgotPassword, NewPassword } from './session/password-views.jsx'
 import { SignIn, SignUp } from './session/sign-in.jsx'
 import { NotFound } from './widgets/states.jsx'
 
-const there: Partial<Record<View, ComponentType>> = {
+const loaded: Partial<Record<View, ComponentType>> = {
   connect: ConnectView,
   keys: KeysView,
   signIn: SignIn,
@@ -32,7 +32,7 @@ const later: Partial<Record<View, () => Promise<ComponentType>>> = {
 /** Loads a view unless it is loaded already. Rejects if it cannot be loaded. */
 export async function load(view: View): Promise<void> {
   const get = later[view]
-  if (!there[view] && get) there[view] = await get()
+  if (!loaded[view] && get) loaded[view] = await get()
 }
 
 /** Loads the remaining views in advance, so that they open at once. */
@@ -40,7 +40,7 @@ async function loadTheRest(): Promise<void> {
   for (const view of Object.keys(later) as View[]) await load(view)
 }
 
-/** `undefined` stands for an address without a view. */
+/** Loads the view for an address; `undefined` for an address without one. */
 export function useView(view: View | undefined) {
   const [, setLoaded] = useState<View>()
   const [failed, setFailed] = useState<View>()
@@ -55,6 +55,6 @@ export function useView(view: View | undefined) {
       () => setFailed(view),
     )
   }, [view])
-  const Content = view ? there[view] : NotFound
+  const Content = view ? loaded[view] : NotFound
   return { Content, isFailed: !Content && failed === view }
 }

@@ -2,7 +2,7 @@
 import { callerInWords } from '../core/caller.js'
 import type { JournalBrief } from '../journal/operations.js'
 
-/** A 401 without a credential says so. Elsewhere no credential may have been needed, or the one sent did not identify anyone. */
+/** A 401 without a caller had no credential. For other statuses, none may be needed, or the one sent identified no one. */
 export const callerName = ({ caller, status }: Pick<JournalBrief, 'caller' | 'status'>): string =>
   callerInWords(caller) || (status === 401 ? 'no credential' : 'not identified')
 
@@ -43,18 +43,18 @@ export function clockTime(at: string): string {
   return `${when.toTimeString().slice(0, 8)}.${String(when.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** Why the request got this response, in a few words. A fault is the cause of what it did, whatever that looks like. */
+/** Why the request got this response, in a few words. A fault comes first, since it causes whatever else is wrong. */
 export function decisionOf({ error, source, fault, complete, status, missed, openaiRefuses }: JournalBrief): string {
   if (fault !== null) return status === null ? `No response: ${fault}` : complete ? fault : `Cut off: ${fault}`
   if (error !== null) return error
-  if (status === null) return 'The client left before a response was sent.'
+  if (status === null) return 'The client disconnected before a response was sent.'
   const what = source ?? ''
   if (!complete) return `Incomplete: ${what}`
   const decision = missed ? `No rule matched: ${what}` : what
   return openaiRefuses ? `OpenAI refuses this · ${decision}` : decision
 }
 
-/** `headers after 2 ms, first token after 12 ms, 48 pieces, the last after 1.2 s`. */
+/** `headers after 2 ms, first token after 12 ms, 48 pieces, complete after 1.2 s`. */
 export function timesInWords(of: Pick<JournalBrief, 'firstByteMs' | 'firstTokenMs' | 'pieces' | 'durationMs'>) {
   const { firstByteMs, firstTokenMs, pieces, durationMs } = of
   if (firstByteMs === null) return `no response, over after ${duration(durationMs)}`

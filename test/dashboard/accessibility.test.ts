@@ -83,7 +83,7 @@ inBrowser('the controls are accessible and fit desktop and phone', async () => {
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/controls`)
   await page.getByText('1 of 3').waitFor()
-  for (const more of ['Another fault', 'Single endpoints']) await page.locator('summary', { hasText: more }).click()
+  for (const more of ['Another fault', 'Individual endpoints']) await page.locator('summary', { hasText: more }).click()
   await page.getByLabel('Jitter', { exact: true }).fill('')
   await page.keyboard.press('Enter')
   await page.getByText('Enter a number.').waitFor()

@@ -44,7 +44,7 @@ inBrowser(
     await announced(page, 'The mode is changed.')
     await page.locator('.mode').getByText('replay').waitFor()
     expect(await modeOf(platform)).toBe('replay')
-    await mode.getByText('Single endpoints').click()
+    await mode.getByText('Individual endpoints').click()
     await mode.getByLabel('GET /v1/models').selectOption('Emulate')
     await vi.waitFor(async () => expect((await platform.ask('/v1/models')).status).toBe(200))
     expect((await control(platform, 'GET /mode')).body).toEqual({
@@ -78,7 +78,7 @@ inBrowser('the mode of an endpoint does not change until the switch is confirmed
   const platform = await platformWith({ upstream: { baseUrl: live.url } })
   const page = await controlsOf(platform)
   const mode = group(page, 'Where answers come from')
-  await mode.getByText('Single endpoints').click()
+  await mode.getByText('Individual endpoints').click()
   const models = mode.getByLabel('GET /v1/models')
   await models.selectOption('Proxy')
   await page.getByRole('dialog', { name: 'Switch to proxy?' }).getByRole('button', { name: 'Cancel' }).click()
@@ -239,8 +239,8 @@ inBrowser('a model can get a pace of its own and lose it again', async () => {
     firstTokenMs: 0,
     models: { 'gpt-4o': { firstTokenMs: 250 } },
   })
-  await pace.getByRole('button', { name: 'Use the usual pace' }).click()
-  await announced(page, 'gpt-4o has the usual pace.')
+  await pace.getByRole('button', { name: 'Use the default pace' }).click()
+  await announced(page, 'gpt-4o has the default pace.')
   expect(await pace.getByLabel('First token', { exact: true }).inputValue()).toBe('0')
 })
 
@@ -367,7 +367,7 @@ inBrowser('all controls work by keyboard alone, and the focus keeps its place', 
   await back.waitFor()
   await back.focus()
   await page.keyboard.press('Enter')
-  await announced(page, 'Where answers come from: as configured.')
+  await announced(page, 'Where answers come from: reset to the configuration.')
   expect(await hasFocus(page, page.getByRole('heading', { name: 'Where answers come from' }))).toBe(true)
   await tabTo(page, page.getByRole('button', { name: '500' }))
   await page.keyboard.press('Enter')

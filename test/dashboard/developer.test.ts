@@ -108,7 +108,7 @@ inBrowser('from another machine a secret service key opens the developer views',
     await page.getByRole('button', { name: 'Show', exact: true }).last().click()
   }
   await show(anonKey)
-  await page.getByText('That was not it.').waitFor()
+  await page.getByText('Wrong token or key. Try again.').waitFor()
   await show(serviceKey)
   await page.getByRole('row').nth(1).waitFor()
   await page.getByRole('link', { name: 'Outbox' }).click()
@@ -152,6 +152,6 @@ inBrowser('with a live auth backend its users can sign in, but users and message
   for (const view of ['Users', 'Outbox']) {
     await page.getByRole('link', { name: view }).click()
     await page.getByRole('heading', { name: view }).waitFor()
-    await page.getByText('The live backend keeps these').waitFor()
+    await page.getByText('Managed by the live backend').waitFor()
   }
 })

@@ -146,8 +146,8 @@ inBrowser('a fault is named as the cause of its effect', async () => {
   await row(page, 'Cut off: fault cutAfterChunks=2').waitFor()
   await row(page, 'No response: fault reset=before').click()
   const one = page.getByRole('complementary')
-  await one.getByText('No response was sent: a fault asked for that.').waitFor()
-  expect(await one.innerText()).not.toContain('client left')
+  await one.getByText('No response was sent because of a fault.').waitFor()
+  expect(await one.innerText()).not.toContain('client disconnected')
 })
 
 inBrowser(
@@ -483,7 +483,7 @@ inBrowser('in a flood few rows are rendered, no row appears twice, and the chart
   expect(new Set(rendered).size).toBe(rendered.length)
   const number = (text: string) => Number(text.replaceAll(',', ''))
   const counted = async () => {
-    const counts = /^Live\. ([\d,]+) requests(?:, ([\d,]+) more only counted)?$/.exec(await state(page).innerText())
+    const counts = /^Live\. ([\d,]+) requests(?:, ([\d,]+) more not listed)?$/.exec(await state(page).innerText())
     const [, shown = '', more = '0'] = counts ?? []
     return number(shown) + number(more)
   }

@@ -225,7 +225,7 @@ inBrowser('advancing the clock by a day signs no user out, but a reset does and 
   await page.getByRole('row').filter({ hasText: 'of tomorrow' }).waitFor()
   await platform.reset()
   await comeBack(page)
-  await page.getByRole('alert').getByText('Standin was reset, and its sessions with it.').waitFor()
+  await page.getByRole('alert').getByText('Standin was reset, which ended all sessions.').waitFor()
 })
 
 inBrowser('a user whose session was lost in a restart gets the reason', async () => {

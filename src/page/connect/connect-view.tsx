@@ -1,4 +1,4 @@
-/** How to connect an app: addresses, example code, endpoints, models. */
+/** How to connect an app: addresses, example code, endpoints and models. */
 import type { ComponentChildren } from 'preact'
 import type { ConfigJson } from '../../dashboard/operations.js'
 import { routes } from '../../dashboard/routes.js'
@@ -90,11 +90,11 @@ const columns: readonly Column<Endpoint>[] = [
 interface UsePanelProps {
   /** The key to fill in if none was just created. */
   readonly otherwise?: string | undefined
-  /** What is said about it. */
+  /** Shown above the code if no key was just created. */
   readonly children: ComponentChildren
 }
 
-/** Example code, with the key that was just created filled in, or one that works without an account. */
+/** Example code with a key filled in: the one that was just created, or else `otherwise`. */
 export function UsePanel({ otherwise = PLACEHOLDER, children }: UsePanelProps) {
   const fresh = useFreshKey()
   const key = fresh?.key ?? otherwise

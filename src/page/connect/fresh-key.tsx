@@ -1,7 +1,7 @@
-/** The key that was just created. Kept in the page's memory only, and gone from all views once it stops working. */
+/** The key that was just created. Kept in the page's memory only, and removed from all views once it stops working. */
 import { useEffect } from 'preact/hooks'
 import type { NewApiKey } from '../../keys/operations.js'
-import { useSession, useUserApi } from '../session/session.jsx'
+import { userApi, useSession } from '../session/session.js'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { createShared } from '../widgets/shared.js'
 
@@ -10,14 +10,14 @@ const freshKey = createShared<NewApiKey | undefined>(undefined)
 export const useFreshKey = freshKey.use
 export const setFreshKey = freshKey.set
 
-/** Forgets the key with this id: it was revoked. */
+/** Forgets the key with this id, for when it was revoked. */
 export function forgetKey(id: string): void {
   if (freshKey.get()?.id === id) freshKey.set(undefined)
 }
 
-/** Forgets the key when it stops working, or when its user has signed out. */
+/** Forgets the key when it stops working, or when its user signs out. */
 export function WatchFreshKey() {
-  const { session } = useSession()
+  const session = useSession()
   const fresh = useFreshKey()
   // The next user must not see it.
   useEffect(() => {
@@ -26,10 +26,9 @@ export function WatchFreshKey() {
   return fresh ? <Watch key={fresh.id} id={fresh.id} /> : null
 }
 
-/** Looks whether the key still works: it may be revoked in another tab, or expire. */
+/** Checks whether the key still works, since it may expire or be revoked in another tab. */
 function Watch({ id }: { readonly id: string }) {
-  const api = useUserApi()
-  const { value: keys } = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
+  const { value: keys } = useResource(async signal => (await userApi('GET /keys', { signal })).data, [], EVERY_MS)
   useEffect(() => {
     if (keys && keys.find(key => key.id === id)?.state !== 'active') forgetKey(id)
   }, [keys])

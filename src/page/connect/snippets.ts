@@ -1,7 +1,7 @@
 /** Example code for the usual clients. */
 import type { ConfigJson } from '../../dashboard/operations.js'
 
-/** Stands in for the API key. */
+/** A placeholder for the API key. */
 export const PLACEHOLDER = 'YOUR_API_KEY'
 
 export interface Snippet {
@@ -43,7 +43,7 @@ const reply = await openai.chat.completions.create({
 })
 console.log(reply.choices[0].message.content)`
 
-/** Asks the model if users may, and otherwise what every user may ask. */
+/** Calls the model if users are allowed to, and otherwise an endpoint that every user can call. */
 function supabase({ url, auth_url, anon_key, endpoints, model }: Filled): string {
   const chat = endpoints.find(({ path }) => path === CHAT)
   const usersMay = chat !== undefined && (chat.access === 'anyone' || chat.access.includes('user'))

@@ -1,11 +1,11 @@
 /** The clock for everything that expires. */
 import type { InputOf } from '../../api/client.js'
 import type { ControlOperations } from '../../http/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { configHasChanged, timeOn } from '../config.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { useAction } from '../widgets/form.jsx'
 import { exactly, useTicks } from '../widgets/moment.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { type ControlProps, ControlSection, type Controls } from './section.jsx'
@@ -26,7 +26,7 @@ export function ClockSection({ controls, reload }: ControlProps) {
       of="clock"
       lead="Tokens, keys, sessions, codes, bans and limits use it. Pace and timeouts do not."
       undo="Back to real time"
-      restore={control => control('PUT /clock', { body: { reset: true } })}
+      restore={() => control('PUT /clock', { body: { reset: true } })}
       {...{ controls, reload }}
     >
       <p class="control-line row">
@@ -34,16 +34,15 @@ export function ClockSection({ controls, reload }: ControlProps) {
         <Badge tone={isReal ? 'good' : 'care'}>{frozen ? 'Frozen' : isReal ? 'Real time' : 'Adjusted'}</Badge>
         {!isReal && <span class="quiet">{awayInWords(offsetMs)}</span>}
       </p>
-      <Hands frozen={frozen} reload={reload} />
+      <ClockButtons frozen={frozen} reload={reload} />
     </ControlSection>
   )
 }
 
-/** The buttons that turn the clock. */
-function Hands({ frozen, reload }: { readonly frozen: boolean; readonly reload: () => void }) {
-  const control = useControl()
-  const { busy, failure, run } = useWorking()
-  const turn = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
+/** The buttons that adjust the clock. */
+function ClockButtons({ frozen, reload }: { readonly frozen: boolean; readonly reload: () => void }) {
+  const { busy, failure, run } = useAction()
+  const adjust = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
     await run(() => control('PUT /clock', { body }), said)
     reload()
     // The signed-in user may need a new token.
@@ -56,14 +55,14 @@ function Hands({ frozen, reload }: { readonly frozen: boolean; readonly reload: 
           <Button
             key={words}
             aria-disabled={busy}
-            onClick={() => turn({ advanceMs }, `The clock is advanced by ${words}.`)}
+            onClick={() => adjust({ advanceMs }, `The clock is advanced by ${words}.`)}
           >
             + {words}
           </Button>
         ))}
         <Button
           aria-disabled={busy}
-          onClick={() => turn({ frozen: !frozen }, frozen ? 'The clock runs.' : 'The clock is frozen.')}
+          onClick={() => adjust({ frozen: !frozen }, frozen ? 'The clock runs.' : 'The clock is frozen.')}
         >
           {frozen ? 'Resume' : 'Freeze'}
         </Button>
@@ -73,7 +72,7 @@ function Hands({ frozen, reload }: { readonly frozen: boolean; readonly reload: 
   )
 }
 
-/** Shows the time second by second, without asking the server each time. */
+/** The time, updated every second without asking the server. */
 function useShown(clock: Controls['clock']): string {
   useTicks(clock.frozen ? undefined : 1000)
   return new Date(timeOn(clock)).toISOString()

@@ -1,6 +1,6 @@
 /** Controls for the running platform: where answers come from, faults, pace, limits and the clock. */
 import { useEffect } from 'preact/hooks'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { configHasChanged, useConfig } from '../config.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { AskButton } from '../widgets/dialog.jsx'
@@ -13,14 +13,13 @@ import { ModeSection } from './mode-section.jsx'
 import { PaceSection } from './pace-section.jsx'
 import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 
-/** Polls, because tests and other tabs can change the same settings. */
+/** How often to reload, because tests and other tabs can change the same settings. */
 const EVERY_MS = 3000
 
 export function ControlsView() {
-  const control = useControl()
-  const loaded = useResource(signal => loadControls(control, signal), [control], EVERY_MS)
+  const loaded = useResource(loadControls, [], EVERY_MS)
   const { value, reload } = loaded
-  useModeBeside(value)
+  useModeChanges(value)
   return (
     <View
       title="Controls"
@@ -45,7 +44,7 @@ export function ControlsView() {
   )
 }
 
-/** Links to the groups, with those marked that differ from the configuration. */
+/** Links to the groups. Those that differ from the configuration are marked. */
 function Sections({ controls }: { readonly controls: Controls }) {
   const changed = changedIn(controls)
   return (
@@ -64,8 +63,8 @@ function Sections({ controls }: { readonly controls: Controls }) {
   )
 }
 
-/** Reloads the configuration when the mode has changed, as the page shows the mode next to every view. */
-function useModeBeside(controls: Controls | undefined): void {
+/** Reloads the configuration when the mode has changed, since the frame shows the mode. */
+function useModeChanges(controls: Controls | undefined): void {
   const { mode } = useConfig()
   const current = controls?.mode.mode
   useEffect(() => {
@@ -74,7 +73,6 @@ function useModeBeside(controls: Controls | undefined): void {
 }
 
 function ResetButton({ reload }: { readonly reload: () => void }) {
-  const control = useControl()
   const isInMemory = useConfig().users.run !== null
   const onDone = () => {
     reload()
@@ -95,7 +93,7 @@ function ResetButton({ reload }: { readonly reload: () => void }) {
   )
 }
 
-/** A state in a file or a folder outlives a reset, one in memory does not. */
+/** A reset clears state in memory, but not in a file or a folder. */
 const resetInWords = (isInMemory: boolean) => (
   <>
     <p>Mode, pace, limits, random faults and the clock go back to the configuration.</p>
@@ -106,7 +104,7 @@ const resetInWords = (isInMemory: boolean) => (
       </p>
     )}
     <p>
-      Pending faults, rules added at run time, the state of rules, used limits and the journal are cleared.{' '}
+      Pending faults, rules added at run time, the state of rules, limit usage and the journal are cleared.{' '}
       {isInMemory ? 'Recordings stay.' : 'Users, keys and recordings stay.'}
     </p>
   </>

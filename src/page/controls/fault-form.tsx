@@ -1,4 +1,4 @@
-/** A form for any fault, made from the schema of faults: what goes wrong, and which requests it hits. */
+/** A form for any fault, made from the schema of faults: what goes wrong, and for which requests. */
 import { useState } from 'preact/hooks'
 import {
   companions,
@@ -20,7 +20,7 @@ interface Props {
 
 type Values = Readonly<Record<string, string>>
 
-/** Where a field begins, if not empty or with the first choice. */
+/** Initial values of fields that start neither empty nor with their first choice. */
 const samples: Values = {
   ...{ status: '503', delayMs: '3000', cutAfterChunks: '3', cutAfterBytes: '100', stallAfterChunks: '3' },
   ...{ errorAfterChunks: '3', malformedChunk: '2', contentType: 'text/html', times: '1', chance: '0.05' },
@@ -29,13 +29,13 @@ const samples: Values = {
 const forms = Object.fromEntries(Object.entries(faultEntries).map(([key, schema]) => [key, optionOf(key, schema)]))
 
 /** Whether an effect needs no value. */
-const isAlone = (effect: FaultKey) => forms[effect]?.kind === 'yes'
+const isFlag = (effect: FaultKey) => forms[effect]?.isFlag === true
 
-/** The options that can stand beside an effect. Most can come late. */
+/** The options of an effect. Most effects can be delayed. */
 function fieldsFor(effect: FaultKey): readonly FaultKey[] {
   const beside = companions.filter(([, others]) => others.includes(effect)).map(([key]) => key)
-  const canWait = effect !== 'delayMs' && effect !== 'hang'
-  return [...(isAlone(effect) ? [] : [effect]), ...beside, ...(canWait ? ['delayMs' as const] : [])]
+  const canBeLate = effect !== 'delayMs' && effect !== 'hang'
+  return [...(isFlag(effect) ? [] : [effect]), ...beside, ...(canBeLate ? ['delayMs' as const] : [])]
 }
 
 function typed(key: string, text: string): unknown {
@@ -43,7 +43,7 @@ function typed(key: string, text: string): unknown {
   return kind === 'number' || key === 'times' || key === 'chance' ? Number(text) : text.trim()
 }
 
-/** The written values, without those left empty. */
+/** The values of the fields that are not empty. */
 const filled = (names: readonly string[], textOf: (name: string) => string) =>
   Object.fromEntries(names.flatMap(name => (textOf(name).trim() === '' ? [] : [[name, typed(name, textOf(name))]])))
 
@@ -61,6 +61,7 @@ export function FaultForm({ onNext, onRandom }: Props) {
   const [values, setValues] = useState<Values>({})
   const [isRandom, setRandom] = useState(false)
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
+  const { models } = useConfig()
   const fields = fieldsFor(effect)
   const targets = isRandom ? random : next
   const textOf = (name: string) => values[name] ?? (name === 'delayMs' && effect !== 'delayMs' ? '' : firstOf(name))
@@ -68,7 +69,7 @@ export function FaultForm({ onNext, onRandom }: Props) {
 
   async function send(): Promise<void> {
     const target = filled(Object.keys(targets), textOf)
-    const fault = { ...(isAlone(effect) && { [effect]: true }), ...filled(fields, textOf) }
+    const fault = { ...(isFlag(effect) && { [effect]: true }), ...filled(fields, textOf) }
     const call = isRandom ? { ...fault, ...target } : { fault, ...target, ...whenOf(textOf) }
     const found = problemsIn(isRandom ? randomFaultSchema : faultCallSchema, call)
     setProblems(found)
@@ -107,7 +108,24 @@ export function FaultForm({ onNext, onRandom }: Props) {
       <RadioGroup label="Which requests" value={isRandom} onChange={setRandom} options={which} />
       <div class="fields">
         {Object.entries(targets).map(([name, schema]) => field(name, schema, name === 'path' || name === 'method'))}
-        {!isRandom && <Conditions textOf={textOf} change={change} />}
+        {!isRandom && (
+          <>
+            <Select
+              label="Model"
+              value={textOf('model')}
+              options={[['', 'any'], ...models]}
+              onChange={change('model')}
+            />
+            <Field
+              label="The user says"
+              value={textOf('user')}
+              required={false}
+              placeholder="anything"
+              hint="Part of the last user message."
+              onChange={change('user')}
+            />
+          </>
+        )}
       </div>
     </Form>
   )
@@ -118,30 +136,6 @@ function whenOf(textOf: (name: string) => string): object {
   if (model === '' && user === '') return {}
   return { when: { ...(model !== '' && { model }), ...(user !== '' && { user: { contains: user } }) } }
 }
-
-interface ConditionsProps {
-  readonly textOf: (name: string) => string
-  readonly change: (name: string) => (value: string) => void
-}
-
-const Conditions = ({ textOf, change }: ConditionsProps) => (
-  <>
-    <Select
-      label="Model"
-      value={textOf('model')}
-      options={[['', 'any'], ...useConfig().models]}
-      onChange={change('model')}
-    />
-    <Field
-      label="The user says"
-      value={textOf('user')}
-      required={false}
-      placeholder="anything"
-      hint="Part of the last user message."
-      onChange={change('user')}
-    />
-  </>
-)
 
 const firstOf = (name: string) => samples[name] ?? forms[name]?.choices[0] ?? ''
 

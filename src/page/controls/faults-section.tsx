@@ -1,15 +1,15 @@
-/** Faults for the next requests, and random ones. */
+/** Faults for the next requests, and faults for random ones. */
 import type { Fault, FaultCallInput, RandomFault } from '../../core/fault.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { useAction } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { capitalized } from '../wording.js'
 import { FaultForm } from './fault-form.jsx'
 import { labelOf } from './options.jsx'
-import { type ControlProps, ControlSection, goOnInGroup, Presets } from './section.jsx'
+import { type ControlProps, ControlSection, focusGroupHeading, Presets } from './section.jsx'
 
 const presets: readonly (readonly [name: string, fault: Fault])[] = [
   ['429, Retry-After 2 s', { status: 429, retryAfter: 2 }],
@@ -20,9 +20,8 @@ const presets: readonly (readonly [name: string, fault: Fault])[] = [
 
 const REMOVED = 'The fault is removed.'
 
-/** What can be done about faults. Rejects if it fails. */
-function useFaultChanges({ controls: { random }, reload }: ControlProps) {
-  const control = useControl()
+/** The changes of faults. Each rejects if it fails. */
+function faultChanges({ controls: { random }, reload }: ControlProps) {
   const settle = (work: Promise<unknown>, said: string) => work.then(() => announce(said)).finally(reload)
   const setRandom = (faults: readonly object[], said: string) =>
     settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
@@ -37,15 +36,15 @@ function useFaultChanges({ controls: { random }, reload }: ControlProps) {
 }
 
 export function FaultsSection({ controls, reload }: ControlProps) {
-  const { addNext, addRandom, removeNext, removeRandom, clear } = useFaultChanges({ controls, reload })
-  const { failure, run } = useWorking()
-  /** What a button does that takes faults away, and itself with them. */
-  const remove = (work: () => Promise<unknown>) => (button: HTMLElement) => void goOnInGroup(button, run(work))
+  const { addNext, addRandom, removeNext, removeRandom, clear } = faultChanges({ controls, reload })
+  const { failure, run } = useAction()
+  /** For buttons that remove faults. They disappear with the faults, so the focus moves to the heading. */
+  const remove = (work: () => Promise<unknown>) => (button: HTMLElement) => void focusGroupHeading(button, run(work))
   return (
     <ControlSection
       of="faults"
-      lead="A fault makes matching requests fail. Requests that are refused for their credential do not count."
-      restore={control => control('DELETE /faults/random')}
+      lead="A fault makes matching requests fail. Requests with a rejected credential do not count."
+      restore={() => control('DELETE /faults/random')}
       {...{ controls, reload }}
     >
       <Presets legend="Next request" of={presets} onChoose={fault => run(() => addNext({ fault }))} />
@@ -77,10 +76,10 @@ export function FaultsSection({ controls, reload }: ControlProps) {
   )
 }
 
-/** `5 %`, without rounding errors from the multiplication. */
+/** `5 %`, without floating-point noise. */
 const percent = (chance: number) => `${Number((chance * 100).toFixed(4))} %`
 
-/** `Status 503, retry after 2`, in the words of the form. */
+/** `Status 503, retry after 2`, with the labels of the form. */
 function inWords(fault: Fault): string {
   const parts = Object.entries(fault).map(([key, value]) => {
     if (key === 'chance') return `chance ${percent(Number(value))}`
@@ -91,7 +90,7 @@ function inWords(fault: Fault): string {
 
 type Target = Pick<ControlProps['controls']['waiting'][number], 'method' | 'path' | 'scope' | 'when'>
 
-/** Which requests a fault hits: `POST /v1/*, model gpt-4o`. */
+/** The requests that a fault applies to: `POST /v1/*, model gpt-4o`. */
 function targetInWords({ method, path, scope, when = {} }: Target): string {
   const conditions = Object.entries(when).map(([name, value]) => `${name} ${conditionInWords(value)}`)
   const endpoint = [method, path].filter(Boolean).join(' ')

@@ -1,6 +1,6 @@
 /** The limits per credential, and what each credential has used. */
 import { type CurrentLimits, limitsChange } from '../../config/limit-options.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { FailureNote } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
@@ -8,14 +8,13 @@ import { type ControlProps, ControlSection, type Controls } from './section.jsx'
 
 export function LimitsSection({ controls, reload }: ControlProps) {
   const { inForce, configured } = controls.limits
-  const control = useControl()
   const send = (body: CurrentLimits) => control('PUT /limits', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
   return (
     <ControlSection
       of="limits"
       lead="Per credential. Above the limit: 429 with Retry-After. 0 is no limit."
-      restore={control => control('DELETE /limits')}
+      restore={() => control('DELETE /limits')}
       {...{ controls, reload }}
     >
       <OptionFields
@@ -38,17 +37,17 @@ const kinds: Readonly<Record<string, string>> = {
   user: 'User',
   anon: 'Anon key',
   service: 'Service key',
-  stranger: 'Key of the live platform',
+  stranger: 'Live platform key',
 }
 
 function UsageTable({ used, inForce }: Limits) {
   const { requestsPerMinute, tokensPerMinute, concurrentStreams } = inForce
   const isLimited = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
   if (!isLimited) return <p class="quiet">Usage is counted when a limit per minute is set.</p>
-  if (used.length === 0) return <p class="quiet">Nothing was used in this minute.</p>
+  if (used.length === 0) return <p class="quiet">No usage this minute.</p>
   const columns: readonly Column<Limits['used'][number]>[] = [
     {
-      name: 'Used in this minute',
+      name: 'Usage this minute',
       width: '30%',
       of: ({ kind, name, start }) => (
         <>
@@ -63,7 +62,7 @@ function UsageTable({ used, inForce }: Limits) {
     { name: 'Refused', of: ({ refused }) => (refused > 0 ? <strong>{refused}</strong> : refused) },
     { name: 'Resets in', of: ({ resetMs }) => `${Math.ceil(resetMs / 1000)} s` },
   ]
-  return <Table caption="Used in this minute" columns={columns} rows={used} keyOf={({ kind, id }) => `${kind} ${id}`} />
+  return <Table caption="Usage this minute" columns={columns} rows={used} keyOf={({ kind, id }) => `${kind} ${id}`} />
 }
 
 /** An amount and its limit; a dash if there is no limit. */

@@ -1,12 +1,12 @@
-/** Where answers come from, for all endpoints or for single ones. */
+/** Where answers come from, for all endpoints or for individual ones. */
 import { useState } from 'preact/hooks'
 import type { CurrentModes } from '../../config/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { ask } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { RadioGroup, Select } from '../widgets/fields.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { useAction } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { type ControlProps, ControlSection } from './section.jsx'
 
@@ -14,12 +14,12 @@ type Mode = CurrentModes['mode']
 
 /** In the order in which they are offered: local ones first. */
 const modes: Readonly<Record<Mode, { readonly name: string; readonly does: string; readonly warns?: string }>> = {
-  emulate: { name: 'Emulate', does: 'Answers are made here, from rules or made up. Nothing leaves this machine.' },
+  emulate: { name: 'Emulate', does: 'Answers come from rules, or are made up. Nothing leaves this machine.' },
   replay: { name: 'Replay', does: 'Answers come from recordings. Requests that were not recorded are refused.' },
   record: {
     name: 'Record',
-    does: 'Answers come from the live platform, and each is saved as a file.',
-    warns: 'Requests go to the live platform from now on, and each answer is saved in the folder of recordings.',
+    does: 'Answers come from the live platform, and each is saved to a file.',
+    warns: 'Requests go to the live platform from now on, and each answer is saved to the recordings folder.',
   },
   proxy: {
     name: 'Proxy',
@@ -32,8 +32,7 @@ const modeOrder = Object.keys(modes) as Mode[]
 
 /** Modes that use the live platform may cost money, so they need confirmation. */
 function useChoice(reload: () => void) {
-  const control = useControl()
-  const { failure, run } = useWorking()
+  const { failure, run } = useAction()
   const change = (to: CurrentModes) => control('PUT /mode', { body: to }).finally(reload)
   const said = 'The mode is changed.'
   const choose = (to: CurrentModes, mode: Mode) => {
@@ -59,7 +58,7 @@ export function ModeSection({ controls, reload }: ControlProps) {
     <ControlSection
       of="mode"
       lead="Credentials are checked in every mode."
-      restore={control => control('DELETE /mode')}
+      restore={() => control('DELETE /mode')}
       {...{ controls, reload }}
     >
       <RadioGroup
@@ -93,17 +92,17 @@ interface Props {
 function EndpointModes({ current, reasonOf, onChoose }: Props) {
   const documented = useConfig().endpoints.map(({ method, path }) => `${method} ${path}`)
   const { mode, modes: own } = current
-  // A fixed order, even when modes change. Other patterns follow, in the order in which they are tried.
+  // The order stays the same when modes change. Other patterns follow, in the order in which they are tried.
   const patterns = [...new Set([...documented, ...Object.keys(own)])]
   const count = Object.keys(own).length
-  // Decided once: it must not close over the field that has the focus.
+  // Decided once, so that it does not close while a field in it has the focus.
   const [isOpenAtFirst] = useState(count > 0)
 
   const choose = (pattern: string, chosen: Mode | '') =>
     onChoose({ mode, modes: changed(own, pattern, chosen) }, chosen || 'emulate')
   return (
     <Disclosure
-      summary="Single endpoints"
+      summary="Individual endpoints"
       note={count === 0 ? 'all in this mode' : `${count} with their own mode`}
       open={isOpenAtFirst}
     >
@@ -125,7 +124,7 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
   )
 }
 
-/** The first match wins. A new pattern goes before those that would hide it; an existing one keeps its place. */
+/** The first match wins, so a new pattern goes first. An existing one keeps its place. */
 function changed(own: CurrentModes['modes'], pattern: string, chosen: Mode | ''): CurrentModes['modes'] {
   const { [pattern]: before, ...others } = own
   if (chosen === '') return others

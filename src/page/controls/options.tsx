@@ -1,15 +1,16 @@
-/** Form fields made from the schema of options: their labels, help, kinds and limits are those of the configuration. */
+/** Form fields made from schemas of options: labels, hints, kinds and limits are those of the configuration. */
+import type { ComponentProps } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../../api/operation.js'
 import { check } from '../../check/check.js'
 import { type Failure, failureOf } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
-import { Field, NumberField, Select } from '../widgets/fields.jsx'
+import { TypedField } from '../widgets/fields.jsx'
 import { capitalized, spaced } from '../wording.js'
 import { Restored } from './section.jsx'
 
-/** What is read of a schema or of a step in it. */
+/** The members of a schema, or of a step of its pipe, that matter here. */
 interface Part {
   readonly type: string
   readonly wrapped?: Part
@@ -24,7 +25,7 @@ function* partsOf(schema: Part): Generator<Part> {
   for (const part of schema.pipe ?? []) yield* partsOf(part)
 }
 
-/** `First token` for `firstTokenMs`, whose unit is named beside the field. */
+/** `First token` for `firstTokenMs`. The unit is shown in the field. */
 export const labelOf = (name: string) => capitalized(spaced(name.replace(/Ms$/, '')))
 
 const unitOf = (name: string) => (name.endsWith('Ms') ? 'ms' : name.endsWith('Bytes') ? 'bytes' : undefined)
@@ -35,12 +36,12 @@ export function optionOf(name: string, schema: Schema) {
   const parts = [...partsOf(schema as unknown as Part)]
   const has = (type: string) => parts.some(part => part.type === type)
   const choices = parts.find(({ type }) => type === 'picklist')?.options ?? []
-  const kind = choices.length > 0 ? 'choice' : has('literal') ? 'yes' : has('number') ? 'number' : 'text'
+  const kind = choices.length > 0 ? 'choice' : has('number') ? 'number' : 'text'
   const hint = parts.find(({ description }) => description !== undefined)?.description ?? ''
-  return { label: labelOf(name), hint, unit: unitOf(name), kind, choices } as const
+  return { label: labelOf(name), hint, unit: unitOf(name), kind, choices, isFlag: has('literal') } as const
 }
 
-/** What is wrong with settings, by the name of the option; the name is empty for what concerns no single one. */
+/** What is wrong with settings, by the name of the option. The name is empty for problems that are not about one option. */
 export function problemsIn(schema: Schema, settings: unknown): ReadonlyMap<string, string> {
   const checked = check(schema, settings)
   const mistakes = 'mistakes' in checked ? checked.mistakes : []
@@ -52,38 +53,23 @@ interface Slider {
   readonly step: number
 }
 
-interface OptionFieldProps {
+interface OptionFieldProps
+  extends Pick<ComponentProps<typeof TypedField>, 'id' | 'value' | 'onChange' | 'onSettle' | 'error' | 'slider'> {
   readonly option: OptionForm
-  readonly id?: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-  readonly onSettle?: (value: string) => void
-  readonly error?: string | undefined
-  readonly slider?: Slider | undefined
   readonly optional?: boolean
 }
 
-export function OptionField({ option, onSettle, slider, optional = false, ...field }: OptionFieldProps) {
-  const { label, hint, unit, kind, choices } = option
-  if (kind === 'choice') {
-    const options = [...(optional ? ['' as const] : []), ...choices]
-    return (
-      <Select
-        {...field}
-        {...{ label, hint }}
-        options={options.map(choice => [choice, choice || 'any'])}
-        onChange={value => {
-          field.onChange(value)
-          onSettle?.(value)
-        }}
-      />
-    )
-  }
-  if (kind === 'number') {
-    const placeholder = optional ? 'none' : undefined
-    return <NumberField {...field} {...{ label, hint, unit, slider, onSettle, placeholder }} />
-  }
-  return <Field {...field} {...{ label, hint }} required={!optional} placeholder={optional ? 'any' : undefined} />
+export function OptionField({ option, optional = false, ...field }: OptionFieldProps) {
+  const none = option.kind === 'number' ? 'none' : 'any'
+  return (
+    <TypedField
+      {...option}
+      {...field}
+      choices={[...(optional ? [['', none] as const] : []), ...option.choices]}
+      placeholder={optional ? none : undefined}
+      required={!optional}
+    />
+  )
 }
 
 interface OptionFieldsProps {
@@ -91,22 +77,22 @@ interface OptionFieldsProps {
   readonly settings: object
   readonly configured: object
   readonly sliders?: Readonly<Record<string, Slider>>
-  /** What is wrong with a value, before it is sent. */
+  /** Checks a value before it is sent. */
   readonly problemOf: (name: string, value: unknown) => string | undefined
   readonly onChange: (name: string, value: unknown) => void
 }
 
-const valueIn = (settings: object, name: string) => (settings as Readonly<Record<string, unknown>>)[name]
+const settingIn = (settings: object, name: string) => (settings as Readonly<Record<string, unknown>>)[name]
 
-/** A field for each option. A valid value is applied as soon as it is settled. What was changed is marked, and can be undone. */
+/** A field for each option. Valid values are applied when the user leaves the field. Changed options are marked and can be undone. */
 export const OptionFields = ({ entries, settings, configured, sliders, ...more }: OptionFieldsProps) => (
   <div class="fields">
     {Object.entries(entries).map(([name, schema]) => (
       <AppliedOption
         key={name}
         option={optionOf(name, schema)}
-        value={valueIn(settings, name)}
-        configured={valueIn(configured, name)}
+        value={settingIn(settings, name)}
+        configured={settingIn(configured, name)}
         slider={sliders?.[name]}
         problemOf={value => more.problemOf(name, value)}
         onChange={value => more.onChange(name, value)}
@@ -127,7 +113,7 @@ interface AppliedOptionProps {
 function AppliedOption(props: AppliedOptionProps) {
   const { option, value, configured, slider } = props
   const id = useId()
-  const { shown, error, write, settle } = useWritten(props)
+  const { shown, error, type, settle } = useTyped(props)
   const undo = () => {
     settle(String(configured))
     document.getElementById(id)?.focus()
@@ -135,7 +121,7 @@ function AppliedOption(props: AppliedOptionProps) {
   const isChanged = value !== configured
   return (
     <div class={isChanged ? 'field stack option-changed' : undefined}>
-      <OptionField {...{ option, id, slider, error }} value={shown} onChange={write} onSettle={settle} />
+      <OptionField {...{ option, id, slider, error }} value={shown} onChange={type} onSettle={settle} />
       {isChanged && (
         <p class="row spread care hint">
           Changed from {String(configured)}
@@ -148,15 +134,15 @@ function AppliedOption(props: AppliedOptionProps) {
   )
 }
 
-/** What is shown in the field of an option: its value, or what is typed until it is settled and valid. */
-function useWritten({ option, value, problemOf, onChange }: AppliedOptionProps) {
-  const [written, write] = useState<string>()
+/** The text in an option's field: its value, or what the user types until it is settled and valid. */
+function useTyped({ option, value, problemOf, onChange }: AppliedOptionProps) {
+  const [typed, type] = useState<string>()
   const [error, setError] = useState<string>()
   const restored = useContext(Restored)
-  // What was refused gives way to a value that is set elsewhere. What is still being typed does not.
+  // A refused text is replaced when the value is changed elsewhere. A text that is still being typed is not.
   useEffect(() => {
     if (error === undefined) return
-    write(undefined)
+    type(undefined)
     setError(undefined)
   }, [value, restored])
   const settle = (text: string) => {
@@ -164,16 +150,16 @@ function useWritten({ option, value, problemOf, onChange }: AppliedOptionProps) 
     const settled = option.kind === 'number' ? number : text
     const problem = Number.isNaN(settled) ? 'Enter a number.' : problemOf(settled)
     setError(problem)
-    write(problem === undefined ? undefined : text)
+    type(problem === undefined ? undefined : text)
     if (problem === undefined && settled !== value) onChange(settled)
   }
-  return { shown: written ?? String(value), error, write, settle }
+  return { shown: typed ?? String(value), error, type, settle }
 }
 
 interface Sent<Settings> {
   readonly settings: Settings
   readonly isWaiting: boolean
-  /** What was in force when it was answered: what is loaded later replaces it. */
+  /** The settings in force when the server had answered. Newer ones replace what was sent. */
   readonly before: Settings
 }
 
@@ -183,7 +169,7 @@ interface AppliedParts<Settings> {
   readonly reload: () => void
 }
 
-/** Sends settings as soon as they change, one after the other. What was sent is shown until the server's answer. */
+/** Sends changed settings at once, one request after the other, and shows them until the server reports its own. */
 export function useApplied<Settings>({ inForce, send, reload }: AppliedParts<Settings>) {
   const [sent, setSent] = useState<Sent<Settings>>()
   const [failure, setFailure] = useState<Failure>()

@@ -1,14 +1,14 @@
-/** How fast streams are, in general and for single models. */
+/** How fast answers stream, in general and for individual models. */
 import { useState } from 'preact/hooks'
 import type { PaceSettings } from '../../config/limit-options.js'
 import { type Pace, type PaceInput, paceChange, paceInput, unpaced } from '../../core/pace.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Select } from '../widgets/fields.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
-import { type ControlProps, ControlSection, goOnInGroup, Presets } from './section.jsx'
+import { type ControlProps, ControlSection, focusGroupHeading, Presets } from './section.jsx'
 
 const EVERY = ''
 
@@ -32,12 +32,13 @@ const isSamePace = (one: Pace, other: Pace) =>
 
 export function PaceSection({ controls, reload }: ControlProps) {
   const { inForce, configured } = controls.pace
-  const control = useControl()
   const send = (body: PaceSettings) => control('PUT /pace', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
   const [chosen, setChosen] = useState(EVERY)
-  // The selected model may have been removed meanwhile.
-  const model = useConfig().models.includes(chosen) ? chosen : EVERY
+  // The selected model may have been removed.
+  const { models } = useConfig()
+  const model = models.includes(chosen) ? chosen : EVERY
+  const hasOwnPace = (id: string) => Object.keys(shown.models[id] ?? {}).length > 0
   const current = paceIn(shown, model)
   const change = (to: PaceInput) =>
     apply(changed(shown, model, to), model === EVERY ? 'The pace is changed.' : `The pace of ${model} is changed.`)
@@ -45,16 +46,31 @@ export function PaceSection({ controls, reload }: ControlProps) {
   return (
     <ControlSection
       of="pace"
-      lead="The rhythm of streams. A rule and a request can have their own."
-      restore={control => control('DELETE /pace')}
+      lead="How fast answers stream. A rule or a request can override it."
+      restore={() => control('DELETE /pace')}
       {...{ controls, reload }}
     >
-      <ModelChoice
-        model={model}
-        hasOwn={id => Object.keys(shown.models[id] ?? {}).length > 0}
-        onChoose={setChosen}
-        onForget={() => apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the usual pace.`)}
-      />
+      <div class="control-line row">
+        <Select
+          label="For"
+          value={model}
+          options={[
+            [EVERY, 'all models without their own pace'],
+            ...models.map(id => [id, hasOwnPace(id) ? `${id} (own pace)` : id] as const),
+          ]}
+          onChange={setChosen}
+        />
+        {hasOwnPace(model) && (
+          <Button
+            onClick={({ currentTarget }) => {
+              apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the default pace.`)
+              void focusGroupHeading(currentTarget, Promise.resolve(true))
+            }}
+          >
+            Use the default pace
+          </Button>
+        )}
+      </div>
       <Presets bare legend="Presets" of={presets} isChosen={pace => isSamePace(current, pace)} onChoose={change} />
       <OptionFields
         key={model}
@@ -71,39 +87,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
   )
 }
 
-interface ModelChoiceProps {
-  readonly model: string
-  readonly hasOwn: (id: string) => boolean
-  readonly onChoose: (id: string) => void
-  /** Takes its own pace from the model. */
-  readonly onForget: () => void
-}
-
-const ModelChoice = ({ model, hasOwn, onChoose, onForget }: ModelChoiceProps) => (
-  <div class="control-line row">
-    <Select
-      label="For"
-      value={model}
-      options={[
-        [EVERY, 'all models without their own pace'],
-        ...useConfig().models.map(id => [id, hasOwn(id) ? `${id} (own pace)` : id] as const),
-      ]}
-      onChange={onChoose}
-    />
-    {model !== EVERY && hasOwn(model) && (
-      <Button
-        onClick={({ currentTarget }) => {
-          onForget()
-          void goOnInGroup(currentTarget, Promise.resolve(true))
-        }}
-      >
-        Use the usual pace
-      </Button>
-    )}
-  </div>
-)
-
-/** The pace of a model, or of all that have none of their own. */
+/** The pace of a model, or of all models without their own. */
 const paceIn = ({ models, ...usual }: PaceSettings, model: string): Pace => ({ ...usual, ...models[model] }) as Pace
 
 function changed(settings: PaceSettings, model: string, to: PaceInput): PaceSettings {
@@ -114,11 +98,11 @@ function changed(settings: PaceSettings, model: string, to: PaceInput): PaceSett
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)}\u00a0s`
 
-/** How many tokens a typical answer has. */
-const USUAL = 300
+/** The tokens of a typical answer. */
+const TYPICAL = 300
 
 function inWords({ firstTokenMs, tokensPerSecond }: Pace): string {
-  const wholeMs = firstTokenMs + (tokensPerSecond === 0 ? 0 : ((USUAL - 1) * 1000) / tokensPerSecond)
-  if (wholeMs === 0) return `An answer of ${USUAL} tokens arrives at once.`
-  return `An answer of ${USUAL} tokens begins after ${seconds(firstTokenMs)} and takes ${seconds(wholeMs)}.`
+  const wholeMs = firstTokenMs + (tokensPerSecond === 0 ? 0 : ((TYPICAL - 1) * 1000) / tokensPerSecond)
+  if (wholeMs === 0) return `An answer of ${TYPICAL} tokens arrives at once.`
+  return `An answer of ${TYPICAL} tokens begins after ${seconds(firstTokenMs)} and takes ${seconds(wholeMs)}.`
 }

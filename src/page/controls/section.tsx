@@ -1,13 +1,13 @@
-/** A group of controls, what all of them are given, and what they ask the server. */
+/** A group of controls, with what the groups have in common. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useState } from 'preact/hooks'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { useAction } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 
-export async function loadControls(control: Control, signal: AbortSignal) {
+export async function loadControls(signal: AbortSignal) {
   const [mode, choices, { data: waiting }, random, pace, limits, clock] = await Promise.all([
     control('GET /mode', { signal }),
     control('GET /mode/choices', { signal }),
@@ -27,7 +27,7 @@ export interface ControlProps {
   readonly reload: () => void
 }
 
-/** The groups, with their titles; their ids are what the links to them lead to. */
+/** The groups with their titles. Links lead to their ids. */
 export const sections = {
   mode: 'Where answers come from',
   faults: 'Faults',
@@ -47,28 +47,27 @@ export function changedIn(controls: Controls): ReadonlySet<keyof typeof sections
   return new Set((Object.keys(changed) as (keyof typeof sections)[]).filter(name => changed[name]))
 }
 
-/** How often the group around a field was put back to the configuration. */
+/** How often the surrounding group was reset to the configuration. */
 export const Restored = createContext(0)
 
 interface Props extends ControlProps {
   readonly of: keyof typeof sections
   readonly lead: ComponentChildren
   readonly undo?: string
-  restore(control: Control): Promise<unknown>
+  restore(): Promise<unknown>
   readonly children: ComponentChildren
 }
 
 export function ControlSection({ of: id, lead, restore, controls, reload, children, ...more }: Props) {
   const { undo = 'Back to the configuration' } = more
-  const control = useControl()
-  const { busy, failure, run } = useWorking()
+  const { busy, failure, run } = useAction()
   const [restored, setRestored] = useState(0)
   const title = sections[id]
   const restoreNow = async () => {
-    await restore(control).finally(reload)
+    await restore().finally(reload)
     setRestored(count => count + 1)
   }
-  const restoreAll = () => run(restoreNow, `${title}: as configured.`)
+  const restoreAll = () => run(restoreNow, `${title}: reset to the configuration.`)
   return (
     <section class="control" aria-labelledby={id}>
       <div class="control-head row">
@@ -82,7 +81,7 @@ export function ControlSection({ of: id, lead, restore, controls, reload, childr
               small
               aria-label={`${title}: ${undo.charAt(0).toLowerCase()}${undo.slice(1)}`}
               aria-disabled={busy}
-              onClick={({ currentTarget }) => goOnInGroup(currentTarget, restoreAll())}
+              onClick={({ currentTarget }) => focusGroupHeading(currentTarget, restoreAll())}
             >
               {undo}
             </Button>
@@ -105,7 +104,7 @@ interface PresetsProps<Value> {
   readonly onChoose: (value: Value) => void
 }
 
-/** Buttons for the usual values. */
+/** Buttons for common values. */
 export const Presets = <Value,>({ legend, bare = false, of, isChosen, onChoose }: PresetsProps<Value>) => (
   <fieldset class="row">
     <legend class={bare ? 'unseen' : undefined}>{legend}</legend>
@@ -117,8 +116,8 @@ export const Presets = <Value,>({ legend, bare = false, of, isChosen, onChoose }
   </fieldset>
 )
 
-/** Moves the focus to the heading of the group once `work` is done, unless the user has moved it elsewhere. */
-export async function goOnInGroup(button: HTMLElement, work: Promise<boolean>): Promise<void> {
+/** Moves the focus to the group's heading when `work` has succeeded, unless the user has moved it elsewhere. */
+export async function focusGroupHeading(button: HTMLElement, work: Promise<boolean>): Promise<void> {
   const heading = button.closest('section')?.querySelector('h2')
   const done = await work
   const isStillHere = document.activeElement === button || document.activeElement === document.body

@@ -1,4 +1,4 @@
-/** Completes keys and values of rules, by the schema of rule files. */
+/** Completes the keys and values of rules from the schema of rule files. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import ruleFile from '../../replies/replies.schema.json' with { type: 'json' }
 
@@ -37,7 +37,7 @@ export function completeRule({ state, pos, explicit }: CompletionContext): Compl
 /** A list item counts as the key `-`. */
 type Path = readonly string[]
 
-/** Where a text ends: the keys around it, and whether a value is to come. By the indentation of lines, and by braces within one. */
+/** The keys around the end of a text, and whether a value comes next. Goes by the indentation, and by the braces in the last line. */
 export function placeOf(before: string): { readonly path: Path; readonly isValue: boolean } | undefined {
   const lines = before.split('\n')
   const line = lines.pop() ?? ''
@@ -49,7 +49,7 @@ export function placeOf(before: string): { readonly path: Path; readonly isValue
       /^( *)((?:- *)*)([\w.[\]-]+):/.exec(above) ?? /^( *)((?:- *)+)/.exec(above) ?? []
     const column = spaces.length + dashes.length
     if (dashes !== '' && spaces.length < indent && column <= indent) {
-      // The key beside the dash belongs to the same item, unless what comes is inside of it.
+      // The key after the dash is part of the path only if the end is indented deeper than that key.
       if (key !== undefined && column < indent) path.unshift(key)
       path.unshift(...'-'.repeat(dashes.split('-').length - 1))
       indent = spaces.length
@@ -65,7 +65,7 @@ export function placeOf(before: string): { readonly path: Path; readonly isValue
   return withinLine(line.slice(lead.length), path)
 }
 
-/** Keys and braces of one line: `when: { user: ` is in `when`, and the value of `user` is to come. */
+/** The keys and braces of one line: after `when: { user: `, the path is `when`, `user`, and a value comes next. */
 function withinLine(line: string, outer: Path) {
   const path = [...outer]
   let isValue = false
@@ -81,7 +81,7 @@ function withinLine(line: string, outer: Path) {
   return rest.trim() === '' ? { path, isValue } : undefined
 }
 
-/** The schemas that a value may have, without the words that join them. */
+/** A schema with all that it refers to: `$ref`, `anyOf`, `allOf` and `oneOf`. */
 function joined(schema: Schema): readonly Schema[] {
   const { $ref, anyOf = [], allOf = [], oneOf = [] } = schema
   const named = $ref === undefined ? [] : [root.$defs?.[$ref.replace('#/$defs/', '')] as Schema]

@@ -1,4 +1,4 @@
-/** The editor of rules: CodeMirror with YAML, completion and marked mistakes. Loaded when a rule is opened. */
+/** The editor for rules: CodeMirror with YAML, completion and marked problems. Loaded when a rule is opened. */
 import { autocompletion, closeCompletion, completionKeymap, completionStatus } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
@@ -37,13 +37,13 @@ const look = EditorView.theme({
   '.cm-completionInfo': { padding: '0.4rem 0.6rem', fontSize: '0.8125rem' },
 })
 
-/** Not while completions are only looked up: then an Escape is one for the dialog. */
+/** Closes the list of completions. While they are only being looked up, Escape is for the dialog. */
 const closing: KeyBinding = {
   key: 'Escape',
   run: view => completionStatus(view.state) === 'active' && closeCompletion(view),
 }
 
-/** Browsers keep the style of what is typed over as an inline style, which the content security policy forbids. */
+/** Replaces a selection by script: browsers would add its style as an inline style, which the content security policy forbids. */
 function typeOver(event: InputEvent, view: EditorView): boolean {
   const { state } = view
   if (event.inputType !== 'insertText' || event.data === null || event.isComposing || state.selection.main.empty)
@@ -58,7 +58,7 @@ const extensions = [
   ...[yaml(), indentUnit.of('  '), syntaxHighlighting(colors), look],
   autocompletion({ override: [completeRule], icons: false, defaultKeymap: false }),
   EditorView.domEventHandlers({ beforeinput: typeOver }),
-  // Without Tab, which goes on to the next field.
+  // Without Tab, which moves to the next field.
   keymap.of([
     closing,
     ...completionKeymap.filter(({ key }) => key !== closing.key),
@@ -76,18 +76,18 @@ interface Options {
 }
 
 /**
- * An editor inside `host`. It is in a shadow root, because there CodeMirror's styles are style sheets of script; in the page they would be
- * inline styles, which the page's content security policy forbids.
+ * Opens an editor inside `host`. It is in a shadow root, where CodeMirror adds constructed style sheets. In the page it would add inline
+ * styles, which the page's content security policy forbids.
  */
 export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Options) {
-  // An Escape that closes a list of completions is not one for the dialog.
+  // An Escape that closes the list of completions must not reach the dialog.
   host.addEventListener('keydown', event => event.key === 'Escape' && event.defaultPrevented && event.stopPropagation())
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true })
   const state = EditorState.create({
     doc: text,
     extensions: [
       extensions,
-      // With a tab index, since what scrolls needs a part that the keyboard reaches, and not all tools know that this one is.
+      // With a tab index, since accessibility checkers look for something focusable in a scrolling area, and not all know this one.
       EditorView.contentAttributes.of({
         'aria-label': label,
         tabindex: '0',

@@ -1,8 +1,8 @@
-/** Dialogs for keys: create one, roll it, and show a new secret once. */
+/** Dialogs that create a key, roll it, and show a new secret once. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
-import type { DashboardApi } from '../api.js'
 import { useNow } from '../config.jsx'
+import { userApi } from '../session/session.js'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Confirm, Dialog } from '../widgets/dialog.jsx'
@@ -14,7 +14,7 @@ import { Notice } from '../widgets/states.jsx'
 const HOUR_S = 3600
 const DAY_S = 24 * HOUR_S
 
-/** How long a new key can be valid, in seconds. */
+/** Lifetimes of a new key, in seconds. */
 const durations = new Map([
   [String(HOUR_S), '1 hour'],
   [String(7 * DAY_S), '7 days'],
@@ -29,12 +29,11 @@ const lifetimes = [
 ] as const
 
 interface MakeProps {
-  readonly api: DashboardApi
   readonly onMade: (key: NewApiKey) => void
 }
 
-export function CreateDialog({ api, onMade }: MakeProps) {
-  // The day is written as `YYYY-MM-DD`.
+export function CreateDialog({ onMade }: MakeProps) {
+  // The day has the form `YYYY-MM-DD`.
   const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
   const { name, lifetime, day } = values
   const expiry = expiryOf(lifetime, day)
@@ -44,7 +43,7 @@ export function CreateDialog({ api, onMade }: MakeProps) {
       title="Create an API key"
       send="Create key"
       isEdited={name !== ''}
-      onSend={() => api('POST /keys', { body: { name, ...expiry } })}
+      onSend={() => userApi('POST /keys', { body: { name, ...expiry } })}
       onDone={onMade}
     >
       <Field
@@ -64,7 +63,7 @@ interface Expiry {
   readonly expires_in?: number
 }
 
-/** Standin counts a lifetime, since its clock may have been moved. A day ends in the browser's time zone. */
+/** Lifetimes are sent as such, since Standin's clock may be adjusted. A day ends in the browser's time zone. */
 function expiryOf(lifetime: string, day: string): Expiry {
   if (lifetime === 'never') return {}
   if (lifetime !== 'date') return { expires_in: Number(lifetime) }
@@ -75,7 +74,7 @@ function expiryOf(lifetime: string, day: string): Expiry {
 
 function hintFor(lifetime: string, end: string | undefined): string {
   if (lifetime === 'never') return 'It works until you revoke it.'
-  if (lifetime === 'date') return end ? `It works until ${exactly(end)}.` : 'It works to the end of that day.'
+  if (lifetime === 'date') return end ? `It works until ${exactly(end)}.` : 'It works until the end of that day.'
   return `It works for ${durations.get(lifetime)}, by Standin’s clock.`
 }
 
@@ -89,13 +88,13 @@ const overlaps = [
   { label: 'Works for 7 more days', value: 7 * DAY_S },
 ]
 
-export function RollDialog({ old, api, onMade }: MakeProps & { readonly old: ApiKeyView }) {
+export function RollDialog({ old, onMade }: MakeProps & { readonly old: ApiKeyView }) {
   const [overlap, setOverlap] = useState(0)
   return (
     <Confirm
       title={`Roll “${old.name}”`}
       send="Roll key"
-      onSend={() => api('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })}
+      onSend={() => userApi('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })}
       onDone={onMade}
     >
       <p>You get a new key with the same name and lifetime.</p>
@@ -109,7 +108,7 @@ export function RollDialog({ old, api, onMade }: MakeProps & { readonly old: Api
 interface SecretProps {
   readonly title: string
   readonly secret: string
-  /** What it is: `key`. */
+  /** The noun for it, such as `key`. */
   readonly what: string
   readonly note: string
 }

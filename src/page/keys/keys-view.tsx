@@ -1,14 +1,14 @@
-/** The user's API keys: list, create, roll, revoke and use them. */
+/** The user's API keys. */
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import { UsePanel } from '../connect/connect-view.jsx'
 import { forgetKey, setFreshKey } from '../connect/fresh-key.jsx'
-import { useUserApi } from '../session/session.jsx'
+import { userApi } from '../session/session.js'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { AskButton, forgetDialog, openDialog } from '../widgets/dialog.jsx'
+import { AskButton, openDialog, removeDialog } from '../widgets/dialog.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
@@ -25,10 +25,9 @@ export function KeysView() {
 }
 
 function Keys() {
-  const api = useUserApi()
-  const loaded = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
-  // An open dialog is the user's, too, and goes when the session ends.
-  useEffect(() => forgetDialog, [])
+  const loaded = useResource(async signal => (await userApi('GET /keys', { signal })).data, [], EVERY_MS)
+  // An open dialog belongs to the user, so it closes when the session ends.
+  useEffect(() => removeDialog, [])
   const onMade = (fresh: NewApiKey) => {
     setFreshKey(fresh)
     loaded.reload()
@@ -42,12 +41,12 @@ function Keys() {
     )
   }
   const create = (
-    <Button tone="main" icon="plus" onClick={() => openDialog(<CreateDialog {...{ api, onMade }} />)}>
+    <Button tone="main" icon="plus" onClick={() => openDialog(<CreateDialog onMade={onMade} />)}>
       Create key
     </Button>
   )
   const roll = (key: ApiKeyView) => (
-    <Button small about={key.name} onClick={() => openDialog(<RollDialog {...{ old: key, api, onMade }} />)}>
+    <Button small about={key.name} onClick={() => openDialog(<RollDialog old={key} onMade={onMade} />)}>
       Roll
     </Button>
   )
@@ -60,12 +59,12 @@ function Keys() {
             keys={keys}
             none={<Empty title="No keys yet">Create one for each app, so you can revoke them one by one.</Empty>}
             more={roll}
-            revoke={id => api('DELETE /keys/{id}', { id })}
+            revoke={id => userApi('DELETE /keys/{id}', { id })}
             onRevoked={loaded.reload}
           />
         )}
       </Shown>
-      {/* Shown after the keys have loaded, which would otherwise push it down. */}
+      {/* Not before the keys have loaded, since they would push it down. */}
       {(loaded.value || loaded.failure) && (
         <Section title="Use your key">
           <UsePanel>A key that you create is filled in here until you leave or reload this page.</UsePanel>
@@ -109,7 +108,7 @@ interface KeyTableProps {
   readonly caption: string
   readonly keys: readonly ApiKeyView[]
   readonly none: ComponentChildren
-  /** Further actions for a key that was not revoked. */
+  /** Further actions for a key that is not revoked. */
   readonly more?: (key: ApiKeyView) => ComponentChildren
   readonly revoke: (id: string) => Promise<unknown>
   readonly onRevoked: () => void

@@ -1,44 +1,46 @@
-/** Writes a rule: a new one, a copy, or a change of one that is there. Shows what is wrong with it, tries it, and saves it. */
+/** The dialog for a new, copied or existing rule: shows what is wrong with it, tries it, and saves it. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
-import { Dialog, Done } from '../widgets/dialog.jsx'
+import { Dialog, Finished } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
-import { Form, useWorking } from '../widgets/form.jsx'
+import { Form, useAction } from '../widgets/form.jsx'
 import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
 import { RuleText, useProblems } from './rule-text.jsx'
 
-interface RuleBegun {
+interface DraftRule {
   readonly yaml: string
   readonly name?: string
-  /** What is worth knowing about it. */
+  /** Shown above the editor. */
   readonly remarks?: readonly string[]
 }
 
 interface Props {
   readonly title: string
   readonly place?: string
-  readonly begin: (signal: AbortSignal) => RuleBegun | Promise<RuleBegun>
-  /** The rule that is changed, or in front of which a copy is put. */
+  readonly begin: (signal: AbortSignal) => DraftRule | Promise<DraftRule>
+  /** The rule to change, or to put a copy in front of. */
   readonly target?: { readonly id: string; readonly isCopied: boolean }
   readonly exchange?: string
   readonly more?: ComponentChildren
   readonly onSaved?: () => void
 }
 
-export function RuleDialog({ title, place, begin, ...writing }: Props) {
+export function RuleDialog({ title, place, begin, ...form }: Props) {
   const [isEdited, setEdited] = useState(false)
-  // Loaded once, so that the text does not change during editing.
-  const { value, failure, reload } = useBegun(begin)
+  // Only the first value counts, so that the text does not change during editing.
+  const { value, failure, reload } = useResource(async signal => begin(signal), [])
+  const [begun, setBegun] = useState<DraftRule>()
+  if (!begun && value) setBegun(value)
   return (
     <Dialog title={title} isEdited={isEdited} wide>
       {(close, finish) => {
-        if (!value) return failure ? <FailureNote failure={failure} retry={reload} /> : <Waiting />
+        if (!begun) return failure ? <FailureNote failure={failure} retry={reload} /> : <Waiting />
         return (
           <>
             {place && (
@@ -46,7 +48,7 @@ export function RuleDialog({ title, place, begin, ...writing }: Props) {
                 <code>{place}</code>
               </p>
             )}
-            <Writing {...writing} begun={value} onEdited={setEdited} close={close} finish={finish} />
+            <RuleForm {...form} {...{ begun, close, finish }} onEdited={setEdited} />
           </>
         )
       }}
@@ -54,15 +56,8 @@ export function RuleDialog({ title, place, begin, ...writing }: Props) {
   )
 }
 
-function useBegun(begin: Props['begin']) {
-  const resource = useResource(async signal => begin(signal), [])
-  const [first, setFirst] = useState<RuleBegun>()
-  if (!first && resource.value) setFirst(resource.value)
-  return { ...resource, value: first ?? resource.value }
-}
-
-interface WritingProps extends Pick<Props, 'target' | 'exchange' | 'more' | 'onSaved'> {
-  readonly begun: RuleBegun
+interface RuleFormProps extends Pick<Props, 'target' | 'exchange' | 'more' | 'onSaved'> {
+  readonly begun: DraftRule
   readonly onEdited: (isEdited: boolean) => void
   readonly close: () => void
   readonly finish: () => void
@@ -76,17 +71,16 @@ interface Place {
 
 interface Saved {
   readonly file?: string
-  /** Of rules that were added at run time. */
+  /** The ids of rules that were added at run time. */
   readonly ids?: readonly string[]
 }
 
-function Writing({ begun, target, exchange, more, onSaved, onEdited, close, finish }: WritingProps) {
-  const control = useControl()
+function RuleForm({ begun, target, exchange, more, onSaved, onEdited, close, finish }: RuleFormProps) {
   const [yaml, setYaml] = useState(begun.yaml)
   const [place, setPlace] = useState<Place>({ kind: 'new file', name: begun.name ?? '', file: '' })
   const [saved, setSaved] = useState<Saved>()
   const changedId = target && !target.isCopied ? target.id : undefined
-  const problems = useProblems(control, yaml, changedId)
+  const problems = useProblems(yaml, changedId)
   const isEdited = !saved && (yaml !== begun.yaml || place.name !== (begun.name ?? ''))
   useLayoutEffect(() => onEdited(isEdited), [isEdited])
   const save = async () => {
@@ -94,7 +88,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
       await control('PUT /replies/{id}', { id: target.id, body: target.isCopied ? { before: yaml } : { yaml } })
       announce('The rule was saved.')
       finish()
-    } else setSaved(await put(control, yaml, place))
+    } else setSaved(await put(yaml, place))
     onSaved?.()
   }
   if (saved) return <SavedNote of={saved} finish={finish} onUndone={() => onSaved?.()} />
@@ -128,7 +122,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
   )
 }
 
-async function put(control: Control, yaml: string, { kind, name, file }: Place): Promise<Saved> {
+async function put(yaml: string, { kind, name, file }: Place): Promise<Saved> {
   switch (kind) {
     case 'new file':
       return control('POST /replies/keep', { body: { yaml, name } })
@@ -147,12 +141,8 @@ const places: readonly { readonly value: Place['kind']; readonly label: string }
 ]
 
 function PlaceFields({ place, onChange }: { readonly place: Place; readonly onChange: (place: Place) => void }) {
-  const control = useControl()
-  // Without an answer, the files that are there are not offered.
-  const { value: { data: files = [] } = {} } = useResource(
-    signal => control('GET /replies/files', { signal }),
-    [control],
-  )
+  // Until it has loaded, no existing files are offered.
+  const { value: { data: files = [] } = {} } = useResource(signal => control('GET /replies/files', { signal }), [])
   const [first = ''] = files
   return (
     <>
@@ -169,7 +159,7 @@ function PlaceFields({ place, onChange }: { readonly place: Place; readonly onCh
           onChange={name => onChange({ ...place, name })}
           maxLength={80}
           placeholder="greetings"
-          hint="A new file in the folder of rules. Existing files are never overwritten."
+          hint="Creates a file in the rules folder. Existing files are never overwritten."
         />
       )}
       {place.kind === 'file' && (
@@ -192,34 +182,30 @@ interface SavedProps {
 }
 
 function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
-  const control = useControl()
-  const { busy, run } = useWorking()
+  const { busy, run } = useAction()
   const undo = async () => {
     await Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))
     onUndone()
     finish()
   }
   return (
-    <>
-      <Notice tone="good">
-        <p class="long-name">
-          {file === undefined ? (
-            'Added. It answers before all other rules until Standin stops.'
-          ) : (
-            <>
-              Saved to <code>{file}</code>.
-            </>
-          )}
-        </p>
-      </Notice>
-      <div class="form-buttons row">
-        {ids.length > 0 && (
+    <Finished
+      onClose={finish}
+      beside={
+        ids.length > 0 && (
           <Button push aria-disabled={busy} onClick={() => run(undo, 'The rule was removed.')}>
             Undo
           </Button>
-        )}
-        <Done onClick={finish} />
-      </div>
-    </>
+        )
+      }
+    >
+      {file === undefined ? (
+        'Added. It answers before all other rules until Standin stops.'
+      ) : (
+        <>
+          Saved to <code>{file}</code>.
+        </>
+      )}
+    </Finished>
   )
 }

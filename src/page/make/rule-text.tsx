@@ -1,7 +1,7 @@
-/** The text of a rule in an editor, with the mistakes in it. */
+/** The text of a rule in an editor, with a list of its problems. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RuleProblem } from '../../replies/operations.js'
-import type { Control } from '../api.js'
+import { control } from '../api.js'
 import type { YamlEditor } from '../editor/yaml-editor.js'
 import { useOnce } from '../widgets/resource.js'
 import { Notice, Waiting } from '../widgets/states.jsx'
@@ -12,7 +12,7 @@ interface Props {
   readonly onChange: (text: string) => void
 }
 
-/** Loads the editor and gives it the focus, unless another field of the dialog has it already. */
+/** Loads the editor and moves the focus there, unless another field of the dialog has it. */
 function useEditor(initial: string, onChange: Props['onChange']) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<YamlEditor | undefined>(undefined)
@@ -27,7 +27,7 @@ function useEditor(initial: string, onChange: Props['onChange']) {
         const onChange = (text: string) => changed.current(text)
         editor.current = openYamlEditor(host.current, { text: initial, label: 'Rule', onChange })
         setState('ready')
-        // The user may have begun to type a file name meanwhile.
+        // The user may be typing a file name by now.
         if (!host.current.closest('dialog')?.querySelector(':focus')) editor.current.focus()
       },
       () => setState('failed'),
@@ -71,14 +71,14 @@ export function RuleText({ initial, problems, onChange }: Props) {
 
 const SETTLE_MS = 250
 
-/** What is wrong with a rule, checked a moment after the last key press; with an id as the text of that rule in its file. */
-export function useProblems(control: Control, yaml: string, id: string | undefined): readonly RuleProblem[] {
+/** The problems of a rule, checked a moment after the last key press. With an id, checks it as that rule's new text. */
+export function useProblems(yaml: string, id: string | undefined): readonly RuleProblem[] {
   const [problems, setProblems] = useState<readonly RuleProblem[]>([])
   const load = async (signal: AbortSignal) => {
     if (yaml.trim() === '') return [{ line: 1, column: 1, sentence: 'There is no rule here.' }]
     return (await control('POST /replies/check', { body: { yaml, ...(id !== undefined && { id }) }, signal })).problems
   }
-  // Saving reports failures itself.
-  useOnce({ load, take: setProblems, failed: () => {}, afterMs: SETTLE_MS }, [control, yaml, id])
+  // If the check fails, saving shows why.
+  useOnce({ load, take: setProblems, failed: () => {}, afterMs: SETTLE_MS }, [yaml, id])
   return problems
 }

@@ -1,7 +1,7 @@
-/** The last calls of a tool by anyone, from the journal. */
+/** The last calls of a tool by any client, from the journal. */
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { ShortCode } from '../widgets/code-block.jsx'
 import { Link } from '../widgets/link.jsx'
 import { List } from '../widgets/list-page.jsx'
@@ -14,19 +14,18 @@ import { responseIn } from './client.js'
 
 type ToolCall = ReturnType<typeof callIn>[number]
 
-/** How many requests are looked at, and how many calls are shown. */
-const LOOKED_AT = 200
+/** How many requests are searched, and how many calls are shown. */
+const SEARCHED = 200
 const SHOWN = 20
 
 export function useCalls(path: string, tool: string) {
-  const control = useControl()
   const load = async (signal: AbortSignal) => {
-    const body = { method: 'POST', path, text: 'tools/call', limit: LOOKED_AT }
+    const body = { method: 'POST', path, text: 'tools/call', limit: SEARCHED }
     const { data } = await control('POST /journal/find', { body, signal })
     const calls = data.flatMap(entry => callIn(entry, tool))
     return { data: calls.reverse().slice(0, SHOWN) }
   }
-  return useResource(load, [control, path, tool], EVERY_MS)
+  return useResource(load, [path, tool], EVERY_MS)
 }
 
 function callIn({ id, at, request, response, error }: JournalEntry, tool: string) {
@@ -35,7 +34,7 @@ function callIn({ id, at, request, response, error }: JournalEntry, tool: string
   return [{ id, at, given: JSON.stringify(params.arguments ?? {}), outcome: error ?? outcomeIn(response.body) }]
 }
 
-/** What a call came to: its error, its structured result, else its content. */
+/** The outcome of a call: its error, its structured result, or else its content. */
 function outcomeIn(body: unknown): string {
   const frame = responseIn(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''))
   if (!frame) return 'No result'
@@ -60,11 +59,7 @@ const columns: readonly Column<ToolCall>[] = [
 
 export const LastCalls = ({ of }: { readonly of: ReturnType<typeof useCalls> }) => (
   <Section title="Last calls">
-    <List
-      of={of}
-      what="call"
-      empty={<Empty title="No calls yet">Calls appear here, whichever client they come from.</Empty>}
-    >
+    <List of={of} what="call" empty={<Empty title="No calls yet">Calls from any client appear here.</Empty>}>
       {calls => <Table caption="Last calls" columns={columns} rows={calls} keyOf={({ id }) => id} />}
     </List>
   </Section>

@@ -1,9 +1,9 @@
-/** Asks an MCP server of this Standin, as any client does: each time in a session of its own. */
+/** A client for the MCP servers of this Standin. Each call has its own session. */
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { RpcParams, RpcResponse } from '../../rpc/frames.js'
 import { sessionVersions } from '../../rpc/versions.js'
 import { Failure, failureOf, unanswered } from '../failure.js'
-import { eventsIn, isObject, parsed } from '../widgets/json.js'
+import { errorIn, eventsIn, isObject, parsed } from '../widgets/json.js'
 
 export interface ListedTool {
   readonly name: string
@@ -22,21 +22,21 @@ type Result = Readonly<Record<string, unknown>>
 
 type Ask = (method: string, params: RpcParams, headers?: Readonly<Record<string, string>>) => Promise<Result>
 
-/** What the page does by itself stays out of the list of requests. */
-const quietly = { [DASHBOARD_HEADER]: 'yes' }
+/** Keeps requests that the user did not ask for out of the list of requests. */
+const unlisted = { [DASHBOARD_HEADER]: 'yes' }
 
-/** A server whose pages never end is read this far. */
+/** Where to stop reading from a server whose pages never end. */
 const MOST_PAGES = 100
 
 /** All tools that a server lists. Rejects with a Failure. */
 export const listTools = (server: McpAddress): Promise<readonly ListedTool[]> =>
   inSession(server, async (ask, capabilities) => {
-    // A server without this does not know the method.
+    // A server without this capability does not know the method.
     if (capabilities.tools === undefined) return []
     const tools: ListedTool[] = []
     let cursor: unknown
     for (let page = 0; page < MOST_PAGES; page++) {
-      const result = await ask('tools/list', cursor === undefined ? {} : { cursor }, quietly)
+      const result = await ask('tools/list', cursor === undefined ? {} : { cursor }, unlisted)
       if (Array.isArray(result.tools)) tools.push(...(result.tools as ListedTool[]))
       cursor = result.nextCursor
       if (cursor === undefined) break
@@ -44,7 +44,7 @@ export const listTools = (server: McpAddress): Promise<readonly ListedTool[]> =>
     return tools
   })
 
-/** Calls a tool. Rejects with a Failure, which is about a field where the server names one. */
+/** Calls a tool. Rejects with a Failure, which names the field if the server does. */
 export const callTool = (server: McpAddress, name: string, given: RpcParams): Promise<Result> =>
   inSession(server, ask => ask('tools/call', { name, arguments: given }))
 
@@ -66,21 +66,21 @@ async function inSession<Value>(
 
   const params = {
     protocolVersion: sessionVersions[sessionVersions.length - 1],
-    // Nothing: servers ask their client only what it has declared.
+    // None, so that the server sends no requests to this client.
     capabilities: {},
     clientInfo: { name: 'standin-dashboard', version: '1' },
   }
-  const begun = await send({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, quietly)
+  const begun = await send({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, unlisted)
   const { protocolVersion, capabilities } = await resultOf(begun)
   common['mcp-protocol-version'] = String(protocolVersion)
   const session = begun.headers.get('mcp-session-id')
   if (session !== null) common['mcp-session-id'] = session
-  await send({ jsonrpc: '2.0', method: 'notifications/initialized' }, quietly)
+  await send({ jsonrpc: '2.0', method: 'notifications/initialized' }, unlisted)
   try {
     return await work(ask, (capabilities ?? {}) as Result)
   } finally {
-    // A session that cannot be ended expires.
-    if (session !== null) fetch(server.path, { method: 'DELETE', headers: { ...common, ...quietly } }).catch(failureOf)
+    // If this fails, the session expires by itself.
+    if (session !== null) fetch(server.path, { method: 'DELETE', headers: { ...common, ...unlisted } }).catch(failureOf)
   }
 }
 
@@ -93,11 +93,11 @@ async function resultOf(response: Response): Promise<Result> {
   if (response.ok && frame) return frame.result
   throw new Failure(
     response.status,
-    errorIn(text) ?? `The response (${response.status}) is no message of the protocol.`,
+    errorIn(parsed(text)) ?? `The response (${response.status}) is not an MCP message.`,
   )
 }
 
-/** The answer in a body: JSON, or the events of a stream, where notifications may come before it. */
+/** The response in a body of JSON, or in a stream, where notifications may precede it. */
 export function responseIn(text: string): RpcResponse | undefined {
   const whole = parsed(text)
   if (whole !== undefined) return isResponse(whole) ? whole : undefined
@@ -107,13 +107,7 @@ export function responseIn(text: string): RpcResponse | undefined {
 const isResponse = (value: unknown): value is RpcResponse =>
   isObject(value) && 'jsonrpc' in value && ('result' in value || 'error' in value)
 
-/** The platform's `{ error }`. */
-function errorIn(text: string): string | undefined {
-  const { error } = (parsed(text) ?? {}) as { readonly error?: unknown }
-  return typeof error === 'string' ? error : undefined
-}
-
-/** Standin lists the arguments that do not fit as `[{ field }]`. */
+/** Standin lists invalid arguments as `[{ field }]`. */
 function failureFrom(status: number, { message, data }: { readonly message: string; readonly data?: unknown }) {
   const field: unknown = Array.isArray(data) ? data[0]?.field : undefined
   const name = typeof field === 'string' ? /^[\w-]+/.exec(field)?.[0] : undefined

@@ -1,7 +1,6 @@
 /** The configured MCP servers with their tools. */
 import { routes, toolAt } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
-import { useConversation } from '../playground/conversation.js'
 import { CredentialField, type PlaygroundCaller, useCaller } from '../playground/credential.jsx'
 import { useAddress } from '../routing.js'
 import { Link } from '../widgets/link.jsx'
@@ -16,12 +15,12 @@ export function McpView() {
   const { query } = useAddress()
   const server = query.get('server')
   const tool = query.get('tool')
-  const caller = useCaller(useConversation())
+  const caller = useCaller()
   if (server === null || tool === null) return <Servers caller={caller} />
   return <Tool key={`${server} ${tool}`} {...{ server, name: tool, caller }} />
 }
 
-/** Loaded again when the server's tools have changed, or others answer. */
+/** Loads the tools, and again when they may have changed: with another credential, mode or configuration of the server. */
 function useTools(path: string, { credential: { bearer }, shown }: PlaygroundCaller): Resource<readonly ListedTool[]> {
   const { mcp, mode } = useConfig()
   const revision = mcp.find(server => server.path === path)?.revision

@@ -1,11 +1,11 @@
-/** One tool: what it is for, a form that calls it, and its last calls. */
+/** One tool: its description and schemas, a form that calls it, and its last calls. */
 import { useState } from 'preact/hooks'
 import { Failure } from '../failure.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
-import { Field, NumberField, Select, TextArea } from '../widgets/fields.jsx'
+import { TypedField } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { indented, isObject, valueWritten } from '../widgets/json.js'
+import { indented, isObject, jsonFrom } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
 import { Section } from '../widgets/view.jsx'
 import { LastCalls, useCalls } from './calls.jsx'
@@ -34,23 +34,23 @@ export function ToolSections({ tool, server }: Props) {
 
 function CallForm({ tool: { name, inputSchema }, server, onCalled }: Props & { readonly onCalled: () => void }) {
   const fields = fieldsOf(inputSchema)
-  const [written, setWritten] = useState(() => firstWritten(fields))
+  const [values, setValues] = useState(() => initialValues(fields))
   const [result, setResult] = useState<Readonly<Record<string, unknown>>>()
   const call = async () => {
     setResult(undefined)
-    const given = argumentsIn(fields, written)
+    const given = argumentsIn(fields, values)
     setResult(await callTool(server, name, given).finally(onCalled))
   }
   return (
     <Section title="Call" label="Call this tool">
-      <Form send="Call tool" onSend={call} said="The tool has answered.">
+      <Form send="Call tool" onSend={call} said="The tool has responded.">
         {fields.length === 0 && <p class="quiet">This tool takes no arguments.</p>}
-        {fields.map(field => (
-          <ArgumentField
+        {fields.map(({ initial, ...field }) => (
+          <TypedField
             key={field.name}
             {...field}
-            value={written.get(field.name) ?? ''}
-            onChange={value => setWritten(before => new Map(before).set(field.name, value))}
+            value={values.get(field.name) ?? ''}
+            onChange={value => setValues(before => new Map(before).set(field.name, value))}
           />
         ))}
       </Form>
@@ -64,29 +64,9 @@ function CallForm({ tool: { name, inputSchema }, server, onCalled }: Props & { r
   )
 }
 
-interface ArgumentFieldProps extends ToolField {
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
-
-function ArgumentField({ name, kind, values, isRequired, description, value, onChange }: ArgumentFieldProps) {
-  const hint = [isRequired ? 'Required.' : '', description ?? ''].join(' ').trim()
-  const about = { value, onChange, name, label: kind === 'json' ? `${name} (JSON)` : name, hint }
-  switch (kind) {
-    case 'text':
-      return <Field {...about} required={false} />
-    case 'number':
-      return <NumberField {...about} />
-    case 'json':
-      return <TextArea {...about} code />
-    case 'choice':
-      return <Select {...about} options={[['', 'Not set'], ...values.map(value => [value, value] as const)]} />
-  }
-}
-
 type ToolField = ReturnType<typeof fieldFor>
 
-type Written = ReadonlyMap<string, string>
+type Values = ReadonlyMap<string, string>
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -103,20 +83,23 @@ function fieldFor(name: string, schema: Schema, isRequired: boolean) {
   const kind = values.length > 0 ? 'choice' : type === 'string' ? 'text' : isNumber ? 'number' : 'json'
   const initial = kind === 'text' ? String(usual) : kind === 'json' ? indented(usual) : JSON.stringify(usual)
   return {
-    ...{ name, kind, isRequired, values: values.map(value => JSON.stringify(value)) },
-    description: typeof description === 'string' ? description : undefined,
+    name,
+    kind,
+    label: kind === 'json' ? `${name} (JSON)` : name,
+    hint: [isRequired ? 'Required.' : '', typeof description === 'string' ? description : ''].join(' ').trim(),
+    choices: [['', 'Not set'] as const, ...values.map(value => JSON.stringify(value))],
     initial: usual === undefined ? '' : initial,
   } as const
 }
 
-const firstWritten = (fields: readonly ToolField[]): Written =>
+const initialValues = (fields: readonly ToolField[]): Values =>
   new Map(fields.map(({ name, initial }) => [name, initial]))
 
-/** An empty field is no argument: the server says which ones it needs. Throws a Failure for a field that cannot be read. */
-const argumentsIn = (fields: readonly ToolField[], written: Written): Schema =>
+/** Leaves out empty fields: the server says which arguments it requires. Throws a Failure for a field that cannot be parsed. */
+const argumentsIn = (fields: readonly ToolField[], values: Values): Schema =>
   Object.fromEntries(
     fields.flatMap(field => {
-      const text = written.get(field.name) ?? ''
+      const text = values.get(field.name) ?? ''
       return text.trim() === '' ? [] : [[field.name, readAs(field, text)] as const]
     }),
   )
@@ -128,5 +111,5 @@ function readAs({ name, kind }: ToolField, text: string): unknown {
     if (Number.isFinite(number)) return number
     throw new Failure(-1, 'Enter a number.', { field: name })
   }
-  return valueWritten(text, name)
+  return jsonFrom(text, name)
 }

@@ -1,8 +1,8 @@
-/** The messages that a live backend would have sent, updated as they come. */
+/** The messages that a live backend would have sent, updated as they arrive. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { Message as SentMessage } from '../../supabase/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { markSeen } from '../unseen.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -24,8 +24,7 @@ const about = {
 export const OutboxView = () => (useConfig().auth_mode === 'local' ? <Outbox /> : <KeptElsewhere {...about} />)
 
 function Outbox() {
-  const control = useControl()
-  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), [control], EVERY_MS)
+  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), EVERY_MS)
   const { search } = list
   const isNewest = search.words === '' && search.query.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)
@@ -49,7 +48,7 @@ function Outbox() {
         searches="recipients, subjects and codes"
         empty={
           <Empty title="Nothing has been sent">
-            Confirmations, password resets, invitations and codes appear here by themselves.
+            Confirmations, password resets, invitations and codes appear here automatically.
           </Empty>
         }
       >
@@ -59,7 +58,7 @@ function Outbox() {
   )
 }
 
-/** Announces new messages, but not those that were there at first. All that are shown count as seen. */
+/** Announces messages that arrive while the view is open. All messages that are shown count as seen. */
 function useArrivals(messages: readonly SentMessage[] | undefined): void {
   const seen = useRef<string | undefined>(undefined)
   const newest = messages?.[0]
@@ -73,7 +72,7 @@ function useArrivals(messages: readonly SentMessage[] | undefined): void {
   }, [messages])
 }
 
-/** While the pointer or the focus is in the list, nothing is put above what is being read. */
+/** While the pointer or the focus is in the list, new messages wait, so that nothing moves while the user reads. */
 function Messages({ of: messages, isNewest }: { readonly of: readonly SentMessage[]; readonly isNewest: boolean }) {
   const [isUsed, setUsed] = useState(false)
   const shown = useRef(messages)

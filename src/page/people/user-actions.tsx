@@ -1,19 +1,19 @@
-/** What a developer can do to a whole user, as their admin. */
+/** A developer's actions for a user. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useNow } from '../config.jsx'
 import { SecretDialog } from '../keys/key-dialogs.jsx'
 import { navigate } from '../routing.js'
 import { requireSuccess } from '../session/auth-client.js'
-import { useSession } from '../session/session.jsx'
+import { auth } from '../session/session.js'
 import { Button } from '../widgets/button.jsx'
 import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
-import { useFields, useWorking } from '../widgets/form.jsx'
+import { useAction, useFields } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
-import { type Admin, useAdmin } from './admin.js'
+import { admin } from './admin.js'
 import { isBanned, nameOf } from './user-states.jsx'
 
 interface Props {
@@ -22,9 +22,7 @@ interface Props {
 }
 
 export function UserActions({ of: user, onDone }: Props) {
-  const admin = useAdmin()
-  const control = useControl()
-  const { busy, failure, run } = useWorking()
+  const { busy, failure, run } = useAction()
   const now = useNow()
   const signIn = () =>
     run(async () => {
@@ -35,7 +33,7 @@ export function UserActions({ of: user, onDone }: Props) {
           title={`Signed in as ${nameOf(user)}`}
           secret={access_token}
           what="access token"
-          note="This is the access token of a new session. It ends with the session, which is listed below."
+          note="This is the access token of a new session. It stops working when the session, listed below, ends."
         />,
       )
     })
@@ -53,13 +51,13 @@ export function UserActions({ of: user, onDone }: Props) {
       {isBanned(user, now)
         ? button('Lift the ban', unban)
         : button('Ban', () => openDialog(<Ban of={user} onDone={onDone} />), 'warns')}
-      {button('Delete', () => askToDelete(admin, user), 'warns')}
+      {button('Delete', () => askToDelete(user), 'warns')}
       <FailureNote failure={failure} />
     </div>
   )
 }
 
-const askToDelete = (admin: Admin, user: ListedUser) =>
+const askToDelete = (user: ListedUser) =>
   ask({
     title: `Delete ${nameOf(user)}?`,
     send: 'Delete user',
@@ -77,16 +75,15 @@ const links = {
 
 type LinkKind = keyof typeof links
 
-/** Puts a mail into the outbox, as the app would by asking for it. */
+/** Requests a mail for the user, as the app would. */
 function SendLink({ of: user }: { readonly of: ListedUser }) {
-  const { auth } = useSession()
   const { values, field } = useFields({
     kind: (user.confirmed_at ? 'magiclink' : 'signup') as LinkKind,
     redirectTo: '',
   })
   const kinds = (Object.keys(links) as LinkKind[]).filter(kind => kind !== 'signup' || !user.confirmed_at)
   const send = async () => {
-    const client = await auth
+    const client = await auth()
     const to = values.redirectTo.trim()
     const options = to === '' ? {} : { emailRedirectTo: to }
     const sendings = {
@@ -111,7 +108,7 @@ function SendLink({ of: user }: { readonly of: ListedUser }) {
         {...field('redirectTo')}
         required={false}
         placeholder="https://…"
-        hint="Leave it empty for the site URL of the configuration."
+        hint="Leave it empty for the configured site URL."
       />
       <p>Mail is captured locally: it waits in the outbox.</p>
     </Confirm>
@@ -122,12 +119,11 @@ const bans = [
   ['1h', 'For 1 hour'],
   ['24h', 'For 24 hours'],
   ['168h', 'For 7 days'],
-  // As Supabase's dashboard does it: a hundred years.
+  // A hundred years, as in Supabase's dashboard.
   ['876000h', 'Until it is lifted'],
 ] as const
 
 function Ban({ of: user, onDone }: Props) {
-  const admin = useAdmin()
   const [duration, setDuration] = useState<(typeof bans)[number][0]>('24h')
   return (
     <Confirm

@@ -1,4 +1,4 @@
-/** What a user is called, and the state of the account in badges. */
+/** A user's display name, and the account's state as badges. */
 import type { ListedUser } from '../../supabase/operations.js'
 import { useNow } from '../config.jsx'
 import { Badges, type TonedWord } from '../widgets/badge.jsx'

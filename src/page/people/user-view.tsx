@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser, OpenSession } from '../../supabase/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { KeyTable } from '../keys/keys-view.jsx'
 import { NewPasswordField } from '../session/password-views.jsx'
 import { Button } from '../widgets/button.jsx'
@@ -11,25 +11,24 @@ import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { AskButton } from '../widgets/dialog.jsx'
 import { Checkbox, Field, TextArea } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { changesBetween, indented, objectWritten } from '../widgets/json.js'
+import { changesBetween, indented, objectFrom } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { goOnFromHeading, Section, View } from '../widgets/view.jsx'
-import { useAdmin } from './admin.js'
+import { focusHeading, Section, View } from '../widgets/view.jsx'
+import { admin } from './admin.js'
 import { UserActions } from './user-actions.jsx'
 import { nameOf, States } from './user-states.jsx'
 
 export function UserView({ id }: { readonly id: string }) {
-  const control = useControl()
   const found = useResource(
     async signal => {
       const { data } = await control('GET /users', { query: { search: id }, signal })
       return data.find(user => user.id === id) ?? null
     },
-    [control, id],
+    [id],
     EVERY_MS,
   )
   const { value: user, reload } = found
@@ -52,7 +51,20 @@ export function UserView({ id }: { readonly id: string }) {
       <DeveloperOnly of={found}>
         {user =>
           user ? (
-            <Sections of={user} onChanged={reload} />
+            <>
+              <Section title="Account">
+                <Account key={user.id} of={user} onChanged={reload} />
+              </Section>
+              <Sessions of={user} onChanged={reload} />
+              <Keys of={user} />
+              <Section title="Requests">
+                <p>
+                  <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
+                    Requests of this user
+                  </Link>
+                </p>
+              </Section>
+            </>
           ) : (
             <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
           )
@@ -67,23 +79,6 @@ interface Props {
   readonly onChanged: () => void
 }
 
-const Sections = ({ of: user, onChanged }: Props) => (
-  <>
-    <Section title="Account">
-      <Account key={user.id} of={user} onChanged={onChanged} />
-    </Section>
-    <Sessions of={user} onChanged={onChanged} />
-    <Keys of={user} />
-    <Section title="Requests">
-      <p>
-        <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
-          Requests of this user
-        </Link>
-      </p>
-    </Section>
-  </>
-)
-
 const formOf = (user: ListedUser) => ({
   ...{ email: user.email, phone: user.phone, role: user.role, password: '' },
   ...{ email_confirm: user.email_confirmed_at !== undefined },
@@ -92,15 +87,14 @@ const formOf = (user: ListedUser) => ({
 
 type Account = ReturnType<typeof formOf>
 
-/** What the fields that were edited had before, and what they have now. */
+/** The values of the edited fields, before and now. */
 type Edits = { readonly [Name in keyof Account]?: { readonly from: Account[Name]; readonly to: Account[Name] } }
 
-/** The fields that an admin can edit. Those that are not edited follow the user. */
+/** The fields that an admin can edit. Fields without edits stay up to date. */
 function Account({ of: user, onChanged }: Props) {
-  const admin = useAdmin()
   const now = formOf(user)
   const [edits, setEdits] = useState<Edits>()
-  /** How often it was undone. A new form has no failure of the last one. */
+  /** How often the changes were undone. Each time, a new form starts without the last failure. */
   const [undone, setUndone] = useState(0)
   const bind = <Name extends keyof Account>(name: Name) => ({
     ...{ name, value: edits?.[name]?.to ?? now[name], required: false },
@@ -114,8 +108,8 @@ function Account({ of: user, onChanged }: Props) {
   const undo = () => {
     setEdits(undefined)
     setUndone(undone + 1)
-    // The pressed button goes with the changes.
-    goOnFromHeading()
+    // The pressed button disappears with the changes.
+    focusHeading()
   }
   const undoButton = edits && <Button onClick={undo}>Undo changes</Button>
   return (
@@ -133,7 +127,7 @@ function Account({ of: user, onChanged }: Props) {
   )
 }
 
-/** What the admin API is told: only what was changed, so that changes made elsewhere meanwhile stay. */
+/** The body for the admin API: only what was edited, so that changes made elsewhere in the meantime stay. */
 function changesIn({ user_metadata, app_metadata, ...plain }: Edits): object {
   const changed = Object.entries(plain).filter(([, { from, to }]) => to !== from)
   return {
@@ -143,10 +137,10 @@ function changesIn({ user_metadata, app_metadata, ...plain }: Edits): object {
   }
 }
 
-/** The backend merges metadata, and takes away what is null. */
+/** The backend merges metadata, and removes fields that are null. */
 function metadataChanges(field: string, { from, to }: { readonly from: string; readonly to: string }): object {
-  const written = (text: string) => objectWritten(text.trim() || '{}', field, '{"plan": "pro"}')
-  const { changed, gone } = changesBetween(written(from), written(to))
+  const object = (text: string) => objectFrom(text.trim() || '{}', field, '{"plan": "pro"}')
+  const { changed, gone } = changesBetween(object(from), object(to))
   return { ...changed, ...Object.fromEntries(gone.map(name => [name, null])) }
 }
 
@@ -157,11 +151,10 @@ const sessionColumns: readonly Column<OpenSession>[] = [
   { name: 'Token expires', width: '20%', of: ({ token_expires_at }) => <Moment at={token_expires_at} /> },
 ]
 
-/** The user's open sessions, and signing out of one or all of them. */
+/** The user's open sessions, which can be ended one by one or together. */
 function Sessions({ of: user, onChanged }: Props) {
-  const control = useControl()
   const load = (signal: AbortSignal) => control('GET /sessions', { query: { search: user.id }, signal })
-  const loaded = useResource(load, [control, user.id, user.sessions], EVERY_MS)
+  const loaded = useResource(load, [user.id, user.sessions], EVERY_MS)
   const signOutButton = (label: string, title: string, onSend: () => Promise<unknown>) => (
     <AskButton
       {...{ small: true, label, title, onSend }}
@@ -198,11 +191,10 @@ function Sessions({ of: user, onChanged }: Props) {
   )
 }
 
-/** The user's API keys, and revoking them. */
+/** The user's API keys, which can be revoked. */
 function Keys({ of: user }: { readonly of: ListedUser }) {
-  const control = useControl()
   const load = (signal: AbortSignal) => control('GET /keys', { query: { user: user.id }, signal })
-  const loaded = useResource(load, [control, user.id], EVERY_MS)
+  const loaded = useResource(load, [user.id], EVERY_MS)
   return (
     <Section title="API keys">
       <Shown of={loaded}>

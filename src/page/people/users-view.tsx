@@ -1,7 +1,7 @@
-/** All users with an account, and one of them in detail. */
+/** All users, or one of them in detail. */
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { useAddress } from '../routing.js'
 import { NewPasswordField } from '../session/password-views.jsx'
@@ -17,7 +17,7 @@ import { Moment } from '../widgets/moment.jsx'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
 import { counted } from '../wording.js'
-import { useAdmin } from './admin.js'
+import { admin } from './admin.js'
 import { nameOf, States } from './user-states.jsx'
 import { UserView } from './user-view.jsx'
 
@@ -30,8 +30,7 @@ export function UsersView() {
 }
 
 function Users() {
-  const control = useControl()
-  const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }), [control])
+  const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }))
   const add = (
     <Button tone="main" icon="plus" onClick={() => openDialog(<AddDialog onAdded={list.reload} />)}>
       Add user
@@ -78,7 +77,6 @@ const columns: readonly Column<ListedUser>[] = [
 
 /** Creates a user, as the admin of an app would. */
 function AddDialog({ onAdded }: { readonly onAdded: () => void }) {
-  const admin = useAdmin()
   const { values, field } = useFields({ email: '', password: '', isConfirmed: true })
   const { email, password, isConfirmed } = values
   return (

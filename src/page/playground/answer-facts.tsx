@@ -1,4 +1,4 @@
-/** The facts of an answer: status, time, cost, source, and the request and response as sent. */
+/** The facts about an answer: status, times, tokens, source, and the raw request and response. */
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
@@ -11,7 +11,13 @@ import { duration } from '../wording.js'
 import { codeFor } from './code.js'
 import type { AnswerOrigin, ModelAnswer } from './turns.js'
 
-export function AnswerFacts({ answer, place, by }: AnswerSourceProps & { readonly by: AnswerOrigin | undefined }) {
+interface Props {
+  readonly answer: ModelAnswer
+  /** The number of the turn, counted from 1. */
+  readonly number: number
+}
+
+export function AnswerFacts({ answer, number, by }: Props & { readonly by: AnswerOrigin | undefined }) {
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
   const inWords = (ms: number | undefined) => ms !== undefined && duration(ms)
@@ -31,25 +37,34 @@ export function AnswerFacts({ answer, place, by }: AnswerSourceProps & { readonl
         ]}
       />
       {[by?.remark, by?.hint].map(remark => remark && <p class="hint quiet">{remark}</p>)}
-      <AnswerSource answer={answer} place={place} />
+      <Disclosure
+        lazy
+        summary={
+          <>
+            Raw and code<span class="unseen"> of answer {number}</span>
+          </>
+        }
+      >
+        <RawAndCode answer={answer} number={number} />
+      </Disclosure>
     </>
   )
 }
 
-const AGAIN = 'Try again, as an app should. If you did not set this fault, the log in the terminal says more.'
+const AGAIN = 'Try again, as an app should. If you did not set this fault, see the log in the terminal.'
 
 const advice: Readonly<Record<number, string>> = {
   400: 'Fix what the error names and try again. The request as it was sent is below.',
   413: 'Clear the conversation or send a shorter message.',
-  424: 'Nothing here answers this request. Write a rule for it, or record it once.',
-  429: 'Wait as long as it says, then try again. Limits and faults are under Controls.',
+  424: 'No rule or recording matches this request. Write a rule for it, or record it once.',
+  429: 'Wait as long as Retry-After says, then try again. Limits and faults are under Controls.',
   500: AGAIN,
   502: AGAIN,
   503: AGAIN,
   504: AGAIN,
 }
 
-/** Advice for a status; undefined if the error says it all. */
+/** Advice for a status; undefined if the error itself says enough. */
 export function adviceFor(status: number | undefined, hadCredential: boolean): string | undefined {
   if (status !== 401) return advice[status ?? 0]
   return hadCredential
@@ -57,27 +72,8 @@ export function adviceFor(status: number | undefined, hadCredential: boolean): s
     : 'An app that sends no key gets this. Choose a credential in the settings.'
 }
 
-interface AnswerSourceProps {
-  readonly answer: ModelAnswer
-  /** The number of the turn, counted from 1. */
-  readonly place: number
-}
-
 /** The raw request and response, and the request as code. */
-const AnswerSource = (props: AnswerSourceProps) => (
-  <Disclosure
-    lazy
-    summary={
-      <>
-        Raw and code<span class="unseen"> of answer {props.place}</span>
-      </>
-    }
-  >
-    <Content {...props} />
-  </Disclosure>
-)
-
-function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps) {
+function RawAndCode({ answer: { request, raw, leftOut }, number }: Props) {
   const { url } = useConfig()
   const response = leftOut > 0 ? `${raw}\n\n… and ${leftOut} more characters` : readable(raw)
   const shown = [
@@ -87,7 +83,7 @@ function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps
   ]
   const tabs = shown.map(({ name, code }) => ({
     name,
-    content: <CodeBlock code={code} label={`${name} of answer ${place}`} />,
+    content: <CodeBlock code={code} label={`${name} of answer ${number}`} />,
   }))
-  return <Tabs label={`Raw and code of answer ${place}`} tabs={tabs} />
+  return <Tabs label={`Raw and code of answer ${number}`} tabs={tabs} />
 }

@@ -1,52 +1,60 @@
-/** A model's answer as it arrives, with its facts. */
-import type { ComponentChildren } from 'preact'
+/** A model's answer as it arrives, with the facts about it. */
 import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
+import { Form } from '../widgets/form.jsx'
 import { readable } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
 import { AnswerFacts, adviceFor } from './answer-facts.jsx'
 import { goTo } from './at-the-end.js'
 import type { ContentCall } from './completion.js'
-import { Said, TurnFrame } from './turn-parts.jsx'
+import { ModelText, TurnFrame } from './turn-parts.jsx'
 import { callsOf, isOver, type ModelAnswer, type AnswerTurn as Turn } from './turns.js'
 
 interface Props {
   readonly turn: Turn
   /** The number of the turn, counted from 1. */
-  readonly place: number
+  readonly number: number
   readonly busy: boolean
   readonly onAgain: () => void
-  readonly onReworded: (text: string) => void
+  readonly onEdited: (text: string) => void
   readonly onResults: (results: readonly string[]) => void
 }
 
-export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }: Props) {
+export function AnswerTurn({ turn, number, busy, onAgain, onEdited, onResults }: Props) {
   const { answer, results, by } = turn
   const { text, reasoning, refusal, calls, model } = answer.completion
   const badge = badges[answer.state]
-  const again = `Ask for answer ${place} again`
+  const again = `Regenerate answer ${number}`
   return (
     <TurnFrame
       kind="answer"
       who={model || 'Model'}
       text={text}
-      name={`answer ${place}`}
+      name={`answer ${number}`}
       busy={!isOver(answer)}
       isEditable={text !== '' && !busy}
       done="Save"
-      onReworded={onReworded}
+      onEdited={onEdited}
       badge={badge && <Badge tone={badge[0]}>{badge[1]}</Badge>}
       actions={
         <>
           {!busy && <Button tone="bare" icon="roll" aria-label={again} title={again} onClick={onAgain} />}
-          {text !== '' && isOver(answer) && <CopyButton text={text} what={`answer ${place}`} bare />}
+          {text !== '' && isOver(answer) && <CopyButton text={text} what={`answer ${number}`} bare />}
         </>
       }
-      before={reasoning !== '' && <Reasoning text={reasoning} />}
+      before={
+        reasoning !== '' && (
+          <Disclosure summary="Reasoning">
+            <div class="quiet">
+              <ModelText text={reasoning} />
+            </div>
+          </Disclosure>
+        )
+      }
     >
       {refusal !== '' && (
         <p>
@@ -59,19 +67,11 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
           isOpen={!busy && results === undefined && callsOf(turn).length > 0}
         />
       )}
-      <Trouble answer={answer} />
-      {isOver(answer) && answer.request !== '' && <AnswerFacts {...{ answer, place, by }} />}
+      <Problem answer={answer} />
+      {isOver(answer) && answer.request !== '' && <AnswerFacts {...{ answer, number, by }} />}
     </TurnFrame>
   )
 }
-
-const Reasoning = ({ text }: { readonly text: string }) => (
-  <Disclosure summary="Reasoning">
-    <div class="quiet">
-      <Said text={text} />
-    </div>
-  </Disclosure>
-)
 
 const badges: { readonly [state in ModelAnswer['state']]?: readonly [Tone, string] } = {
   waiting: ['plain', 'Waiting'],
@@ -80,15 +80,15 @@ const badges: { readonly [state in ModelAnswer['state']]?: readonly [Tone, strin
   cut: ['danger', 'Cut off'],
 }
 
-function Trouble({ answer }: { readonly answer: ModelAnswer }) {
-  const { state, trouble, status, retryAfter, hadCredential } = answer
-  if (trouble === undefined) return null
+function Problem({ answer }: { readonly answer: ModelAnswer }) {
+  const { state, problem, status, retryAfter, hadCredential } = answer
+  if (problem === undefined) return null
   const advice = adviceFor(status, hadCredential)
   return (
     <Notice tone="danger">
       <p>
         {state === 'refused' && status !== undefined && <strong>{status} </strong>}
-        {trouble}
+        {problem}
       </p>
       {retryAfter !== undefined && <p>Retry-After: {retryAfter}</p>}
       {advice && <p>{advice}</p>}
@@ -110,62 +110,44 @@ interface ToolCallsProps {
 
 /** The tool calls of an answer, with a field for the result of each. */
 function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
-  const [written, setWritten] = useState<readonly string[]>([])
-  const resultOf = (place: number) => written[place] ?? results?.[place] ?? ''
-  const submit = (event: Event) => {
-    event.preventDefault()
-    onResults(calls.map((_call, place) => resultOf(place)))
-  }
-  const write = (place: number, text: string) =>
-    setWritten(calls.map((_call, other) => (other === place ? text : resultOf(other))))
-  return (
-    <form class="stack" onSubmit={submit}>
-      {calls.map((call, place) => (
-        <ToolCall key={call.id || place} {...call}>
-          {isOpen ? (
-            <TextArea
-              label={`Result of ${call.name}`}
-              value={resultOf(place)}
-              onChange={text => write(place, text)}
-              placeholder="What the tool returns: text or JSON"
-              rows={2}
-              code
-            />
-          ) : (
-            <SentResult text={results?.[place]} />
-          )}
-        </ToolCall>
-      ))}
-      {isOpen && (
-        <div class="form-buttons row">
-          <Button small type="submit" tone="main">
-            {calls.length === 1 ? 'Send result' : 'Send results'}
-          </Button>
-        </div>
+  const [edited, setEdited] = useState<readonly string[]>([])
+  const resultOf = (index: number) => edited[index] ?? results?.[index] ?? ''
+  const edit = (index: number, text: string) =>
+    setEdited(calls.map((_call, other) => (other === index ? text : resultOf(other))))
+  const shown = calls.map(({ id, name, arguments: given }, index) => (
+    <fieldset key={id || index} class="call">
+      <legend>
+        Calls <code>{name}</code>
+      </legend>
+      <CallText text={readable(given)} />
+      {isOpen ? (
+        <TextArea
+          label={`Result of ${name}`}
+          value={resultOf(index)}
+          onChange={text => edit(index, text)}
+          placeholder="What the tool returns: text or JSON"
+          rows={2}
+          code
+        />
+      ) : (
+        results?.[index] !== undefined && (
+          <>
+            <p class="quiet">Result</p>
+            <CallText text={results[index]} />
+          </>
+        )
       )}
-    </form>
-  )
-}
-
-type ToolCallProps = ContentCall & { readonly children: ComponentChildren }
-
-const ToolCall = ({ name, arguments: said, children }: ToolCallProps) => (
-  <fieldset class="call">
-    <legend>
-      Calls <code>{name}</code>
-    </legend>
-    <CallText text={readable(said)} />
-    {children}
-  </fieldset>
-)
-
-function SentResult({ text }: { readonly text: string | undefined }) {
-  if (text === undefined) return null
+    </fieldset>
+  ))
+  if (!isOpen) return <div class="stack">{shown}</div>
   return (
-    <>
-      <p class="quiet">Result</p>
-      <CallText text={text} />
-    </>
+    <Form
+      small
+      send={calls.length === 1 ? 'Send result' : 'Send results'}
+      onSend={async () => onResults(calls.map((_call, index) => resultOf(index)))}
+    >
+      {shown}
+    </Form>
   )
 }
 

@@ -1,22 +1,22 @@
-/** Requests a completion from a model, and reports the answer as it arrives. */
+/** Sends a chat request, and reports the answer as it arrives. */
 import { createParser } from 'eventsource-parser'
-import { isObject, parsed } from '../widgets/json.js'
-import { type AnswerContent, createGatherer, saysSomething } from './completion.js'
-import { awaited, type ModelAnswer, withRaw } from './turns.js'
+import { errorIn, parsed, textsOf } from '../widgets/json.js'
+import { type AnswerContent, createGatherer, hasContent } from './completion.js'
+import { type ModelAnswer, pendingAnswer, withRaw } from './turns.js'
 
 export const CHAT = '/v1/chat/completions'
 
-interface Question {
+interface ChatRequest {
   readonly body: string
   readonly bearer: string | undefined
   readonly signal: AbortSignal
-  /** Called on each change, each time with a new object. */
+  /** Called with a new object after each change. */
   readonly onChange: (answer: ModelAnswer) => void
 }
 
-/** Resolves with the answer when it has ended in any way. Never rejects. */
-export async function askModel({ body, bearer, signal, onChange }: Question): Promise<ModelAnswer> {
-  const arriving = createArriving(awaited(body, bearer !== undefined), onChange)
+/** Resolves with the answer once it has ended, in whatever way. Never rejects. */
+export async function askModel({ body, bearer, signal, onChange }: ChatRequest): Promise<ModelAnswer> {
+  const arriving = createArriving(pendingAnswer(body, bearer !== undefined), onChange)
   const { change, over } = arriving
   try {
     const headers = {
@@ -30,7 +30,8 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
     else await readWhole(response, arriving)
   } catch {
     if (signal.aborted) over('stopped')
-    else if (arriving.answer().status === undefined) over('refused', 'No response: the connection was closed first.')
+    else if (arriving.answer().status === undefined)
+      over('refused', 'The connection was closed before a response arrived.')
     else over('cut', 'The connection was closed before the end of the response.')
   }
   return arriving.answer()
@@ -38,77 +39,58 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
 
 type Arriving = ReturnType<typeof createArriving>
 
-function createArriving(first: ModelAnswer, onChange: Question['onChange']) {
+function createArriving(first: ModelAnswer, onChange: ChatRequest['onChange']) {
   const beganMs = performance.now()
   let answer = first
-  const change = (news: Partial<ModelAnswer>) => {
-    answer = { ...answer, ...news }
+  const change = (changes: Partial<ModelAnswer>) => {
+    answer = { ...answer, ...changes }
     onChange(answer)
   }
   return {
     answer: () => answer,
     change,
-    over: (state: ModelAnswer['state'], trouble?: string) =>
-      change({ state, trouble, totalMs: performance.now() - beganMs }),
+    over: (state: ModelAnswer['state'], problem?: string) =>
+      change({ state, problem, totalMs: performance.now() - beganMs }),
     /** The changes to the answer for what the model has generated so far. */
-    saying(completion: AnswerContent): Partial<ModelAnswer> {
-      const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
+    changesFor(completion: AnswerContent): Partial<ModelAnswer> {
+      const isFirst = answer.firstTokenMs === undefined && hasContent(completion)
       return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
     },
   }
 }
 
 async function readStream(stream: ReadableStream<Uint8Array>, arriving: Arriving): Promise<void> {
-  const { answer, change, over, saying } = arriving
+  const { answer, change, over, changesFor } = arriving
   const gatherer = createGatherer()
   let isDone = false
-  let trouble: string | undefined
+  let problem: string | undefined
   const events = createParser({
     onEvent({ data }) {
       const json = parsed(data)
       if (data === '[DONE]') isDone = true
-      else if (json === undefined) trouble ??= 'An event of the stream is not JSON.'
-      else if (errorIn(json) !== undefined) trouble ??= errorIn(json)
-      else change(saying(gatherer.chunk(json)))
+      else if (json === undefined) problem ??= 'A stream event is not valid JSON.'
+      else if (errorIn(json) !== undefined) problem ??= errorIn(json)
+      else change(changesFor(gatherer.chunk(json)))
     },
   })
-  for await (const text of texts(stream)) {
+  for await (const text of textsOf(stream)) {
     change({ state: 'arriving', ...withRaw(answer(), text) })
     events.feed(text)
   }
-  trouble ??= isDone ? undefined : 'The stream ended without [DONE].'
-  over(trouble === undefined ? 'whole' : 'cut', trouble)
+  problem ??= isDone ? undefined : 'The stream ended without [DONE].'
+  over(problem === undefined ? 'whole' : 'cut', problem)
 }
 
-async function readWhole(response: Response, { answer, change, over, saying }: Arriving): Promise<void> {
+async function readWhole(response: Response, { answer, change, over, changesFor }: Arriving): Promise<void> {
   let text = ''
-  for await (const piece of texts(response.body)) {
-    text += piece
-    change(withRaw(answer(), piece))
-  }
+  if (response.body)
+    for await (const piece of textsOf(response.body)) {
+      text += piece
+      change(withRaw(answer(), piece))
+    }
   const json = parsed(text)
   if (!response.ok) return over('refused', errorIn(json) ?? (text.slice(0, 2000) || 'The response has no body.'))
-  if (json === undefined) return over('cut', 'The response is not JSON.')
-  change(saying(createGatherer().whole(json)))
+  if (json === undefined) return over('cut', 'The response is not valid JSON.')
+  change(changesFor(createGatherer().whole(json)))
   over('whole')
-}
-
-async function* texts(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
-  if (!stream) return
-  const reader = stream.getReader()
-  const decoder = new TextDecoder()
-  for (;;) {
-    const { done, value } = await reader.read()
-    yield done ? decoder.decode() : decoder.decode(value, { stream: true })
-    if (done) return
-  }
-}
-
-/** The platform's `{ error }`, or OpenAI's `{ error: { message } }`. */
-function errorIn(json: unknown): string | undefined {
-  const { error } = isObject(json) ? json : {}
-  if (typeof error === 'string') return error
-  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
-  if (typeof message === 'string') return message
-  return error === undefined || error === null ? undefined : JSON.stringify(error)
 }

@@ -1,4 +1,4 @@
-/** Keeps the end of a growing page in view while the reader is there, and moves the focus to settings. */
+/** Keeps the end of a growing page in view while the user is there, and moves the focus to settings. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { SettingName } from './settings.js'
 
@@ -13,10 +13,10 @@ const isNearEnd = () => {
 const goToEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })
 
 /** `growing` must be a new value each time the page has grown. */
-export function useAtTheEnd(growing: unknown) {
+export function useFollowEnd(growing: unknown) {
   const isThere = useRef(true)
   const seen = useRef(growing)
-  /** Whether the reader has scrolled away. */
+  /** Whether the user has scrolled away. */
   const [isAway, setAway] = useState(false)
   useEffect(() => {
     const look = () => {
@@ -33,7 +33,7 @@ export function useAtTheEnd(growing: unknown) {
     seen.current = growing
     if (isThere.current) goToEnd()
   }, [growing])
-  /** Scrolls to the end, and follows it again. */
+  /** Scrolls to the end and follows it again. */
   const catchUp = useCallback(() => {
     isThere.current = true
     setAway(false)

@@ -12,7 +12,7 @@ export function codeFor(request: string, url: string): readonly Snippet[] {
   ]
 }
 
-/** Inside single quotes, a shell treats every character literally, except the quote itself. */
+/** Quotes a shell argument. Inside single quotes, only the quote itself is special. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 const curl = (
@@ -25,7 +25,7 @@ const curl = (
   --data-raw ${quoted(request)}`
 
 function inPython(body: Readonly<Record<string, unknown>>, url: string, isStream: boolean): string {
-  const named = Object.entries(body).map(([name, value]) => `    ${name}=${inPythonWords(value)},\n`)
+  const named = Object.entries(body).map(([name, value]) => `    ${name}=${asPython(value)},\n`)
   const rest = isStream
     ? `for chunk in reply:
     if chunk.choices:
@@ -54,23 +54,23 @@ const openai = new OpenAI({
   baseURL: '${url}/v1',
   apiKey: '${PLACEHOLDER}',
 })
-const reply = await openai.chat.completions.create(${inJavaScript(body)})
+const reply = await openai.chat.completions.create(${asJavaScript(body)})
 ${rest}`
 }
 
-/** A string with the colon that makes it a key, or a word outside of strings. */
+/** A string, with the colon if it is a key, or a word outside of strings. */
 const tokens = /"(?:[^"\\]|\\.)*"(:?)|\b(?:true|false|null)\b/g
 
 const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 
-/** JSON is nearly Python: three words are others. Indented as an argument of a call. */
-const inPythonWords = (value: unknown) =>
+/** JSON is Python except for three words. Indented as an argument of a call. */
+const asPython = (value: unknown) =>
   JSON.stringify(value, null, 4)
     .replace(tokens, token => words[token] ?? token)
     .replaceAll('\n', '\n    ')
 
-/** JSON is JavaScript, but keys need quotes only where they are no names. In brackets, `__proto__` is an ordinary key. */
-const inJavaScript = (value: object) =>
+/** JSON is JavaScript, but names need no quotes as keys. In brackets, `__proto__` is an ordinary key. */
+const asJavaScript = (value: object) =>
   JSON.stringify(value, null, 2).replace(tokens, (token, colon) => {
     if (!colon) return token
     if (token === '"__proto__":') return '["__proto__"]:'

@@ -1,4 +1,4 @@
-/** What a model answers, collected from a whole completion or from the chunks of a stream. */
+/** A model's answer, from a whole completion or collected from the chunks of a stream. */
 import {
   type Content,
   type ContentCall,
@@ -24,10 +24,10 @@ export const nothingSaid: AnswerContent = {
   usage: undefined,
 }
 
-export const saysSomething = ({ text, reasoning, refusal, calls }: Content) =>
+export const hasContent = ({ text, reasoning, refusal, calls }: Content) =>
   text !== '' || reasoning !== '' || refusal !== '' || calls.length > 0
 
-/** Collects an answer. Input that is not shaped like a completion is ignored, as a live platform may send anything. */
+/** Collects an answer. Ignores JSON that is not a completion, as a live platform may send anything. */
 export function createGatherer() {
   const sum = createSum()
   return {

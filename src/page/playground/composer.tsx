@@ -6,7 +6,7 @@ import { edit, stop } from './conversation.js'
 interface Props {
   readonly draft: string
   readonly busy: boolean
-  readonly isAsked: boolean
+  readonly awaitsAnswer: boolean
   readonly onSend: (text: string) => void
   readonly isAway: boolean
   readonly onCatchUp: () => void
@@ -16,9 +16,9 @@ const COMPOSER = 'playground-message'
 
 export const goToComposer = () => document.getElementById(COMPOSER)?.focus()
 
-export function Composer({ draft, busy, isAsked, onSend, isAway, onCatchUp }: Props) {
+export function Composer({ draft, busy, awaitsAnswer, onSend, isAway, onCatchUp }: Props) {
   const send = () => {
-    if (!busy && (isAsked || draft.trim() !== '')) onSend(draft)
+    if (!busy && (awaitsAnswer || draft.trim() !== '')) onSend(draft)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && busy) stop()

@@ -1,5 +1,5 @@
-/** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
-import type { Control } from '../api.js'
+/** The conversation with a model. It continues while another view is open, and is kept in the page's memory only. */
+import { control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { createShared } from '../widgets/shared.js'
 import { askModel, CHAT } from './ask-model.js'
@@ -8,10 +8,10 @@ import { firstSettings, type PlaygroundSettings } from './settings.js'
 import {
   type AnswerOrigin,
   type AnswerTurn,
-  awaited,
   isOver,
   type ModelAnswer,
   messagesOf,
+  pendingAnswer,
   type Turn,
 } from './turns.js'
 
@@ -23,12 +23,11 @@ export interface Conversation extends OpenedRequest {
   readonly pastedKey: string
 }
 
-/** What a question needs besides the previous turns. */
-export interface Means {
+/** What is needed to send a request, besides the turns. */
+export interface Sender {
   /** The request body; `undefined` if a setting is invalid. */
   bodyFor(messages: readonly object[]): object | undefined
   bearer(): Promise<string | undefined>
-  readonly control: Control
 }
 
 const empty: Conversation = {
@@ -36,17 +35,18 @@ const empty: Conversation = {
 }
 
 const shared = createShared(empty)
-/** The signed-in user it belongs to, if any. */
+/** The signed-in user whose conversation it is, if any. */
 let owner: string | undefined
 let running: AbortController | undefined
 let nextId = 1
 
-const change = (news: Partial<Conversation>) => shared.set({ ...shared.get(), ...news })
+const change = (changes: Partial<Conversation>) => shared.set({ ...shared.get(), ...changes })
 
 export const useConversation = shared.use
 
-export const edit = (news: Partial<Omit<Conversation, 'turns' | 'settings'>>) => change(news)
-export const setUp = (news: Partial<PlaygroundSettings>) => change({ settings: { ...shared.get().settings, ...news } })
+export const edit = (changes: Partial<Omit<Conversation, 'turns' | 'settings'>>) => change(changes)
+export const setUp = (changes: Partial<PlaygroundSettings>) =>
+  change({ settings: { ...shared.get().settings, ...changes } })
 
 export const isRunning = ({ turns }: Conversation) => turns.some(turn => turn.kind === 'answer' && !isOver(turn.answer))
 
@@ -59,13 +59,13 @@ export function clear(): void {
 }
 
 /** Replaces everything but the credential. */
-export function begin(news: OpenedRequest): void {
+export function begin(request: OpenedRequest): void {
   stop()
-  change(news)
+  change(request)
 }
 
-/** Clears the conversation when the user changes, because it contains their messages and key. */
-export function belongTo(person: string | undefined): void {
+/** Clears the conversation when the user changes, because it contains the previous user's messages and key. */
+export function setOwner(person: string | undefined): void {
   if (owner !== undefined && owner !== person) {
     stop()
     change(empty)
@@ -73,28 +73,28 @@ export function belongTo(person: string | undefined): void {
   owner = person
 }
 
-/** Sends `text` after the turns that come before `before`, or after all turns. Without text, asks for an answer to those. */
-export function say(text: string, means: Means, before?: number): void {
+/** Sends `text` after all turns, or after those before the turn `before`. Without text, sends the turns as they are. */
+export function say(text: string, sender: Sender, before?: number): void {
   const turns = upTo(before)
-  answerTo(text.trim() === '' ? turns : [...turns, { kind: 'user', id: nextId++, text }], means)
+  answerTo(text.trim() === '' ? turns : [...turns, { kind: 'user', id: nextId++, text }], sender)
 }
 
-/** Whether the last turn waits for an answer, so that nothing has to be written before. */
-export const isAsked = ({ turns }: Conversation) => {
+/** Whether the last turn awaits an answer, so that an empty message can be sent. */
+export const awaitsAnswer = ({ turns }: Conversation) => {
   const last = turns.at(-1)
   return last?.kind === 'user' || last?.results !== undefined
 }
 
-export const askAgain = (id: number, means: Means) => answerTo(upTo(id), means)
+export const askAgain = (id: number, sender: Sender) => answerTo(upTo(id), sender)
 
 /** Continues with the results of an answer's tool calls. */
-export function tellResults(id: number, results: readonly string[], means: Means): void {
+export function sendResults(id: number, results: readonly string[], sender: Sender): void {
   const turns = upTo(id)
   const turn = shared.get().turns[turns.length]
-  if (turn?.kind === 'answer') answerTo([...turns, { ...turn, results }], means)
+  if (turn?.kind === 'answer') answerTo([...turns, { ...turn, results }], sender)
 }
 
-export function reword(id: number, text: string): void {
+export function editAnswer(id: number, text: string): void {
   changeAnswer(id, turn => {
     const completion = { ...turn.answer.completion, text }
     return { ...turn, answer: { ...turn.answer, completion } }
@@ -109,29 +109,29 @@ const upTo = (id: number | undefined) => {
 const changeAnswer = (id: number, changed: (turn: AnswerTurn) => AnswerTurn) =>
   change({ turns: shared.get().turns.map(turn => (turn.id === id && turn.kind === 'answer' ? changed(turn) : turn)) })
 
-async function answerTo(turns: readonly Turn[], { bodyFor, bearer, control }: Means): Promise<void> {
+async function answerTo(turns: readonly Turn[], { bodyFor, bearer }: Sender): Promise<void> {
   const body = bodyFor(messagesOf(shared.get().system, turns))
   if (!body || isRunning(shared.get())) return
   const request = JSON.stringify(body)
   const id = nextId++
   const leaving = new AbortController()
   running = leaving
-  change({ turns: [...turns, { kind: 'answer', id, answer: awaited(request, false) }] })
+  change({ turns: [...turns, { kind: 'answer', id, answer: pendingAnswer(request, false) }] })
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
-  // Without a session, the request is sent without a credential, and the answer says so.
-  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(control)])
+  // Without a session, the request is sent without a credential, and gets a 401.
+  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange()])
   const { signal } = leaving
   const answer = await askModel({ body: request, bearer: credential, signal, onChange: show.soon })
   show.now(answer)
-  // The conversation may have been cleared meanwhile.
+  // The conversation may have been cleared in the meantime.
   if (!shared.get().turns.some(turn => turn.id === id)) return
-  announce(spoken(answer))
+  announce(announcementOf(answer))
   if (after === undefined) return
-  const by = await findAnswer({ request, completionId: answer.completion.id, after, control })
+  const by = await findAnswer(request, answer.completion.id, after)
   if (by) changeAnswer(id, turn => ({ ...turn, by }))
 }
 
-/** Passes on only the last value per frame, because a model may send thousands of chunks a second. */
+/** Passes on one value per frame, since a model may send thousands of chunks a second. */
 function oncePerFrame<Value>(hand: (value: Value) => void) {
   let waiting: number | undefined
   let last: Value
@@ -151,11 +151,11 @@ function oncePerFrame<Value>(hand: (value: Value) => void) {
   }
 }
 
-/** How many characters of an answer are read out. */
+/** How many characters of an answer screen readers get. */
 const READ_OUT = 300
 
-/** The answer for screen readers, announced once when it has ended. */
-function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): string {
+/** The announcement of an answer, once it has ended. */
+function announcementOf({ state, completion: { text, refusal, calls } }: ModelAnswer): string {
   // Errors are announced by their own alert.
   if (state === 'refused') return ''
   const said = text || refusal
@@ -164,21 +164,12 @@ function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): s
   return `Answer: ${words}${called}${state === 'stopped' ? ' Stopped.' : ''}`
 }
 
-interface Wanted {
-  readonly request: string
-  /** The id of the completion; empty if there is none, as in a refusal or an answer that was stopped early. */
-  readonly completionId: string
-  /** The newest exchange before the question: the same request may have been sent before. */
-  readonly after: string
-  readonly control: Control
-}
-
-/** The end of a body contains the last message, which is enough to identify it. */
-const TELLING = 2000
+/** How many characters of the body identify it. The last message is at the end. */
+const SEARCHED = 2000
 const WAIT_MS = 250
 
-/** The id of the newest exchange, `0` if there is none. Undefined if the control API is closed to the page. */
-async function newestExchange(control: Control): Promise<string | undefined> {
+/** The id of the newest exchange; `0` without one, undefined if the control API is closed to the page. */
+async function newestExchange(): Promise<string | undefined> {
   try {
     const { data } = await control('GET /journal', { query: { brief: true, limit: 1 } })
     return data[0]?.id ?? '0'
@@ -187,10 +178,13 @@ async function newestExchange(control: Control): Promise<string | undefined> {
   }
 }
 
-/** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
-async function findAnswer({ request, completionId, after, control }: Wanted): Promise<AnswerOrigin | undefined> {
-  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), after, limit: 5 }
-  // An exchange enters the journal when it has ended, which may be a moment after the page has read its last byte.
+/**
+ * Finds the exchange of an answer in the journal. Undefined if the control API is closed to the page. `completionId` is empty for an
+ * error, or if the answer was stopped early. `after` is the newest exchange before the request, which may have been sent earlier, too.
+ */
+async function findAnswer(request: string, completionId: string, after: string): Promise<AnswerOrigin | undefined> {
+  const body = { method: 'POST', path: CHAT, text: request.slice(-SEARCHED), after, limit: 5 }
+  // The journal adds an exchange when it has ended, which may be a moment after the page has read the last byte.
   for (let round = 0; round < 3; round++) {
     if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))
     const found = await control('POST /journal/find', { body }).catch(() => undefined)

@@ -1,17 +1,18 @@
-/** The credential of the playground and of calls of tools, and the models listed for it. A pasted key is kept in the page's memory only. */
+/** The credential for the playground and for tool calls, and its models. A pasted key is kept in the page's memory only. */
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useFreshKey } from '../connect/fresh-key.jsx'
 import { Failure, unanswered } from '../failure.js'
-import { useSession } from '../session/session.jsx'
+import { token, useSession } from '../session/session.js'
 import { announce } from '../widgets/announcer.jsx'
 import { PasswordField, Select } from '../widgets/fields.jsx'
+import { errorIn } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { useOnce } from '../widgets/resource.js'
 import { goTo, placeOf } from './at-the-end.js'
-import { belongTo, type Conversation, type CredentialChoice, edit } from './conversation.js'
+import { type Conversation, type CredentialChoice, edit, setOwner, useConversation } from './conversation.js'
 
 export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: PlaygroundCaller) {
   const settle = (event: Event) => {
@@ -51,24 +52,25 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
 
 export type PlaygroundCaller = ReturnType<typeof useCaller>
 
-/** Who asks, in the playground and in calls of tools. */
-export function useCaller(conversation: Conversation) {
+/** The credential to send, in the playground and with tool calls. */
+export function useCaller() {
   useOwner()
+  const conversation = useConversation()
   const { pastedKey } = conversation
   const credential = useCredential(conversation)
   const [settledKey, setSettledKey] = useState(pastedKey)
   return {
     ...{ credential, pastedKey },
-    /** Changes when another credential is in use; a key that is still being typed is not used. */
+    /** Changes with the credential in use. A key that is still being typed is not in use. */
     shown: `${credential.choice} ${credential.isThere} ${settledKey}`,
-    /** To be called when a pasted key is ready to be used. */
+    /** Call this when a pasted key is complete. */
     onSettled: () => setSettledKey(pastedKey),
   }
 }
 
 type Credential = ReturnType<typeof useCredential>
 
-/** Whether there is a key to send, if one is to be pasted. Otherwise moves the focus to its field. */
+/** Returns whether the key is there, if one is to be pasted. If not, moves the focus to its field. */
 export function requirePasted({ credential: { choice, isThere } }: PlaygroundCaller): boolean {
   if (choice !== 'pasted' || isThere) return true
   goTo('pastedKey')
@@ -78,19 +80,19 @@ export function requirePasted({ credential: { choice, isThere } }: PlaygroundCal
   return false
 }
 
-/** The credential that the playground sends to the platform. */
+/** The chosen credential, or the first possible one. */
 function useCredential({ credential: wish, pastedKey }: Conversation) {
   const fresh = useFreshKey()
-  const { session, token } = useSession()
+  const session = useSession()
   const { development_key: development } = useConfig()
   const isUser = session.kind === 'user'
   const mine = isUser ? `My session (${session.email})` : 'My session'
   const key = pastedKey.trim() || undefined
   const pasted = possible('pasted', 'A key that I paste', key)
-  // The first one is the usual one.
+  // The first one is the default.
   const all: readonly ReturnType<typeof possible>[] = [
     ...(fresh ? [possible('fresh', `New key “${fresh.name}”`, fresh.key)] : []),
-    // While it is not known whether a user is signed in, no key is asked for.
+    // Also while the session is still unknown, so that the page does not ask for a key too early.
     ...(session.kind === 'signed-out'
       ? []
       : [{ choice: 'session' as const, words: mine, isThere: isUser, bearer: token }]),
@@ -110,10 +112,10 @@ const possible = (choice: Exclude<CredentialChoice, 'automatic'>, words: string,
 
 /** Clears the conversation and the pasted key when another user signs in. */
 function useOwner(): void {
-  const { session } = useSession()
+  const session = useSession()
   const person = session.kind === 'user' ? session.email : undefined
   useLayoutEffect(() => {
-    if (session.kind !== 'unknown') belongTo(person)
+    if (session.kind !== 'unknown') setOwner(person)
   }, [session.kind, person])
 }
 
@@ -126,8 +128,8 @@ interface Listed {
 }
 
 /**
- * The models that the platform lists for a credential. `hint` says why only the configured ones are shown, if the listing failed.
- * Asks once per credential: these requests appear in the developer's log and count towards the same limits.
+ * The models that the platform lists for a credential. If that fails, shows the configured ones, and `hint` says why.
+ * Sends one request per credential, because these count towards the same limits.
  */
 export function useModels({ credential: { bearer, isThere }, shown }: PlaygroundCaller) {
   const { models: configured } = useConfig()
@@ -150,7 +152,7 @@ async function listModels(bearer: Credential['bearer'], signal: AbortSignal): Pr
   const headers = { authorization: `Bearer ${await bearer()}`, [DASHBOARD_HEADER]: 'yes' }
   const response = await fetch('/v1/models', { headers, signal }).catch(unanswered)
   const json = await response.json().catch(() => undefined)
-  if (!response.ok) throw new Failure(response.status, String(json?.error ?? `status ${response.status}`))
+  if (!response.ok) throw new Failure(response.status, errorIn(json) ?? `status ${response.status}`)
   const models: unknown = json?.data
   return Array.isArray(models) ? models.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])) : []
 }

@@ -1,8 +1,9 @@
-/** Takes a chat request apart into what the playground edits: settings, turns, and the next message. */
+/** Splits a chat request into what the playground edits: settings, turns, and the next message. */
+import { contentText } from '../requests/conversation.js'
 import { indented, isObject } from '../widgets/json.js'
 import { contentIn, nothingSaid } from './completion.js'
-import { firstSettings, type PlaygroundSettings } from './settings.js'
-import { awaited, type Turn } from './turns.js'
+import { firstSettings, type PlaygroundSettings, toolName } from './settings.js'
+import { pendingAnswer, type Turn } from './turns.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -13,7 +14,7 @@ export interface OpenedRequest {
   readonly settings: PlaygroundSettings
 }
 
-/** Undefined if it is not a chat request. */
+/** Undefined if the body is not a chat request. */
 export function conversationOf(body: unknown): OpenedRequest | undefined {
   if (!isObject(body) || !Array.isArray(body.messages)) return undefined
   const messages = body.messages.filter(isObject)
@@ -21,7 +22,7 @@ export function conversationOf(body: unknown): OpenedRequest | undefined {
   const hasSystem = first !== undefined && isSystem(first) && typeof first.content === 'string'
   const turns = turnsOf(hasSystem ? others : messages)
   const last = turns.at(-1)
-  // The last message is the one to send, so it can be changed before.
+  // The last message goes into the message field, so that it can be changed before it is sent.
   const isDraft = last?.kind === 'user' && last.message === undefined
   return {
     system: hasSystem ? String(first.content) : '',
@@ -40,15 +41,15 @@ function turnsOf(messages: readonly Fields[]): readonly Turn[] {
     const last = turns.at(-1)
     if (message.role === 'tool' && last?.kind === 'answer' && isResultOf(last, message)) {
       const results = last.answer.completion.calls.map((call, place) =>
-        call.id === message.tool_call_id ? textOf(message) : (last.results?.[place] ?? ''),
+        call.id === message.tool_call_id ? contentText(message.content) : (last.results?.[place] ?? ''),
       )
       turns[turns.length - 1] = { ...last, results }
     } else if (message.role === 'assistant') {
-      const completion = { ...nothingSaid, ...contentIn({ ...message, content: textOf(message) || null }) }
-      turns.push({ kind: 'answer', id, answer: { ...awaited('', false), state: 'whole', completion } })
+      const completion = { ...nothingSaid, ...contentIn({ ...message, content: contentText(message.content) || null }) }
+      turns.push({ kind: 'answer', id, answer: { ...pendingAnswer('', false), state: 'whole', completion } })
     } else {
       const isPlain = message.role === 'user' && typeof message.content === 'string'
-      turns.push({ kind: 'user', id, text: textOf(message), ...(!isPlain && { message }) })
+      turns.push({ kind: 'user', id, text: contentText(message.content), ...(!isPlain && { message }) })
     }
   }
   return turns
@@ -57,17 +58,11 @@ function turnsOf(messages: readonly Fields[]): readonly Turn[] {
 const isResultOf = ({ answer }: Extract<Turn, { kind: 'answer' }>, { tool_call_id, content }: Fields) =>
   typeof content === 'string' && answer.completion.calls.some(({ id }) => id === tool_call_id)
 
-/** What can be shown of a message: its text, and what else is in it by type. */
-function textOf({ content }: Fields): string {
-  if (typeof content === 'string') return content
-  const parts = Array.isArray(content) ? content.filter(isObject) : []
-  return parts.map(({ type, text }) => (typeof text === 'string' ? text : `[${type}]`)).join('\n')
-}
-
 function settingsOf(body: Fields): PlaygroundSettings {
   const { model, messages, temperature, max_tokens, seed, tools, tool_choice, stream, stream_options, ...more } = body
   const { response_format, ...others } = more
-  const choice = choiceIn(tool_choice)
+  // Choices that the settings do not offer stay as they are.
+  const choice = typeof tool_choice === 'string' ? tool_choice : toolName(tool_choice)
   const extra = { ...others, ...(tool_choice !== undefined && choice === undefined && { tool_choice }) }
   return {
     ...firstSettings,
@@ -80,12 +75,3 @@ function settingsOf(body: Fields): PlaygroundSettings {
 }
 
 const numberIn = (value: unknown) => (value === undefined || value === null ? '' : String(value))
-
-/** A choice that the settings offer; undefined for any other. */
-function choiceIn(choice: unknown): string | undefined {
-  if (typeof choice === 'string') return choice
-  if (!isObject(choice)) return undefined
-  const { function: fn, custom } = choice
-  const name = isObject(fn) ? fn.name : isObject(custom) ? custom.name : undefined
-  return typeof name === 'string' ? name : undefined
-}

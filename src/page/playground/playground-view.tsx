@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { glob } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { failureOf } from '../failure.js'
 import { navigate, useAddress } from '../routing.js'
@@ -18,16 +18,16 @@ import { useOnce, useResource } from '../widgets/resource.js'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { CHAT } from './ask-model.js'
-import { goTo, useAtTheEnd } from './at-the-end.js'
+import { goTo, useFollowEnd } from './at-the-end.js'
 import { Composer, goToComposer } from './composer.jsx'
 import {
+  awaitsAnswer,
   begin,
   type Conversation,
   clear,
   edit,
-  isAsked,
   isRunning,
-  type Means,
+  type Sender,
   say,
   useConversation,
 } from './conversation.js'
@@ -40,20 +40,19 @@ import { messagesOf } from './turns.js'
 
 export function PlaygroundView() {
   const conversation = useConversation()
-  const caller = useCaller(conversation)
+  const caller = useCaller()
   const models = useModels(caller)
   const { settings, turns, system, draft } = conversation
   const model = settings.model || (models.ids[0] ?? '')
-  const means: Means = {
-    control: useControl(),
+  const sender: Sender = {
     bearer: caller.credential.bearer,
     bodyFor: messages => bodyFor(conversation, model, messages),
   }
   const busy = isRunning(conversation)
-  const { isAway, catchUp } = useAtTheEnd(turns)
+  const { isAway, catchUp } = useFollowEnd(turns)
   const sayNow = (text: string, before?: number) => {
     catchUp()
-    say(text, means, before)
+    say(text, sender, before)
   }
   const send = (text: string) => {
     if (!bodyFor(conversation, model, []) || !requirePasted(caller)) return
@@ -66,22 +65,26 @@ export function PlaygroundView() {
   return (
     <View title="Playground" lead={<ModeNote />} action={turns.length > 0 && <Actions {...{ conversation, busy }} />}>
       <div class="playground stack">
-        <SettingsPanel {...{ conversation, caller, models, model }} />
+        <SettingsPanel {...{ settings, caller, models, model }} />
         <div class="conversation">
           {opening}
           <SystemMessage text={system} />
-          {turns.length === 0 ? <Beginning onSay={send} /> : <Transcript {...{ turns, busy, means }} onSay={sayNow} />}
-          <Composer {...{ draft, busy, isAway }} isAsked={isAsked(conversation)} onSend={send} onCatchUp={catchUp} />
+          {turns.length === 0 ? <Beginning onSay={send} /> : <Transcript {...{ turns, busy, sender }} onSay={sayNow} />}
+          <Composer
+            {...{ draft, busy, isAway }}
+            awaitsAnswer={awaitsAnswer(conversation)}
+            onSend={send}
+            onCatchUp={catchUp}
+          />
         </div>
       </div>
     </View>
   )
 }
 
-/** Loads the request that the address names, and asks before it replaces a conversation. */
+/** Opens the request that the address names. Asks before it replaces a conversation. */
 function useOpening(conversation: Conversation) {
   const exchange = useAddress().query.get('exchange')
-  const control = useControl()
   const [problem, setProblem] = useState<string>()
   const start = (found: OpenedRequest) => {
     begin(found)
@@ -89,7 +92,7 @@ function useOpening(conversation: Conversation) {
     announce('The request is ready to be sent.')
   }
   const show = ({ request }: JournalEntry) => {
-    // From here on the conversation is the user's, also after going back and forth.
+    // Without the exchange in the address, going back and forward does not replace the conversation again.
     navigate(routes.playground, { replace: true })
     const found = conversationOf(request.body)
     if (!found) return setProblem('The body of this request was not kept, so it cannot be opened here.')
@@ -98,18 +101,18 @@ function useOpening(conversation: Conversation) {
       title: 'Replace the conversation?',
       send: 'Replace',
       tone: 'main',
-      children: <p>The conversation that is here now is discarded.</p>,
+      children: <p>Your current conversation will be discarded.</p>,
       onSend: async () => {},
       onDone: () => start(found),
     })
   }
   const load =
     exchange === null ? undefined : (signal: AbortSignal) => control('GET /journal/{id}', { id: exchange, signal })
-  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [exchange, control])
+  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [exchange])
   return problem !== undefined && <Notice tone="care">{problem}</Notice>
 }
 
-/** The request body. If a setting is invalid, moves the focus to it instead. */
+/** The request body. Undefined if a setting is invalid; the focus moves there. */
 function bodyFor({ settings }: Conversation, model: string, messages: readonly object[]): object | undefined {
   const put = bodyWith(settings, model, messages)
   if ('body' in put) return put.body
@@ -138,7 +141,7 @@ function Actions({ conversation, busy }: { readonly conversation: Conversation; 
 
 const examples = ['Hello', 'Tell me a story', 'What is the weather in Oslo?'] as const
 
-/** A live model would not understand this. */
+/** Magic words, which only work with emulated models. */
 const magic = 'standin:error-503'
 
 /** Shown in an empty conversation: suggestions to start with. */
@@ -159,7 +162,6 @@ function Beginning({ onSay }: { readonly onSay: (text: string) => void }) {
   )
 }
 
-/** The system message. */
 function SystemMessage({ text }: { readonly text: string }) {
   return (
     <Disclosure summary="System message" note={text.trim() === '' ? 'none' : text}>
@@ -177,10 +179,9 @@ function SystemMessage({ text }: { readonly text: string }) {
 
 /** Says where the answers come from. */
 function ModeNote() {
-  // A new object each time it is loaded, and the mode of chats is loaded with it.
+  // A new object after each reload, so that the mode of chats is loaded again with it.
   const config = useConfig()
-  const control = useControl()
-  const { value } = useResource(signal => loadMode(control, signal), [control, config])
+  const { value } = useResource(loadMode, [config])
   const mode = value || config.mode
   return (
     <>
@@ -196,8 +197,8 @@ const meanings: Readonly<Record<string, string>> = {
   replay: 'recordings answer. A request that was not recorded is an error.',
 }
 
-/** The mode for chats. Empty if the control API is closed to the page. */
-async function loadMode(control: Control, signal: AbortSignal): Promise<string> {
+/** The mode of chat completions. Empty if the control API is closed to the page. */
+async function loadMode(signal: AbortSignal): Promise<string> {
   try {
     const { mode, modes } = await control('GET /mode', { signal })
     const own = Object.entries(modes).find(([pattern]) => fits(pattern))

@@ -6,12 +6,12 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { Checkbox, NumberField, Select, TextArea } from '../widgets/fields.jsx'
 import { indented, parsed } from '../widgets/json.js'
 import { placeOf } from './at-the-end.js'
-import { type Conversation, setUp } from './conversation.js'
+import { setUp } from './conversation.js'
 import { CredentialField, type Models, type PlaygroundCaller } from './credential.jsx'
-import { problemIn, type SettingName, toolChoices, toolNames } from './settings.js'
+import { type PlaygroundSettings, problemIn, type SettingName, toolChoices, toolNames } from './settings.js'
 
 interface Props {
-  readonly conversation: Conversation
+  readonly settings: PlaygroundSettings
   readonly caller: PlaygroundCaller
   readonly models: Models
   readonly model: string
@@ -23,8 +23,7 @@ const numbers = [
   ['seed', 'Seed'],
 ] as const
 
-export function SettingsPanel({ conversation, caller, models, model }: Props) {
-  const { settings } = conversation
+export function SettingsPanel({ settings, caller, models, model }: Props) {
   // Open if there is room beside the conversation.
   const [isOpen] = useState(() => matchMedia('(min-width: 75rem)').matches)
   const field = (name: SettingName) => ({
@@ -74,7 +73,7 @@ interface JsonFieldProps extends ComponentProps<typeof TextArea> {
 
 const noteOn = (text: string, none: string) => (text.trim() === '' ? none : 'JSON')
 
-/** A part of the request in JSON, folded until it is used. */
+/** A field for a part of the request in JSON, folded away at first. */
 function JsonField({ sample, note, ...field }: JsonFieldProps) {
   const { label, value, onChange } = field
   return (
@@ -95,10 +94,10 @@ function JsonField({ sample, note, ...field }: JsonFieldProps) {
   )
 }
 
-/** Formats pasted JSON. As typed text, so that it can be undone. */
+/** Formats pasted JSON. Inserted as typed text, so that it can be undone. */
 function pasteFormatted(event: ClipboardEvent): void {
   const value = parsed(event.clipboardData?.getData('text') ?? '')
-  // Anything else, or a part of it, is pasted as it is.
+  // Anything else, such as a fragment of JSON, is pasted as it is.
   if (value === undefined) return
   event.preventDefault()
   document.execCommand('insertText', false, indented(value))
@@ -112,7 +111,7 @@ const tools = {
       type: 'function',
       function: {
         name: 'get_weather',
-        description: 'Tells the weather of a city.',
+        description: 'Gets the weather for a city.',
         parameters: {
           type: 'object',
           properties: { city: { type: 'string' } },
@@ -125,7 +124,7 @@ const tools = {
 
 const extra = {
   label: 'Other parameters',
-  hint: 'Further members of the request, such as top_p or stop.',
+  hint: 'Further fields of the request, such as top_p or stop.',
   sample: indented({ top_p: 0.9, stop: ['END'] }),
 }
 

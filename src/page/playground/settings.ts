@@ -1,10 +1,10 @@
-/** The parameters of a request, as entered. */
+/** The parameters of a request, as the user enters them. */
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { isObject, parsed } from '../widgets/json.js'
 
-/** All but `stream` are texts, as in their fields. */
+/** Text as in the fields, except for `stream`. */
 export const firstSettings = {
-  /** Empty for the first listed model. */
+  /** Empty for the first model in the list. */
   model: '',
   temperature: '',
   maxTokens: '',
@@ -13,7 +13,7 @@ export const firstSettings = {
   tools: '',
   toolChoice: 'auto',
   responseFormat: '',
-  /** Further members of the request, as a JSON object. */
+  /** Further fields of the request, as a JSON object. */
   extra: '',
 }
 
@@ -21,9 +21,11 @@ export type PlaygroundSettings = Readonly<typeof firstSettings>
 export type SettingName = keyof PlaygroundSettings
 
 /** The request body, or the first invalid setting and what is wrong with it. */
-type Put = { readonly body: object } | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
+type RequestBody =
+  | { readonly body: object }
+  | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
 
-export function bodyWith(settings: PlaygroundSettings, model: string, messages: readonly object[]): Put {
+export function bodyWith(settings: PlaygroundSettings, model: string, messages: readonly object[]): RequestBody {
   for (const name of Object.keys(checks) as SettingName[]) {
     const sentence = problemIn(settings, name)
     if (sentence !== undefined) return { wrong: { name, sentence } }
@@ -72,13 +74,13 @@ const checks: Readonly<Partial<Record<SettingName, Check<string>>>> = {
   extra: anObject,
 }
 
-/** What is wrong with a setting's syntax. Its value is checked by the platform. */
+/** What is wrong with the syntax of a setting. The platform checks the value. */
 export function problemIn(settings: PlaygroundSettings, name: SettingName): string | undefined {
   const text = String(settings[name])
   return text.trim() === '' ? undefined : checks[name]?.(text)
 }
 
-/** Where a text stops being JSON. Not all browsers say so themselves. */
+/** Where a text stops being valid JSON. Not all browsers say so themselves. */
 function placeOfProblem(text: string): string {
   const errors: ParseError[] = []
   try {
@@ -99,7 +101,8 @@ interface Tool {
   readonly custom?: { readonly name?: unknown }
 }
 
-const toolNamed = (tool: unknown) => {
+/** The name of a tool, or of the tool that a `tool_choice` names. */
+export const toolName = (tool: unknown) => {
   const { type, function: fn, custom } = (tool ?? {}) as Tool
   const name = type === 'custom' ? custom?.name : fn?.name
   return typeof name === 'string' && name !== '' ? name : undefined
@@ -107,7 +110,7 @@ const toolNamed = (tool: unknown) => {
 
 function problemInTools(value: unknown): string | undefined {
   const tools = Array.isArray(value) ? value : [value]
-  const names = tools.map(toolNamed)
+  const names = tools.map(toolName)
   const nameless = names.indexOf(undefined)
   if (nameless >= 0) {
     return `Tool ${nameless + 1} has no name. A tool is { "type": "function", "function": { "name": "…", "parameters": { … } } }.`
@@ -116,7 +119,7 @@ function problemInTools(value: unknown): string | undefined {
   return twice === undefined ? undefined : `Two tools are called ${JSON.stringify(twice)}.`
 }
 
-/** The tools in a text, if they are valid. A single tool may be given without a list. */
+/** The tools in a text; undefined if they are not valid. A single tool needs no list. */
 function toolsIn(text: string): readonly object[] | undefined {
   const value = parsed(text)
   if (value === undefined || problemInTools(value) !== undefined) return undefined
@@ -125,15 +128,15 @@ function toolsIn(text: string): readonly object[] | undefined {
 }
 
 export const toolNames = (text: string): readonly string[] =>
-  (toolsIn(text) ?? []).flatMap(tool => toolNamed(tool) ?? [])
+  (toolsIn(text) ?? []).flatMap(tool => toolName(tool) ?? [])
 
-/** The options that are not names of tools. */
+/** The tool choices that are not names of tools. */
 export const toolChoices = ['auto', 'none', 'required'] as const
 
 /** Undefined for the default, and for a tool that is no longer in the list. */
 function choiceOf(chosen: string, tools: readonly object[]): unknown {
   if (chosen === 'none' || chosen === 'required') return chosen
-  const tool = tools.find(tool => toolNamed(tool) === chosen) as Tool | undefined
+  const tool = tools.find(tool => toolName(tool) === chosen) as Tool | undefined
   if (!tool) return undefined
   return tool.type === 'custom'
     ? { type: 'custom', custom: { name: chosen } }
@@ -142,7 +145,7 @@ function choiceOf(chosen: string, tools: readonly object[]): unknown {
 
 const formats = new Set<unknown>(['text', 'json_object', 'json_schema'])
 
-/** A whole `response_format`, or a schema to put into one. */
+/** Accepts a whole `response_format`, or only its schema. */
 function formatIn(text: string): object | undefined {
   const value = parsed(text)
   if (!isObject(value)) return undefined

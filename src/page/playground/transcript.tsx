@@ -1,20 +1,20 @@
-/** The turns of a conversation. If a user's message is changed, the conversation continues from there. */
+/** The turns of a conversation. When the user edits a message, the conversation continues from there. */
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { AnswerTurn } from './answer-turn.jsx'
 import { goToComposer } from './composer.jsx'
-import { askAgain, type Means, reword, tellResults } from './conversation.js'
+import { askAgain, editAnswer, type Sender, sendResults } from './conversation.js'
 import { TurnFrame } from './turn-parts.jsx'
 import type { Turn } from './turns.js'
 
 interface Props {
   readonly turns: readonly Turn[]
   readonly busy: boolean
-  readonly means: Means
+  readonly sender: Sender
   readonly onSay: (text: string, before: number) => void
 }
 
-export function Transcript({ turns, busy, means, onSay }: Props) {
-  // The pressed button may disappear with the turns after it.
+export function Transcript({ turns, busy, sender, onSay }: Props) {
+  // The pressed button may disappear with the turns that follow.
   const then = (act: () => void) => {
     act()
     goToComposer()
@@ -32,17 +32,17 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
             // More than text, such as an image, cannot be edited here.
             isEditable={!busy && turn.message === undefined}
             done="Send from here"
-            onReworded={text => then(() => onSay(text, turn.id))}
+            onEdited={text => then(() => onSay(text, turn.id))}
             actions={<CopyButton text={turn.text} what={`message ${index + 1}`} bare />}
           />
         ) : (
           <AnswerTurn
             key={turn.id}
-            place={index + 1}
+            number={index + 1}
             {...{ turn, busy }}
-            onAgain={() => then(() => askAgain(turn.id, means))}
-            onReworded={text => reword(turn.id, text)}
-            onResults={results => then(() => tellResults(turn.id, results, means))}
+            onAgain={() => then(() => askAgain(turn.id, sender))}
+            onEdited={text => editAnswer(turn.id, text)}
+            onResults={results => then(() => sendResults(turn.id, results, sender))}
           />
         ),
       )}

@@ -1,8 +1,9 @@
-/** The shared parts of user and model turns: the head, the text, and the form that edits it. */
+/** What user and model turns have in common: the head, the text, and the form that edits it. */
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../widgets/button.jsx'
 import { TextArea } from '../widgets/fields.jsx'
+import { Form } from '../widgets/form.jsx'
 import { capitalized } from '../wording.js'
 
 interface Props {
@@ -12,7 +13,7 @@ interface Props {
   readonly name: string
   readonly isEditable: boolean
   readonly done: string
-  readonly onReworded: (text: string) => void
+  readonly onEdited: (text: string) => void
   readonly badge?: ComponentChildren
   readonly actions: ComponentChildren
   readonly busy?: boolean
@@ -20,7 +21,7 @@ interface Props {
   readonly children?: ComponentChildren
 }
 
-/** A turn whose text can be edited in place. Afterwards the focus returns to where editing began. */
+/** A turn whose text can be edited in place. Afterwards, the focus returns to the edit button. */
 export function TurnFrame({ kind, who, text, name, isEditable, busy, ...parts }: Props) {
   const [isEdited, setEdited] = useState(false)
   const head = useRef<HTMLDivElement>(null)
@@ -54,18 +55,18 @@ export function TurnFrame({ kind, who, text, name, isEditable, busy, ...parts }:
       {isEdited ? (
         <EditForm {...form} {...{ text, name }} onEnd={() => setEdited(false)} />
       ) : (
-        text !== '' && <Said text={text} />
+        text !== '' && <ModelText text={text} />
       )}
       {children}
     </li>
   )
 }
 
-/** Long texts are split into blocks at line ends, so that a growing text only re-renders its last block. */
+/** The least size of a block. Long texts are split into blocks, so that a growing text only re-renders the last one. */
 const BLOCK = 4000
 
 /** A model's output as plain text. */
-export function Said({ text }: { readonly text: string }) {
+export function ModelText({ text }: { readonly text: string }) {
   return (
     <div class="said as-written">
       {blocksOf(text).map((block, place) => (
@@ -87,34 +88,34 @@ function blocksOf(text: string): readonly string[] {
   }
 }
 
-interface EditFormProps extends Pick<Props, 'text' | 'name' | 'done' | 'onReworded'> {
+interface EditFormProps extends Pick<Props, 'text' | 'name' | 'done' | 'onEdited'> {
   readonly onEnd: () => void
 }
 
-function EditForm({ text, name, done, onReworded, onEnd }: EditFormProps) {
-  const [written, setWritten] = useState(text)
-  const form = useRef<HTMLFormElement>(null)
-  useLayoutEffect(() => form.current?.querySelector('textarea')?.focus(), [])
-  const submit = (event: Event) => {
-    event.preventDefault()
-    if (written.trim() === '') return
+function EditForm({ text, name, done, onEdited, onEnd }: EditFormProps) {
+  const id = useId()
+  const [edited, setEdited] = useState(text)
+  useLayoutEffect(() => document.getElementById(id)?.focus(), [])
+  const send = async () => {
+    if (edited.trim() === '') return
     onEnd()
-    onReworded(written)
+    onEdited(edited)
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') onEnd()
-  }
+  const cancel = (
+    <Button small onClick={onEnd}>
+      Cancel
+    </Button>
+  )
   return (
-    <form ref={form} class="stack" onSubmit={submit}>
-      <TextArea label={capitalized(name)} bare value={written} onChange={setWritten} onKeyDown={onKeyDown} />
-      <div class="form-buttons row">
-        <Button small onClick={onEnd}>
-          Cancel
-        </Button>
-        <Button small type="submit" tone="main">
-          {done}
-        </Button>
-      </div>
-    </form>
+    <Form small send={done} onSend={send} beside={cancel}>
+      <TextArea
+        id={id}
+        label={capitalized(name)}
+        bare
+        value={edited}
+        onChange={setEdited}
+        onKeyDown={({ key }) => key === 'Escape' && onEnd()}
+      />
+    </Form>
   )
 }

@@ -1,4 +1,4 @@
-/** The turns of a conversation, from the first moment of an answer to its end, and the messages they are sent as. */
+/** The turns of a conversation, the states of an answer, and the messages that the turns are sent as. */
 import type { JournalEntry } from '../../journal/operations.js'
 import { type AnswerContent, type ContentCall, nothingSaid } from './completion.js'
 
@@ -9,21 +9,21 @@ export interface ModelAnswer {
     | 'whole'
     /** By the user. */
     | 'stopped'
-    /** By the server, before its end. */
+    /** By the server, before the end. */
     | 'cut'
     | 'refused'
-  /** The request body as sent; empty if the answer was part of a request that the playground was opened with. */
+  /** The request body as sent; empty for an answer from a request that was opened in the playground. */
   readonly request: string
   readonly hadCredential: boolean
   readonly status: number | undefined
   readonly completion: AnswerContent
-  readonly trouble: string | undefined
-  /** In seconds or as a date, as in the header. */
+  readonly problem: string | undefined
+  /** The header's value: seconds or a date. */
   readonly retryAfter: string | undefined
-  /** The raw body of the answer; only the beginning of a long one. */
+  /** The raw body of the answer, or the start of a long one. */
   readonly raw: string
   readonly leftOut: number
-  /** From the question to the first generated text. */
+  /** From the request to the first generated text. */
   readonly firstTokenMs: number | undefined
   readonly totalMs: number | undefined
 }
@@ -33,8 +33,8 @@ export type AnswerOrigin = Pick<JournalEntry, 'id' | 'mode' | 'source' | 'remark
 /** How many characters of a raw answer are kept. */
 const KEPT = 262_144
 
-export const awaited = (request: string, hadCredential: boolean): ModelAnswer => ({
-  ...{ state: 'waiting', request, hadCredential, status: undefined, completion: nothingSaid, trouble: undefined },
+export const pendingAnswer = (request: string, hadCredential: boolean): ModelAnswer => ({
+  ...{ state: 'waiting', request, hadCredential, status: undefined, completion: nothingSaid, problem: undefined },
   ...{ retryAfter: undefined, raw: '', leftOut: 0, firstTokenMs: undefined, totalMs: undefined },
 })
 
@@ -50,22 +50,22 @@ export type Turn =
       readonly kind: 'user'
       readonly id: number
       readonly text: string
-      /** The message itself, if it is more than the text of a user. Sent as it is. */
+      /** The whole message, if it is more than a user's text. Sent unchanged. */
       readonly message?: { readonly role?: unknown }
     }
   | {
       readonly kind: 'answer'
       readonly id: number
       readonly answer: ModelAnswer
-      /** The results of its tool calls in order, once they were entered. */
+      /** The results of its tool calls, in order, once entered. */
       readonly results?: readonly string[]
-      /** What gave the answer, if the journal knows. */
+      /** The exchange behind the answer, if the journal has it. */
       readonly by?: AnswerOrigin
     }
 
 export type AnswerTurn = Extract<Turn, { kind: 'answer' }>
 
-/** The calls that can be answered. Those of a stream that was cut may be incomplete. */
+/** The calls that need results. Calls in a stream that was cut may be incomplete. */
 export const callsOf = ({ answer: { state, completion } }: AnswerTurn): readonly ContentCall[] =>
   state === 'whole' ? completion.calls : []
 
@@ -85,7 +85,7 @@ function messagesIn(turn: AnswerTurn): readonly object[] {
       role: 'assistant',
       content: text || null,
       ...(refusal !== '' && { refusal }),
-      ...(calls.length > 0 && { tool_calls: calls.map(told) }),
+      ...(calls.length > 0 && { tool_calls: calls.map(wireCall) }),
     },
     ...calls.flatMap(({ id }, place) => {
       const content = turn.results?.[place]
@@ -94,7 +94,7 @@ function messagesIn(turn: AnswerTurn): readonly object[] {
   ]
 }
 
-const told = ({ id, kind, name, arguments: said }: ContentCall) =>
+const wireCall = ({ id, kind, name, arguments: said }: ContentCall) =>
   kind === 'custom'
     ? { id, type: 'custom', custom: { name, input: said } }
     : { id, type: 'function', function: { name, arguments: said } }

@@ -1,8 +1,8 @@
-/** The recordings: search, view and delete them. */
+/** The recordings, which can be searched, viewed and deleted. */
 import type { ComponentChildren } from 'preact'
 import { recordingAt, routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
 import { Badges, type TonedWord } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
@@ -22,13 +22,12 @@ export function RecordingsView() {
 }
 
 function AllRecordings() {
-  const control = useControl()
-  const list = useList(routes.recordings, (query, signal) => control('GET /recordings', { query, signal }), [control])
+  const list = useList(routes.recordings, (query, signal) => control('GET /recordings', { query, signal }))
   const folder = list.value?.folder
   return (
     <ListPage
       title="Recordings"
-      lead="Answers saved on disk. Replay answers the same requests with them."
+      lead="Answers saved on disk. Replay uses them to answer the same requests."
       of={list}
       what="recording"
       searches="paths, models, prompts and file names"
@@ -80,20 +79,19 @@ function statesOf(recording: ListedRecording): readonly TonedWord[] {
   const { status, streamed, complete, used, stale } = recording
   return [
     [status >= 400 ? 'care' : 'plain', `${status} ${streamed ? 'stream' : 'whole'}`],
-    ...(complete ? [] : [['danger', 'Broke off'] as const]),
+    ...(complete ? [] : [['danger', 'Incomplete'] as const]),
     ...(stale ? [['care', 'Stale'] as const] : []),
     ...(used ? [['good', 'Used'] as const] : []),
   ]
 }
 
-/** Browsers get slow with more text on a page. */
+/** The most characters that are shown, since browsers get slow with more. */
 const LONGEST_SHOWN = 200_000
 
 function OneRecording({ file }: { readonly file: string }) {
-  const control = useControl()
   const loaded = useResource(
     async signal => (await control('GET /recordings/{name}', { name: file, signal })).text,
-    [control, file],
+    [file],
   )
   const action = <DeleteButton file={file} onDone={() => navigate(routes.recordings)} />
   return (
@@ -106,7 +104,7 @@ function OneRecording({ file }: { readonly file: string }) {
           <>
             <CodeBlock code={text.slice(0, LONGEST_SHOWN)} copied={text} label="the file" />
             {text.length > LONGEST_SHOWN && (
-              <p class="quiet">This is the beginning of a long file. Copy gives all of it.</p>
+              <p class="quiet">Only the start of this long file is shown. The button copies all of it.</p>
             )}
           </>
         )}
@@ -123,7 +121,6 @@ interface DeleteProps {
 }
 
 function DeleteButton({ file, ...button }: DeleteProps) {
-  const control = useControl()
   return (
     <AskButton
       {...button}

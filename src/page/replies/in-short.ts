@@ -1,9 +1,9 @@
-/** Rules in a few words: when they apply, and what they answer. */
+/** Rules in a few words: when they match, and what they reply. */
 import { spaced } from '../wording.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface WrittenRule {
+interface RuleFields {
   /** `POST /builder/projects`, for a rule on a path. */
   readonly on?: string | undefined
   readonly when?: Fields | null | undefined
@@ -14,12 +14,11 @@ interface WrittenRule {
 const LONGEST = 120
 
 /** `user "hello", model gpt-4o`. */
-export function whenInShort({ on, when }: WrittenRule): string {
+export function whenInShort({ on, when }: RuleFields): string {
   const parts = [...(on === undefined ? [] : [on]), ...Object.entries(when ?? {}).map(conditionInShort)]
   return parts.length === 0 ? 'always' : cut(parts.join(', '))
 }
 
-/** What a tool's result has to be, as one would say it. */
 function toolResultInShort(value: unknown): string {
   if (value === true) return 'after a tool result'
   if (value === false) return 'not after a tool result'
@@ -54,7 +53,7 @@ function conditionInShort([name, value]: readonly [string, unknown]): string {
   }
 }
 
-export function saysInShort({ reply, replies }: WrittenRule): string {
+export function saysInShort({ reply, replies }: RuleFields): string {
   if (replies && replies.length !== 1) return cut(`${replies.length} in turn: ${replies.map(replyInShort).join(' · ')}`)
   return cut(replyInShort(reply ?? replies?.[0] ?? {}))
 }

@@ -1,8 +1,8 @@
-/** The rules of what the models say: to search, write, order, switch, delete and try. */
+/** The rules for what the models say, which can be searched, edited, reordered, switched off, deleted and tried. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -10,30 +10,24 @@ import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { AskButton, Dialog, openDialog } from '../widgets/dialog.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { useAction } from '../widgets/form.jsx'
 import { ListPage, type PagedList, useList } from '../widgets/list-page.jsx'
 import { useOnce } from '../widgets/resource.js'
 import { Empty, FailureNote, Notice } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
-import { goOnFromHeading, Section } from '../widgets/view.jsx'
+import { focusHeading, Section } from '../widgets/view.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
 import { TryPrompt } from './try-prompt.jsx'
 
 const EVERY_MS = 3000
 
-/** A rule, with its text as in a file. */
+/** A rule with its text as YAML. */
 type RuleRow = ListedRule & { readonly yaml?: string }
 
 const beginning = '- name: greeting\n  when:\n    user: hello\n  reply:\n    text: Hello! How can I help you?\n'
 
 export function RepliesView() {
-  const control = useControl()
-  const list = useList(
-    routes.replies,
-    (query, signal) => control('GET /replies', { query, signal }),
-    [control],
-    EVERY_MS,
-  )
+  const list = useList(routes.replies, (query, signal) => control('GET /replies', { query, signal }), EVERY_MS)
   const changes = useChanges(list)
   const open = (rule: RuleRow) => openRule(rule, list.reload)
   const gone = useLinked(open)
@@ -65,7 +59,7 @@ export function RepliesView() {
       actions={rule => <RowButtons {...{ rule, changes }} onOpen={() => open(rule)} />}
       empty={
         <Empty title="There are no rules">
-          Where no rule answers, the reply is made up. Create one here, or from a request under Requests.
+          If no rule matches, the reply is made up. Create one here, or from a request under Requests.
         </Empty>
       }
     >
@@ -79,10 +73,9 @@ export function RepliesView() {
   )
 }
 
-/** Opens the rule that the address names. Returns what to say if it is not there. */
+/** Opens the rule that the address names. Returns a message if it does not exist. */
 function useLinked(open: (rule: RuleRow) => void): string | undefined {
   const address = useAddress().query
-  const control = useControl()
   const [problem, setProblem] = useState<string>()
   const [title, place] = [address.get('rule'), address.get('at')]
   const show = ({ data }: { readonly data: readonly RuleRow[] }) => {
@@ -94,7 +87,7 @@ function useLinked(open: (rule: RuleRow) => void): string | undefined {
   }
   const query = title !== null && { search: title, limit: MOST_OF_ONE_TITLE }
   const load = query ? (signal: AbortSignal) => control('GET /replies', { query, signal }) : undefined
-  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [title, place, control])
+  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [title, place])
   return problem
 }
 
@@ -116,7 +109,7 @@ const columns: readonly Column<RuleRow>[] = [
   { name: 'Answered', width: '6.5rem', of: ({ answered }) => timesOf(answered) },
 ]
 
-/** Stays the same while its file changes around it. */
+/** The same for a rule even if other parts of its file change. */
 const keyOf = ({ id, place, scope }: RuleRow) => (id === null ? place : `${id.replace(/@[^@]*$/, '')} ${scope}`)
 
 const nameOf = ({ rule, place }: RuleRow) => rule.name ?? place
@@ -130,16 +123,15 @@ type Change = { readonly enabled: boolean } | { readonly move: 'up' | 'down' }
 type Changes = ReturnType<typeof useChanges>
 
 interface Move {
-  /** The button that was pressed, as it is called where the rule is now. */
+  /** The id of the pressed button at the rule's new place. */
   readonly button: string
   readonly from: number
   readonly next: number
 }
 
-/** Changes a rule in its row. The focus follows a rule that is moved, to another page as well. */
+/** Changes rules from their rows. The focus follows a rule that is moved, even to another page. */
 function useChanges({ value, reload, search }: PagedList<{ readonly total?: number }>) {
-  const control = useControl()
-  const working = useWorking()
+  const working = useAction()
   const moved = useRef<Move | undefined>(undefined)
   useEffect(() => {
     if (!moved.current || !value) return
@@ -149,7 +141,7 @@ function useChanges({ value, reload, search }: PagedList<{ readonly total?: numb
     if (isOnNext) return search.move(next)
     moved.current = undefined
     if (found) found.focus()
-    else goOnFromHeading()
+    else focusHeading()
   }, [value])
   const change = (rule: RuleRow, change: Change) =>
     void working.run(async () => {
@@ -212,19 +204,18 @@ function RowButtons({ rule, changes, onOpen }: RowProps) {
   )
 }
 
-/** Opens a rule to be edited; one that is written in code can only be shown. */
+/** Opens a rule in the editor. A rule that comes from code is only shown. */
 const openRule = (rule: RuleRow, onChanged: () => void) =>
   openDialog(rule.id === null ? <ShowDialog rule={rule} /> : <EditDialog {...{ rule, id: rule.id, onChanged }} />)
 
 interface EditProps {
   readonly rule: RuleRow
   readonly id: string
-  /** Called when it was saved or deleted. */
+  /** Called when the rule was saved or deleted. */
   readonly onChanged: () => void
 }
 
 function EditDialog({ rule, id, onChanged }: EditProps) {
-  const control = useControl()
   const begin = (signal: AbortSignal) => control('GET /replies/{id}', { id, signal })
   const copy = (
     <RuleDialog title={`Copy of ${nameOf(rule)}`} begin={begin} target={{ id, isCopied: true }} onSaved={onChanged} />
@@ -265,7 +256,7 @@ function removedInWords({ file }: RuleRow) {
   )
 }
 
-/** A rule that is written in code, as a file would have it. */
+/** Shows a rule that comes from code as YAML. */
 function ShowDialog({ rule }: { readonly rule: RuleRow }) {
   return (
     <Dialog title={nameOf(rule)} wide>

@@ -1,21 +1,20 @@
-/** Tries a prompt against the rules: what would be sent, and why each rule matches or not. Nothing is sent or installed. */
+/** Tries a prompt: shows the reply, and why each rule matches or not. Nothing is sent or installed. */
 import { useState } from 'preact/hooks'
 import type { Explained } from '../../replies/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 
 interface Props {
-  /** A rule that is being written, and the id of the one that it changes. */
+  /** The text of a rule that is being edited, and the rule's id unless it is new. */
   readonly draft?: { readonly yaml: string; readonly id?: string | undefined; readonly isBroken: boolean }
-  /** The exchange whose request is tried in place of a prompt. */
+  /** The exchange whose request is tried instead of a prompt. */
   readonly exchange?: string | undefined
 }
 
 export function TryPrompt({ draft, exchange }: Props) {
-  const control = useControl()
   const [prompt, setPrompt] = useState('')
   const [explained, setExplained] = useState<Explained>()
   const tryOut = async () => {

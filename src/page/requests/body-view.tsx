@@ -1,17 +1,17 @@
-/** The body of a request or an answer: as a conversation if it is one, and as sent. Always plain text; long bodies are cut. */
+/** The body of a request or response: as a conversation if it is one, and as sent. Always plain text; long bodies are truncated. */
 import { Scrolling } from '../widgets/code-block.jsx'
 import { indented } from '../widgets/json.js'
 import { Tabs } from '../widgets/tabs.jsx'
 import { count } from '../wording.js'
-import type { SpokenTurn } from './conversation.js'
+import type { ChatTurn } from './conversation.js'
 
-/** Longer bodies make the page slow and are too long to read here. */
+/** The most characters of a text that are shown. More would slow the page down. */
 export const SHOWN = 20_000
 
 interface Props {
   readonly label: string
   readonly body: unknown
-  readonly turns: readonly SpokenTurn[]
+  readonly turns: readonly ChatTurn[]
 }
 
 export function BodyView({ label, body, turns }: Props) {
@@ -49,10 +49,10 @@ function MoreLeft({ text }: { readonly text: string }) {
   return <p class="hint quiet">{count(text.length - SHOWN)} more characters are not shown here.</p>
 }
 
-/** More turns than these are folded away. */
+/** The most turns that are shown. */
 const TURNS = 40
 
-function Conversation({ turns }: { readonly turns: readonly SpokenTurn[] }) {
+function Conversation({ turns }: { readonly turns: readonly ChatTurn[] }) {
   const hidden = Math.max(0, turns.length - TURNS)
   return (
     <>

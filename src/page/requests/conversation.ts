@@ -1,23 +1,23 @@
-/** Turns bodies of any form into a readable conversation with a model. */
+/** Reads the conversation with a model from bodies of any form. */
 import { chunkIn, createSum } from '../../completions/reader.js'
 import { eventsIn, isObject } from '../widgets/json.js'
 
-export type SpokenTurn = ReturnType<typeof turnOf>
+export type ChatTurn = ReturnType<typeof turnOf>
 
 /** The messages of a chat request; empty for any other body. */
-export function turnsAsked(body: unknown): readonly SpokenTurn[] {
+export function turnsAsked(body: unknown): readonly ChatTurn[] {
   const messages = field(body, 'messages')
   return Array.isArray(messages) ? messages.map(turnOf) : []
 }
 
-/** What is shown by itself: the messages as a conversation, the tools by their names. */
-const apart = new Set(['messages', 'tools', 'functions'])
+/** Parameters that are shown elsewhere: the messages as a conversation, the tools by their names. */
+const shownElsewhere = new Set(['messages', 'tools', 'functions'])
 
 /** The parameters of a chat request, as JSON; empty for any other body. */
 export function parametersIn(body: unknown): readonly (readonly [name: string, value: string])[] {
   if (!Array.isArray(field(body, 'messages'))) return []
   return Object.entries(body as object).flatMap(([name, value]) =>
-    apart.has(name) || value === null
+    shownElsewhere.has(name) || value === null
       ? []
       : [[name, typeof value === 'string' ? value : JSON.stringify(value)] as const],
   )
@@ -33,13 +33,13 @@ export function toolsIn(body: unknown): readonly string[] {
 }
 
 /** The choices of a chat completion, whole or streamed; empty for any other body. */
-export function turnsAnswered(body: unknown): readonly SpokenTurn[] {
+export function turnsAnswered(body: unknown): readonly ChatTurn[] {
   const choices = typeof body === 'string' ? streamed(body) : field(body, 'choices')
   const messages = Array.isArray(choices) ? choices.map(choice => field(choice, 'message')) : []
   return messages.flatMap(message => (typeof message === 'object' && message !== null ? [turnOf(message)] : []))
 }
 
-/** Assembles the chunks of a stream, choice by choice. The end may be missing. */
+/** Assembles the chunks of a stream into choices. The end of the stream may be missing. */
 function streamed(text: string): unknown {
   const sum = createSum()
   for (const json of eventsIn(text)) {
@@ -51,11 +51,12 @@ function streamed(text: string): unknown {
 
 const turnOf = (message: unknown) => ({
   role: words(field(message, 'role')) || 'unknown',
-  text: contentOf(field(message, 'content')) || words(field(message, 'refusal')),
+  text: contentText(field(message, 'content')) || words(field(message, 'refusal')),
   calls: callsIn(field(message, 'tool_calls')),
 })
 
-function contentOf(content: unknown): string {
+/** The text of a message's content. Parts without text are shown by their type. */
+export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map(part => words(field(part, 'text')) || `[${words(field(part, 'type')) || 'part'}]`).join('\n')

@@ -1,4 +1,4 @@
-/** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
+/** Why an exchange got its response: the endpoint, mode, rule or recording, and the closest matches. */
 import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
 import { type AppliedFault, faultDoneInWords, inWords } from '../../core/exchange.js'
 import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
@@ -23,7 +23,7 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
       {!complete && <Notice tone="care">{endingOf(entry)}</Notice>}
       <Pairs
         of={[
-          ['Endpoint', endpoint ?? 'None at this path with this method.'],
+          ['Endpoint', endpoint ?? 'No endpoint has this path and method.'],
           ['Mode', mode],
           ['Answered by', (entry.answeredBy || !fault?.happened) && <Origin key="origin" entry={entry} />],
           ['Fault', fault?.happened ? faultDoneInWords(fault as AppliedFault) : null],
@@ -37,7 +37,7 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
           isCaptioned
           columns={violationColumns}
           rows={violations}
-          // Rows may be identical, but never change.
+          // Rows may be equal, but never change.
           keyOf={(_violation, index) => String(index)}
         />
       )}
@@ -46,16 +46,16 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
 }
 
 function endingOf({ fault, status, answeredBy }: JournalEntry): string {
-  const what = status === null ? 'No response was sent' : 'The response was cut off before its end'
-  if (fault?.happened) return `${what}: a fault asked for that.`
-  if (status === null) return `${what}: the client left first.`
+  const what = status === null ? 'No response was sent' : 'The response was cut off'
+  if (fault?.happened) return `${what} because of a fault.`
+  if (status === null) return `${what}: the client disconnected first.`
   return answeredBy?.kind === 'live'
-    ? 'The client left, or the live platform broke off, before the end of the response.'
-    : 'The client left before the end of the response.'
+    ? 'The client or the live platform closed the connection before the end of the response.'
+    : 'The client disconnected before the end of the response.'
 }
 
 function Origin({ entry: { answeredBy, source, request } }: { readonly entry: JournalEntry }) {
-  if (!answeredBy) return <>{source ?? 'Standin, as an error'}</>
+  if (!answeredBy) return <>{source ?? 'Standin, with an error'}</>
   switch (answeredBy.kind) {
     case 'rule':
       return (
@@ -75,30 +75,28 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
           recording <Link to={recordingAt(answeredBy.file)}>{answeredBy.file}</Link>
         </>
       )
-    case 'live':
-      return <Live {...answeredBy} path={request.path} />
+    case 'live': {
+      const { baseUrl, recordedAs } = answeredBy
+      return (
+        <>
+          the live platform
+          {baseUrl && (
+            <>
+              , <code>{baseUrl + request.path}</code>
+            </>
+          )}
+          {recordedAs && (
+            <>
+              , recorded as <Link to={recordingAt(recordedAs)}>{recordedAs}</Link>
+            </>
+          )}
+        </>
+      )
+    }
     default:
       return <>{inWords(answeredBy)}</>
   }
 }
-
-type LiveProps = Extract<NonNullable<JournalEntry['answeredBy']>, { kind: 'live' }> & { readonly path: string }
-
-const Live = ({ baseUrl, recordedAs, path }: LiveProps) => (
-  <>
-    the live platform
-    {baseUrl && (
-      <>
-        , <code>{baseUrl + path}</code>
-      </>
-    )}
-    {recordedAs && (
-      <>
-        , recorded as <Link to={recordingAt(recordedAs)}>{recordedAs}</Link>
-      </>
-    )}
-  </>
-)
 
 const text = (value: string | undefined) =>
   value === undefined ? <span class="quiet">absent</span> : <code class="as-written">{value}</code>

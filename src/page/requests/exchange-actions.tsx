@@ -1,30 +1,31 @@
-/** What can be done with an exchange. Only what works for this one is shown. */
+/** The actions for an exchange. Only those that work for this one are shown. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { playgroundWith, recordingAt, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { ExistingPolicy } from '../../recordings/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { Dialog, Done, openDialog } from '../widgets/dialog.jsx'
+import { Dialog, Finished, openDialog } from '../widgets/dialog.jsx'
 import { RadioGroup } from '../widgets/fields.jsx'
-import { Form, useWorking } from '../widgets/form.jsx'
+import { Form, useAction } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
-import { FailureNote, Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { turnsAsked } from './conversation.js'
 
 export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry; readonly curl: string }) {
-  const control = useControl()
   const { id, request, repeatable } = entry
-  const { busy, failure, run } = useWorking()
+  const { busy, failure, run } = useAction()
   const create = (what: string, dialog: ComponentChildren) => (
     <Button small about={`from request ${id}`} onClick={() => openDialog(dialog)}>
       Create {what}
     </Button>
   )
+  const begin = (signal: AbortSignal) => control('POST /replies/draft', { body: { exchange: id }, signal })
+  const ruleDialog = <RuleDialog title="Create rule from this request" begin={begin} exchange={id} />
   const sendAgain = async () => {
     const sent = await control('POST /journal/{id}/again', { id })
     navigate(`${routes.requests}?id=${sent.id}`)
@@ -42,7 +43,7 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
             Open in playground
           </Link>
         )}
-        {canBeRule(entry) && create('rule', <MakeRuleDialog id={id} />)}
+        {canBeRule(entry) && create('rule', ruleDialog)}
         {canBeRecording(entry) && create('recording', <MakeRecordingDialog id={id} />)}
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
@@ -52,20 +53,14 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
   )
 }
 
-function MakeRuleDialog({ id }: { readonly id: string }) {
-  const control = useControl()
-  const begin = (signal: AbortSignal) => control('POST /replies/draft', { body: { exchange: id }, signal })
-  return <RuleDialog title="Create rule from this request" begin={begin} exchange={id} />
-}
-
-/** Rules answer chat completions. Of Standin's own errors, only a missing rule is worth one. */
+/** Rules answer chat completions. Of Standin's own errors, only "no rule matches" calls for a new rule. */
 const canBeRule = ({ endpoint, request, status, answeredBy, fault, code }: JournalEntry) =>
   endpoint === 'POST /v1/chat/completions' &&
   status !== null &&
   turnsAsked(request.body).length > 0 &&
   (answeredBy !== null || fault !== null || code === 'no_rule_matches')
 
-/** As the server judges it (recordings/past.ts), which also looks at what the journal has of a long response. */
+/** The server's checks (recordings/past.ts), except that it also checks whether the journal has all of a long response. */
 const canBeRecording = ({ endpoint, status, error, fault, complete }: JournalEntry) =>
   endpoint !== null &&
   !endpoint.includes(' /auth/v1/') &&
@@ -80,9 +75,8 @@ const choices: readonly { readonly value: ExistingPolicy; readonly label: string
   { value: 'append', label: 'Add this one, to be played after it' },
 ]
 
-/** Saves the answer to a request on disk. `id` is that of the exchange. */
+/** Saves an exchange as a recording. */
 function MakeRecordingDialog({ id }: { readonly id: string }) {
-  const control = useControl()
   const [existing, setExisting] = useState<ExistingPolicy>('refuse')
   const [file, setFile] = useState<string>()
   return (
@@ -99,23 +93,16 @@ function MakeRecordingDialog({ id }: { readonly id: string }) {
           >
             <p>The request and its answer are saved to a file, without their secrets. Replay then answers with it.</p>
             <RadioGroup
-              label="If this request is recorded already"
+              label="If this request is already recorded"
               value={existing}
               onChange={setExisting}
               options={choices}
             />
           </Form>
         ) : (
-          <>
-            <Notice tone="good">
-              <p class="long-name">
-                Saved to <Link to={recordingAt(file)}>{file}</Link>.
-              </p>
-            </Notice>
-            <div class="form-buttons row">
-              <Done onClick={close} />
-            </div>
-          </>
+          <Finished onClose={close}>
+            Saved to <Link to={recordingAt(file)}>{file}</Link>.
+          </Finished>
         )
       }
     </Dialog>

@@ -1,29 +1,28 @@
-/** One exchange in full, beside the list or instead of it; or what the list knows of one that the journal has dropped. */
+/** One exchange in full, beside the list or in its place. If the journal has dropped it, shows what the list knows. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { JournalBrief } from '../../journal/operations.js'
-import type { Control } from '../api.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { useResource } from '../widgets/resource.js'
-import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
+import { Notice, Shown } from '../widgets/states.jsx'
 import { callerName, decisionOf, duration, size } from '../wording.js'
 import { ExchangeView, loadExchange } from './exchange-view.jsx'
 import { TimeBar } from './request-row.jsx'
 
 interface Props {
   readonly id: string
-  readonly control: Control
-  /** The exchange as the list knows it. The journal may have dropped it. */
+
+  /** The exchange as the list knows it, in case the journal has dropped it. */
   readonly brief: JournalBrief | undefined
   readonly newer: string | undefined
   readonly older: string | undefined
   readonly onClose: () => void
 }
 
-/** The heading of the panel: it has the focus, and the document is titled after the exchange. */
+/** Moves the focus to the panel's heading, and titles the document after the exchange. */
 function useHeading(id: string) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
@@ -37,15 +36,16 @@ function useHeading(id: string) {
   return heading
 }
 
-export function ExchangePanel({ id, control, brief, newer, older, onClose }: Props) {
-  const { value, failure, reload } = useResource(signal => loadExchange(id, control, signal), [id, control])
+export function ExchangePanel({ id, brief, newer, older, onClose }: Props) {
+  const loaded = useResource(signal => loadExchange(id, signal), [id])
+  const { value, failure } = loaded
   const { method, path } = value?.entry.request ?? brief ?? {}
   const status = (value?.entry ?? brief)?.status
   const heading = useHeading(id)
   return (
     <aside class="exchange stack" aria-labelledby="exchange">
       <header class="exchange-head">
-        <nav class="row" aria-label="Requests beside this one">
+        <nav class="row" aria-label="Previous and next request">
           <Button small push icon="back" onClick={onClose}>
             All requests
           </Button>
@@ -61,14 +61,10 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
         </h2>
         {status !== undefined && <StatusBadge status={status} none="No response" />}
       </header>
-      {value ? (
-        <ExchangeView {...value} />
-      ) : !failure || failure.status === 0 ? (
-        <Waiting />
-      ) : failure.status === 404 ? (
-        <Gone why={failure.message} brief={brief} />
+      {!value && failure?.status === 404 ? (
+        <DroppedExchange why={failure.message} brief={brief} />
       ) : (
-        <FailureNote failure={failure} retry={reload} />
+        <Shown of={loaded}>{exchange => <ExchangeView {...exchange} />}</Shown>
       )}
     </aside>
   )
@@ -80,7 +76,7 @@ interface StepProps {
   readonly children: ComponentChildren
 }
 
-/** Stays visible at the end of the list, so that the link beside it does not move. */
+/** Stays visible at the ends of the list, so that the link beside it does not move. */
 function Step({ to, shortcut, children }: StepProps) {
   const content = (
     <>
@@ -101,8 +97,8 @@ function Step({ to, shortcut, children }: StepProps) {
   )
 }
 
-/** An exchange that the journal does not have: shows what the list still knows. */
-function Gone({ why, brief }: { readonly why: string; readonly brief: JournalBrief | undefined }) {
+/** What the list knows of an exchange that the journal does not have. */
+function DroppedExchange({ why, brief }: { readonly why: string; readonly brief: JournalBrief | undefined }) {
   return (
     <>
       <Notice tone="care">{why}</Notice>

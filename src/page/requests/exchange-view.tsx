@@ -1,7 +1,7 @@
-/** One exchange: why it got its response, the request, the response and the timing. */
+/** One exchange: why it got its response, its times, the request and the response. */
 import { MOST_PIECES_TIMED } from '../../core/clock.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import type { Control } from '../api.js'
+import { control } from '../api.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
@@ -10,11 +10,11 @@ import { type Fact, Pairs } from '../widgets/pairs.jsx'
 import { Section } from '../widgets/view.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
-import { parametersIn, type SpokenTurn, toolsIn, turnsAnswered, turnsAsked } from './conversation.js'
+import { type ChatTurn, parametersIn, toolsIn, turnsAnswered, turnsAsked } from './conversation.js'
 import { DecisionView } from './decision-view.jsx'
 import { ExchangeActions } from './exchange-actions.jsx'
 
-export async function loadExchange(id: string, control: Control, signal: AbortSignal) {
+export async function loadExchange(id: string, signal: AbortSignal) {
   const [entry, curl] = await Promise.all([
     control('GET /journal/{id}', { id, signal }),
     control('GET /journal/{id}/curl', { id, signal }),
@@ -29,7 +29,15 @@ export function ExchangeView({ entry, curl }: ExchangeState) {
   const answered = turnsAnswered(response.body)
   return (
     <>
-      <Sender entry={entry} />
+      <p class="quiet">
+        <time dateTime={entry.at}>{exactly(entry.at)}</time>, caller: <bdi>{callerName(entry)}</bdi>
+        {entry.scope && (
+          <>
+            {' '}
+            in scope <bdi>{entry.scope}</bdi>
+          </>
+        )}
+      </p>
       <ExchangeActions entry={entry} curl={curl} />
       <DecisionView entry={entry} />
       <TimingView entry={entry} />
@@ -53,48 +61,31 @@ export function ExchangeView({ entry, curl }: ExchangeState) {
       />
       {upstream && (
         <Content
-          title="What the live platform said"
+          title="Response from the live platform"
           of={upstream}
           turns={turnsAnswered(upstream.body)}
           none="No response body."
-          hint="This error was not in the documented form: the client got the response above, made from it."
+          hint="This error was not in the documented format. The client got the response above, which was made from it."
         />
       )}
-      <InTerminal curl={curl} />
+      <Section heading="h3" title="The same request in a terminal">
+        {curl.length <= SHOWN ? (
+          <CodeBlock code={curl} label="the command" />
+        ) : (
+          <p class="hint quiet">The command is {size(curl.length)} long. “Copy as curl” copies all of it.</p>
+        )}
+      </Section>
     </>
   )
 }
 
-const Sender = ({ entry }: Pick<ExchangeState, 'entry'>) => (
-  <p class="quiet">
-    <time dateTime={entry.at}>{exactly(entry.at)}</time>, caller: <bdi>{callerName(entry)}</bdi>
-    {entry.scope && (
-      <>
-        {' '}
-        in scope <bdi>{entry.scope}</bdi>
-      </>
-    )}
-  </p>
-)
-
-const InTerminal = ({ curl }: Pick<ExchangeState, 'curl'>) => (
-  <Section heading="h3" title="The same request in a terminal">
-    {curl.length <= SHOWN ? (
-      <CodeBlock code={curl} label="the command" />
-    ) : (
-      <p class="hint quiet">The command is {size(curl.length)} long. “Copy as curl” copies all of it.</p>
-    )}
-  </Section>
-)
-
-const calledIn = (turns: readonly SpokenTurn[]) =>
-  turns.flatMap(({ calls }) => calls.map(({ name }) => name)).join(', ')
+const calledIn = (turns: readonly ChatTurn[]) => turns.flatMap(({ calls }) => calls.map(({ name }) => name)).join(', ')
 
 interface ContentProps {
   readonly title: string
   readonly of: Pick<NonNullable<JournalEntry['upstream']>, 'headers' | 'body' | 'bytes' | 'truncated'>
-  readonly turns: readonly SpokenTurn[]
-  /** Said where there is no body. */
+  readonly turns: readonly ChatTurn[]
+  /** Shown if there is no body. */
   readonly none: string
   readonly hint?: string
   readonly facts?: readonly Fact[]
@@ -112,7 +103,9 @@ function Content({ title, of: { headers, body, bytes, truncated }, turns, none, 
           <Pairs of={named} />
         </Disclosure>
       )}
-      {truncated && body !== undefined && <p class="hint quiet">Only the beginning of its {size(bytes)} is kept.</p>}
+      {truncated && body !== undefined && (
+        <p class="hint quiet">Only the start of this body is kept. It had {size(bytes)}.</p>
+      )}
       {body === undefined ? (
         <p class="quiet">{none}</p>
       ) : (
@@ -125,7 +118,7 @@ function Content({ title, of: { headers, body, bytes, truncated }, turns, none, 
 const WIDTH = 1000
 const HEIGHT = 40
 
-/** How the response was sent over time: headers, first token, pieces and end. */
+/** When each part of the response was sent: headers, first token, pieces and end. */
 function TimingView({ entry }: { readonly entry: JournalEntry }) {
   const { firstByteMs, firstTokenMs, durationMs, tokens, request, response } = entry
   const { piecesAtMs } = response
@@ -144,7 +137,7 @@ function TimingView({ entry }: { readonly entry: JournalEntry }) {
           ['Pieces', piecesAtMs.length > 0 && piecesInWords(piecesAtMs)],
         ]}
       />
-      {piecesAtMs.length > 1 && <PieceChart firstByteMs={firstByteMs ?? 0} durationMs={durationMs} at={piecesAtMs} />}
+      {piecesAtMs.length > 1 && <PieceChart of={entry} />}
     </Section>
   )
 }
@@ -152,19 +145,15 @@ function TimingView({ entry }: { readonly entry: JournalEntry }) {
 function piecesInWords(at: readonly number[]): string {
   const pauses = at.slice(1).map((ms, i) => ms - (at[i] ?? 0))
   const longest = pauses.reduce((most, ms) => Math.max(most, ms), 0)
-  const many = at.length < MOST_PIECES_TIMED ? counted(at.length, 'piece') : 'the first 1,000 are timed'
+  const many =
+    at.length < MOST_PIECES_TIMED ? counted(at.length, 'piece') : `the first ${count(MOST_PIECES_TIMED)} were timed`
   return at.length < 2 ? many : `${many}, the longest pause ${duration(longest)}`
 }
 
-interface ChartProps {
-  readonly firstByteMs: number
-  readonly durationMs: number
-  readonly at: readonly number[]
-}
-
-/** Rises by one step per piece: a straight line is an even stream, a flat part is a pause. */
-function PieceChart({ firstByteMs, durationMs, at }: ChartProps) {
-  const x = (ms: number) => Math.round(Math.min(1, (firstByteMs + ms) / Math.max(durationMs, 1)) * WIDTH)
+/** A line that rises with each piece: it is straight for an even stream, and flat during a pause. */
+function PieceChart({ of: { firstByteMs, durationMs, response } }: { readonly of: JournalEntry }) {
+  const at = response.piecesAtMs
+  const x = (ms: number) => Math.round(Math.min(1, ((firstByteMs ?? 0) + ms) / Math.max(durationMs, 1)) * WIDTH)
   const y = (nth: number) => Number((HEIGHT - (nth / at.length) * (HEIGHT - 2)).toFixed(1))
   const steps = at.map((ms, i) => `H${x(ms)}V${y(i + 1)}`).join('')
   return (

@@ -1,13 +1,14 @@
-/** Follows the journal until it is stopped, even if Standin restarts. */
+/** Follows the journal, also across restarts of Standin. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { JournalBrief, Tick } from '../../journal/operations.js'
-import type { Control } from '../api.js'
+import { control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
+import { textsOf } from '../widgets/json.js'
 
 export interface FeedBeginning {
   /** Changes with each start of Standin, when ids begin again. */
   readonly run: string
-  /** Everything after this id will be sent, or is skipped if there is too much at once. */
+  /** Everything after this id follows, unless there is too much at once. */
   readonly after: string
   /** Everything up to this id was deleted. */
   readonly cleared: string
@@ -15,26 +16,26 @@ export interface FeedBeginning {
   readonly ticks: readonly Tick[]
 }
 
-/** Receives the events of the feed, by their names there, and `lost`. */
+/** A method for each event of the feed, and `lost`. */
 export interface FeedReader {
   /** The connection is open. */
   began(begun: FeedBeginning): void
   exchanges(briefs: readonly JournalBrief[]): void
   tick(tick: Tick): void
-  /** The requests of a scope, or all of them, were deleted. */
+  /** The exchanges of a scope were deleted, or all of them. */
   cleared(of: { readonly scope?: string }): void
   lost(failure: Failure): void
 }
 
 const FIRST = 500
 const AGAIN_MS = 1000
-/** The server sends a tick every second. After this long without data, the connection counts as dead. */
+/** The server sends a tick every second, so after this long without data the connection is dead. */
 const SILENT_MS = 15_000
 
-/** Runs until `leaving` is aborted. A refusal is reported once and ends it, as only another key could change that. */
-export async function followJournal(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<void> {
+/** Runs until `leaving` is aborted, or a request is refused: retrying with the same key would not help. */
+export async function followJournal(reader: FeedReader, leaving: AbortSignal): Promise<void> {
   while (!leaving.aborted) {
-    const failure = await followOnce(control, reader, leaving).catch(failureOf)
+    const failure = await followOnce(reader, leaving).catch(failureOf)
     if (leaving.aborted) return
     reader.lost(failure)
     if (isRefusal(failure)) return
@@ -44,7 +45,7 @@ export async function followJournal(control: Control, reader: FeedReader, leavin
 
 export const isRefusal = ({ status }: Failure) => status === 401 || status === 403
 
-async function followOnce(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
+async function followOnce(reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
   const silent = new AbortController()
   let patience = setTimeout(() => silent.abort(), SILENT_MS)
   try {
@@ -52,17 +53,15 @@ async function followOnce(control: Control, reader: FeedReader, leaving: AbortSi
     const signal = AbortSignal.any([leaving, silent.signal])
     const { body } = await control.open('GET /journal', { query, signal })
     if (!body) return noAnswer()
-    const chunks = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
-    const events = createParser({ onEvent: event => tell(reader, event) })
-    for (;;) {
-      const { done, value } = await chunks.read()
-      if (done) return noAnswer()
+    const events = createParser({ onEvent: event => dispatch(reader, event) })
+    for await (const text of textsOf(body)) {
       clearTimeout(patience)
       patience = setTimeout(() => silent.abort(), SILENT_MS)
-      events.feed(value)
+      events.feed(text)
     }
+    return noAnswer()
   } catch (thrown) {
-    // A broken connection is a network error, in the browser's words.
+    // A broken connection is a network error with the browser's own message.
     const failure = failureOf(thrown)
     return failure.status < 0 ? noAnswer() : failure
   } finally {
@@ -70,7 +69,7 @@ async function followOnce(control: Control, reader: FeedReader, leaving: AbortSi
   }
 }
 
-function tell(reader: FeedReader, { event, data }: EventSourceMessage): void {
+function dispatch(reader: FeedReader, { event, data }: EventSourceMessage): void {
   const readers: Readonly<Record<string, ((json: never) => void) | undefined>> = { ...reader }
   readers[event ?? '']?.(JSON.parse(data) as never)
 }

@@ -1,4 +1,4 @@
-/** The filters of the request list. The `/` key moves to the search. */
+/** The filters of the request list. The `/` key moves the focus to the search. */
 import { useMemo, useRef } from 'preact/hooks'
 import { type Caller, callerKinds } from '../../core/caller.js'
 import { modes } from '../../core/exchange.js'
@@ -11,7 +11,7 @@ import { everything, type Filter, type FilterWord, filterWords } from './filter.
 
 interface Props {
   readonly filter: Filter
-  /** Requests whose values can be chosen. */
+  /** The requests whose values are offered. */
   readonly rows: readonly JournalBrief[]
   readonly onChange: (filter: Filter) => void
 }
@@ -79,7 +79,7 @@ const names: Readonly<Record<FilterWord, string>> = {
   scope: 'Scope',
 }
 
-/** What can be chosen although it may not have been seen yet. */
+/** Values that are always offered. */
 const always: Readonly<Partial<Record<FilterWord, readonly string[]>>> = {
   status: ['2xx', '3xx', '4xx', '5xx', 'none'],
   caller: callerKinds,
@@ -89,7 +89,7 @@ const always: Readonly<Partial<Record<FilterWord, readonly string[]>>> = {
 const callers: Readonly<Record<Caller['kind'], string>> = {
   anonymous: 'no credential',
   refused: 'refused credential',
-  stranger: 'judged by the live platform',
+  stranger: 'checked by the live platform',
   anon: 'anon key',
   service: 'service key',
   user: 'user',

@@ -1,15 +1,15 @@
-/** The filters of the request list, read from the page's address and written back to it. */
+/** The filters of the request list, as kept in the page's address. */
 import { factTest, factWords } from '../../core/caller.js'
 import type { JournalBrief } from '../../journal/operations.js'
 
-/** The words of the journal's query that have a field of their own; empty for all. */
+/** The words of the journal's query that have their own field. */
 export const filterWords = ['status', 'caller', 'mode', 'model', 'endpoint', 'scope'] as const
 export type FilterWord = (typeof filterWords)[number]
 
 export interface Filter extends Readonly<Record<FilterWord, string>> {
-  /** Text to find anywhere, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
+  /** Text to find, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
   readonly search: string
-  /** Only requests that were missed, refused, failed or cut. */
+  /** Only requests that were missed, refused, failed or cut off. */
   readonly problems: boolean
 }
 
@@ -18,12 +18,12 @@ export const everything: Filter = {
   problems: false,
 }
 
-/** The list has no bodies, so the journal is asked which exchanges contain a text. */
+/** The word that searches bodies. The list has none, so the journal does this search. */
 const TEXT = 'text'
 
 const isWord = (word: string) => word === TEXT || (factWords as readonly string[]).includes(word)
 
-/** Parameters that have their own field, or that are not words of a query. */
+/** Parameters with their own field, and those that are not words of a query. */
 const known = new Set([...Object.keys(everything), 'id'])
 
 export const filterIn = (query: URLSearchParams): Filter => ({
@@ -31,20 +31,20 @@ export const filterIn = (query: URLSearchParams): Filter => ({
   ...Object.fromEntries(filterWords.map(word => [word, query.get(word) ?? ''])),
   search: [
     ...query.getAll('search'),
-    // Any other word of the query, from an address that the user typed.
+    // Other words of the query, for addresses that users type.
     ...[...query].flatMap(([word, value]) => (isWord(word) && !known.has(word) ? [`${word}:"${value}"`] : [])),
   ].join(' '),
   problems: query.has('problems'),
 })
 
-/** The page's query string, including the open exchange; empty if nothing is set. */
+/** The query string of the page's address, with the open exchange; empty if nothing is set. */
 export function queryOf({ problems, ...filter }: Filter, id?: string): string {
   const said = Object.entries({ ...filter, problems: problems ? 'yes' : '', id: id ?? '' })
   const query = new URLSearchParams(said.filter(([, value]) => value !== '')).toString()
   return query === '' ? '' : `?${query}`
 }
 
-/** The text to find in bodies, from `text:"hello there"` in the search; undefined without one. */
+/** The text to find in bodies, from `text:"hello there"` in the search. */
 export const textIn = ({ search }: Pick<Filter, 'search'>): string | undefined => wordsIn(search).text
 
 export function matching({ search, problems, ...filter }: Filter): (brief: JournalBrief) => boolean {

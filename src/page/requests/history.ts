@@ -1,9 +1,9 @@
-/** The exchanges that the page keeps: the latest ones, each once, and a count of those that were skipped. */
+/** The latest exchanges, each once, and the number of those that were skipped. */
 import type { JournalBrief } from '../../journal/operations.js'
 
-/** More rows are not useful on the page; older ones can be looked up in the journal. */
+/** The most rows on the page. Older ones can be looked up in the journal. */
 export const MOST_ROWS = 2000
-/** Rows are removed in batches of this size, because each removal copies the list. */
+/** The size of the batches in which rows are removed, since each removal copies the list. */
 const SLACK = 500
 
 export function createHistory() {
@@ -12,7 +12,7 @@ export function createHistory() {
   let run: string | undefined
   let counts = { told: 0, skipped: 0 }
 
-  /** Removes the rows of a scope; all if none is given. They are not added again. */
+  /** Removes the rows of a scope, or all of them. They are not added again. */
   function clear(scope?: string): void {
     rows = scope === undefined ? [] : rows.filter(row => row.scope !== scope)
     if (scope === undefined) counts = { told: 0, skipped: 0 }
@@ -20,10 +20,10 @@ export function createHistory() {
 
   return {
     add(briefs: readonly JournalBrief[]): void {
-      // After a reconnect, some exchanges are sent again.
+      // After a reconnect, some exchanges arrive again.
       const fresh = briefs.filter(({ id }) => Number(id) > lastId)
       for (const { id } of fresh) {
-        // Ids have no gaps, so missing ones were skipped, by the server or during a lost connection.
+        // Ids have no gaps, so missing ones were skipped by the server, or while the connection was lost.
         counts.skipped += Number(id) - lastId - 1
         lastId = Number(id)
       }
@@ -39,7 +39,7 @@ export function createHistory() {
       if (hasOld) clear()
       return hasOld
     },
-    /** The connection is open from id `after` on. If Standin was restarted, clears everything, as ids begin again, and returns true. */
+    /** To be called when the connection opens. If Standin was restarted, clears everything, since ids start over, and returns true. */
     began(now: string, after: string): boolean {
       const before = run
       run = now
@@ -49,7 +49,7 @@ export function createHistory() {
       return before !== undefined
     },
     newestFirst: (): readonly JournalBrief[] => rows.slice(-MOST_ROWS).reverse(),
-    /** How many exchanges were received, and how many were skipped, since the page was opened or cleared. */
+    /** How many exchanges were received and skipped since the list was opened or cleared. */
     counts: () => counts,
   }
 }

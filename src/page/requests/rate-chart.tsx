@@ -1,4 +1,4 @@
-/** Requests per second and their durations over the last two minutes, as two small charts with the numbers in words. */
+/** Two small charts of the last two minutes: requests per second, and their durations. */
 import type { ComponentChildren } from 'preact'
 import type { Tick } from '../../journal/operations.js'
 import { count, counted, duration } from '../wording.js'
@@ -6,7 +6,7 @@ import { MOST_TICKS } from './use-live.js'
 
 const HEIGHT = 40
 
-/** Nothing while there was no request in that time. */
+/** Shows nothing if there was no request in that time. */
 export function RateChart({ ticks }: { readonly ticks: Ticks }) {
   const latest = ticks.findLast(({ p50Ms }) => p50Ms !== null)
   if (!latest) return null
@@ -20,10 +20,10 @@ export function RateChart({ ticks }: { readonly ticks: Ticks }) {
 
 type Ticks = readonly Tick[]
 
-/** Where each tick is drawn. */
+/** The position of a tick. */
 const placesOf = (ticks: Ticks) => (index: number) => MOST_TICKS - ticks.length + index
 
-/** Failures are also distinguished by their drawing, not by colour alone. */
+/** Failures are dashed, so that not only their colour distinguishes them. */
 function Rates({ ticks }: { readonly ticks: Ticks }) {
   const x = placesOf(ticks)
   const rates = ticks.map(tick => ({ all: perSecond(tick, tick.requests), failed: perSecond(tick, tick.errors) }))
@@ -69,7 +69,7 @@ interface ChartProps {
   readonly name: string
   readonly value: string
   readonly more?: string | false
-  /** The drawing, and last what screen readers are told in its place. */
+  /** The drawing, and last its description for screen readers. */
   readonly children: readonly ComponentChildren[]
 }
 
@@ -88,7 +88,7 @@ const Chart = ({ name, value, more, children }: ChartProps) => (
 
 const perSecond = ({ overMs }: Tick, many: number) => (many / Math.max(overMs, 1)) * 1000
 
-/** Any value above zero gets at least a trace. */
+/** Values above zero are always visible. */
 const yOf = (value: number, most: number) =>
   Number((HEIGHT - (value > 0 ? Math.max(1.5, (value / most) * (HEIGHT - 2)) : 0)).toFixed(1))
 

@@ -1,11 +1,11 @@
-/** The list of requests, the newest first. Only visible rows are rendered, and arrow keys move between them. */
+/** The list of requests, newest first. Only visible rows are rendered, and arrow keys move between them. */
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
 import { Empty } from '../widgets/states.jsx'
-import { goOnFromHeading } from '../widgets/view.jsx'
+import { focusHeading } from '../widgets/view.jsx'
 import { type Filter, queryOf } from './filter.js'
 import { RequestRow, scaleFor } from './request-row.jsx'
 
@@ -14,7 +14,7 @@ interface Props {
   readonly filter: Filter
   readonly open: string | undefined
   readonly isFiltered: boolean
-  /** Called with true while rows must stay in place: they have the focus or the pointer, or the top of the list is out of view. */
+  /** Called with true while rows must not move: they have the focus or the pointer, or the top of the list is out of view. */
   readonly onUsed: (isUsed: boolean) => void
 }
 
@@ -76,7 +76,7 @@ const Head = () => (
   </p>
 )
 
-/** The row that has the focus, or gets it as soon as it is rendered. When an exchange is closed, that is its row, wherever it is now. */
+/** The row that has the focus, or gets it once it is rendered. When an exchange is closed, its row gets the focus. */
 function useActiveRow(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
   const [active, setActive] = useState(0)
   const wanted = useRef<number | undefined>(undefined)
@@ -99,7 +99,7 @@ function useActiveRow(list: RefObject<HTMLElement | null>, rows: readonly Journa
     if (closed === undefined) return
     const index = rows.findIndex(({ id }) => id === closed)
     if (index >= 0) goTo(index)
-    else goOnFromHeading()
+    else focusHeading()
   })
   useLayoutEffect(() => {
     if (wanted.current !== undefined) focusWanted()
@@ -114,11 +114,11 @@ function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly Journal
   const hadFocus = useRef(false)
 
   useLayoutEffect(() => {
-    // The focused row was removed, for example because the list was cleared.
+    // The focused row was removed, such as when the list was cleared.
     if (hadFocus.current && document.activeElement === document.body) {
       hadFocus.current = false
       setReading(false)
-      goOnFromHeading()
+      focusHeading()
     }
   })
 
@@ -136,7 +136,7 @@ function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly Journal
   }
   const leave = ({ relatedTarget, currentTarget }: FocusEvent) => {
     if (relatedTarget instanceof Node && (currentTarget as HTMLElement).contains(relatedTarget)) return
-    // When the user switches to another window and back, the same row keeps the focus.
+    // While another window is active, the row keeps its place in the list for when the user returns.
     if (!document.hasFocus()) return
     if (relatedTarget !== null) hadFocus.current = false
     setActive(0)
@@ -148,7 +148,7 @@ function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly Journal
 /** How long rows stay in place after the pointer stops moving. */
 const POINTED_MS = 1500
 
-/** Whether the pointer moves over the rows: the row under it must not move away. */
+/** Whether the pointer is moving over the rows. The row under it must stay in place. */
 function usePointing() {
   const [isPointing, setPointing] = useState(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -177,7 +177,7 @@ const steps: Readonly<Record<string, number>> = {
   ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
 }
 
-/** Shown while the list is empty. */
+/** The empty state of the list. */
 function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
     return <Empty title="No requests match these filters">“Show all” removes the filters.</Empty>
@@ -201,13 +201,13 @@ const atFirst = { first: 0, last: 40, rowPx: ROW_PX, isNarrow: false, isAway: fa
 
 function useWindow(list: RefObject<HTMLElement | null>) {
   const [window, setWindow] = useState(atFirst)
-  // Before anything is painted, so that a narrow list does not begin with columns.
+  // A layout effect, so that a narrow list is never painted with columns.
   useLayoutEffect(() => {
     const element = list.current
     if (!element) return
     const measure = () => {
       const { top, width } = element.getBoundingClientRect()
-      // Hidden, because the open exchange takes the whole page.
+      // The list is hidden while an open exchange takes the whole page.
       if (width === 0) return
       const isNarrow = width < NARROW_PX
       const rowPx = isNarrow ? NARROW_ROW_PX : ROW_PX

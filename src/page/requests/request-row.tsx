@@ -1,4 +1,4 @@
-/** One request in the list: a link to its exchange, with a bar for its duration. */
+/** A request in the list: a link to its exchange, with a bar for its duration. */
 import type { ComponentChildren } from 'preact'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
@@ -11,7 +11,7 @@ interface Props {
   readonly of: JournalBrief
   readonly query: string
   readonly isOpen: boolean
-  /** Whether the Tab key stops here. Only one row in the list has that. */
+  /** Whether the Tab key stops here. It does at only one row of the list. */
   readonly isReachable: boolean
   readonly scaleMs: number
 }
@@ -98,7 +98,7 @@ export function TimeBar({ of, scaleMs }: TimeBarProps) {
 
 const steps = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000]
 
-/** A round duration that is at least as long as all of these, up to a maximum. */
+/** A round duration that is at least as long as all of these, or their longest if it is very long. */
 export function scaleFor(rows: readonly Pick<JournalBrief, 'durationMs'>[]): number {
   const longestMs = rows.reduce((most, { durationMs }) => Math.max(most, durationMs), 0)
   return steps.find(step => step >= longestMs) ?? longestMs

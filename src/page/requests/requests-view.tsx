@@ -1,12 +1,12 @@
-/** The requests as they come, and one of them in full beside or instead of them. */
+/** The requests as they arrive, and one of them in full. */
 import { useCallback, useMemo } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
-import { type Control, useControl } from '../api.js'
+import { control } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { useAction } from '../widgets/form.jsx'
 import { useKeys } from '../widgets/keys.js'
 import type { Resource } from '../widgets/resource.js'
 import { FailureNote } from '../widgets/states.jsx'
@@ -18,31 +18,30 @@ import { type Filter, filterIn, matching, queryOf, textIn } from './filter.js'
 import { FilterBar } from './filter-bar.jsx'
 import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
-import { type Held, type LiveList, useEachSecond, useHeld, useLive, useTextMatches } from './use-live.js'
+import { type Held, type LiveList, useHeld, useLive, useSettledRows, useTextMatches } from './use-live.js'
 
 export function RequestsView() {
-  const control = useControl()
-  const live = useLive(control)
+  const live = useLive()
   return (
-    <View title="Requests" lead="What apps ask, and why they get the responses they get.">
-      <DeveloperOnly of={resourceOf(live)}>{live => <Requests live={live} control={control} />}</DeveloperOnly>
+    <View title="Requests" lead="Requests from your apps, and why each got its response.">
+      <DeveloperOnly of={resourceOf(live)}>{live => <Requests live={live} />}</DeveloperOnly>
     </View>
   )
 }
 
-/** A lost connection is restored automatically. Only a refusal needs the user's help. */
+/** A lost connection is restored automatically. Only a refusal requires the user to act. */
 function resourceOf(live: LiveList): Resource<LiveList> {
   const failure = live.failure && isRefusal(live.failure) ? live.failure : undefined
   return { value: live.connection === 'opening' ? undefined : live, failure, reload: () => {} }
 }
 
-function Requests({ live, control }: { readonly live: LiveList; readonly control: Control }) {
+function Requests({ live }: { readonly live: LiveList }) {
   const { query } = useAddress()
-  const written = query.toString()
-  const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
+  const search = query.toString()
+  const filter = useMemo(() => filterIn(new URLSearchParams(search)), [search])
   const key = queryOf(filter)
-  const settled = useEachSecond(live)
-  const fits = useFits(control, filter, settled[0]?.id)
+  const settled = useSettledRows(live)
+  const fits = useFits(filter, settled[0]?.id)
   const open = query.get('id') ?? undefined
   const held = useHeld(live, fits)
   const close = useCallback(() => navigate(routes.requests + key), [key])
@@ -60,7 +59,7 @@ function Requests({ live, control }: { readonly live: LiveList; readonly control
       {open !== undefined && (
         <ExchangePanel
           key={`${live.era} ${open}`}
-          {...{ id: open, control, ...neighbours }}
+          {...{ id: open, ...neighbours }}
           brief={live.rows.find(({ id }) => id === open) ?? held.rows[place]}
           onClose={close}
         />
@@ -69,16 +68,16 @@ function Requests({ live, control }: { readonly live: LiveList; readonly control
   )
 }
 
-/** Whether a request passes the filter. For a text in bodies, the journal is asked again when a newer request has come. */
-function useFits(control: Control, filter: Filter, newestId: string | undefined) {
-  const withText = useTextMatches(control, textIn(filter), newestId)
+/** Whether a request passes the filter. To search bodies, asks the journal, and asks again when a new request arrives. */
+function useFits(filter: Filter, newestId: string | undefined) {
+  const withText = useTextMatches(textIn(filter), newestId)
   return useMemo(() => {
     const fitsInShort = matching(filter)
     return (brief: JournalBrief) => fitsInShort(brief) && (withText?.has(brief.id) ?? true)
   }, [queryOf(filter), withText])
 }
 
-/** The links to the exchanges beside the open one, and the keys that lead there or close it. */
+/** The links to the previous and next exchange, and the keys that open them or close the current one. */
 function useNeighbours(rows: Held['rows'], place: number, filter: Filter, close: (() => void) | undefined) {
   const linkTo = (index: number) => {
     const there = place < 0 ? undefined : rows[index]
@@ -99,9 +98,9 @@ interface ListStateProps {
   readonly onClear: () => Promise<void>
 }
 
-/** The state of the list: live or paused, what has come meanwhile, and the buttons for it. */
+/** The state of the list: live or paused, the number of new requests, and the buttons for both. */
 function ListState({ live, held: { paused, fresh, rows, pause, resume }, onClear }: ListStateProps) {
-  const { busy, failure, run } = useWorking()
+  const { busy, failure, run } = useAction()
   const isEmpty = live.rows.length === 0
   const isPressed = paused === 'pressed'
   return (
@@ -110,7 +109,7 @@ function ListState({ live, held: { paused, fresh, rows, pause, resume }, onClear
         <p class="quiet">
           {live.connection === 'lost' ? 'Not connected.' : paused ? 'Paused.' : 'Live.'}{' '}
           {counted(rows.length, 'request')}
-          {live.skipped > 0 && `, ${count(live.skipped)} more only counted`}
+          {live.skipped > 0 && `, ${count(live.skipped)} more not listed`}
         </p>
         {paused && fresh > 0 && (
           <Button small tone="main" onClick={resume}>

@@ -1,54 +1,55 @@
-/** The live list: updated a few times a second, paused while the page is hidden, and held while it is being read. */
+/** The live list. It is not updated while the page is hidden, and rows stay in place while the user reads them. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JournalBrief, Tick } from '../../journal/operations.js'
-import type { Control } from '../api.js'
+import { control, serviceKey } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { reportAnswer, useOnce } from '../widgets/resource.js'
 import { type FeedReader, followJournal } from './feed.js'
 import { createHistory } from './history.js'
 
-/** Updates at most ten times a second; more would not be visible. */
+/** The time between updates. More than ten a second would not be visible. */
 const SHOWN_EVERY_MS = 100
 export const MOST_TICKS = 120
 
 export interface LiveList {
-  /** The newest first. */
+  /** Newest first. */
   readonly rows: readonly JournalBrief[]
   readonly ticks: readonly Tick[]
-  /** How many were skipped and only counted. */
+  /** The number of requests that are not in the list, because too many came at once. */
   readonly skipped: number
-  /** Increases each time Standin is restarted or the list is cleared. */
+  /** Increases when Standin is restarted or the list is cleared. */
   readonly era: number
-  /** `opening` until it was open once. */
+  /** `opening` until it has been open once. */
   readonly connection: 'opening' | 'open' | 'lost'
   readonly failure?: Failure | undefined
 }
 
 const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 'opening' }
 
-export function useLive(control: Control): LiveList {
+export function useLive(): LiveList {
+  const key = serviceKey.use()
   const [live, setLive] = useState(before)
   const [list] = useState(createList)
   useEffect(() => {
     const leaving = new AbortController()
     const { showSoon, stop } = whileVisible(() => setLive(list.now()))
-    followJournal(control, list.reader(showSoon), leaving.signal)
+    followJournal(list.reader(showSoon), leaving.signal)
     return () => {
       leaving.abort()
       stop()
     }
-  }, [control, list])
+  }, [key, list])
   return live
 }
 
-/** The list as the feed tells it. It goes on with another connection. */
+/** Collects the list from the feed. It outlives a connection, so that a new one can continue it. */
 function createList() {
   const history = createHistory()
   let latest = before
   const reader = (changed: () => void): FeedReader => {
-    const change = (news: Partial<LiveList>) => {
-      latest = { ...latest, ...news }
+    const change = (changes: Partial<LiveList>) => {
+      latest = { ...latest, ...changes }
       changed()
     }
     return {
@@ -78,7 +79,7 @@ function createList() {
   return { reader, now }
 }
 
-/** Calls `show` a moment after it is asked for, at most so often, and not while the page is hidden. */
+/** Throttles `show`, and does not call it while the page is hidden. */
 function whileVisible(show: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let frame: number | undefined
@@ -100,18 +101,18 @@ function whileVisible(show: () => void) {
   return { showSoon, stop }
 }
 
-/** The rows as they were at the last tick. A tick comes each second; what is looked for in all rows would be too costly more often. */
-export const useEachSecond = ({ rows, ticks }: LiveList): readonly JournalBrief[] =>
+/** The rows as of the last tick, which comes every second. For searches through all rows, which would be too slow on every update. */
+export const useSettledRows = ({ rows, ticks }: LiveList): readonly JournalBrief[] =>
   useMemo(() => rows, [ticks, rows.length === 0])
 
-/** Waits this long after the last key press. */
+/** How long to wait after the last key press. */
 const TYPING_MS = 300
-/** The most results of one query to the journal. */
+/** The most results that a search returns. */
 const MOST_FOUND = 1000
 
-/** The ids of exchanges whose bodies contain `text`, looked for again when `newestId` changes; undefined without a text. */
-export function useTextMatches(control: Control, text: string | undefined, newestId: string | undefined) {
-  // Those of the text before stay until the next are there.
+/** The ids of the exchanges whose bodies contain `text`; undefined without a text. Searches again when `newestId` changes. */
+export function useTextMatches(text: string | undefined, newestId: string | undefined) {
+  // Keeps the previous results until the new ones arrive.
   const [found, setFound] = useState(nothingYet)
   const find = async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
     const { data } = await control('GET /journal', { query: { text, brief: true, limit: MOST_FOUND }, signal })
@@ -119,7 +120,7 @@ export function useTextMatches(control: Control, text: string | undefined, newes
   }
   const load = text === undefined ? undefined : find
   const failed = () => setFound(nothingYet)
-  useOnce({ load, take: setFound, failed, afterMs: TYPING_MS }, [control, text, newestId])
+  useOnce({ load, take: setFound, failed, afterMs: TYPING_MS }, [text, newestId])
   return text === undefined ? undefined : found
 }
 
@@ -132,15 +133,15 @@ export function useHeld({ rows, era }: LiveList, fits: (brief: JournalBrief) => 
   const [isPressed, setPressed] = useState(false)
   const [isUsed, setUsed] = useState(false)
   const held = useRef<{ readonly rows: readonly JournalBrief[]; readonly era: number } | undefined>(undefined)
-  /** By the button, or only while the list is being used. */
+  /** Paused by the button, or only while the list is in use. */
   const paused = isPressed ? 'pressed' : isUsed ? 'used' : undefined
   if (!paused || held.current?.era !== era) held.current = undefined
   if (paused) held.current ??= { rows, era }
   const base = held.current?.rows ?? rows
-  // While the list is paused, the rows of then.
+  // While the list is paused, `base` stays the same.
   const shown = useMemo(() => base.filter(fits), [base, fits])
   const newest = Number(base[0]?.id ?? 0)
-  /** How many new rows the filter would show. */
+  /** The number of new rows that pass the filter. */
   const fresh = useMemo(() => {
     const known = base === rows ? 0 : rows.findIndex(({ id }) => Number(id) <= newest)
     return rows.slice(0, known < 0 ? rows.length : known).filter(fits).length

@@ -1,14 +1,14 @@
-/** The collections of the configuration, and the rows of one of them. */
+/** The configured collections, or the rows of one of them. */
 import { useState } from 'preact/hooks'
 import { resourceAt, routes } from '../../dashboard/routes.js'
 import type { ResourceSummary, RowView } from '../../resources/operations.js'
-import { useControl } from '../api.js'
+import { control } from '../api.js'
 import { useAddress } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { ShortCode } from '../widgets/code-block.jsx'
 import { AskButton, ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { TextArea } from '../widgets/fields.jsx'
-import { changesBetween, indented, objectWritten } from '../widgets/json.js'
+import { changesBetween, indented, objectFrom } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
@@ -23,8 +23,7 @@ export function ResourcesView() {
 }
 
 function Resources() {
-  const control = useControl()
-  const list = useResource(signal => control('GET /resources', { signal }), [control], EVERY_MS)
+  const list = useResource(signal => control('GET /resources', { signal }), [], EVERY_MS)
   return (
     <ListPage
       title="Resources"
@@ -53,23 +52,53 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
     ),
   },
   { name: 'Rows', width: '14%', of: ({ rows }) => counted(rows, 'row') },
-  { name: 'Belong to', width: '16%', of: ({ owner }) => (owner === null ? 'everyone' : 'their users') },
+  { name: 'Visible to', width: '16%', of: ({ owner }) => (owner === null ? 'everyone' : 'their owner') },
   { name: 'Access', width: '24%', of: ({ access }) => [access].flat().join(', ') },
 ]
 
 function Rows({ path }: { readonly path: string }) {
-  const control = useControl()
-  const list = useList(
-    resourceAt(path),
-    (query, signal) => control('GET /resources/{resource}/rows', { resource: path, query, signal }),
-    [control, path],
+  const list = useList(resourceAt(path), (query, signal) =>
+    control('GET /resources/{resource}/rows', { resource: path, query, signal }),
   )
-  const changing = { path, onDone: list.reload }
+  const onDone = list.reload
+  const edit = (row?: RowView) => openDialog(<EditDialog {...{ path, onDone }} row={row} />)
+  const restore = () =>
+    ask({
+      title: 'Restore the rows?',
+      send: 'Restore',
+      children: <p>The rows of the data file are restored. All other rows and all changes are lost.</p>,
+      onSend: () => control('POST /resources/{resource}/restore', { resource: path }),
+      onDone,
+      said: 'The rows are restored.',
+    })
+  const pageButtons = (
+    <span class="row">
+      <Button onClick={restore}>Restore</Button>
+      <Button tone="main" icon="plus" onClick={() => edit()}>
+        Add row
+      </Button>
+    </span>
+  )
+  const rowButtons = (row: RowView) => (
+    <>
+      <Button small about={row.id} onClick={() => edit(row)}>
+        Edit
+      </Button>
+      <AskButton
+        {...{ small: true, about: row.id, onDone }}
+        label="Delete"
+        title={`Delete ${row.id}?`}
+        send="Delete"
+        onSend={() => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id: row.id })}
+        said="The row is deleted."
+      />
+    </>
+  )
   return (
     <ListPage
       title={path}
       lead={<Link to={routes.resources}>All resources</Link>}
-      action={list.value && <PageButtons {...changing} />}
+      action={list.value && pageButtons}
       of={list}
       what="row"
       searches="all fields"
@@ -77,7 +106,7 @@ function Rows({ path }: { readonly path: string }) {
       columns={rowColumns}
       keyOf={({ id }) => id}
       actionsWidth="11rem"
-      actions={row => <RowButtons {...changing} row={row} />}
+      actions={rowButtons}
       empty={<Empty title="No rows yet">They appear here as soon as your app creates them.</Empty>}
     />
   )
@@ -89,62 +118,22 @@ const rowColumns: readonly Column<RowView>[] = [
   { name: 'Changed', width: '14%', of: ({ updated_at }) => <Moment at={updated_at} /> },
 ]
 
-interface ChangingProps {
+interface EditProps {
   readonly path: string
+  /** Undefined for a new row. */
+  readonly row: RowView | undefined
   readonly onDone: () => void
 }
 
-function PageButtons({ path: resource, onDone }: ChangingProps) {
-  const control = useControl()
-  const restore = () =>
-    ask({
-      title: 'Restore the rows?',
-      send: 'Restore',
-      children: <p>The rows of the data file come back. All others, and all changes, are lost.</p>,
-      onSend: () => control('POST /resources/{resource}/restore', { resource }),
-      onDone,
-      said: 'The rows at the start are back.',
-    })
-  return (
-    <span class="row">
-      <Button onClick={restore}>Restore</Button>
-      <Button tone="main" icon="plus" onClick={() => openDialog(<EditDialog path={resource} onDone={onDone} />)}>
-        Add row
-      </Button>
-    </span>
-  )
-}
-
-function RowButtons({ path: resource, row, onDone }: ChangingProps & { readonly row: RowView }) {
-  const control = useControl()
-  const { id } = row
-  return (
-    <>
-      <Button small about={id} onClick={() => openDialog(<EditDialog path={resource} row={row} onDone={onDone} />)}>
-        Edit
-      </Button>
-      <AskButton
-        {...{ small: true, about: id, onDone }}
-        label="Delete"
-        title={`Delete ${id}?`}
-        send="Delete"
-        onSend={() => control('DELETE /resources/{resource}/rows/{id}', { resource, id })}
-        said="The row is deleted."
-      />
-    </>
-  )
-}
-
-/** Without a row, it adds one. */
-function EditDialog({ path: resource, row, onDone }: ChangingProps & { readonly row?: RowView }) {
-  const control = useControl()
+/** Edits a row, or adds one. */
+function EditDialog({ path: resource, row, onDone }: EditProps) {
   const initial = row ? indented(row.row) : '{}'
   const [text, setText] = useState(initial)
   const save = async () => {
-    const body = objectWritten(text, 'row', '{"name": "Atlas"}')
+    const body = objectFrom(text, 'row', '{"name": "Atlas"}')
     if (!row) return control('POST /resources/{resource}/rows', { resource, body })
     const { changed, gone } = changesBetween(row.row, body)
-    // Only a replaced row loses fields. Otherwise what was changed elsewhere meanwhile stays.
+    // Removing a field requires replacing the row. Otherwise, changes made elsewhere in the meantime stay.
     const change = gone.length > 0 ? ({ query: { how: 'replace' }, body } as const) : { body: changed }
     return control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, ...change })
   }

@@ -1,4 +1,4 @@
-/** The part of Supabase's client that signs users in. It is a large part of the page's code, so it is loaded after the rest. */
+/** Supabase's auth client. It is a large part of the page's code, so it is loaded after the rest. */
 import type { AuthClient } from '@supabase/auth-js'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { ConfigJson } from '../../dashboard/operations.js'
@@ -8,7 +8,7 @@ export type Auth = InstanceType<typeof AuthClient>
 
 export const STORAGE_KEY = 'standin-dashboard'
 
-/** `onRefused` hears the backend's code of each request that it refuses. */
+/** `onRefused` is called with the backend's error code for each request that it refuses. */
 export async function openAuth(
   { url, auth_url, anon_key }: ConfigJson,
   onRefused: (code: string) => void,
@@ -21,7 +21,7 @@ export async function openAuth(
     headers: {
       // As supabase-js sends them.
       ...{ apikey: anon_key, Authorization: `Bearer ${anon_key}` },
-      // Elsewhere the header would need a preflight, and there is no journal.
+      // On another origin, the header would cause a preflight, and there is no journal.
       ...(address === location.origin && { [DASHBOARD_HEADER]: 'yes' }),
     },
     storageKey: STORAGE_KEY,
@@ -38,7 +38,7 @@ async function codeOf(refused: Response): Promise<string> {
   return String(body?.code ?? '')
 }
 
-/** The fields that refusals of the auth backend are about, by their codes. */
+/** The fields that the error codes of the auth backend are about. */
 const fields: Readonly<Record<string, string>> = {
   invalid_credentials: 'password',
   weak_password: 'password',
@@ -49,7 +49,7 @@ const fields: Readonly<Record<string, string>> = {
   phone_exists: 'phone',
 }
 
-/** A refusal of the auth backend, in its own words. */
+/** A Failure with the auth backend's own message. */
 export function refusal(status: number, message: string, code: string | undefined): Failure {
   const named = /\b(password|email|phone)\b/i.exec(message)?.[1]?.toLowerCase()
   return new Failure(status, message, { code, field: code === 'validation_failed' ? named : fields[code ?? ''] })

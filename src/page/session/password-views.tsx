@@ -1,16 +1,16 @@
-/** What is sent by mail: links that set a new password, and links that confirm an address. */
+/** The views and fields for passwords, and for the links that are sent by mail. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { Field, PasswordField } from '../widgets/fields.jsx'
-import { Form, useWorking } from '../widgets/form.jsx'
+import { Form, useAction } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
-import { useSession } from './session.jsx'
+import { auth, useSession } from './session.js'
 
 interface TextProps {
   readonly value: string
@@ -24,22 +24,22 @@ export const EmailField = (props: TextProps) => (
 interface NewPasswordProps extends TextProps {
   readonly label?: string
   readonly required?: boolean
-  /** What is worth knowing beside the rule. */
+  /** Shown after the rule for passwords. */
   readonly note?: string
 }
 
-/** A password to choose, with the rule that it has to follow. */
+/** A field for a new password, with the rule for passwords as its hint. */
 export function NewPasswordField({ label = 'Password', note = '', ...field }: NewPasswordProps) {
   const hint = `${useConfig().password_rule ?? ''} ${note}`.trim()
   return <PasswordField name="password" autocomplete="new-password" {...field} {...{ label, hint }} />
 }
 
 export function NewPassword() {
-  const { session, auth } = useSession()
+  const session = useSession()
   const [password, setPassword] = useState('')
 
   async function change(): Promise<void> {
-    requireSuccess(await (await auth).updateUser({ password }))
+    requireSuccess(await (await auth()).updateUser({ password }))
     navigate(routes.keys, { replace: true })
   }
 
@@ -67,7 +67,7 @@ export function NewPassword() {
   }
 }
 
-/** Says where to find a message: in the outbox here, or in the real inbox with a live backend. */
+/** Says where to find a mail: in the outbox, or in the real inbox if a live backend sends it. */
 export function WhereMailIs() {
   if (useConfig().auth_mode === 'proxy') return <>The live backend has sent it.</>
   return (
@@ -77,14 +77,13 @@ export function WhereMailIs() {
   )
 }
 
-/** Sends the link that confirms an address once more. */
+/** Sends the link that confirms an address again. */
 export function SendAgain({ email }: { readonly email: string }) {
-  const { auth } = useSession()
-  const { busy, failure, run } = useWorking()
+  const { busy, failure, run } = useAction()
   const [isSent, setSent] = useState(false)
   const send = async () => {
     const options = { emailRedirectTo: location.origin + routes.keys }
-    requireSuccess(await (await auth).resend({ type: 'signup', email, options }))
+    requireSuccess(await (await auth()).resend({ type: 'signup', email, options }))
     setSent(true)
   }
   return (
@@ -106,14 +105,13 @@ export function SendAgain({ email }: { readonly email: string }) {
 
 /** Requests a message for setting a new password. */
 export function ForgotPassword() {
-  const { auth } = useSession()
   const [email, setEmail] = useState('')
   const [askedFor, setAskedFor] = useState<string>()
 
   async function request(): Promise<void> {
     setAskedFor(undefined)
     const redirectTo = location.origin + routes.newPassword
-    requireSuccess(await (await auth).resetPasswordForEmail(email, { redirectTo }))
+    requireSuccess(await (await auth()).resetPasswordForEmail(email, { redirectTo }))
     setAskedFor(email)
   }
 

@@ -12,18 +12,22 @@ import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
 import { EmailField, NewPasswordField, SendAgain, WhereMailIs } from './password-views.jsx'
-import { useSession } from './session.jsx'
+import { auth, useSession } from './session.js'
+
+/** The fields of both views. Opens the API keys once a user is signed in, unless the form is shown in place of another view. */
+function useCredentials() {
+  const session = useSession()
+  useEffect(() => {
+    const view = viewAt(location.pathname)
+    if (session.kind === 'user' && (view === 'signIn' || view === 'signUp')) navigate(routes.keys, { replace: true })
+  }, [session.kind])
+  return { session, ...useFields({ email: '', password: '' }) }
+}
 
 export function SignIn() {
-  const { session, auth } = useSession()
+  const { session, values, change, field } = useCredentials()
   const { sign_in: known } = useConfig()
-  const { values, change, field } = useFields({ email: '', password: '' })
-
-  useEffect(() => {
-    if (session.kind === 'user' && viewAt(location.pathname) === 'signIn') navigate(routes.keys, { replace: true })
-  }, [session.kind])
-
-  const signIn = async () => requireSuccess(await (await auth).signInWithPassword(values))
+  const signIn = async () => requireSuccess(await (await auth()).signInWithPassword(values))
 
   return (
     <View title="Sign in" lead="Sign in to create and manage API keys." narrow>
@@ -55,17 +59,11 @@ export function SignIn() {
 }
 
 export function SignUp() {
-  const { session, auth } = useSession()
-  const { values, field } = useFields({ email: '', password: '' })
+  const { values, field } = useCredentials()
   const [unconfirmed, setUnconfirmed] = useState(false)
-
-  useEffect(() => {
-    if (session.kind === 'user') navigate(routes.keys, { replace: true })
-  }, [session.kind])
-
   async function signUp(): Promise<void> {
     const options = { emailRedirectTo: location.origin + routes.keys }
-    const answer = await (await auth).signUp({ ...values, options })
+    const answer = await (await auth()).signUp({ ...values, options })
     requireSuccess(answer)
     setUnconfirmed(answer.data.session === null)
   }
@@ -95,9 +93,9 @@ const ConfirmAddress = ({ email }: { readonly email: string }) => (
   </View>
 )
 
-/** Shows its content to signed-in users, and the sign-in form at the same address to others. */
+/** Shows its content to signed-in users, and the sign-in form in its place to others. */
 export function RequireUser({ children }: { readonly children: ComponentChildren }) {
-  const { session } = useSession()
+  const session = useSession()
   switch (session.kind) {
     case 'unknown':
       return <Waiting />

@@ -4,12 +4,12 @@ import { Icon, type IconName } from './icon.jsx'
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly small?: boolean
-  /** What it is among other buttons: the main one, one that takes something away, or one without a frame. */
+  /** Its role: the main button, one that leads to a deletion, one that deletes, or one without a frame. */
   readonly tone?: 'main' | 'warns' | 'danger' | 'bare' | undefined
   readonly icon?: IconName
-  /** What it acts on, for screen readers: the name of the row that it stands in. */
+  /** What it acts on, for screen readers, such as the name of its row. */
   readonly about?: string | undefined
-  /** Whether what follows it goes to the other end of the row. */
+  /** Whether it pushes the buttons after it to the other end of the row. */
   readonly push?: boolean
 }
 

@@ -27,7 +27,7 @@ const withMarks = (code: string, marked: string) =>
 
 const MOST_SHOWN = 140
 
-/** The beginning of a code. It wraps anywhere, since JSON may be one long word. */
+/** The start of a piece of code. It may wrap anywhere, since JSON can be one long word. */
 export const ShortCode = ({ text }: { readonly text: string }) => (
   <code class="long-name">{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</code>
 )

@@ -1,9 +1,9 @@
 /** Copies a text to the clipboard and confirms it. */
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from './announcer.jsx'
-import { Icon } from './icon.jsx'
+import { Button } from './button.jsx'
 
-const SAID_MS = 2000
+const CONFIRMED_MS = 2000
 
 interface Props {
   readonly text: string
@@ -16,10 +16,11 @@ interface Props {
 }
 
 export function CopyButton({ text, what, bare = false, main = false, words = 'Copy' }: Props) {
+  const tone = bare ? 'bare' : main ? 'main' : undefined
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
-    const timer = setTimeout(() => setCopied(false), SAID_MS)
+    const timer = setTimeout(() => setCopied(false), CONFIRMED_MS)
     return () => clearTimeout(timer)
   }, [copied])
   const copy = async () => {
@@ -27,13 +28,17 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
     setCopied(done)
     announce(done ? `Copied ${what}.` : `The browser does not allow copying ${what}. Select it and copy it by hand.`)
   }
-  const look = bare ? 'button button-bare' : main ? 'button button-main' : 'button button-small'
   return (
-    <button type="button" class={look} aria-label={`${copied ? 'Copied' : 'Copy'} ${what}`} onClick={copy}>
-      <Icon name={copied ? 'check' : 'copy'} />
-      {/* The word stays, so that nothing moves. */}
+    <Button
+      small={tone === undefined}
+      tone={tone}
+      icon={copied ? 'check' : 'copy'}
+      aria-label={`${copied ? 'Copied' : 'Copy'} ${what}`}
+      onClick={copy}
+    >
+      {/* The word stays, so that the layout does not shift. */}
       {!bare && words}
-    </button>
+    </Button>
   )
 }
 

@@ -1,39 +1,39 @@
-/** Dialogs based on the browser's `<dialog>`: Escape closes them, and the focus returns to where it was. */
+/** Dialogs based on `<dialog>`: Escape closes them, and the focus returns to where it was. */
 import { type ComponentChildren, type ComponentProps, createContext, type RefObject } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useNavigation } from '../routing.js'
 import { Button } from './button.jsx'
 import { Form } from './form.jsx'
 import { createShared } from './shared.js'
-import { goOnFromHeading } from './view.jsx'
+import { Notice } from './states.jsx'
+import { focusHeading } from './view.jsx'
 
 const opened = createShared<{ readonly id: number; readonly content: ComponentChildren } | undefined>(undefined)
 let dialogs = 0
 
-/** Asks whether what was typed in the dialog that is open may go; `undefined` where nothing was typed. */
+/** Asks whether to discard the edits in the open dialog; `undefined` if there are none. */
 let askFirst: ((go: () => void) => void) | undefined
 
-const onceAllowed = (go: () => void) => (askFirst ? askFirst(go) : go())
+const ifAllowed = (go: () => void) => (askFirst ? askFirst(go) : go())
 
-/** Opens a dialog from any handler, in place of one that is open. Views need no state for it. */
-export const openDialog = (content: ComponentChildren): void =>
-  onceAllowed(() => opened.set({ id: ++dialogs, content }))
+/** Opens a dialog from any handler, and replaces an open one. Views need no state for it. */
+export const openDialog = (content: ComponentChildren): void => ifAllowed(() => opened.set({ id: ++dialogs, content }))
 
-/** Removes the dialog that is open, without asking. */
-export const forgetDialog = (): void => opened.set(undefined)
+/** Removes the open dialog without asking. */
+export const removeDialog = (): void => opened.set(undefined)
 
-/** Called when the dialog around it has closed for any reason. */
-const Closed = createContext<() => void>(forgetDialog)
+/** Called when the surrounding dialog has closed, for any reason. */
+const Closed = createContext<() => void>(removeDialog)
 
-/** The dialog that is open. There is one on the page, and it goes when the user goes to another view. */
+/** The place for the open dialog. There is one on the page. Navigation closes the dialog. */
 export function OpenDialog() {
   const dialog = opened.use()
-  useNavigation(() => onceAllowed(forgetDialog))
+  useNavigation(() => ifAllowed(removeDialog))
   if (!dialog) return null
   const { id, content } = dialog
-  // By the time it has closed, the next one may be open.
+  // When its close event arrives, the next one may be open already.
   const closed = () => {
-    if (opened.get()?.id === id) forgetDialog()
+    if (opened.get()?.id === id) removeDialog()
   }
   return (
     <Closed.Provider key={id} value={closed}>
@@ -44,16 +44,16 @@ export function OpenDialog() {
 
 interface Props {
   readonly title: string
-  /** Whether something was typed that closing would throw away. Escape, `close`, another dialog and going back ask first then. */
+  /** Whether closing would discard edits. If so, Escape, `close`, another dialog and going back ask first. */
   readonly isEdited?: boolean
   readonly wide?: boolean
-  /** `close` closes the dialog. `finish` closes it without asking, when its work is done. */
+  /** `close` asks first if there are edits; `finish` never does. */
   readonly children: (close: () => void, finish: () => void) => ComponentChildren
 }
 
-/** The question whether edits may be thrown away, and what is to follow if they may. */
+/** The question whether to discard the edits, and what to do afterwards. */
 function useQuestion(dialog: RefObject<HTMLDialogElement | null>, isEdited: boolean) {
-  // Counted, since Escape may be pressed again before the event of the last question's end has arrived.
+  // A counter, since Escape may be pressed again before the close event of the last question has arrived.
   const [question, setQuestion] = useState(0)
   const next = useRef<(() => void) | undefined>(undefined)
   const ask = (go?: () => void) => {
@@ -62,7 +62,7 @@ function useQuestion(dialog: RefObject<HTMLDialogElement | null>, isEdited: bool
   }
   useLayoutEffect(() => {
     if (!isEdited) return
-    // One whose work is done has closed.
+    // A dialog that has finished is closed already.
     const asking = (go: () => void) => (dialog.current?.open ? ask(go) : go())
     askFirst = asking
     return () => {
@@ -86,12 +86,12 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
   const finish = () => dialog.current?.close()
   const close = () => (isEdited ? ask() : finish())
   const closed = ({ target }: Event) => {
-    // A dialog within it closes, too.
+    // Close events of a nested dialog arrive here, too.
     if (target !== dialog.current) return
     onClosed()
-    goOnUnlessOutside(dialog.current)
+    focusHeadingIfLost(dialog.current)
   }
-  // Escape is held back as a key, because browsers close at the second `cancel` in a row, whatever the page says.
+  // Escape is handled as a key, because browsers close at the second `cancel` in a row even if it is prevented.
   const leave = (event: Event) => {
     const isOfQuestion = (event.target as Element).closest('dialog') !== dialog.current
     if (!isEdited || isOfQuestion) return
@@ -111,35 +111,45 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
       {children(close, finish)}
       {question > 0 && (
         <Closed.Provider key={question} value={answered}>
-          <Discard onDone={discard} />
+          <Confirm
+            title="Discard your changes?"
+            send="Discard"
+            cancel="Keep editing"
+            tone="danger"
+            onSend={async () => {}}
+            onDone={discard}
+          />
         </Closed.Provider>
       )}
     </dialog>
   )
 }
 
-/** The element that opened a dialog may be gone. The focus is then still in the closed dialog, or nowhere. */
-function goOnUnlessOutside(closed: HTMLElement | null): void {
+/** If the element that opened the dialog is gone, the focus is still in the closed dialog, or nowhere. */
+function focusHeadingIfLost(closed: HTMLElement | null): void {
   const { activeElement, body } = document
-  if (activeElement === body || closed?.contains(activeElement)) goOnFromHeading()
+  if (activeElement === body || closed?.contains(activeElement)) focusHeading()
 }
 
-const Discard = ({ onDone }: { readonly onDone: () => void }) => (
-  <Confirm
-    title="Discard your changes?"
-    send="Discard"
-    cancel="Keep editing"
-    tone="danger"
-    onSend={async () => {}}
-    onDone={onDone}
-  />
-)
+interface FinishedProps {
+  readonly onClose: () => void
+  readonly beside?: ComponentChildren
+  readonly children: ComponentChildren
+}
 
-/** The button of a dialog whose work is done. Takes the focus, because the element that had it is gone. */
-export const Done = ({ onClick }: { readonly onClick: () => void }) => (
-  <button type="button" class="button button-main" ref={button => button?.focus()} onClick={onClick}>
-    Done
-  </button>
+/** The result of a dialog's action. Its button takes the focus, because the element that had it is gone. */
+export const Finished = ({ onClose, beside, children }: FinishedProps) => (
+  <>
+    <Notice tone="good">
+      <p class="long-name">{children}</p>
+    </Notice>
+    <div class="form-buttons row">
+      {beside}
+      <button type="button" class="button button-main" ref={button => button?.focus()} onClick={onClose}>
+        Done
+      </button>
+    </div>
+  </>
 )
 
 interface ConfirmProps<Result> {
@@ -150,14 +160,14 @@ interface ConfirmProps<Result> {
   readonly onSend: () => Promise<Result>
   /** Called after the action has succeeded and the dialog has closed. */
   readonly onDone?: (result: Result) => void
-  /** Announced then. */
+  /** Announced after the action has succeeded. */
   readonly said?: string
   readonly isEdited?: boolean
-  /** What happens, and fields if the action needs any. */
+  /** An explanation, and fields if the action needs input. */
   readonly children?: ComponentChildren
 }
 
-/** A dialog that asks, with fields or without, then runs an action. */
+/** A dialog that asks, with or without fields, and then runs an action. */
 export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps<Result>) {
   const { cancel = 'Cancel', tone = 'main', onSend, onDone, said, isEdited = false } = more
   const sendFrom = (finish: () => void) => async () => {
@@ -183,8 +193,8 @@ export const ask = ({ onDone, tone = 'danger', ...question }: ConfirmProps<unkno
       {...question}
       tone={tone}
       onDone={result => {
-        // What was deleted takes its button along.
-        if (tone === 'danger') goOnFromHeading()
+        // The button may have been removed with what was deleted.
+        if (tone === 'danger') focusHeading()
         onDone?.(result)
       }}
     />,
@@ -196,7 +206,7 @@ interface AskButtonProps
   readonly label: string
 }
 
-/** A button that asks for confirmation before it takes something away. */
+/** A button that asks for confirmation before it deletes something. */
 export const AskButton = ({ label, small = false, push = false, about, ...question }: AskButtonProps) => (
   <Button tone="warns" {...{ small, push, about }} onClick={() => ask(question)}>
     {label}

@@ -1,4 +1,4 @@
-/** A line that opens what is below it. */
+/** A summary line that shows and hides the content below it. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
@@ -7,7 +7,7 @@ interface Props {
   /** Quiet words beside the summary. */
   readonly note?: ComponentChildren
   readonly open?: boolean
-  /** Whether its content is drawn only while it is open. */
+  /** Whether its content is rendered only while it is open. */
   readonly lazy?: boolean
   readonly class?: string
   readonly children: ComponentChildren

@@ -1,4 +1,4 @@
-/** Form fields. Each has a label, an optional hint, and an error that screen readers hear with it. */
+/** Form fields, each with a label, an optional hint and an error that screen readers announce with it. */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { Button } from './button.jsx'
@@ -9,7 +9,7 @@ interface FieldBase {
   readonly id?: string | undefined
   readonly hint?: ComponentChildren
   readonly error?: string | undefined
-  /** The name under which a form's failure is about this field. */
+  /** The field's name in a form's failure. */
   readonly name?: string | undefined
   /** Whether the label is visible to screen readers only. */
   readonly bare?: boolean | undefined
@@ -76,7 +76,7 @@ export function Field({ label, hint, error, bare, id, name, value, onChange, ...
           <input
             {...control}
             {...more}
-            // Preact types inputs by their `type`, and needs to know which one this is.
+            // Preact's types for an input depend on a literal `type`.
             type={type as 'text'}
             value={value}
             required={required}
@@ -115,7 +115,7 @@ interface TextAreaProps extends FieldBase {
   readonly onChange: (value: string) => void
   readonly rows?: number
   readonly code?: boolean
-  readonly placeholder?: string
+  readonly placeholder?: string | undefined
   readonly onKeyDown?: (event: KeyboardEvent) => void
   readonly onPaste?: (event: ClipboardEvent) => void
 }
@@ -140,7 +140,7 @@ export function TextArea({ label, hint, error, bare, id, name, value, onChange, 
 }
 
 interface NumberFieldProps extends FieldBase {
-  /** As written, so that invalid text stays until it is corrected. */
+  /** As typed, so that invalid text stays until it is corrected. */
   readonly value: string
   readonly onChange: (value: string) => void
   /** Called when the field is left, Enter is pressed or the slider is released. */
@@ -196,13 +196,13 @@ export function NumberField({ value, onChange, onSettle, unit, placeholder, slid
   )
 }
 
-/** The browser shows a choice at once, but it is chosen only if the value changes: the owner may ask first. */
-function useDrawAgain(): () => void {
-  const [, draw] = useState({})
-  return () => draw({})
+/** Renders again after a choice: the browser shows it at once, but the owner may ask first and keep the old value. */
+function useRedraw(): () => void {
+  const [, render] = useState({})
+  return () => render({})
 }
 
-/** A value with its label, or one that is its own label. */
+/** A value with its label, or a value that is its own label. */
 type SelectOption<Value extends string> = Value | readonly [value: Value, words: string, disabled?: boolean]
 
 interface SelectProps<Value extends string> extends FieldBase {
@@ -213,10 +213,10 @@ interface SelectProps<Value extends string> extends FieldBase {
 
 /** A choice of one value from a list. */
 export function Select<Value extends string>({ value, options, onChange, ...field }: SelectProps<Value>) {
-  const drawAgain = useDrawAgain()
+  const redraw = useRedraw()
   const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => {
     onChange(currentTarget.value as Value)
-    drawAgain()
+    redraw()
   }
   return (
     <Labelled {...field}>
@@ -234,6 +234,32 @@ export function Select<Value extends string>({ value, options, onChange, ...fiel
       )}
     </Labelled>
   )
+}
+
+interface TypedFieldProps extends NumberFieldProps {
+  readonly kind: 'text' | 'number' | 'json' | 'choice'
+  readonly choices: readonly SelectOption<string>[]
+  readonly required?: boolean
+}
+
+/** The field for a kind of value, such as that of a schema. */
+export function TypedField({ kind, choices, required = false, ...field }: TypedFieldProps) {
+  const { onSettle, unit, slider, ...plain } = field
+  switch (kind) {
+    case 'text':
+      return <Field {...plain} required={required} />
+    case 'number':
+      return <NumberField {...field} />
+    case 'json':
+      return <TextArea {...plain} code />
+    case 'choice': {
+      const choose = (value: string) => {
+        plain.onChange(value)
+        onSettle?.(value)
+      }
+      return <Select {...plain} options={choices} onChange={choose} />
+    }
+  }
 }
 
 interface Choice<Value> {
@@ -255,10 +281,10 @@ interface RadioGroupProps<Value> {
 /** A choice of one value, with all values visible. */
 export function RadioGroup<Value>({ label, value, options, onChange, bare = false }: RadioGroupProps<Value>) {
   const id = useId()
-  const drawAgain = useDrawAgain()
+  const redraw = useRedraw()
   const choose = (one: Value) => {
     onChange(one)
-    drawAgain()
+    redraw()
   }
   return (
     <fieldset>

@@ -12,24 +12,26 @@ interface Props {
   readonly said?: string | undefined
   readonly beside?: ComponentChildren
   readonly tone?: 'main' | 'danger' | 'plain'
-  /** Whether it cannot be sent as it is. The fields say why. */
+  readonly small?: boolean
+  /** Whether it cannot be submitted yet. The fields say why. */
   readonly isInvalid?: boolean
-  /** What can be done about a failure, shown beside its message. */
+  /** Shown below a failure's message, such as a button that helps. */
   readonly remedy?: (failure: Failure) => ComponentChildren
   readonly children?: ComponentChildren
 }
 
 const FormFailure = createContext<Failure | undefined>(undefined)
 
-/** What is wrong with the field of this name, according to the last answer. */
+/** The last failure's message, if it is about the field with this name. */
 export function useFieldError(name: string | undefined): string | undefined {
   const failure = useContext(FormFailure)
   return name !== undefined && failure?.about.field === name ? failure.message : undefined
 }
 
-/** A failure that is about one field is shown there, and the field gets the focus. */
-export function Form({ send, onSend, said, beside, tone = 'main', isInvalid = false, remedy, children }: Props) {
-  const { busy, failure, run } = useWorking()
+/** Shows a failure about one field at that field, and moves the focus there. */
+export function Form({ send, onSend, said, beside, isInvalid = false, remedy, children, ...look }: Props) {
+  const { tone = 'main', small = false } = look
+  const { busy, failure, run } = useAction()
   const form = useRef<HTMLFormElement>(null)
   const field = failure?.about.field && form.current?.querySelector<HTMLElement>(`[name="${failure.about.field}"]`)
   useLayoutEffect(() => {
@@ -40,7 +42,7 @@ export function Form({ send, onSend, said, beside, tone = 'main', isInvalid = fa
     if (!isInvalid) run(onSend, said)
   }
   return (
-    <form ref={form} onSubmit={submit} aria-busy={busy}>
+    <form ref={form} class={small ? 'stack' : undefined} onSubmit={submit} aria-busy={busy}>
       <FormFailure.Provider value={failure}>{children}</FormFailure.Provider>
       {failure && !field && (
         <Notice tone="danger">
@@ -50,7 +52,12 @@ export function Form({ send, onSend, said, beside, tone = 'main', isInvalid = fa
       )}
       <div class="form-buttons row">
         {beside}
-        <Button type="submit" tone={tone === 'plain' ? undefined : tone} aria-disabled={busy || isInvalid}>
+        <Button
+          type="submit"
+          small={small}
+          tone={tone === 'plain' ? undefined : tone}
+          aria-disabled={busy || isInvalid}
+        >
           {send}
         </Button>
       </div>
@@ -59,7 +66,7 @@ export function Form({ send, onSend, said, beside, tone = 'main', isInvalid = fa
 }
 
 /** An action started by the user: whether it is running, and how it failed. */
-export function useWorking() {
+export function useAction() {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure>()
   /** Runs `work` unless it is already running, and announces `said` once it has succeeded. Returns whether it has. */
@@ -81,11 +88,11 @@ export function useWorking() {
   return { busy, failure, run }
 }
 
-/** What is written in the fields of a form. */
+/** The values of a form's fields. */
 export function useFields<Values extends object>(first: Values) {
   const [values, setValues] = useState(first)
-  const change = (news: Partial<Values>) => setValues(now => ({ ...now, ...news }))
-  /** The value of a field, and what changes it. */
+  const change = (changes: Partial<Values>) => setValues(now => ({ ...now, ...changes }))
+  /** The props that bind a field to its value. */
   const field = <Name extends keyof Values & string>(name: Name) => ({
     ...{ name, value: values[name] },
     onChange: (value: Values[Name]) => setValues(now => ({ ...now, [name]: value })),

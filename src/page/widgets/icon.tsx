@@ -33,7 +33,7 @@ const drawings = {
 
 export type IconName = keyof typeof drawings
 
-/** A decorative icon: it adds nothing to the words beside it. */
+/** A decorative icon, hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

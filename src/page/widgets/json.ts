@@ -1,4 +1,4 @@
-/** JSON as it is shown, and as it is written in fields. */
+/** JSON as it is shown, typed into fields and sent, and the events of streams. */
 import { createParser } from 'eventsource-parser'
 import { Failure } from '../failure.js'
 
@@ -13,13 +13,24 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** What is JSON among the events of a stream. Its end may be missing. */
+/** The events of a stream that are JSON. The end of the stream may be missing. */
 export function eventsIn(stream: string): readonly unknown[] {
   const found: unknown[] = []
-  // Not so `[DONE]`, or an event that was cut.
+  // `[DONE]` and an event that was cut off are not JSON.
   const events = createParser({ onEvent: ({ data }) => void found.push(parsed(data)) })
   events.feed(`${stream}\n\n`)
   return found.filter(json => json !== undefined)
+}
+
+/** The text of a body as it arrives. Not all browsers can iterate over streams. */
+export async function* textsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  for (;;) {
+    const { done, value } = await reader.read()
+    yield done ? decoder.decode() : decoder.decode(value, { stream: true })
+    if (done) return
+  }
 }
 
 /** JSON is indented; anything else, such as the events of a stream, stays as it came. */
@@ -28,12 +39,20 @@ export function readable(text: string): string {
   return value === undefined ? text : indented(value)
 }
 
+/** The message of an error body: the platform's `{ error }`, or OpenAI's `{ error: { message } }`. */
+export function errorIn(json: unknown): string | undefined {
+  const { error } = isObject(json) ? json : {}
+  if (typeof error === 'string') return error
+  if (isObject(error) && typeof error.message === 'string') return error.message
+  return error === undefined || error === null ? undefined : JSON.stringify(error)
+}
+
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What was changed in an object: the fields that are new or different, and the names of those that are gone. */
+/** How an object has changed: the fields that are new or different, and the names of those that were removed. */
 export function changesBetween(before: Fields, after: Fields) {
   const differs = ([name, value]: readonly [string, unknown]) => JSON.stringify(value) !== JSON.stringify(before[name])
   return {
@@ -42,8 +61,8 @@ export function changesBetween(before: Fields, after: Fields) {
   }
 }
 
-/** The value that was written in a field. Throws a Failure about that field. */
-export function valueWritten(text: string, field: string): unknown {
+/** Parses the JSON that was typed into a field. Throws a Failure about that field. */
+export function jsonFrom(text: string, field: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -51,9 +70,9 @@ export function valueWritten(text: string, field: string): unknown {
   }
 }
 
-/** The same, for an object. `example` is shown if it is something else. */
-export function objectWritten(text: string, field: string, example: string): Fields {
-  const value = valueWritten(text, field)
+/** The same for a JSON object. Any other value is refused with an example. */
+export function objectFrom(text: string, field: string, example: string): Fields {
+  const value = jsonFrom(text, field)
   if (isObject(value)) return value
   throw new Failure(-1, `This must be a JSON object, such as ${example}.`, { field })
 }

@@ -1,8 +1,8 @@
 /** Keys that work on a whole view, outside of text fields and dialogs. */
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Where a key that is pressed is text, or belongs to a control: not in checkboxes, which have no use for these. */
-const WRITING =
+/** Elements that use these keys themselves. Checkboxes, radio buttons and sliders do not. */
+const TYPING =
   'input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable], dialog, dialog *'
 
 /** Calls the function of a key when it is pressed, such as `/`, `j` or `Escape`. */
@@ -12,7 +12,7 @@ export function useKeys(keys: Readonly<Record<string, (() => void) | undefined>>
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const then = latest.current[event.key]
-      const isTaken = event.target instanceof Element && event.target.matches(WRITING)
+      const isTaken = event.target instanceof Element && event.target.matches(TYPING)
       if (!then || isTaken || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
       event.preventDefault()
       then()

@@ -12,7 +12,7 @@ interface Props {
 
 export function Link({ to, current = false, reachable = true, children, class: name }: Props) {
   const follow = (event: MouseEvent) => {
-    // With one of these keys, the link opens in another tab or window.
+    // These keys open the link in another tab or window.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     navigate(to)

@@ -1,4 +1,4 @@
-/** A page with a list: search, table, pages, row actions, and what is shown when there is nothing. */
+/** A view with a list: search, table, row actions, pages and an empty state. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { navigate, useAddress } from '../routing.js'
@@ -17,7 +17,7 @@ const SETTLE_MS = 150
 
 type PagedSearch = ReturnType<typeof useSearch>
 
-/** `route` is the address of the list, which may have a query of its own. */
+/** `route` is the address of the list. It may have a query of its own. */
 function useSearch(route: string) {
   const { query: address } = useAddress()
   const words = address.get('search') ?? ''
@@ -47,7 +47,7 @@ function useSearch(route: string) {
 
 interface Page<Row> {
   readonly data: readonly Row[]
-  /** How many there are on all pages, if there are pages. */
+  /** The number of rows on all pages. Absent if there is only one page. */
   readonly total?: number | undefined
   readonly offset?: number
 }
@@ -58,7 +58,6 @@ export type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> &
 export function useList<Loaded extends Page<unknown>>(
   route: string,
   load: (query: PagedSearch['query'], signal: AbortSignal) => Promise<Loaded>,
-  inputs: readonly unknown[],
   everyMs = EVERY_MS,
 ): PagedList<Loaded> {
   const search = useSearch(route)
@@ -66,18 +65,18 @@ export function useList<Loaded extends Page<unknown>>(
   // The offset belongs to the loaded page, which stays visible until the next one has loaded.
   const resource = useResource(
     async signal => ({ ...(await load(query, signal)), offset: query.offset }),
-    [...inputs, query],
+    [route, query],
     everyMs,
   )
   return { ...resource, search }
 }
 
 interface ListBase<Row> {
-  /** From `useList`, or a resource that has everything on one page. */
+  /** From `useList`, or a resource with all rows. */
   readonly of: Resource<Page<Row>> & { readonly search?: PagedSearch }
-  /** One of them, such as `session`. */
+  /** The noun for one row, such as `session`. */
   readonly what: string
-  /** What the search looks at, such as `names and places`. Without it there is no search field. */
+  /** What the search covers, such as `names and places`. Without it there is no search field. */
   readonly searches?: string | undefined
   readonly empty: ComponentChildren
 }
@@ -86,7 +85,7 @@ interface ListProps<Row> extends ListBase<Row> {
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }
 
-/** The list alone, in any form. */
+/** The list without the view around it, in any form. */
 export function List<Row>({ of, what, searches, empty, children }: ListProps<Row>) {
   const { search } = of
   return (
@@ -107,7 +106,7 @@ export function List<Row>({ of, what, searches, empty, children }: ListProps<Row
             {data.length > 0 && children(data)}
             {total === 0 && !isSearching && empty}
             {total === 0 && isSearching && <Empty title={`No ${what}s match`}>The search looks at {searches}.</Empty>}
-            {search && <Pager offset={offset} limit={search.query.limit} total={total} onMove={search.move} />}
+            {search && <Pager {...{ offset, total }} onMove={search.move} />}
           </>
         )
       }}
@@ -117,13 +116,13 @@ export function List<Row>({ of, what, searches, empty, children }: ListProps<Row
 
 interface ListPageProps<Row> extends ListBase<Row>, Omit<TableProps<Row>, 'rows' | 'caption'> {
   readonly title: string
-  /** Of the table, if it is not the title. */
+  /** The table's caption, if not the title. */
   readonly caption?: string
   readonly lead?: ComponentChildren
   readonly action?: ComponentChildren
-  /** Shown above the list, such as what went wrong with a row. */
+  /** Shown above the list, such as the failure of a row's action. */
   readonly note?: ComponentChildren
-  /** Shown below the list: dialogs, and more sections. */
+  /** Shown below the list, such as further sections. */
   readonly children?: ComponentChildren
 }
 
@@ -172,23 +171,22 @@ function SearchField({ label, value, onChange, found }: SearchFieldProps) {
 
 interface PagerProps {
   readonly offset: number
-  readonly limit: number
   readonly total: number
   readonly onMove: (offset: number) => void
 }
 
-function Pager({ offset, limit, total, onMove }: PagerProps) {
-  if (total <= limit && offset === 0) return null
-  const last = Math.min(offset + limit, total)
+function Pager({ offset, total, onMove }: PagerProps) {
+  if (total <= LIMIT && offset === 0) return null
+  const last = Math.min(offset + LIMIT, total)
   return (
     <nav class="row" aria-label="Pages">
       <span class="push quiet">
         {Math.min(offset + 1, total)} to {last} of {total}
       </span>
-      <Button small disabled={offset === 0} onClick={() => onMove(Math.max(0, offset - limit))}>
+      <Button small disabled={offset === 0} onClick={() => onMove(Math.max(0, offset - LIMIT))}>
         Previous
       </Button>
-      <Button small disabled={last >= total} onClick={() => onMove(offset + limit)}>
+      <Button small disabled={last >= total} onClick={() => onMove(offset + LIMIT)}>
         Next
       </Button>
     </nav>

@@ -20,18 +20,18 @@ export const exactly = (at: string) => exact.format(new Date(at))
 /** `5 minutes ago`, `in 7 days`, `just now`. */
 function spoken(at: string, nowMs: number): string {
   const awayMs = Date.parse(at) - nowMs
-  // Half a minute of tolerance, so that seven days that have just begun are still seven.
+  // Half a minute of tolerance, so that a period of seven days that has just begun is not shown as six.
   const [unit, ms] = steps.find(([, ms]) => Math.abs(awayMs) + MINUTE_MS / 2 >= ms) ?? []
   return unit === undefined || ms === undefined ? 'just now' : relative.format(Math.round(awayMs / ms), unit)
 }
 
 interface Props {
   readonly at: string | null | undefined
-  /** Whether it was taken from the real clock, not from Standin's. */
+  /** Whether it is a time of the real clock, not of Standin's. */
   readonly isReal?: boolean
 }
 
-/** Draws the component again and again; not while no time is given. */
+/** Renders the component again every `everyMs`, if given. */
 export function useTicks(everyMs: number | undefined): void {
   const [, setTicks] = useState(0)
   useEffect(() => {
@@ -41,7 +41,7 @@ export function useTicks(everyMs: number | undefined): void {
   }, [everyMs])
 }
 
-/** `never` if it is not given. */
+/** Shows `never` without a time. */
 export function Moment({ at, isReal }: Props) {
   const now = useNow()
   useTicks(MINUTE_MS / 4)

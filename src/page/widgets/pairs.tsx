@@ -1,12 +1,12 @@
-/** Facts with their names, as a list. */
+/** Named facts, as a description list. */
 import type { ComponentChildren } from 'preact'
 
 export type Fact = readonly [name: string, value: ComponentChildren]
 
 interface PairsProps {
-  /** Those without a value are left out. */
+  /** Facts without a value are left out. */
   readonly of: readonly Fact[]
-  /** How the list looks, if not as lines of a table. */
+  /** The list's class, if it does not look like the rows of a table. */
   readonly class?: string
 }
 

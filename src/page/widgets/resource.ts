@@ -1,10 +1,11 @@
-/** Data that is loaded, shown and reloaded, and whether Standin answers at all. */
+/** Data that is loaded and kept up to date, and whether Standin is running at all. */
 import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { serviceKey } from '../api.js'
 import { type Failure, failureOf } from '../failure.js'
 import { createShared } from './shared.js'
 
 export interface Resource<Value> {
-  /** The last value that was loaded. It stays while newer ones fail to load. */
+  /** The last value that was loaded. It stays while later attempts fail. */
   readonly value: Value | undefined
   /** Why the last load failed; undefined if it succeeded. */
   readonly failure: Failure | undefined
@@ -13,14 +14,14 @@ export interface Resource<Value> {
 
 type State<Value> = Pick<Resource<Value>, 'value' | 'failure'>
 
-/** How often views load again, because apps, tests and other tabs change what they show. */
+/** How often views reload, because apps, tests and other tabs change what they show. */
 export const EVERY_MS = 5000
-/** How soon a request that was not answered is repeated. */
+/** How soon a request without a response is repeated. */
 const RETRY_MS = 2000
 
 /**
- * Loads at once, when `inputs` change, when the page becomes visible again, and every `everyMs` while it is visible, if given.
- * While Standin does not run, it tries again by itself.
+ * Loads at once, when `inputs` change, when the user returns to the page, and every `everyMs`, if given, while the page is visible.
+ * Also when another service key is entered. Retries while Standin is not running.
  */
 export function useResource<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
@@ -30,6 +31,7 @@ export function useResource<Value>(
   const [state, setState] = useState<State<Value>>({ value: undefined, failure: undefined })
   const [round, setRound] = useState(0)
   const latest = useRef(0)
+  const key = serviceKey.use()
   const reload = useCallback(() => setRound(++latest.current), [])
 
   useEffect(() => {
@@ -38,11 +40,11 @@ export function useResource<Value>(
     const settle = (failure: Failure | undefined, change: (before: State<Value>) => State<Value>) => {
       if (leaving.signal.aborted) return
       reportAnswer(failure?.status !== 0)
-      // An answer from before the last reload was requested may be outdated.
+      // A response to a request from before the last reload may be outdated.
       if (round !== latest.current) return
       setState(change)
       const waitMs = failure?.status === 0 ? Math.min(everyMs ?? RETRY_MS, RETRY_MS) : everyMs
-      // Counted from the answer, so that a slow answer never overlaps with the next request.
+      // Counted from the response, so that requests never overlap.
       if (waitMs !== undefined && !document.hidden) next = setTimeout(reload, waitMs)
     }
     load(leaving.signal).then(
@@ -57,14 +59,14 @@ export function useResource<Value>(
       clearTimeout(next)
     }
     // A new round triggers a reload.
-  }, [...inputs, everyMs, round])
+  }, [...inputs, everyMs, round, key])
 
-  useComingBack(reload)
+  useReturn(reload)
   return { ...state, reload }
 }
 
-/** Calls `reload` when the user comes back to the page. */
-function useComingBack(reload: () => void): void {
+/** Calls `reload` when the user returns to the page. */
+function useReturn(reload: () => void): void {
   useEffect(() => {
     const comeBack = () => document.hidden || reload()
     addEventListener('focus', comeBack)
@@ -77,16 +79,17 @@ function useComingBack(reload: () => void): void {
 }
 
 interface OnceParts<Value> {
-  /** Undefined if there is nothing to be loaded. */
+  /** Undefined if there is nothing to load. */
   readonly load: ((signal: AbortSignal) => Promise<Value>) | undefined
   readonly take: (value: Value) => void
   readonly failed: (failure: Failure) => void
-  /** Waits this long before, such as for the next key press. */
+  /** How long to wait first, such as for the next key press. */
   readonly afterMs?: number
 }
 
-/** Loads something once each time `inputs` change. What comes after they have changed again is dropped. */
+/** Loads something once each time `inputs` change. Results that arrive after the next change are dropped. */
 export function useOnce<Value>({ load, take, failed, afterMs = 0 }: OnceParts<Value>, inputs: Inputs): void {
+  const key = serviceKey.use()
   useEffect(() => {
     if (!load) return
     const leaving = new AbortController()
@@ -100,13 +103,13 @@ export function useOnce<Value>({ load, take, failed, afterMs = 0 }: OnceParts<Va
       clearTimeout(timer)
       leaving.abort()
     }
-  }, inputs)
+  }, [...inputs, key])
 }
 
 const answering = createShared(true)
 
-/** Tells the frame whether a request was answered. It shows one banner for all views while none is. */
+/** Reports whether a request got a response. Until one does, the frame shows a banner for all views. */
 export const reportAnswer = answering.set
 
-/** Whether Standin answers, kept up to date. */
+/** Whether Standin is running, kept up to date. */
 export const useIsAnswering = answering.use

@@ -1,4 +1,4 @@
-/** Values that all parts of the page share. */
+/** Values shared by all parts of the page. */
 import { useEffect, useState } from 'preact/hooks'
 
 export function createShared<Value>(first: Value) {
@@ -15,7 +15,7 @@ export function createShared<Value>(first: Value) {
       const [shown, setShown] = useState({ value })
       useEffect(() => {
         const listen = () => setShown(now => (Object.is(now.value, value) ? now : { value }))
-        // It may have changed since the component was drawn.
+        // It may have changed since the component was rendered.
         listen()
         listeners.add(listen)
         return () => void listeners.delete(listen)

@@ -13,7 +13,7 @@ export interface ShownProps<Value> {
   readonly children: (value: Value) => ComponentChildren
 }
 
-/** What was loaded, or why it was not. That Standin does not run is said by the frame, once for all. */
+/** Shows what was loaded, or why loading failed. If Standin is not running, the frame says so for all views. */
 export function Shown<Value>({ of: { value, failure, reload }, children }: ShownProps<Value>) {
   const refusal = failure?.status === 0 ? undefined : failure
   if (value === undefined && !refusal) return <Waiting />
@@ -27,7 +27,7 @@ export function Shown<Value>({ of: { value, failure, reload }, children }: Shown
 
 interface FailureNoteProps {
   readonly failure: Failure | undefined
-  /** Tries again, if a button is to do so. */
+  /** Shows a button that tries again. */
   readonly retry?: () => void
 }
 

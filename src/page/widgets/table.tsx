@@ -1,18 +1,18 @@
-/** Tables: one column a fact, actions at the end. Where there is no room for columns, each row becomes a block. */
+/** Tables with the actions for a row in the last column. On narrow screens, each row becomes a block. */
 import type { ComponentChildren } from 'preact'
 
 export interface Column<Row> {
   readonly name: string
   readonly of: (row: Row) => ComponentChildren
-  /** A CSS width. Columns without one share what is left; none moves when its content changes. */
+  /** A CSS width. Columns without one share the rest. The layout is fixed, so changing content does not move columns. */
   readonly width?: string
-  /** Whether its content speaks for itself, so that it needs no label where rows are blocks. */
+  /** Whether its content needs no label where rows are blocks. */
   readonly plain?: boolean
 }
 
 export interface TableProps<Row> {
   readonly caption: ComponentChildren
-  /** Whether the caption is for all, not only for screen readers. */
+  /** Whether the caption is visible, not only for screen readers. */
   readonly isCaptioned?: boolean
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[]

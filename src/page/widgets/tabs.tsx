@@ -1,4 +1,4 @@
-/** Tabs: arrow keys go from one to the next (WAI-ARIA, "Tabs pattern"). */
+/** Tabs, with the keyboard support of the WAI-ARIA "Tabs pattern". */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 
@@ -44,6 +44,6 @@ export function Tabs({ label, tabs }: Props) {
   )
 }
 
-/** Where a key leads. From the last tab it goes on to the first. */
+/** The tab that a key moves to, if any. The arrow keys wrap around. */
 const target = (key: string, chosen: number, count: number): number | undefined =>
   ({ ArrowRight: (chosen + 1) % count, ArrowLeft: (chosen + count - 1) % count, Home: 0, End: count - 1 })[key]

@@ -1,4 +1,4 @@
-/** A view: its heading, its purpose, and the actions for the whole view; and the sections in it. */
+/** The layout of a view: heading, lead, actions and sections. */
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
@@ -12,15 +12,15 @@ interface Props {
 
 let isFirst = true
 
-/** Moves the focus to the view's heading when the focused element is gone. */
-export const goOnFromHeading = () => document.querySelector('h1')?.focus()
+/** Moves the focus to the view's heading, for when the focused element is removed. */
+export const focusHeading = () => document.querySelector('h1')?.focus()
 
 export function View({ title, lead, action, narrow = false, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // In the same update as the view it names.
+  // A layout effect, so that title and view change together.
   useLayoutEffect(() => {
     document.title = `${title} · Standin`
-    // After a page load, browsers start at the top. After navigation within the page, this replaces it.
+    // After a page load, browsers start at the top. Navigation within the page has to do that itself.
     if (!isFirst) heading.current?.focus()
     isFirst = false
   }, [title])
@@ -50,7 +50,7 @@ interface SectionProps {
   readonly children: ComponentChildren
 }
 
-/** A part of a view, named by its heading. */
+/** A part of a view, labelled by its heading. */
 export function Section({ title, label, heading: Heading = 'h2', lead, action, children }: SectionProps) {
   const id = useId()
   const head = <Heading id={id}>{title}</Heading>
