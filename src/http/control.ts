@@ -2,7 +2,7 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { notFound } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
-import { type ControlKeys, requireControl, showsToken } from '../keys/developer.js'
+import { type ControlKeys, hasControlToken, requireControl } from '../keys/developer.js'
 import { refuseForeign } from './cors.js'
 import { type ControlParts, controlOperations } from './operations.js'
 import { createOperationsRouter } from './operations-router.js'
@@ -24,7 +24,7 @@ export function createControl(parts: ControlParts & Guarded): Router {
   const router = Router()
   router.use(protect)
   router.use(({ headers }, _response, next) => {
-    refuseForeign(headers, host, showsToken(headers.authorization, token()))
+    refuseForeign(headers, host, hasControlToken(headers.authorization, token()))
     next()
   })
   router.use(

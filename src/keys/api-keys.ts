@@ -35,8 +35,8 @@ export interface ApiKeys extends UserKeys {
    * no longer exists.
    */
   find(secret: string): Promise<WorkingApiKey>
-  /** Notes that a key was used. It is saved later. */
-  used(id: string, atMs: number): void
+  /** Notes that a key was used. Saved later, with the uses of other keys. */
+  noteUse(id: string, atMs: number): void
   /** Saves which keys were used, and resolves when that is done. */
   flush(): Promise<void>
 }
@@ -53,7 +53,7 @@ interface Parts {
 /** How long uses of keys are collected before they are saved. */
 const FLUSH_AFTER_MS = 1000
 
-const wordRefusal: Record<Exclude<KeyFault, 'unknown'>, (tried: TriedCredential) => PlatformError> = {
+const refusals: Record<Exclude<KeyFault, 'unknown'>, (tried: TriedCredential) => PlatformError> = {
   mistyped: mistypedApiKey,
   revoked: revokedApiKey,
   expired: expiredApiKey,
@@ -75,9 +75,9 @@ const earlier = (one: Moment | null, other: Moment | null) =>
   one === null || (other !== null && other < one) ? other : one
 
 /** The error for an invalid key. */
-function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
+function refusalOf(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
   const tried: TriedCredential = { kind: 'apiKey', reason, start: startOf(secret), ...(key && { name: key.name }) }
-  return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
+  return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : refusals[reason](tried)
 }
 
 type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
@@ -85,11 +85,11 @@ type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
 /** Collects uses of keys and saves them together. */
 function createUses(write: Write, report: Parts['report']) {
   const usedAtMs = new Map<string, number>()
-  let flushing: NodeJS.Timeout | undefined
+  let flushTimer: NodeJS.Timeout | undefined
 
   async function flush(): Promise<void> {
-    clearTimeout(flushing)
-    flushing = undefined
+    clearTimeout(flushTimer)
+    flushTimer = undefined
     if (usedAtMs.size === 0) return
     const uses = [...usedAtMs]
     await write(async ({ api_keys }) => {
@@ -100,10 +100,10 @@ function createUses(write: Write, report: Parts['report']) {
 
   return {
     flush,
-    lastOf: (id: string) => usedAtMs.get(id),
-    used(id: string, atMs: number): void {
+    lastUsedMs: (id: string) => usedAtMs.get(id),
+    noteUse(id: string, atMs: number): void {
       usedAtMs.set(id, atMs)
-      flushing ??= setTimeout(() => flush().catch(report), FLUSH_AFTER_MS).unref()
+      flushTimer ??= setTimeout(() => flush().catch(report), FLUSH_AFTER_MS).unref()
     },
   }
 }
@@ -126,14 +126,14 @@ function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): Ap
 function newRow(
   secret: string,
   created_at: Moment,
-  more: Pick<ApiKeyRow, 'user_id' | 'name' | 'expires_at'>,
+  fields: Pick<ApiKeyRow, 'user_id' | 'name' | 'expires_at'>,
 ): ApiKeyRow {
   const [digest, start] = [digestOf(secret), startOf(secret)]
-  return { id: randomUUID(), digest, start, seeded: false, created_at, last_used_at: null, revoked_at: null, ...more }
+  return { id: randomUUID(), digest, start, seeded: false, created_at, last_used_at: null, revoked_at: null, ...fields }
 }
 
-/** Replaces a key by one with the secret `key`. The old one stays valid for `overlapMs`. */
-async function rolled({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs: number, overlapMs: number) {
+/** Replaces a key with a new one whose secret is `key`. The old one stays valid for `overlapMs`. */
+async function rollKey({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs: number, overlapMs: number) {
   if (old.revoked_at !== null) throw alreadyRevokedApiKey()
   const now = momentOf(nowMs)
   const lifeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at)
@@ -141,14 +141,17 @@ async function rolled({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs: 
     ...{ user_id: old.user_id, name: old.name },
     expires_at: lifeMs === undefined ? null : momentOf(nowMs + lifeMs),
   })
-  const end = earlier(old.expires_at, momentOf(nowMs + overlapMs))
-  await api_keys.update(old.id, overlapMs > 0 ? { expires_at: end, revoked_at: end } : { revoked_at: now })
+  const overlapEnd = earlier(old.expires_at, momentOf(nowMs + overlapMs))
+  await api_keys.update(
+    old.id,
+    overlapMs > 0 ? { expires_at: overlapEnd, revoked_at: overlapEnd } : { revoked_at: now },
+  )
   await api_keys.insert(row)
   return row
 }
 
-/** The key with this id, if it is this user's; without a user, that of any. */
-async function ownOf({ api_keys }: Tables, userId: string | undefined, id: string): Promise<ApiKeyRow> {
+/** Returns a key of this user, or of any user. Throws a 404 if there is none with this id. */
+async function getKey({ api_keys }: Tables, userId: string | undefined, id: string): Promise<ApiKeyRow> {
   const row = await api_keys.get(id)
   if (!row || (userId !== undefined && row.user_id !== userId)) throw noSuchApiKey()
   return row
@@ -158,14 +161,14 @@ export function createApiKeys(parts: Parts): ApiKeys {
   const { state, usersAreElsewhere = () => false, now = Date.now, report } = parts
   const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
   const uses = createUses(write, report)
-  const view = (row: ApiKeyRow) => viewOf(row, uses.lastOf(row.id), now())
+  const view = (row: ApiKeyRow) => viewOf(row, uses.lastUsedMs(row.id), now())
 
   return {
     find: createFind({ state, usersAreElsewhere, now }),
-    used: uses.used,
+    noteUse: uses.noteUse,
     async list(userId) {
-      const whose = userId === undefined ? {} : { user_id: userId }
-      const rows = await (await state()).read(({ api_keys }) => api_keys.find(whose))
+      const filter = userId === undefined ? {} : { user_id: userId }
+      const rows = await (await state()).read(({ api_keys }) => api_keys.find(filter))
       return rows.map(view)
     },
     async create(userId, { name, expiresAt, key = newSecret() }) {
@@ -180,12 +183,12 @@ export function createApiKeys(parts: Parts): ApiKeys {
     },
     async roll(userId, id, overlapMs) {
       const key = newSecret()
-      const row = await write(async tables => rolled(tables, await ownOf(tables, userId, id), key, now(), overlapMs))
+      const row = await write(async tables => rollKey(tables, await getKey(tables, userId, id), key, now(), overlapMs))
       return { ...view(row), key }
     },
     revoke: (userId, id) =>
       write(async tables => {
-        const old = await ownOf(tables, userId, id)
+        const old = await getKey(tables, userId, id)
         const revoked_at = old.revoked_at === null || isRolled(old) ? momentOf(now()) : old.revoked_at
         await tables.api_keys.update(id, { revoked_at })
         return view({ ...old, revoked_at })
@@ -201,12 +204,12 @@ const createFind =
       const [key] = await api_keys.find({ digest: digestOf(secret) })
       return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
     })
-    if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
-    // Whatever the time in `revoked_at`: the clock of the process that revoked the key may be ahead.
-    if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
+    if (!key) throw refusalOf(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
+    // The time in `revoked_at` does not matter: the clock of the process that revoked the key may be ahead.
+    if (key.revoked_at !== null && !isRolled(key)) throw refusalOf(secret, 'revoked', key)
     const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
-    if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)
-    if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
+    if (expiresAtMs <= now()) throw refusalOf(secret, 'expired', key)
+    if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refusalOf(secret, 'ownerless', key)
     const email = owner?.email ? { email: owner.email } : {}
     return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
   }

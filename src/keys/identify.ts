@@ -17,8 +17,8 @@ import {
 import type { Caller, Endpoint } from '../core/exchange.js'
 import type { ApiKeys } from './api-keys.js'
 
-/** The maximum number of cached credentials. After that the oldest is dropped, and looked up again at its next use. */
-const REMEMBERED = 10_000
+/** The maximum number of cached credentials. Beyond that the oldest is dropped, and looked up again at its next use. */
+const MOST_CACHED = 10_000
 
 /**
  * Returns the caller at once if possible, and a promise only if a credential has to be looked up. Throws or rejects
@@ -35,22 +35,22 @@ export interface ValidCredential {
   readonly isLive?: boolean
 }
 
-interface Remembered extends ValidCredential {
+interface CachedCredential extends ValidCredential {
   readonly lookedUpAtMs: number
 }
 
 /** Finds the holder of a token of the auth backend. */
 export interface TokenHolders {
   /**
-   * Rejects with a 401 that says what is wrong with the token. Anything that is no JWT is passed to `asKey`, along with
-   * that 401, because an API key may have two dots as well.
+   * Rejects with a 401 that says what is wrong with the token. A text that is not a JWT is passed to `findKey` along
+   * with that 401, because an API key may have two dots as well.
    */
-  find(token: string, asKey: (otherwise: PlatformError) => Promise<ValidCredential>): Promise<ValidCredential>
+  find(token: string, findKey: (tokenError: PlatformError) => Promise<ValidCredential>): Promise<ValidCredential>
 }
 
 interface Parts {
   readonly tokens: TokenHolders
-  readonly apiKeys: Pick<ApiKeys, 'find' | 'used'>
+  readonly apiKeys: Pick<ApiKeys, 'find' | 'noteUse'>
   readonly now?: () => number
 }
 
@@ -61,58 +61,58 @@ export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts) 
   // Verifying a signature costs more than the rest of a request, and the result is valid until the token expires or is
   // revoked. Keyed by the whole header: extracting and hashing the token would take longer than all of this. Written by
   // hand, since every request uses it, and a cache that tracks the order of use would write on each read.
-  const remembered = new Map<string, Remembered>()
+  const cache = new Map<string, CachedCredential>()
   let revocations = 0
 
   async function lookUp(secret: string, header: string): Promise<Caller> {
-    const before = revocations
-    const beganMs = now()
-    const known = await credentialOf(secret, { tokens, apiKeys })
+    const revocationsBefore = revocations
+    const startedMs = now()
+    const credential = await credentialOf(secret, { tokens, apiKeys })
     // A credential that was revoked during the lookup must not be cached.
-    if (before === revocations) {
-      if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
-      remembered.set(header, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
+    if (revocationsBefore === revocations) {
+      if (cache.size >= MOST_CACHED) cache.delete(cache.keys().next().value as string)
+      cache.set(header, { ...credential, lookedUpAtMs: credential.isLive ? 0 : startedMs })
     }
-    if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id, now())
-    return known.caller
+    if (credential.caller.kind === 'apiKey') apiKeys.noteUse(credential.caller.id, now())
+    return credential.caller
   }
 
   return {
     identify(header: string | undefined): Caller | Promise<Caller> {
-      const known = remembered.get(header ?? '')
-      if (known === undefined) return lookUp(bearerToken(header), header ?? '')
-      const nowMs = known.isLive ? Date.now() : now()
+      const cached = cache.get(header ?? '')
+      if (cached === undefined) return lookUp(bearerToken(header), header ?? '')
+      const nowMs = cached.isLive ? Date.now() : now()
       // If the clock was moved back, the cached result may come from a later time, for example after a ban.
-      if (known.expiresAtMs <= nowMs || known.lookedUpAtMs > nowMs) {
-        remembered.delete(header ?? '')
+      if (cached.expiresAtMs <= nowMs || cached.lookedUpAtMs > nowMs) {
+        cache.delete(header ?? '')
         return lookUp(bearerToken(header), header ?? '')
       }
-      if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id, nowMs)
-      return known.caller
+      if (cached.caller.kind === 'apiKey') apiKeys.noteUse(cached.caller.id, nowMs)
+      return cached.caller
     },
     /** Empties the cache, because something was revoked. */
     forget() {
       revocations++
-      remembered.clear()
+      cache.clear()
     },
   }
 }
 
 const credentialOf = (secret: string, { tokens, apiKeys }: Omit<Parts, 'now'>): Promise<ValidCredential> =>
-  isJwt(secret) ? tokens.find(secret, keyOr(apiKeys, secret)) : apiKeys.find(secret)
+  isJwt(secret) ? tokens.find(secret, findKeyOrThrow(apiKeys, secret)) : apiKeys.find(secret)
 
-/** If there is no such key, a token was meant. If there is one, the error says what is wrong with it. */
-const keyOr = (apiKeys: Parts['apiKeys'], secret: string) => (otherwise: PlatformError) =>
+/** Looks the secret up as an API key. If there is no such key, it was meant as a token, so rejects with the token's error. */
+const findKeyOrThrow = (apiKeys: Parts['apiKeys'], secret: string) => (tokenError: PlatformError) =>
   apiKeys.find(secret).catch(error => {
-    throw error instanceof PlatformError && isNoKey(error) ? otherwise : error
+    throw error instanceof PlatformError && isUnknownKey(error) ? tokenError : error
   })
 
-const isNoKey = ({ code }: PlatformError) => code === unknownApiKey().code || code === mistypedApiKey().code
+const isUnknownKey = ({ code }: PlatformError) => code === unknownApiKey().code || code === mistypedApiKey().code
 
-const spent = new Set([revokedApiKey().code, expiredApiKey().code, ownerlessApiKey().code])
+const invalidKeyCodes = new Set([revokedApiKey().code, expiredApiKey().code, ownerlessApiKey().code])
 
 /** Whether an error says that an API key exists but is no longer valid. */
-export const isOfSpentKey = (error: unknown) => error instanceof PlatformError && spent.has(error.code)
+export const isInvalidKeyError = (error: unknown) => error instanceof PlatformError && invalidKeyCodes.has(error.code)
 
 function isJwt(token: string): boolean {
   const first = token.indexOf('.')
@@ -138,15 +138,18 @@ function bearerToken(header: string | undefined): string {
   throw malformedCredential({ kind: 'header', reason: 'malformed' })
 }
 
-/** Throws the usual 401 for a missing or malformed header. Limits need a credential to tell callers apart. */
-export const identifyPassed: Identify = authorization => ({
+/**
+ * Identifies a caller whose credential the live platform checks: by a hash, with which limits tell callers apart. Throws
+ * the usual 401 for a missing or malformed header.
+ */
+export const identifyForLive: Identify = authorization => ({
   kind: 'stranger',
   id: hash('sha256', bearerToken(authorization), 'hex').slice(0, 16),
 })
 
 /**
- * Returns if the caller may call `endpoint`, or if that is up to the live platform. Otherwise throws a 401 that names
- * the accepted kinds of credential.
+ * Returns if the caller may call `endpoint`, or if the live platform decides that. Otherwise throws a 401 that names the
+ * accepted kinds of credential.
  */
 export function authorize(
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What a test may ask of an API key, in its own process or over the control API. */
+/** The name and lifetime that a test can give to an API key, in its own process or over the control API. */
 import * as v from 'valibot'
 import { number } from '../check/check.js'
 import { isKeepable } from '../core/state.js'

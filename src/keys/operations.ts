@@ -18,11 +18,11 @@ const name = v.pipe(
   v.check(isKeepable, `${aName}, all of them whole and none of them NUL`),
 )
 
-const aMomentToCome = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'
-const momentToCome = (now: () => number) =>
+const aFutureTime = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'
+const futureTime = (now: () => number) =>
   v.pipe(
-    v.string(aMomentToCome),
-    v.check(written => isMoment(written) && Date.parse(written) > now(), aMomentToCome),
+    v.string(aFutureTime),
+    v.check(written => isMoment(written) && Date.parse(written) > now(), aFutureTime),
   )
 
 const TEN_YEARS_S = 10 * 365 * 24 * 3600
@@ -32,7 +32,7 @@ const seconds = 'a whole number of seconds'
 const newKeyFields = (now: () => number) =>
   object({
     name,
-    expires_at: v.optional(v.nullable(momentToCome(now))),
+    expires_at: v.optional(v.nullable(futureTime(now))),
     expires_in: v.optional(integer(1, TEN_YEARS_S, seconds)),
   })
 
@@ -79,9 +79,9 @@ export type NewApiKey = Of<typeof newKey>
 export interface UserKeys {
   /** Lists the keys of a user, or of all users, newest first. */
   list(userId?: string): Promise<readonly ApiKeyView[]>
-  create(userId: string | null, wanted: { name: string; expiresAt: string | null; key?: string }): Promise<NewApiKey>
+  create(userId: string | null, input: { name: string; expiresAt: string | null; key?: string }): Promise<NewApiKey>
   /**
-   * Replaces a key by a new one with the same name and lifetime. The old one stays valid for `overlapMs` (0: not at
+   * Replaces a key with a new one that has the same name and lifetime. The old one stays valid for `overlapMs` (0: not at
    * all). Rejects with a 404 if the user has no such key, and with a 409 if it has been revoked.
    */
   roll(userId: string, id: string, overlapMs: number): Promise<NewApiKey>
@@ -98,7 +98,7 @@ interface Parts {
   readonly now: () => number
 }
 
-const givesSecret = {
+const secretAnswer = {
   returns: newKey,
   status: 201,
   answer: 'The key with its secret as `key`, which is shown only once.',
@@ -120,7 +120,7 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     more: 'The secret is returned once. Without expires_at and expires_in the key works until it is revoked.',
     access: 'user',
     body: newKeyRequest(now),
-    ...givesSecret,
+    ...secretAnswer,
     run: ({ user, body }) => apiKeys.create(user.id, { name: body.name, expiresAt: expiryOf(body, now()) }),
   }),
   revokeKey: operation({
@@ -138,7 +138,7 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     access: 'user',
     body: rollRequest,
     isBodyOptional: true,
-    ...givesSecret,
+    ...secretAnswer,
     errors: { 404: noSuchKey, 409: 'The key has already been revoked or rolled.' },
     run: ({ user, id, body }) => apiKeys.roll(user.id, id, body.overlap_seconds * 1000),
   }),

@@ -42,7 +42,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Dependencies
   const keys = {
     identify: (authorization => current().authenticator.identify(authorization)) satisfies Identify,
     token: surroundings.controlToken,
-    isServicePublic: () => isPublicSecret(current().loaded.config.auth.jwtSecret),
+    isServiceKeyPublic: () => isPublicSecret(current().loaded.config.auth.jwtSecret),
   }
   const dashboard = createDashboard({
     config: async isLocal => ({

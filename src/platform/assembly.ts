@@ -20,7 +20,7 @@ import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
 import type { LineParts } from '../http/line.js'
 import { platformSurface, untilPathsAreKnown } from '../http/platform-surface.js'
-import { type Authenticator, createAuthenticator, identifyPassed } from '../keys/identify.js'
+import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../platform-api/index.js'
@@ -214,7 +214,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
 function identifyIn(chosen: ModeSettings, { upstream }: Config, { identify }: Authenticator) {
   if (upstream.credentials !== 'pass' || modesIn(chosen).every(mode => mode === 'emulate')) return identify
   return (authorization: string | undefined, exchange: Exchange) =>
-    asksLive(chosen.of(exchange)) ? identifyPassed(authorization) : identify(authorization)
+    asksLive(chosen.of(exchange)) ? identifyForLive(authorization) : identify(authorization)
 }
 
 /** Identifies callers, and creates the auth backend: our own, or the proxy to the live one. */

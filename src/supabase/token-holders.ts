@@ -20,7 +20,7 @@ import {
 import { type Caller, userCaller } from '../core/exchange.js'
 import { fetchFrom } from '../core/http.js'
 import { mayAct, type State } from '../core/state.js'
-import { isOfSpentKey, type TokenHolders, type ValidCredential } from '../keys/identify.js'
+import { isInvalidKeyError, type TokenHolders, type ValidCredential } from '../keys/identify.js'
 import type { LiveBackend } from './live-session.js'
 import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims, Tokens } from './tokens.js'
@@ -55,7 +55,7 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
     async find(token, asKey) {
       const own = await findHere(token, asKey).catch(error => {
         // A revoked or expired key of ours is not sent to the live backend.
-        if (isOfSpentKey(error)) throw error
+        if (isInvalidKeyError(error)) throw error
         return undefined
       })
       if (own && own.caller.kind !== 'user') return own
