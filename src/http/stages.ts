@@ -20,7 +20,7 @@ export const limitRequests =
   next =>
   context => {
     const { caller, path, endpoint } = context.exchange
-    context.quota = limits.passFor(caller, path, endpoint?.isOwn)
+    context.quota = limits.quotaFor(caller, path, endpoint?.isOwn)
     context.quota?.request()
     next(context)
   }

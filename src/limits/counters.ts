@@ -23,7 +23,7 @@ export function createCounters(nowMs: () => number) {
   /** What a credential has used, and when its limit is fully available again. Does not open a window. */
   function usedBy(key: string) {
     const window = windows.find(key)
-    if (!window) return nothing
+    if (!window) return noUsage
     const { requests, tokens, endsMs } = window
     return { requests, tokens, resetMs: endsMs - nowMs() }
   }
@@ -37,8 +37,8 @@ export function createCounters(nowMs: () => number) {
     openStream: (key: string) => openStream(streams, key),
     /** All credentials with a count at this moment; refusals are those of the minute that began with the first one. */
     all() {
-      const known = [windows.all(), refusals.all(), [...streams]].flat().map(([key]) => key)
-      return [...new Set(known)].map(key => ({
+      const keys = [windows.all(), refusals.all(), [...streams]].flat().map(([key]) => key)
+      return [...new Set(keys)].map(key => ({
         ...{ key, ...usedBy(key), streams: streamsOf(key) },
         refused: refusals.find(key)?.count ?? 0,
       }))
@@ -51,39 +51,39 @@ export function createCounters(nowMs: () => number) {
   }
 }
 
-const nothing = { requests: 0, tokens: 0, resetMs: 0 }
+const noUsage = { requests: 0, tokens: 0, resetMs: 0 }
 
 /** Counts a stream. Returns a function that removes it from the count once. */
 function openStream(streams: Map<string, number>, key: string): () => void {
   let isOpen = true
-  const openNow = () => streams.get(key) ?? 0
-  streams.set(key, openNow() + 1)
+  const openCount = () => streams.get(key) ?? 0
+  streams.set(key, openCount() + 1)
   return () => {
     if (!isOpen) return
     isOpen = false
-    const left = openNow() - 1
+    const left = openCount() - 1
     if (left > 0) streams.set(key, left)
     else streams.delete(key)
   }
 }
 
-/** Counts per credential, in the minute that began with the first count. */
+/** How long a window lasts. */
 export const WINDOW_MS = 60_000
 
-interface Ending {
+interface AnyWindow {
   /** On the clock of the windows. */
   readonly endsMs: number
 }
 
 /** A window that ends too late has not begun yet, because the clock was moved back. It does not count. */
-const isOpen = ({ endsMs }: Ending, nowMs: number) => endsMs > nowMs && endsMs <= nowMs + WINDOW_MS
+const isOpen = ({ endsMs }: AnyWindow, nowMs: number) => endsMs > nowMs && endsMs <= nowMs + WINDOW_MS
 
-/** Creates windows. Those that are over are removed. */
-function createWindows<W extends Ending>(nowMs: () => number, begin: (endsMs: number) => W) {
+/** The windows of all credentials. Each begins with the first count, and is removed when it is over. */
+function createWindows<W extends AnyWindow>(nowMs: () => number, begin: (endsMs: number) => W) {
   /** In the order in which they end, since all have the same length and new ones are added at the end. */
   const windows = new Map<string, W>()
 
-  function forgetEnded(now: number) {
+  function removeEnded(now: number) {
     for (const [key, window] of windows) {
       if (isOpen(window, now)) return
       windows.delete(key)
@@ -99,13 +99,13 @@ function createWindows<W extends Ending>(nowMs: () => number, begin: (endsMs: nu
     /** The open window of a credential, or a new one that begins now. */
     open(key: string): W {
       const now = nowMs()
-      forgetEnded(now)
-      const open = openAt(key, now)
-      if (open) return open
+      removeEnded(now)
+      const current = openAt(key, now)
+      if (current) return current
       windows.delete(key)
-      const fresh = begin(now + WINDOW_MS)
-      windows.set(key, fresh)
-      return fresh
+      const created = begin(now + WINDOW_MS)
+      windows.set(key, created)
+      return created
     },
     find: (key: string) => openAt(key, nowMs()),
     all() {

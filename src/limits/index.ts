@@ -6,7 +6,7 @@ import type { Caller, Reply } from '../core/exchange.js'
 import { CHAT, INDEX } from '../core/paths.js'
 import type { Counters, LimitWindow } from './counters.js'
 
-export { type Counters, createCounters, type LimitUsage as Usage } from './counters.js'
+export { type Counters, createCounters, type LimitUsage } from './counters.js'
 
 /** The limits; 0 means no limit. */
 export interface LimitSettings {
@@ -25,15 +25,15 @@ interface Parts {
 }
 
 export interface Limits {
-  /** The quota of a request on `path`, which may be a path of rules; `undefined` if nothing is limited. */
-  passFor(caller: Caller, path: string, isOwn?: boolean): Quota | undefined
+  /** The quota of a request to `path`; `undefined` if nothing is limited. `isOwn` says that the user configured the path. */
+  quotaFor(caller: Caller, path: string, isOwn?: boolean): Quota | undefined
 }
 
 /** The quota of one request. */
 export interface Quota {
   /** Counts the request. Throws a 429 above the limit. */
   request(): void
-  /** Whether the chat request matters. */
+  /** Whether `chat` must be called for a chat request. */
   readonly countsChat: boolean
   /**
    * Counts the prompt and, for a streamed answer, the stream. Call the returned function when the stream has ended in
@@ -41,7 +41,7 @@ export interface Quota {
    * `promptTokens` if they are already known.
    */
   chat(request: ChatRequest, promptTokens?: number): (() => void) | undefined
-  /** Whether the length of the prompt matters. */
+  /** Whether `chat` needs the number of prompt tokens. */
   readonly countsPrompts: boolean
   /** Counts the tokens of the answer, and the prompt's as reported by the answer. */
   settle(tokens: NonNullable<Reply['tokens']>): void
@@ -49,20 +49,20 @@ export interface Quota {
   readonly headers: () => readonly string[]
 }
 
-/** A stream may end at any time. */
+/** When to try again if too many streams are open: one of them may end at any time. */
 const STREAM_WAIT_MS = 1000
 
 /** Creates the limits; `undefined` if there are none. */
 export function createLimits(parts: Parts): Limits | undefined {
   const { settings, maxPromptTokensOf } = parts
   const { requestsPerMinute, tokensPerMinute, concurrentStreams, maxPromptTokens } = settings
-  const limitsPrompts = [maxPromptTokens, ...maxPromptTokensOf.values()].some(most => most > 0)
+  const limitsPrompts = [maxPromptTokens, ...maxPromptTokensOf.values()].some(limit => limit > 0)
   const limitsCredentials = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
   if (!limitsPrompts && !limitsCredentials) return undefined
   const countsPrompts = limitsPrompts || tokensPerMinute > 0
   const anonymous = anonymousQuota(parts)
   return {
-    passFor(caller, path, isOwn = false) {
+    quotaFor(caller, path, isOwn = false) {
       if (!isLimited(path) && !isOwn) return undefined
       const key = keyOf(caller)
       const isChat = path === CHAT
@@ -91,7 +91,7 @@ function quotaOf(key: string, countsChat: boolean, countsPrompts: boolean, parts
   const { requestsPerMinute, tokensPerMinute, concurrentStreams } = parts.settings
   /** The window in which the prompt was counted. The answer is counted there too, however late it is. */
   let window: LimitWindow | undefined
-  let counted = 0
+  let countedPrompt = 0
   return {
     ...{ countsChat, countsPrompts },
     request: () => countRequest(parts, key),
@@ -102,18 +102,18 @@ function quotaOf(key: string, countsChat: boolean, countsPrompts: boolean, parts
       if (tokensPerMinute > 0) {
         window = counters.windowOf(key)
         window.tokens += prompt
-        counted = prompt
+        countedPrompt = prompt
       }
       return request.stream && concurrentStreams > 0 ? counters.openStream(key) : undefined
     },
     settle({ prompt, completion }) {
-      if (window) window.tokens += prompt + completion - counted
+      if (window) window.tokens += prompt + completion - countedPrompt
     },
     headers() {
       const { requests, tokens, resetMs } = counters.usedBy(key)
       return [
-        ...standingHeaders('requests', requestsPerMinute, requests, resetMs),
-        ...standingHeaders('tokens', tokensPerMinute, tokens, resetMs),
+        ...rateLimitHeaders('requests', requestsPerMinute, requests, resetMs),
+        ...rateLimitHeaders('tokens', tokensPerMinute, tokens, resetMs),
       ]
     },
   }
@@ -130,8 +130,8 @@ function countRequest({ settings: { requestsPerMinute: limit }, counters }: Part
 }
 
 function requireShortPrompt({ settings, maxPromptTokensOf }: Parts, { model }: ChatRequest, prompt: number): void {
-  const most = maxPromptTokensOf.get(model) ?? settings.maxPromptTokens
-  if (most > 0 && prompt > most) throw promptTooLong(most, prompt)
+  const limit = maxPromptTokensOf.get(model) ?? settings.maxPromptTokens
+  if (limit > 0 && prompt > limit) throw promptTooLong(limit, prompt)
 }
 
 function requireStreamLeft({ settings: { concurrentStreams }, counters }: Parts, key: string): void {
@@ -167,8 +167,13 @@ function keyOf(caller: Caller): string | undefined {
   }
 }
 
-/** As node's flat array of names and values; empty if there is no limit. All is available again after `resetMs`. */
-function standingHeaders(name: 'requests' | 'tokens', limit: number, used: number, resetMs: number): readonly string[] {
+/** As node's flat array of names and values; empty if there is no limit. After `resetMs` the whole limit is available again. */
+function rateLimitHeaders(
+  name: 'requests' | 'tokens',
+  limit: number,
+  used: number,
+  resetMs: number,
+): readonly string[] {
   if (limit === 0) return []
   return [
     ...[`x-ratelimit-limit-${name}`, String(limit)],

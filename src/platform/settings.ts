@@ -8,7 +8,7 @@ import type { NamedUsage } from '../config/operations.js'
 import type { Config } from '../config/schema.js'
 import { type Pace, type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
 import type { State, Tables } from '../core/state.js'
-import type { Counters, Usage } from '../limits/index.js'
+import type { Counters, LimitUsage } from '../limits/index.js'
 import type { ResetOptions } from './part.js'
 
 type Configured = Pick<Config, 'pace' | 'models' | 'limits' | 'faults'>
@@ -110,13 +110,13 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
 }
 
 /** Adds the names, and sorts by use, highest first. */
-async function named(state: () => Promise<State>, usages: readonly Usage[]): Promise<readonly NamedUsage[]> {
+async function named(state: () => Promise<State>, usages: readonly LimitUsage[]): Promise<readonly NamedUsage[]> {
   if (usages.length === 0) return []
   const all = await (await state()).read(tables => Promise.all(usages.map(usage => nameOf(tables, usage))))
   return all.toSorted((a, b) => b.requests + b.refused - (a.requests + a.refused))
 }
 
-async function nameOf({ api_keys, users }: Tables, { key, ...usage }: Usage): Promise<NamedUsage> {
+async function nameOf({ api_keys, users }: Tables, { key, ...usage }: LimitUsage): Promise<NamedUsage> {
   const [kind = '', id] = key.split(' ', 2)
   if (id === undefined) return { kind, ...usage }
   if (kind === 'apiKey') {

@@ -21,7 +21,7 @@ function limitsWith(settings: Partial<LimitSettings>, maxPromptTokensOf: Record<
     promptTokens: ({ seed }) => seed ?? 0,
   })
   const passFor = (caller: Caller, path = CHAT) => {
-    const pass = limits?.passFor(caller, path)
+    const pass = limits?.quotaFor(caller, path)
     if (!pass) throw new Error(`nothing is limited on ${path}`)
     return pass
   }
@@ -86,13 +86,13 @@ test('credentials do not share limits, and requests without one are not counted'
   ]
   for (const caller of callers) expect(refusal(() => passFor(caller).request())).toBeUndefined()
   for (const caller of callers) expect(refusal(() => passFor(caller).request())?.status).toBe(429)
-  expect(limits?.passFor(anonymous, CHAT)).toBeUndefined()
+  expect(limits?.quotaFor(anonymous, CHAT)).toBeUndefined()
 })
 
 test('only documented endpoints that take a credential are limited', () => {
   const { limits } = limitsWith({ requestsPerMinute: 1 })
   const limited = ['/v1/models', CHAT, '/api/v1', '/health', '/auth/v1/user', '/v1', '/api/v1x'].filter(path =>
-    limits?.passFor(ada, path),
+    limits?.quotaFor(ada, path),
   )
   expect(limited).toEqual(['/v1/models', CHAT, '/api/v1'])
 })
