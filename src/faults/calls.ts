@@ -1,4 +1,4 @@
-/** Faults for the next requests, which wait in a queue until they have hit as many as they should, and faults by chance. */
+/** Faults for the next requests, which wait in a queue until they have hit the given number of requests, and random draws. */
 import { createHash, hash } from 'node:crypto'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
@@ -20,10 +20,10 @@ export interface FaultCalls {
    * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
    * `conditions`, the compiled form of `when`.
    */
-  add(call: FaultCall, conditions?: Fits): { readonly id: string }
+  add(call: FaultCall, conditions?: Matches): { readonly id: string }
   /**
-   * Returns the first waiting fault that applies to this request. `occurs` decides by its chance, and only faults
-   * that happen are counted.
+   * Returns the first waiting fault that applies to this request. `occurs` draws by its chance, and only a fault that
+   * happens counts as a hit.
    */
   take(exchange: Exchange, occurs: (fault: Fault, entry: string) => boolean): Fault | undefined
   /** Whether any fault is waiting. */
@@ -36,69 +36,70 @@ export interface FaultCalls {
   remove(id: string): boolean
 }
 
-type Fits = (exchange: Exchange) => boolean
+type Matches = (exchange: Exchange) => boolean
 
 interface Waiting {
   readonly call: FaultCall
   readonly id: string
   /** Its name for the random draw: its number among the calls of its scope. */
   readonly entry: string
-  readonly fits: Fits
-  left: number
+  readonly matches: Matches
+  timesLeft: number
 }
 
-/** A limit, because each request searches the queue. */
-const MOST = 10_000
+/** The queue is limited, because each request searches it. */
+const MOST_WAITING = 10_000
 
-/** `onSwitched` is called when the first fault begins to wait, and when none is waiting any more. */
-export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST): FaultCalls {
-  let line: readonly Waiting[] = []
-  function put(next: readonly Waiting[]): void {
-    const isSwitched = next.length > 0 !== line.length > 0
-    line = next
+/** `onSwitched` is called when the queue gets its first fault, and when it becomes empty. */
+export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_WAITING): FaultCalls {
+  let queue: readonly Waiting[] = []
+  function setQueue(next: readonly Waiting[]): void {
+    const isSwitched = next.length > 0 !== queue.length > 0
+    queue = next
     if (isSwitched) onSwitched()
   }
   const counts = createByScope(() => ({ calls: 0 }))
   let count = 0
   return {
     add(call, conditions) {
-      if (line.length >= most) throw tooManyFaults(most)
+      if (queue.length >= most) throw tooManyFaults(most)
       const id = `fault-${++count}`
       // A count instead of a random id, so that draws are the same in every run, whatever other scopes do.
       const entry = `fault-${++counts.get(call.scope ?? '').calls}`
-      put([...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }])
+      setQueue([...queue, { call, id, entry, matches: matcherOf(call, conditions), timesLeft: call.times }])
       return { id }
     },
     take(exchange, occurs) {
-      const first = line.find(({ call, entry, fits }) => fits(exchange) && occurs(call.fault, entry))
+      const first = queue.find(({ call, entry, matches }) => matches(exchange) && occurs(call.fault, entry))
       if (!first) return undefined
-      first.left--
-      if (first.left === 0) put(line.filter(waiting => waiting !== first))
+      first.timesLeft--
+      if (first.timesLeft === 0) setQueue(queue.filter(waiting => waiting !== first))
       return first.call.fault
     },
-    areWaiting: () => line.length > 0,
-    waiting: scope => line.filter(isOf(scope)).map(({ call, id, left }) => ({ id, ...call, times: left })),
+    areWaiting: () => queue.length > 0,
+    waiting: scope =>
+      queue.filter(isInScope(scope)).map(({ call, id, timesLeft }) => ({ id, ...call, times: timesLeft })),
     clear(scope) {
       counts.forget(scope)
-      put(scope === undefined ? [] : line.filter(waiting => !isOf(scope)(waiting)))
+      setQueue(scope === undefined ? [] : queue.filter(waiting => !isInScope(scope)(waiting)))
     },
     remove(id) {
-      const left = line.filter(waiting => waiting.id !== id)
-      const wasThere = left.length < line.length
-      put(left)
-      return wasThere
+      const rest = queue.filter(waiting => waiting.id !== id)
+      const existed = rest.length < queue.length
+      setQueue(rest)
+      return existed
     },
   }
 }
 
 /** Whether a call was made for a scope. A call for all requests has the empty scope. */
-const isOf =
+const isInScope =
   (scope: string | undefined) =>
   ({ call }: Waiting) =>
     scope === undefined || (call.scope ?? '') === scope
 
 /** Without a path, the fault applies to the platform's own endpoints. */
-function fitting({ path, method, scope = '' }: FaultCall, conditions: Fits = () => true): Fits {
+function matcherOf({ path, method, scope = '' }: FaultCall, conditions: Matches = () => true): Matches {
   const pattern = path === undefined ? undefined : glob(path)
   return exchange =>
     (scope === '' || scope === exchange.scope) &&
@@ -118,9 +119,9 @@ export type Chances = ReturnType<typeof createChances>
 
 /**
  * Draws random numbers that are the same for the same seed and requests, in whatever order requests arrive. Counts the
- * last `remembered` different requests. One that is repeated only after that many others starts again from zero.
+ * last `maxRequests` different requests. One that is repeated only after that many others starts again from zero.
  */
-export function createChances(remembered = 10_000) {
+export function createChances(maxRequests = 10_000) {
   const timesOf = new Map<string, number>()
   const nameOf = new WeakMap<Exchange, string>()
 
@@ -136,7 +137,7 @@ export function createChances(remembered = 10_000) {
     // start, and lru-cache is not.
     timesOf.delete(key)
     timesOf.set(key, times + 1)
-    if (timesOf.size > remembered) timesOf.delete(timesOf.keys().next().value ?? '')
+    if (timesOf.size > maxRequests) timesOf.delete(timesOf.keys().next().value ?? '')
     const name = `${request} ${times}`
     nameOf.set(exchange, name)
     return name

@@ -26,7 +26,7 @@ export interface ChosenFault {
 export interface Faults {
   /** Whether there are random faults. */
   readonly areRandom: boolean
-  /** Whether faults other than those from the request's own header may apply before the answer. */
+  /** Whether a fault from a call or by chance may apply before there is an answer. */
   mayApply(): boolean
   /** The fault from the request's header or from a call, known before there is an answer. Throws a 400 for an invalid header. */
   requested(exchange: Exchange): ChosenFault | undefined

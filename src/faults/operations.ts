@@ -34,8 +34,8 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     answer: 'The fault is waiting.',
     errors: { 409: 'Too many faults are waiting.' },
     run({ body, scope }) {
-      const own = body.scope ?? scope
-      return faults.add(own === undefined ? body : { ...body, scope: own })
+      const callScope = body.scope ?? scope
+      return faults.add(callScope === undefined ? body : { ...body, scope: callScope })
     },
   }),
   clearFaults: operation({
