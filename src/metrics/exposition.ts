@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { bucketsSeconds, type DurationCounts, type Meter, type Series } from './meter.js'
 
 /** Facts besides the exchanges, read at each scrape. */
-interface Gauges {
+interface PlatformFacts {
   readonly version: string
   readonly mode: string
   /** The size of the journal, and the number of exchanges that it did not keep. */
@@ -19,13 +19,13 @@ interface Receipt {
   readonly passed: number
 }
 
-const places = ['method', 'path', 'mode'] as const
+const endpointLabels = ['method', 'path', 'mode'] as const
 
 /** Also starts measuring the process: memory, event loop, garbage collection. */
-export function createExposition(meter: Meter, gauged: () => Gauges) {
+export function createExposition(meter: Meter, readFacts: () => PlatformFacts) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  for (const metric of [...ofExchanges(meter), ...ofPlatform(gauged)]) {
+  for (const metric of [...exchangeMetrics(meter), ...platformMetrics(readFacts)]) {
     registry.registerMetric(metric as unknown as Gauge)
   }
   return { contentType: registry.contentType, text: () => registry.metrics() }
@@ -36,58 +36,58 @@ const counter = <Label extends string>(
   name: string,
   help: string,
   labelNames: readonly Label[],
-  count: (counter: Counter<Label>) => void,
+  setCounts: (counter: Counter<Label>) => void,
 ) =>
   new Counter<Label>({
     ...{ name, help, labelNames },
     registers: [],
     collect() {
       this.reset()
-      count(this)
+      setCounts(this)
     },
   })
 
-const ofExchanges = (meter: Meter) => [
+const exchangeMetrics = (meter: Meter) => [
   counter(
     'standin_requests_total',
     'Requests that have ended, by endpoint, mode, and status (0: no answer was sent).',
-    [...places, 'status'],
+    [...endpointLabels, 'status'],
     counter => {
       for (const { byStatus, ...series } of meter.series()) {
-        for (const [status, count] of byStatus) counter.inc({ ...placeOf(series), status }, count)
+        for (const [status, count] of byStatus) counter.inc({ ...labelsOf(series), status }, count)
       }
     },
   ),
   counter(
     'standin_answers_broken_total',
     'Incomplete answers: the client disconnected, or the stream was cut.',
-    places,
+    endpointLabels,
     counter => {
-      for (const series of meter.series()) counter.inc(placeOf(series), series.broken)
+      for (const series of meter.series()) counter.inc(labelsOf(series), series.broken)
     },
   ),
-  counter('standin_tokens_total', 'Tokens of prompts and of completions.', [...places, 'kind'], counter => {
+  counter('standin_tokens_total', 'Tokens of prompts and of completions.', [...endpointLabels, 'kind'], counter => {
     for (const series of meter.series()) {
       if (series.promptTokens === 0) continue
-      counter.inc({ ...placeOf(series), kind: 'prompt' }, series.promptTokens)
-      counter.inc({ ...placeOf(series), kind: 'completion' }, series.completionTokens)
+      counter.inc({ ...labelsOf(series), kind: 'prompt' }, series.promptTokens)
+      counter.inc({ ...labelsOf(series), kind: 'completion' }, series.completionTokens)
     }
   }),
-  timed('standin_first_byte_seconds', 'From a request to the head of its answer.', () =>
-    placed(meter, ({ firstByte }) => firstByte),
+  histogram('standin_first_byte_seconds', 'From a request to the head of its answer.', () =>
+    durationsOf(meter, ({ firstByte }) => firstByte),
   ),
-  timed('standin_request_duration_seconds', 'From a request to the end of its answer.', () =>
-    placed(meter, ({ total }) => total),
+  histogram('standin_request_duration_seconds', 'From a request to the end of its answer.', () =>
+    durationsOf(meter, ({ total }) => total),
   ),
 ]
 
-const ofPlatform = (gauged: () => Gauges) => [
+const platformMetrics = (readFacts: () => PlatformFacts) => [
   counter(
     'standin_recordings_total',
     'Requests answered from recordings (served) or without a recording (missed), exchanges saved to disk (recorded), requests forwarded to the live platform (passed).',
     ['outcome'],
     counter => {
-      const { receipt } = gauged()
+      const { receipt } = readFacts()
       if (!receipt) return
       for (const outcome of outcomes) counter.inc({ outcome }, receipt[outcome])
     },
@@ -97,14 +97,14 @@ const ofPlatform = (gauged: () => Gauges) => [
     help: 'Exchanges that the journal keeps.',
     registers: [],
     collect() {
-      this.set(gauged().journal.kept)
+      this.set(readFacts().journal.kept)
     },
   }),
   counter(
     'standin_journal_passed_over_total',
     'Exchanges that the journal did not keep, because there were too many at once.',
     [],
-    counter => counter.inc(gauged().journal.passedOver),
+    counter => counter.inc(readFacts().journal.passedOver),
   ),
   new Gauge<'version' | 'mode'>({
     name: 'standin_info',
@@ -113,7 +113,7 @@ const ofPlatform = (gauged: () => Gauges) => [
     registers: [],
     collect() {
       this.reset()
-      const { version, mode } = gauged()
+      const { version, mode } = readFacts()
       this.set({ version, mode }, 1)
     },
   }),
@@ -121,26 +121,26 @@ const ofPlatform = (gauged: () => Gauges) => [
 
 const outcomes = ['served', 'missed', 'recorded', 'passed'] as const
 
-const placeOf = ({ method, path, mode }: Pick<Series, (typeof places)[number]>) => ({ method, path, mode })
+const labelsOf = ({ method, path, mode }: Pick<Series, (typeof endpointLabels)[number]>) => ({ method, path, mode })
 
-interface PlacedSeries {
-  readonly labels: ReturnType<typeof placeOf>
+interface LabelledDurations {
+  readonly labels: ReturnType<typeof labelsOf>
   readonly times: DurationCounts
 }
 
-const placed = (meter: Meter, timesOf: (series: Series) => DurationCounts): readonly PlacedSeries[] =>
-  [...meter.series()].map(series => ({ labels: placeOf(series), times: timesOf(series) }))
+const durationsOf = (meter: Meter, timesOf: (series: Series) => DurationCounts): readonly LabelledDurations[] =>
+  [...meter.series()].map(series => ({ labels: labelsOf(series), times: timesOf(series) }))
 
 /**
  * A histogram whose times are already sorted into buckets. The library's own would have to observe each one. A registry
  * writes what `get` returns.
  */
-const timed = (name: string, help: string, all: () => readonly PlacedSeries[]) => ({
+const histogram = (name: string, help: string, read: () => readonly LabelledDurations[]) => ({
   name,
-  get: async () => ({ name, help, type: 'histogram', values: all().flatMap(placed => linesOf(name, placed)) }),
+  get: async () => ({ name, help, type: 'histogram', values: read().flatMap(durations => linesOf(name, durations)) }),
 })
 
-function linesOf(name: string, { labels, times: { counts, sumSeconds } }: PlacedSeries) {
+function linesOf(name: string, { labels, times: { counts, sumSeconds } }: LabelledDurations) {
   let total = 0
   const buckets = counts.map((count, i) => {
     total += count

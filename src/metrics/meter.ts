@@ -37,20 +37,20 @@ export interface Meter {
 
 export function createMeter(): Meter {
   const all = new Map<string, Series>()
-  /** The same by endpoint, because building the name for every request would take longer than counting it. */
-  const known = new WeakMap<Endpoint, { [mode: string]: Series | undefined }>()
+  /** The same series by endpoint, because building the name for every request would take longer than counting it. */
+  const byEndpoint = new WeakMap<Endpoint, { [mode: string]: Series | undefined }>()
 
   function seriesOf(endpoint: Endpoint | undefined, mode: string): Series {
-    const ofEndpoint = endpoint && known.get(endpoint)
-    const counted = ofEndpoint?.[mode]
-    if (counted) return counted
+    const ofEndpoint = endpoint && byEndpoint.get(endpoint)
+    const known = ofEndpoint?.[mode]
+    if (known) return known
     // Clients choose undocumented paths, so there may be any number of them.
     const path = endpoint?.isElsewhere ? 'elsewhere' : (endpoint?.path ?? 'none')
     const method = endpoint?.method ?? 'none'
     const name = `${method} ${path} ${mode}`
     const series = all.get(name) ?? newSeries(method, path, mode)
     all.set(name, series)
-    if (endpoint && !endpoint.isElsewhere) known.set(endpoint, { ...ofEndpoint, [mode]: series })
+    if (endpoint && !endpoint.isElsewhere) byEndpoint.set(endpoint, { ...ofEndpoint, [mode]: series })
     return series
   }
 
@@ -59,8 +59,8 @@ export function createMeter(): Meter {
       const series = seriesOf(endpoint, mode)
       const status = outcome?.status ?? 0
       series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1)
-      note(series.total, endedMs - startedMs)
-      if (outcome?.beganMs !== undefined) note(series.firstByte, outcome.beganMs - startedMs)
+      addTime(series.total, endedMs - startedMs)
+      if (outcome?.beganMs !== undefined) addTime(series.firstByte, outcome.beganMs - startedMs)
       if (!outcome?.complete) series.broken++
       if (outcome?.answer?.kind !== 'reply' || !outcome.answer.tokens) return
       series.promptTokens += outcome.answer.tokens.prompt
@@ -71,13 +71,13 @@ export function createMeter(): Meter {
 }
 
 const newSeries = (method: string, path: string, mode: string): Series => ({
-  ...{ method, path, mode, byStatus: new Map(), firstByte: noTimes(), total: noTimes() },
+  ...{ method, path, mode, byStatus: new Map(), firstByte: noDurations(), total: noDurations() },
   ...{ broken: 0, promptTokens: 0, completionTokens: 0 },
 })
 
-const noTimes = (): DurationCounts => ({ counts: Array(bucketsSeconds.length + 1).fill(0), sumSeconds: 0 })
+const noDurations = (): DurationCounts => ({ counts: Array(bucketsSeconds.length + 1).fill(0), sumSeconds: 0 })
 
-function note(times: DurationCounts, ms: number): void {
+function addTime(times: DurationCounts, ms: number): void {
   const seconds = ms / 1000
   let bucket = 0
   while (bucket < bucketsSeconds.length && seconds > (bucketsSeconds[bucket] ?? 0)) bucket++
