@@ -53,15 +53,15 @@ export function exportState(state: State): Promise<StateDocument> {
 }
 
 /**
- * Replaces all rows by those of a document. Rejects with a ProblemsError that names the row and the field, and then
- * changes nothing.
+ * Replaces all rows with those of a document. If it is invalid, changes nothing and rejects with a ProblemsError that
+ * names the row and the field.
  */
 export async function importState(state: State, document: unknown): Promise<void> {
-  const rows = await checked(document)
+  const rows = await validRows(document)
   await state.write(tables => replaceRows(tables, rows))
 }
 
-/** Gives each table the rows of a document that is known to be good. Returns whether any had others. */
+/** Replaces the rows of each table with those of a valid document. Returns whether anything changed. */
 export async function replaceRows(tables: Tables, rows: StateDocument): Promise<boolean> {
   let isChanged = false
   for (const name of tableNames) {
@@ -85,23 +85,24 @@ const isSecret = (path: readonly unknown[]) =>
   /^(encrypted_password|token|token_hash|auth_code|code|link)$/.test(String(path.at(-1)))
 
 /** Rows that are checked and inserted before other requests get their turn. */
-const SLICE = 100
+const CHECKED_ROWS = 100
 
 /** Values that are compared before other requests get their turn. */
-const OF_A_COLUMN = 10_000
+const COMPARED_VALUES = 10_000
 
 function* slicesOf<T>(rows: readonly T[]): Generator<{ readonly from: number; readonly rows: readonly T[] }> {
-  for (let from = 0; from < rows.length; from += SLICE) yield { from, rows: rows.slice(from, from + SLICE) }
+  for (let from = 0; from < rows.length; from += CHECKED_ROWS)
+    yield { from, rows: rows.slice(from, from + CHECKED_ROWS) }
 }
 
-async function checked(document: unknown): Promise<StateDocument> {
-  // The original document, since the order of names in metadata is the app's own.
+async function validRows(document: unknown): Promise<StateDocument> {
+  // Returns the original document, not the checked copy, because metadata must keep the order of its keys.
   const given: StateDocument = { ...emptyResources, ...(document as StateDocument) }
   const empty = Object.fromEntries(tableNames.filter(name => Array.isArray(given?.[name])).map(name => [name, []]))
-  requireGood(isObject(document) ? { ...document, ...empty } : document)
+  requireValid(isObject(document) ? { ...document, ...empty } : document)
   for (const name of tableNames) {
     for (const { from, rows } of slicesOf<unknown>(given[name])) {
-      requireGood({ ...given, ...empty, [name]: rows }, from)
+      requireValid({ ...given, ...empty, [name]: rows }, from)
       await othersTurn()
     }
   }
@@ -111,23 +112,23 @@ async function checked(document: unknown): Promise<StateDocument> {
 }
 
 /** Throws for the first mistake. `from` is the position of the first row in its table. */
-function requireGood(document: unknown, from = 0): void {
+function requireValid(document: unknown, from = 0): void {
   const result = check(stateDocument, document, { firstOnly: true, whole: 'The state', secret: isSecret })
   if (!('mistakes' in result)) return
   const { path, sentence } = result.mistakes[0] ?? { path: [], sentence: 'The state document has an unknown format.' }
-  const moved: Path = path.map((step, i) => (i === 1 && typeof step === 'number' ? step + from : step))
-  throw problem(pathInWords(moved) + sentence.slice(pathInWords(path).length))
+  const shiftedPath: Path = path.map((step, i) => (i === 1 && typeof step === 'number' ? step + from : step))
+  throw problem(pathInWords(shiftedPath) + sentence.slice(pathInWords(path).length))
 }
 
 async function requireUnique(name: TableName, rows: readonly AnyRow[]): Promise<void> {
   const { key, unique } = shapeOf(name)
   for (const column of [key, ...unique]) {
-    const seen = new Map<unknown, number>()
+    const firstIndexes = new Map<unknown, number>()
     for (const [i, { [column]: value }] of rows.entries()) {
-      if (i % OF_A_COLUMN === 0) await othersTurn()
-      const before = seen.get(value)
-      if (before !== undefined) throw problem(`${name}[${i}].${column} must not be that of ${name}[${before}].`)
-      if (value !== null) seen.set(value, i)
+      if (i % COMPARED_VALUES === 0) await othersTurn()
+      const firstIndex = firstIndexes.get(value)
+      if (firstIndex !== undefined) throw problem(`${name}[${i}].${column} must not be that of ${name}[${firstIndex}].`)
+      if (value !== null) firstIndexes.set(value, i)
     }
   }
 }
@@ -135,16 +136,16 @@ async function requireUnique(name: TableName, rows: readonly AnyRow[]): Promise<
 const problem = (sentence: string) => new ProblemsError([{ origin: 'state', sentence }])
 
 const [QUOTE, COMMA] = [0x22, 0x2c]
-/** Rows that are parsed or written before others get their turn. */
-const ROWS = 100
-/** The same for long rows. */
-const BYTES = 65_536
+/** Rows that are parsed or written before other requests get their turn. */
+const GROUP_ROWS = 100
+/** The same limit for long rows, in bytes. */
+const GROUP_BYTES = 65_536
 
 /**
  * Parses an object of lists as JSON.parse does. Rejects with a SyntaxError for invalid JSON, and with a 400 for a row
  * with too many values or levels.
  */
-export const parseDocument = (body: Buffer): Promise<unknown> => inSlices(parsed(body))
+export const parseDocument = (body: Buffer): Promise<unknown> => inSlices(parseInSlices(body))
 
 /** The JSON of a document, in pieces. */
 export function* documentText(document: object): Generator<string> {
@@ -158,20 +159,20 @@ export function* documentText(document: object): Generator<string> {
 }
 
 function* listText(rows: readonly unknown[]): Generator<string> {
-  for (let from = 0; from < rows.length; from += ROWS) {
-    yield (from === 0 ? '[' : ',') + JSON.stringify(rows.slice(from, from + ROWS)).slice(1, -1)
+  for (let from = 0; from < rows.length; from += GROUP_ROWS) {
+    yield (from === 0 ? '[' : ',') + JSON.stringify(rows.slice(from, from + GROUP_ROWS)).slice(1, -1)
   }
   yield rows.length === 0 ? '[]' : ']'
 }
 
-/** Looks at each byte with its position in local variables: a call per byte would double the time. */
-function* parsed(body: Buffer): Sliced<unknown> {
+/** Scans the bytes in one loop with local variables: a call per byte would double the time. */
+function* parseInSlices(body: Buffer): Sliced<unknown> {
   const lists = new Lists(body)
   let level = 0
-  let nextPause = BYTES
+  let nextPause = GROUP_BYTES
   for (let i = 0; i < body.length; i++) {
     if (i > nextPause) {
-      nextPause = i + BYTES
+      nextPause = i + GROUP_BYTES
       yield
     }
     switch (body[i]) {
@@ -194,33 +195,34 @@ function* parsed(body: Buffer): Sliced<unknown> {
         level--
     }
   }
-  return lists.whole()
+  return lists.document()
 }
 
 /**
- * Cuts the rows of each list out of the text and parses them in groups. The rest is a small object in which each list
- * is replaced by its number; once that is parsed, the rows are put in.
+ * Cuts the rows of each list out of the text and parses them in groups. The outline is what remains: a small object in
+ * which each list contains only its number. Once it is parsed, each list gets its rows.
  */
 class Lists {
   private readonly lists: unknown[][] = []
-  private readonly left: string[] = []
-  private leftFrom = 0
+  /** The text outside of lists. */
+  private readonly outside: string[] = []
+  private outsideFrom = 0
   /** Where the current group of rows begins; negative outside of lists. */
   private groupFrom = -1
-  private rows = 0
+  private groupRows = 0
 
   constructor(private readonly body: Buffer) {}
 
   begin(at: number): void {
     if (this.groupFrom >= 0) return
-    this.left.push(`${this.body.toString('utf8', this.leftFrom, at + 1)}${this.lists.length}`)
+    this.outside.push(`${this.body.toString('utf8', this.outsideFrom, at + 1)}${this.lists.length}`)
     this.lists.push([])
     this.groupFrom = at + 1
   }
 
   /** Returns whether a group was parsed. */
   endRow(at: number): boolean {
-    if (this.groupFrom < 0 || (++this.rows < ROWS && at - this.groupFrom <= BYTES)) return false
+    if (this.groupFrom < 0 || (++this.groupRows < GROUP_ROWS && at - this.groupFrom <= GROUP_BYTES)) return false
     this.endGroup(at)
     return true
   }
@@ -229,32 +231,32 @@ class Lists {
     if (this.groupFrom < 0) return
     this.endGroup(at)
     this.groupFrom = -1
-    this.leftFrom = at
+    this.outsideFrom = at
   }
 
-  whole(): unknown {
-    this.left.push(this.body.toString('utf8', this.leftFrom))
-    const rest = this.left.join('')
-    requireModestJson(Buffer.from(rest))
-    return withLists(JSON.parse(rest), this.lists)
+  document(): unknown {
+    this.outside.push(this.body.toString('utf8', this.outsideFrom))
+    const outline = this.outside.join('')
+    requireModestJson(Buffer.from(outline))
+    return withLists(JSON.parse(outline), this.lists)
   }
 
   private endGroup(end: number): void {
     const list = this.lists.at(-1) ?? []
-    const part = this.body.subarray(this.groupFrom, end)
-    requireModestJson(part)
-    const group = JSON.parse(`[${part}]`) as readonly unknown[]
+    const text = this.body.subarray(this.groupFrom, end)
+    requireModestJson(text)
+    const group = JSON.parse(`[${text}]`) as readonly unknown[]
     if (group.length === 0 && list.length > 0) throw new SyntaxError('Unexpected comma at the end of a list')
     list.push(...group)
     this.groupFrom = end + 1
-    this.rows = 0
+    this.groupRows = 0
   }
 }
 
-/** Replaces the numbers by their lists. */
-function withLists(left: unknown, lists: readonly unknown[][]): unknown {
-  if (!isObject(left)) return left
+/** Replaces the numbers in the outline with their lists. */
+function withLists(outline: unknown, lists: readonly unknown[][]): unknown {
+  if (!isObject(outline)) return outline
   return Object.fromEntries(
-    Object.entries(left).map(([name, value]) => [name, Array.isArray(value) ? lists[value[0] as number] : value]),
+    Object.entries(outline).map(([name, value]) => [name, Array.isArray(value) ? lists[value[0] as number] : value]),
   )
 }

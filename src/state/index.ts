@@ -9,10 +9,10 @@ import { createState, type Store } from './store.js'
 type StateKind = 'memory' | 'file' | 'postgres'
 
 /** Which kind of state a setting means; undefined if it is invalid. */
-export function stateKindOf(where: string): StateKind | undefined {
-  if (where === 'memory') return 'memory'
-  if (/^file:./.test(where)) return 'file'
-  if (/^postgres(ql)?:\/\/./.test(where)) return 'postgres'
+export function stateKindOf(setting: string): StateKind | undefined {
+  if (setting === 'memory') return 'memory'
+  if (/^file:./.test(setting)) return 'file'
+  if (/^postgres(ql)?:\/\/./.test(setting)) return 'postgres'
   return undefined
 }
 
@@ -26,8 +26,8 @@ export interface StateDependencies {
 }
 
 /** Opens `memory`, `file:PATH` or `postgres://…`. If that fails, rejects with a StartError that says what to do. */
-export async function openState(where: string, { dir, warn = () => {} }: StateDependencies): Promise<State> {
-  return createState(await openStore(where, dir, warn), warn)
+export async function openState(setting: string, { dir, warn = () => {} }: StateDependencies): Promise<State> {
+  return createState(await openStore(setting, dir, warn), warn)
 }
 
 export type { StateDocument } from './document.js'
@@ -40,24 +40,24 @@ const documents = () => import('./document.js')
 export const exportState = async (state: State): Promise<StateDocument> => (await documents()).exportState(state)
 
 /**
- * Replaces everything by a document. If that fails, changes nothing and rejects with a ProblemsError that names the row
+ * Replaces the whole state with a document. If that fails, changes nothing and rejects with a ProblemsError that names the row
  * and the field.
  */
 export const importState = async (state: State, document: unknown): Promise<void> =>
   (await documents()).importState(state, document)
 
 // Database libraries are loaded on demand, since most platforms do not use one.
-async function openStore(where: string, dir: string, warn: (sentence: string) => void): Promise<Store> {
-  switch (stateKindOf(where)) {
+async function openStore(setting: string, dir: string, warn: (sentence: string) => void): Promise<Store> {
+  switch (stateKindOf(setting)) {
     case 'memory':
       return createMemoryStore()
     case 'file': {
       const { openSqlite } = await import('./sqlite.js').catch(unloadable)
-      return openSqlite(path.resolve(dir, where.slice('file:'.length)), warn)
+      return openSqlite(path.resolve(dir, setting.slice('file:'.length)), warn)
     }
     case 'postgres': {
       const { openPostgres } = await import('./postgres.js')
-      return openPostgres(where)
+      return openPostgres(setting)
     }
     case undefined:
       throw new StartError('The state is kept in "memory", "file:PATH" or "postgres://user:password@host/database".')

@@ -1,4 +1,4 @@
-/** The state in memory, which ends with the process: rows in maps, without a library. */
+/** The state in memory, which is lost when the process ends: rows in maps, without a library. */
 import type { TableName } from '../core/state.js'
 import {
   type AnyRow,
@@ -7,8 +7,8 @@ import {
   type ColumnValue,
   conditions,
   forEachTable,
-  kept,
   shapeOf,
+  storedForm,
   tablesOf,
   takenError,
   watchAccess,
@@ -29,17 +29,17 @@ export function createMemoryStore(): Store {
       const view = createView()
       readers.add(view)
       try {
-        return await work(tablesOf(name => ({ ...tableOver(view[name], shapeOf(name)), ...refusals })))
+        return await work(tablesOf(name => ({ ...tableOver(view[name], shapeOf(name)), ...refusedChanges })))
       } finally {
         readers.delete(view)
       }
     },
     async write(work) {
       const view = createView()
-      const doors = watchAccess(tablesOf(name => tableOver(view[name], shapeOf(name))))
-      const result = await work(doors.tables)
+      const watched = watchAccess(tablesOf(name => tableOver(view[name], shapeOf(name))))
+      const result = await work(watched.tables)
       commit(view, rows, readers)
-      return { result, closed: doors.closed }
+      return { result, endedAccess: watched.endedAccess }
     },
     // No other process shares this memory.
     follow() {},
@@ -48,16 +48,16 @@ export function createMemoryStore(): Store {
 }
 
 /** Makes the changes of a writer visible, except to readers that are in the middle of reading. */
-function commit(written: View, rows: Record<TableName, IndexedRows>, readers: Iterable<View>): void {
-  for (const name of Object.keys(written) as TableName[]) {
-    const { replacement } = written[name]
+function commit(view: View, rows: Record<TableName, IndexedRows>, readers: Iterable<View>): void {
+  for (const name of Object.keys(view) as TableName[]) {
+    const { replacement } = view[name]
     if (replacement) {
       // Inserting thousands of rows one by one would hold up other requests. Readers keep the rows with which they
       // began.
       rows[name] = replacement
       continue
     }
-    for (const [key, row] of written[name].covered()) {
+    for (const [key, row] of view[name].covered()) {
       for (const { [name]: reader } of readers) {
         if (reader.isOver(rows[name]) && !reader.covers(key)) reader.cover(key, rows[name].get(key))
       }
@@ -71,7 +71,7 @@ const refuse = async () => {
   throw new Error('A read cannot change rows.')
 }
 
-const refusals = { insert: refuse, update: refuse, remove: refuse }
+const refusedChanges = { insert: refuse, update: refuse, remove: refuse }
 
 function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
   const find = (where: AnyRow) => rowsWhere(rows, where)
@@ -83,15 +83,15 @@ function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
     },
     count: async where => find(where).length,
     async insert(row) {
-      const added = frozen(shape, row)
-      refuseTaken(rows, shape, added)
+      const added = frozenCopy(shape, row)
+      requireFreeValues(rows, shape, added)
       rows.cover(added[shape.key] as string, added)
     },
     async update(key, changes) {
       const before = rows.get(key)
       if (!before) return
-      const changed = frozen(shape, changes)
-      refuseTaken(rows, shape, changed, key)
+      const changed = frozenCopy(shape, changes)
+      requireFreeValues(rows, shape, changed, key)
       const after = Object.freeze({ ...before, ...changed })
       rows.cover(key, undefined)
       rows.cover(after[shape.key] as string, after)
@@ -107,12 +107,13 @@ function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
 
 const rowsWhere = (rows: LayeredRows, where: AnyRow) => [...rows.matching(conditions(where))]
 
-/** Throws if another row than `own` has the same key, or the same value where each value may be there once. */
-function refuseTaken(rows: LayeredRows, shape: AnyShape, columns: AnyRow, own?: string): void {
+/** Throws if a row other than `ownKey` has the same key, or the same value in a unique column. */
+function requireFreeValues(rows: LayeredRows, shape: AnyShape, columns: AnyRow, ownKey?: string): void {
   const key = columns[shape.key] as string | undefined
   const unique = shape.unique.filter(column => typeof columns[column] === 'string')
-  const alike = unique.flatMap(column => rowsWhere(rows, { [column]: columns[column] }))
-  if ((key !== undefined && key !== own && rows.get(key)) || alike.some(([key]) => key !== own)) throw takenError()
+  const sameValues = unique.flatMap(column => rowsWhere(rows, { [column]: columns[column] }))
+  if ((key !== undefined && key !== ownKey && rows.get(key)) || sameValues.some(([key]) => key !== ownKey))
+    throw takenError()
 }
 
 type Entry = readonly [key: string, row: AnyRow]
@@ -129,9 +130,11 @@ const newestFirst = ([key, row]: Entry, [otherKey, other]: Entry): number => {
   return key < otherKey ? -1 : 1
 }
 
-/** A frozen copy, which can be returned to callers. */
-const frozen = (shape: AnyShape, row: AnyRow): AnyRow =>
-  Object.freeze(kept<unknown>(shape, row, { json: text => deeplyFrozen(JSON.parse(text)), value: value => value }))
+/** Returns a frozen copy, which can be given to callers. */
+const frozenCopy = (shape: AnyShape, row: AnyRow): AnyRow =>
+  Object.freeze(
+    storedForm<unknown>(shape, row, { json: text => deeplyFrozen(JSON.parse(text)), value: value => value }),
+  )
 
 function deeplyFrozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -143,7 +146,7 @@ type Conditions = readonly (readonly [column: string, value: ColumnValue])[]
 
 type RowsByKey = Map<string, AnyRow>
 
-const none: RowsByKey = new Map()
+const noRows: RowsByKey = new Map()
 
 /** Rows by key, with indexes on some columns. */
 class IndexedRows {
@@ -194,10 +197,10 @@ class IndexedRows {
   /** The rows with this value in this column; all rows if the column has no index. */
   private alike(column: string, value: ColumnValue): RowsByKey {
     const index = this.indexes.get(column)
-    if (index) return index.get(value) ?? none
+    if (index) return index.get(value) ?? noRows
     if (column !== this.keyColumn) return this.rows
     const row = this.rows.get(String(value))
-    return row ? new Map([[String(value), row]]) : none
+    return row ? new Map([[String(value), row]]) : noRows
   }
 }
 
@@ -242,12 +245,12 @@ class LayeredRows {
 
   /** Hides all rows below, however many there are. Returns how many were visible before. */
   clear(): number {
-    let seen = 0
-    for (const _ of this.matching([])) seen++
+    let visible = 0
+    for (const _ of this.matching([])) visible++
     this.coversAll = true
     this.keys.clear()
     this.above = undefined
-    return seen
+    return visible
   }
 
   /** All visible rows, if this layer was cleared. */

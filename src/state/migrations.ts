@@ -21,7 +21,7 @@ interface Target {
  */
 export async function isCurrent(db: Kysely<Database>, place: string): Promise<boolean> {
   const known = Object.keys(migrations('text'))
-  const applied = await appliedTo(db)
+  const applied = await appliedMigrations(db)
   if (applied.every(name => known.includes(name))) return applied.length === known.length
   throw new StartError(
     `The state in ${place} is from a newer version of Standin. Update Standin, or choose another place.`,
@@ -41,7 +41,7 @@ export async function migrate(db: Kysely<Database>, { text, schema }: Target): P
   if (error !== undefined) throw error
 }
 
-async function appliedTo(db: Kysely<Database>): Promise<readonly string[]> {
+async function appliedMigrations(db: Kysely<Database>): Promise<readonly string[]> {
   try {
     const rows = await db.selectFrom(TABLE).select('name').execute()
     return rows.map(({ name }) => String(name))
@@ -57,24 +57,24 @@ const isNoSuchTable = ({ code, message }: { readonly code?: unknown; readonly me
 // A released migration is never changed, since existing databases have already run it. Add a new one instead.
 const migrations = (text: TextColumn): Record<string, Migration> => ({
   '001-users-sessions-keys': { up: db => makeTables(db, text, firstTables, firstIndexes) },
-  '002-digests-of-secrets': { up: db => keepDigests(db, text) },
+  '002-digests-of-secrets': { up: db => hashSecrets(db, text) },
   '003-resources': { up: db => makeTables(db, text, resourceTables, resourceIndexes) },
 })
 
-/** A database whose columns may not be those of this version yet. */
-type BeingMigrated = Parameters<Migration['up']>[0]
+/** A database that may not have the columns of this version yet. */
+type AnyDatabase = Parameters<Migration['up']>[0]
 
 /** The kinds of columns. JSON is stored as text, which preserves the order of keys, and NUL. */
 const kinds = {
   key: column => column.notNull().primaryKey(),
-  words: column => column.notNull(),
-  'unique words': column => column.notNull().unique(),
-  'words or null': column => column,
-  'unique or null': column => column.unique(),
+  text: column => column.notNull(),
+  'unique text': column => column.notNull().unique(),
+  'text or null': column => column,
+  'unique text or null': column => column.unique(),
   json: column => column.notNull(),
   number: column => column.notNull(),
   // 0 or 1.
-  'yes or no': column => column.notNull(),
+  boolean: column => column.notNull(),
 } as const satisfies Record<string, (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder>
 
 type Columns = Readonly<Record<string, keyof typeof kinds>>
@@ -84,76 +84,76 @@ type NewTables = Readonly<Record<string, Columns>>
 const firstTables: NewTables = {
   users: {
     id: 'key',
-    aud: 'words',
-    role: 'words',
-    email: 'unique or null',
-    phone: 'unique or null',
-    encrypted_password: 'words or null',
-    email_confirmed_at: 'words or null',
-    phone_confirmed_at: 'words or null',
-    invited_at: 'words or null',
-    confirmation_sent_at: 'words or null',
-    recovery_sent_at: 'words or null',
-    new_email: 'words or null',
-    email_change_sent_at: 'words or null',
+    aud: 'text',
+    role: 'text',
+    email: 'unique text or null',
+    phone: 'unique text or null',
+    encrypted_password: 'text or null',
+    email_confirmed_at: 'text or null',
+    phone_confirmed_at: 'text or null',
+    invited_at: 'text or null',
+    confirmation_sent_at: 'text or null',
+    recovery_sent_at: 'text or null',
+    new_email: 'text or null',
+    email_change_sent_at: 'text or null',
     email_change_confirm_status: 'number',
-    new_phone: 'words or null',
-    phone_change_sent_at: 'words or null',
-    reauthentication_sent_at: 'words or null',
-    last_sign_in_at: 'words or null',
+    new_phone: 'text or null',
+    phone_change_sent_at: 'text or null',
+    reauthentication_sent_at: 'text or null',
+    last_sign_in_at: 'text or null',
     app_metadata: 'json',
     user_metadata: 'json',
     identities: 'json',
-    is_anonymous: 'yes or no',
-    banned_until: 'words or null',
-    deleted_at: 'words or null',
-    seed: 'words or null',
-    created_at: 'words',
-    updated_at: 'words',
+    is_anonymous: 'boolean',
+    banned_until: 'text or null',
+    deleted_at: 'text or null',
+    seed: 'text or null',
+    created_at: 'text',
+    updated_at: 'text',
   },
-  sessions: { id: 'key', user_id: 'words', amr: 'json', created_at: 'words', refreshed_at: 'words or null' },
+  sessions: { id: 'key', user_id: 'text', amr: 'json', created_at: 'text', refreshed_at: 'text or null' },
   refresh_tokens: {
     token: 'key',
-    session_id: 'words',
-    user_id: 'words',
-    parent: 'words or null',
-    revoked: 'yes or no',
-    created_at: 'words',
-    updated_at: 'words',
+    session_id: 'text',
+    user_id: 'text',
+    parent: 'text or null',
+    revoked: 'boolean',
+    created_at: 'text',
+    updated_at: 'text',
   },
-  one_time_tokens: { id: 'key', user_id: 'words', token_type: 'words', token_hash: 'words', created_at: 'words' },
+  one_time_tokens: { id: 'key', user_id: 'text', token_type: 'text', token_hash: 'text', created_at: 'text' },
   flow_states: {
     id: 'key',
-    user_id: 'words or null',
-    auth_code: 'words',
-    code_challenge: 'words',
-    code_challenge_method: 'words',
-    authentication_method: 'words',
-    created_at: 'words',
-    auth_code_issued_at: 'words or null',
+    user_id: 'text or null',
+    auth_code: 'text',
+    code_challenge: 'text',
+    code_challenge_method: 'text',
+    authentication_method: 'text',
+    created_at: 'text',
+    auth_code_issued_at: 'text or null',
   },
   api_keys: {
     id: 'key',
-    user_id: 'words or null',
-    name: 'words',
-    digest: 'unique words',
-    start: 'words',
-    seeded: 'yes or no',
-    created_at: 'words',
-    last_used_at: 'words or null',
-    expires_at: 'words or null',
-    revoked_at: 'words or null',
+    user_id: 'text or null',
+    name: 'text',
+    digest: 'unique text',
+    start: 'text',
+    seeded: 'boolean',
+    created_at: 'text',
+    last_used_at: 'text or null',
+    expires_at: 'text or null',
+    revoked_at: 'text or null',
   },
   messages: {
     id: 'key',
-    user_id: 'words or null',
-    channel: 'words',
-    recipient: 'words',
-    kind: 'words',
-    subject: 'words',
-    code: 'words or null',
-    link: 'words or null',
-    created_at: 'words',
+    user_id: 'text or null',
+    channel: 'text',
+    recipient: 'text',
+    kind: 'text',
+    subject: 'text',
+    code: 'text or null',
+    link: 'text or null',
+    created_at: 'text',
   },
 }
 
@@ -178,24 +178,24 @@ const firstIndexes: NewIndexes = [
 const resourceTables: NewTables = {
   resources: {
     id: 'key',
-    scope: 'words',
-    path: 'words',
-    seed: 'words',
+    scope: 'text',
+    path: 'text',
+    seed: 'text',
     next_position: 'number',
     next_id: 'number',
-    created_at: 'words',
-    updated_at: 'words',
+    created_at: 'text',
+    updated_at: 'text',
   },
   resource_rows: {
     id: 'key',
-    resource: 'words',
-    parent: 'words',
-    owner: 'words or null',
+    resource: 'text',
+    parent: 'text',
+    owner: 'text or null',
     row: 'json',
     position: 'number',
-    seed: 'words or null',
-    created_at: 'words',
-    updated_at: 'words',
+    seed: 'text or null',
+    created_at: 'text',
+    updated_at: 'text',
   },
 }
 
@@ -206,11 +206,11 @@ const resourceIndexes: NewIndexes = [
   ['resource_rows', 'owner'],
 ]
 
-async function makeTables(db: BeingMigrated, text: TextColumn, tables: NewTables, indexes: NewIndexes): Promise<void> {
+async function makeTables(db: AnyDatabase, text: TextColumn, tables: NewTables, indexes: NewIndexes): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) {
     let table = db.schema.createTable(name)
     for (const [column, kind] of Object.entries(columns)) {
-      const isNumber = kind === 'number' || kind === 'yes or no'
+      const isNumber = kind === 'number' || kind === 'boolean'
       table = table.addColumn(column, isNumber ? 'integer' : text, kinds[kind])
     }
     await table.execute()
@@ -221,14 +221,14 @@ async function makeTables(db: BeingMigrated, text: TextColumn, tables: NewTables
   }
 }
 
-async function keepDigests(db: BeingMigrated, text: TextColumn): Promise<void> {
+async function hashSecrets(db: AnyDatabase, text: TextColumn): Promise<void> {
   await db.schema.alterTable('refresh_tokens').addColumn('salt', text).execute()
   for (const table of tablesWithSecrets) {
     const rows = await db.selectFrom(table).selectAll().execute()
     await db.deleteFrom(table).execute()
     for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) {
-      const some = rows.slice(i, i + ROWS_AT_ONCE).map(row => withDigests(table, row))
-      await db.insertInto(table).values(some).execute()
+      const slice = rows.slice(i, i + ROWS_AT_ONCE).map(row => withDigests(table, row))
+      await db.insertInto(table).values(slice).execute()
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Listens to the announcements of other processes in PostgreSQL, on its own connection, which reconnects by itself. */
+/** Listens for announcements of other processes in PostgreSQL, on a connection of its own that reconnects by itself. */
 import { Socket } from 'node:net'
 import pg from 'pg'
 
@@ -6,46 +6,46 @@ interface Channel {
   readonly settings: pg.ClientConfig
   readonly channel: string
   /** Called with each announcement; without an argument if some may have been missed. */
-  notified(announcement?: string): void
+  onAnnouncement(announcement?: string): void
 }
 
-export type Hearing = Awaited<ReturnType<typeof hear>>
+export type ChangeListener = Awaited<ReturnType<typeof openChangeListener>>
 
-/** No change goes unnoticed for longer than this, even without a connection. */
-const DEAF_MS = 500
-/** A connection may die silently, for example when a cable is pulled. It is checked this often, */
-const BEAT_MS = 250
-/** and considered dead if it does not answer for this long. */
-const SILENCE_MS = 400
+/** While there is no connection, announcements may be missed, so a change is assumed this often. */
+const POLL_MS = 500
+/** A connection may die silently, for example when a cable is pulled, so it is checked this often. */
+const HEARTBEAT_MS = 250
+/** A connection that does not answer for this long is considered dead. */
+const HEARTBEAT_TIMEOUT_MS = 400
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
 /** Resolves when it is listening; rejects if the first connection fails. */
-export async function hear(channel: Channel) {
-  const { notified } = channel
+export async function openChangeListener(channel: Channel) {
+  const { onAnnouncement } = channel
   let ended = false
   let socket = new Socket()
-  let deaf: NodeJS.Timeout | undefined
-  let retry: NodeJS.Timeout | undefined
+  let pollTimer: NodeJS.Timeout | undefined
+  let retryTimer: NodeJS.Timeout | undefined
 
   async function connect() {
     socket = new Socket()
-    await listenOn(socket, channel, lose)
-    clearInterval(deaf)
+    await listenOn(socket, channel, onLost)
+    clearInterval(pollTimer)
   }
 
-  function lose() {
+  function onLost() {
     if (ended) return
-    notified()
-    deaf = setInterval(notified, DEAF_MS).unref()
-    tryAgain(FIRST_PAUSE_MS)
+    onAnnouncement()
+    pollTimer = setInterval(onAnnouncement, POLL_MS).unref()
+    reconnectAfter(FIRST_PAUSE_MS)
   }
 
-  function tryAgain(pauseMs: number) {
+  function reconnectAfter(pauseMs: number) {
     if (ended) return
-    const later = () => tryAgain(Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
-    const recovered = () => notified()
-    retry = setTimeout(() => connect().then(recovered, later), pauseMs).unref()
+    const retryLater = () => reconnectAfter(Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
+    const recovered = () => onAnnouncement()
+    retryTimer = setTimeout(() => connect().then(recovered, retryLater), pauseMs).unref()
   }
 
   await connect()
@@ -53,20 +53,24 @@ export async function hear(channel: Channel) {
     /** Ends at once, whatever the connection is doing. */
     end(): void {
       ended = true
-      clearInterval(deaf)
-      clearTimeout(retry)
+      clearInterval(pollTimer)
+      clearTimeout(retryTimer)
       socket.destroy()
     },
   }
 }
 
-/** Connects, and calls `lose` when the connection has ended. Rejects if there is no connection. */
-async function listenOn(socket: Socket, { settings, channel, notified }: Channel, lose: () => void): Promise<void> {
+/** Connects, and calls `onLost` when the connection has ended. Rejects if it cannot connect. */
+async function listenOn(
+  socket: Socket,
+  { settings, channel, onAnnouncement }: Channel,
+  onLost: () => void,
+): Promise<void> {
   const listen = `listen ${pg.escapeIdentifier(channel)}`
   const client = new pg.Client({ ...settings, stream: () => socket })
-  // The end of the connection is always reported too.
+  // After an error, `end` follows.
   client.on('error', () => {})
-  client.on('notification', ({ payload }) => notified(payload))
+  client.on('notification', ({ payload }) => onAnnouncement(payload))
   try {
     await client.connect()
     await client.query(listen)
@@ -74,20 +78,20 @@ async function listenOn(socket: Socket, { settings, channel, notified }: Channel
     socket.destroy()
     throw error
   }
-  // Listening twice has no further effect.
-  const beat = createBeat(socket, () => client.query(listen))
+  // Sending LISTEN again has no effect, so it serves as a ping.
+  const heartbeat = startHeartbeat(socket, () => client.query(listen))
   client.once('end', () => {
-    clearInterval(beat)
-    lose()
+    clearInterval(heartbeat)
+    onLost()
   })
 }
 
 /** Checks the connection regularly and destroys its socket if there is no answer. */
-function createBeat(socket: Socket, ask: () => Promise<unknown>): NodeJS.Timeout {
-  const beat = setInterval(() => {
-    const silence = setTimeout(() => socket.destroy(), SILENCE_MS).unref()
-    const heardFrom = () => clearTimeout(silence)
-    ask().then(heardFrom, heardFrom)
-  }, BEAT_MS)
-  return beat.unref()
+function startHeartbeat(socket: Socket, ping: () => Promise<unknown>): NodeJS.Timeout {
+  const heartbeat = setInterval(() => {
+    const timeout = setTimeout(() => socket.destroy(), HEARTBEAT_TIMEOUT_MS).unref()
+    const answered = () => clearTimeout(timeout)
+    ping().then(answered, answered)
+  }, HEARTBEAT_MS)
+  return heartbeat.unref()
 }

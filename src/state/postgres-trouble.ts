@@ -13,13 +13,13 @@ export const cannotOpen = (error: Failure, address: Address) => new StartError(s
 /**
  * Errors of the connection, the server or the database rather than of a statement: system errors, and SQLSTATE classes.
  */
-const ofTheServer = /^(E[A-Z]+|08...|25006|28...|3D...|53...|57...|58...|XX...)$/
-const ofTheConnection = /terminated|timeout|connection|not queryable/i
+const serverErrorCodes = /^(E[A-Z]+|08...|25006|28...|3D...|53...|57...|58...|XX...)$/
+const connectionErrors = /terminated|timeout|connection|not queryable/i
 
 /** What an error says about the database as a whole; `undefined` for errors of a single statement, and other errors. */
 export function troubleWith(error: Failure, address: Address): Trouble | undefined {
   const { code, message } = error
-  if (!(code === undefined ? ofTheConnection.test(message) : ofTheServer.test(code))) return undefined
+  if (!(code === undefined ? connectionErrors.test(message) : serverErrorCodes.test(code))) return undefined
   const { server, database } = address
   return {
     sentence: `The database of the state ("${database}" in PostgreSQL at ${server}) cannot be used at the moment. Try again later.`,
@@ -78,11 +78,11 @@ export function addressOf(url: string): Address {
   // database, and shown.
   const afterHost = url.replace(/^\w+:\/\/[^/?#]*/, '')
   if (/[@#]/.test(afterHost)) throw unreadable()
-  const { host, port, user = '', database = '' } = parsed(url)
+  const { host, port, user = '', database = '' } = parseUrl(url)
   return { server: host.startsWith('/') ? host : `${host}:${port}`, user, database }
 }
 
-function parsed(url: string): pg.Client {
+function parseUrl(url: string): pg.Client {
   try {
     return new pg.Client({ connectionString: url })
   } catch (error) {

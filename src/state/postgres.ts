@@ -4,7 +4,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { StartError } from '../check/problem.js'
 import { isCurrent, migrate } from './migrations.js'
-import { type Hearing, hear } from './notifications.js'
+import { type ChangeListener, openChangeListener } from './notifications.js'
 import { addressOf, cannotOpen, troubleWith } from './postgres-trouble.js'
 import { createSqlStore, type Database } from './sql.js'
 import type { Store } from './store.js'
@@ -23,7 +23,7 @@ const WRITERS_PATIENCE_MS = 30_000
 /** If the database does not answer within this time, callers get an error instead of waiting forever. */
 const ANSWER_MS = 10_000
 
-const connection: pg.ClientConfig = {
+const connectionSettings: pg.ClientConfig = {
   application_name: 'standin',
   connectionTimeoutMillis: 10_000,
   keepAlive: true,
@@ -33,36 +33,36 @@ const connection: pg.ClientConfig = {
 /** Connects, and creates the tables if they do not exist. Throws a StartError if that fails. */
 export async function openPostgres(url: string): Promise<Store> {
   const address = addressOf(url)
-  const settings = { ...connection, connectionString: url }
+  const settings = { ...connectionSettings, connectionString: url }
   const pool = poolFor(settings)
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA)
-  const own = randomUUID()
-  let tell = () => {}
-  let hearing: Hearing | undefined
+  const ownId = randomUUID()
+  let onChange = () => {}
+  let changeListener: ChangeListener | undefined
 
   async function close() {
-    hearing?.end()
+    changeListener?.end()
     await pool.end()
   }
 
   try {
     if (!(await isCurrent(db, `${address.server}/${address.database}`)))
       await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
-    // Our own listeners have already been told.
-    const notified = (announcement?: string) => announcement !== own && tell()
-    hearing = await hear({ settings, channel: CHANNEL, notified })
+    // Our own listeners have already been notified.
+    const onAnnouncement = (announcement?: string) => announcement !== ownId && onChange()
+    changeListener = await openChangeListener({ settings, channel: CHANNEL, onAnnouncement })
   } catch (error) {
     await close()
     throw error instanceof StartError ? error : cannotOpen(error as Error, address)
   }
 
   return createSqlStore({
-    ...{ reading: db, writing: db, lock, close },
+    ...{ readDb: db, writeDb: db, lock, close },
     async announce(transaction) {
-      await sql`select pg_notify(${CHANNEL}, ${own})`.execute(transaction)
+      await sql`select pg_notify(${CHANNEL}, ${ownId})`.execute(transaction)
     },
     follow(listener) {
-      tell = listener
+      onChange = listener
     },
     troubleOf: error => troubleWith(error as Error, address),
   })

@@ -10,8 +10,8 @@ interface Lookup<Row> {
   readonly indexed: readonly (keyof Row & string)[]
   /** The column by which rows are sorted, ascending. Without one, the newest row is first. */
   readonly order?: keyof Row & string
-  /** For tables whose rows give access: access ends when the row is removed or one of these columns changes. */
-  readonly doors?: readonly (keyof Row & string)[]
+  /** Only for tables whose rows give access, which ends when a row is removed or one of these columns changes. */
+  readonly accessColumns?: readonly (keyof Row & string)[]
 }
 
 const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
@@ -19,9 +19,9 @@ const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
     key: 'id',
     unique: ['email', 'phone'],
     indexed: ['new_email', 'new_phone'],
-    doors: ['banned_until', 'deleted_at', 'role'],
+    accessColumns: ['banned_until', 'deleted_at', 'role'],
   },
-  sessions: { key: 'id', unique: [], indexed: ['user_id'], doors: [] },
+  sessions: { key: 'id', unique: [], indexed: ['user_id'], accessColumns: [] },
   refresh_tokens: { key: 'token', unique: [], indexed: ['session_id', 'user_id', 'parent'] },
   one_time_tokens: { key: 'id', unique: [], indexed: ['user_id', 'token_hash'] },
   flow_states: { key: 'id', unique: [], indexed: ['user_id', 'auth_code'] },
@@ -29,7 +29,7 @@ const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
     key: 'id',
     unique: ['digest'],
     indexed: ['user_id'],
-    doors: ['user_id', 'digest', 'expires_at', 'revoked_at'],
+    accessColumns: ['user_id', 'digest', 'expires_at', 'revoked_at'],
   },
   messages: { key: 'id', unique: [], indexed: [] },
   resources: { key: 'id', unique: [], indexed: ['scope', 'path'] },
@@ -89,12 +89,12 @@ interface Forms<T> {
 }
 
 /** Converts a row, or some columns of one, to its stored form. Throws a TypeError for a value that cannot be stored. */
-export function kept<T>({ json }: AnyShape, row: AnyRow, forms: Forms<T>): Record<string, T> {
+export function storedForm<T>({ json }: AnyShape, row: AnyRow, forms: Forms<T>): Record<string, T> {
   const columns = Object.entries(row).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
     columns.map(([column, value]) => {
       if (json.includes(column)) return [column, forms.json(JSON.stringify(value))]
-      if (isValue(value) && isWhole(value)) return [column, forms.value(value)]
+      if (isValue(value) && isStorable(value)) return [column, forms.value(value)]
       throw new TypeError(
         `${column} cannot be kept: it is no text, number or boolean, or text with NUL or half a character.`,
       )
@@ -114,7 +114,7 @@ const isValue = (value: unknown): value is ColumnValue =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
 /** Which values can be stored. The same for all kinds of state. */
-export const isWhole = (value: ColumnValue): boolean => typeof value !== 'string' || isKeepable(value)
+export const isStorable = (value: ColumnValue): boolean => typeof value !== 'string' || isKeepable(value)
 
 export const takenError = () => new TakenError('A row with this key or this unique value already exists.')
 
@@ -123,41 +123,41 @@ const refreshToken = /^[a-z0-9]{12}$/
 /**
  * The formats of secrets in clear, as earlier versions stored them. A hand-written document may contain them as well.
  */
-const inClear: { readonly [N in TableName]?: Readonly<Record<string, RegExp>> } = {
+const plainSecrets: { readonly [N in TableName]?: Readonly<Record<string, RegExp>> } = {
   refresh_tokens: { token: refreshToken, parent: refreshToken },
   one_time_tokens: { token_hash: /^(pkce_)?[\da-f]{56}$/ },
   flow_states: { auth_code: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/ },
 }
 
-export const tablesWithSecrets = Object.keys(inClear) as readonly TableName[]
+export const tablesWithSecrets = Object.keys(plainSecrets) as readonly TableName[]
 
 /** Replaces secrets in clear by digests. */
 export function withDigests(table: TableName, row: AnyRow): AnyRow {
-  const digests = Object.entries(inClear[table] ?? {}).flatMap(([column, form]) => {
+  const digests = Object.entries(plainSecrets[table] ?? {}).flatMap(([column, pattern]) => {
     const value = row[column]
-    return typeof value === 'string' && form.test(value) ? [[column, digestOf(value)]] : []
+    return typeof value === 'string' && pattern.test(value) ? [[column, digestOf(value)]] : []
   })
   return { ...row, ...Object.fromEntries(digests) }
 }
 
-/** Detects whether some work ends access: rows that are removed, banned or revoked. */
+/** Detects whether changes end access: rows that are removed, banned or revoked. */
 export function watchAccess(tables: Tables) {
-  let closed = false
+  let endedAccess = false
   const watched = (name: TableName): AnyTable => {
     const table = tables[name] as unknown as AnyTable
-    const { doors } = shapeOf(name)
-    if (!doors) return table
+    const { accessColumns } = shapeOf(name)
+    if (!accessColumns) return table
     return {
       ...table,
       async update(key, changes) {
-        const touched = doors.filter(column => changes[column] !== undefined)
+        const touched = accessColumns.filter(column => changes[column] !== undefined)
         const before = touched.length > 0 ? await table.get(key) : undefined
         await table.update(key, changes)
-        if (before && touched.some(column => before[column] !== changes[column])) closed = true
+        if (before && touched.some(column => before[column] !== changes[column])) endedAccess = true
       },
       async remove(where) {
         const removed = await table.remove(where)
-        if (removed > 0) closed = true
+        if (removed > 0) endedAccess = true
         return removed
       },
     }
@@ -165,8 +165,8 @@ export function watchAccess(tables: Tables) {
   return {
     tables: tablesOf(watched),
     /** Whether access may have ended. */
-    get closed(): boolean {
-      return closed
+    get endedAccess(): boolean {
+      return endedAccess
     },
   }
 }

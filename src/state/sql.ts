@@ -7,9 +7,9 @@ import {
   type AnyTable,
   type ColumnValue,
   conditions,
-  isWhole,
-  kept,
+  isStorable,
   shapeOf,
+  storedForm,
   tablesOf,
   takenError,
   watchAccess,
@@ -22,8 +22,8 @@ export type Database = Record<string, Record<string, Cell>>
 
 /** The parts of a database that differ, apart from its dialect. */
 interface SqlSource {
-  readonly reading: Kysely<Database>
-  readonly writing: Kysely<Database>
+  readonly readDb: Kysely<Database>
+  readonly writeDb: Kysely<Database>
   /** For readers that share one connection. */
   readonly inTurn?: Turns
   /** Called first in each transaction that writes. Waits until no other process is writing. */
@@ -38,22 +38,22 @@ interface SqlSource {
 const atOnce: Turns = work => work()
 
 export function createSqlStore(source: SqlSource): Store {
-  const { reading, writing, inTurn = atOnce, lock, announce, follow, close, troubleOf } = source
+  const { readDb, writeDb, inTurn = atOnce, lock, announce, follow, close, troubleOf } = source
   return {
     read(work) {
       // A snapshot: changes committed in the meantime are not visible.
-      const look = reading.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
-      return inTurn(() => within(look, transaction => work(tablesIn(transaction))))
+      const snapshot = readDb.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+      return inTurn(() => inTransaction(snapshot, transaction => work(tablesIn(transaction))))
     },
     write(work) {
       // A stricter level would see the rows from before the wait, and not those of the writer that it waited for.
-      const change = writing.transaction().setIsolationLevel('read committed')
-      return within(change, async transaction => {
+      const writeTransaction = writeDb.transaction().setIsolationLevel('read committed')
+      return inTransaction(writeTransaction, async transaction => {
         await lock?.(transaction)
-        const doors = watchAccess(tablesIn(transaction))
-        const result = await work(doors.tables)
-        if (doors.closed) await announce?.(transaction)
-        return { result, closed: doors.closed }
+        const watched = watchAccess(tablesIn(transaction))
+        const result = await work(watched.tables)
+        if (watched.endedAccess) await announce?.(transaction)
+        return { result, endedAccess: watched.endedAccess }
       })
     },
     follow,
@@ -62,20 +62,20 @@ export function createSqlStore(source: SqlSource): Store {
   }
 }
 
-/** Does work in a transaction. If the work fails, rejects with its error. */
-async function within<T>(
+/** Runs work in a transaction. If the work fails, rejects with its error. */
+async function inTransaction<T>(
   transaction: TransactionBuilder<Database>,
   work: (transaction: Transaction<Database>) => Promise<T>,
 ): Promise<T> {
   let failure: { readonly error: unknown } | undefined
-  const whole = transaction.execute(transaction =>
+  const execution = transaction.execute(transaction =>
     work(transaction).catch(error => {
       failure = { error }
       throw error
     }),
   )
   // If the connection is lost, the rollback fails as well and would hide the real error.
-  return whole.catch(error => Promise.reject(failure ? failure.error : error))
+  return execution.catch(error => Promise.reject(failure ? failure.error : error))
 }
 
 const tablesIn = (db: Kysely<Database>) => tablesOf(name => tableIn(db, name, shapeOf(name)))
@@ -84,27 +84,27 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
   const { key: keyColumn } = shape
   return {
     get: key => rowOf(db, name, shape, key),
-    find: async (where, page) => (isImpossible(where) ? [] : rowsOf(db, name, shape, where, page)),
+    find: async (where, page) => (cannotMatch(where) ? [] : rowsOf(db, name, shape, where, page)),
     async count(where) {
-      if (isImpossible(where)) return 0
+      if (cannotMatch(where)) return 0
       const rows = db.selectFrom(name).select(eb => eb.fn.countAll().as('rows'))
-      return Number((await rows.where(matching(where)).executeTakeFirstOrThrow()).rows)
+      return Number((await rows.where(whereClause(where)).executeTakeFirstOrThrow()).rows)
     },
     async insert(row) {
       const insertion = db.insertInto(name).values(encoded(shape, row))
       // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
-      const done = await insertion.onConflict(conflict => conflict.doNothing()).executeTakeFirst()
-      if (done.numInsertedOrUpdatedRows === 0n) throw takenError()
+      const result = await insertion.onConflict(conflict => conflict.doNothing()).executeTakeFirst()
+      if (result.numInsertedOrUpdatedRows === 0n) throw takenError()
     },
     async update(key, changes) {
       const columns = encoded(shape, changes)
-      if (Object.keys(columns).length === 0 || !isWhole(key)) return
+      if (Object.keys(columns).length === 0 || !isStorable(key)) return
       if (await isTaken(db, name, shape, columns, key)) throw takenError()
       await db.updateTable(name).set(columns).where(keyColumn, '=', key).execute()
     },
     async remove(where) {
-      if (isImpossible(where)) return 0
-      const { numDeletedRows } = await db.deleteFrom(name).where(matching(where)).executeTakeFirst()
+      if (cannotMatch(where)) return 0
+      const { numDeletedRows } = await db.deleteFrom(name).where(whereClause(where)).executeTakeFirst()
       return Number(numDeletedRows)
     },
   }
@@ -120,7 +120,7 @@ async function rowsOf(
   const rows = db
     .selectFrom(name)
     .selectAll()
-    .where(matching(where))
+    .where(whereClause(where))
     .orderBy(shape.order ?? 'created_at', shape.order === undefined ? 'desc' : 'asc')
     .orderBy(shape.key, 'asc')
     // SQLite has no offset without a limit.
@@ -130,41 +130,44 @@ async function rowsOf(
 }
 
 async function rowOf(db: Kysely<Database>, name: string, shape: AnyShape, key: string): Promise<AnyRow | undefined> {
-  if (!isWhole(key)) return undefined
+  if (!isStorable(key)) return undefined
   const row = await db.selectFrom(name).selectAll().where(shape.key, '=', key).executeTakeFirst()
   return row && decoded(shape, row)
 }
 
 /**
- * Whether another row already has a unique value that the row `own` wants. There is only one writer, so the answer
- * stays true until it has written.
+ * Whether a row other than `ownKey` already has one of the new unique values. There is only one writer, so the answer
+ * stays valid until it has written.
  */
 async function isTaken(
   db: Kysely<Database>,
   name: string,
   shape: AnyShape,
   columns: Record<string, Cell>,
-  own: string,
+  ownKey: string,
 ): Promise<boolean> {
-  const claimed = [shape.key, ...shape.unique].filter(column => typeof columns[column] === 'string')
-  if (claimed.length === 0 || !(await rowOf(db, name, shape, own))) return false
+  const uniqueColumns = [shape.key, ...shape.unique].filter(column => typeof columns[column] === 'string')
+  if (uniqueColumns.length === 0 || !(await rowOf(db, name, shape, ownKey))) return false
   const other = db
     .selectFrom(name)
     .select(shape.key)
-    .where(shape.key, '!=', own)
-    .where(eb => eb.or(claimed.map(column => eb(column, '=', columns[column] as string))))
+    .where(shape.key, '!=', ownKey)
+    .where(eb => eb.or(uniqueColumns.map(column => eb(column, '=', columns[column] as string))))
   return (await other.executeTakeFirst()) !== undefined
 }
 
-/** A lone surrogate would be sent as another character, and PostgreSQL refuses to search for NUL. */
-const isImpossible = (where: AnyRow) => conditions(where).some(([, value]) => !isWhole(value))
+/**
+ * Whether no row can match, because a value cannot be stored. The query must not be sent: a lone surrogate would become
+ * another character, and PostgreSQL refuses NUL.
+ */
+const cannotMatch = (where: AnyRow) => conditions(where).some(([, value]) => !isStorable(value))
 
-const matching = (where: AnyRow) => (eb: ExpressionBuilder<Database, string>) =>
-  eb.and(conditions(where).map(([column, value]) => eb(column, value === null ? 'is' : '=', cell(value))))
+const whereClause = (where: AnyRow) => (eb: ExpressionBuilder<Database, string>) =>
+  eb.and(conditions(where).map(([column, value]) => eb(column, value === null ? 'is' : '=', cellOf(value))))
 
-const cell = (value: ColumnValue): Cell => (typeof value === 'boolean' ? Number(value) : value)
+const cellOf = (value: ColumnValue): Cell => (typeof value === 'boolean' ? Number(value) : value)
 
-const encoded = (shape: AnyShape, row: AnyRow) => kept<Cell>(shape, row, { json: text => text, value: cell })
+const encoded = (shape: AnyShape, row: AnyRow) => storedForm<Cell>(shape, row, { json: text => text, value: cellOf })
 
 function decoded({ json, booleans }: AnyShape, row: Record<string, Cell>): AnyRow {
   const decoded: Record<string, unknown> = { ...row }

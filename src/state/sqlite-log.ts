@@ -1,4 +1,4 @@
-/** Checks SQLite's write-ahead log for damage, since SQLite silently ignores everything after it. */
+/** Checks SQLite's write-ahead log for damage, since SQLite silently ignores everything after a damaged frame. */
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -36,19 +36,19 @@ function damageIn(file: string): string | undefined {
   if (size <= HEADER || size > LONGEST_BYTES) return undefined
   const log = readFileSync(`${file}-wal`)
   const magic = log.readUInt32BE(0)
-  const sum = checksums(magic === 0x377f0683)
-  const isGood = (magic === 0x377f0682 || magic === 0x377f0683) && sum.fits(log.subarray(0, 24), log, 24)
-  if (!isGood) return ' at its beginning'
+  const checksum = checksums(magic === 0x377f0683)
+  const isHeaderValid = (magic === 0x377f0682 || magic === 0x377f0683) && checksum.matches(log.subarray(0, 24), log, 24)
+  if (!isHeaderValid) return ' at its beginning'
   const frameBytes = FRAME_HEADER + log.readUInt32BE(8)
   const salts = log.subarray(16, 24)
   /** Frames with other salts are left over from before the log was last emptied. */
   const isOurs = (at: number) => log.subarray(at + 8, at + 16).equals(salts)
   let at = HEADER
   for (; at + frameBytes <= log.length && isOurs(at); at += frameBytes) {
-    const isWhole =
-      sum.fits(log.subarray(at, at + 8), log, -1) ||
-      sum.fits(log.subarray(at + FRAME_HEADER, at + frameBytes), log, at + 16)
-    if (!isWhole) return ` at byte ${at}`
+    const isFrameValid =
+      checksum.matches(log.subarray(at, at + 8), log, -1) ||
+      checksum.matches(log.subarray(at + FRAME_HEADER, at + frameBytes), log, at + 16)
+    if (!isFrameValid) return ` at byte ${at}`
   }
   for (let later = at; later + frameBytes <= log.length; later += frameBytes) if (isOurs(later)) return ` at byte ${at}`
   return undefined
@@ -56,19 +56,19 @@ function damageIn(file: string): string | undefined {
 
 /** SQLite's checksum, which continues from one part of the file to the next. */
 function checksums(isBigEndian: boolean) {
-  let [one, other] = [0, 0]
+  let [s0, s1] = [0, 0]
   return {
     /**
      * Adds `bytes` and returns whether the log contains the checksum at `at`. If `at` is negative, there is nothing to
      * compare yet.
      */
-    fits(bytes: Buffer, log: Buffer, at: number): boolean {
+    matches(bytes: Buffer, log: Buffer, at: number): boolean {
       for (let i = 0; i + 8 <= bytes.length; i += 8) {
         const word = (from: number) => (isBigEndian ? bytes.readUInt32BE(from) : bytes.readUInt32LE(from))
-        one = (one + word(i) + other) >>> 0
-        other = (other + word(i + 4) + one) >>> 0
+        s0 = (s0 + word(i) + s1) >>> 0
+        s1 = (s1 + word(i + 4) + s0) >>> 0
       }
-      return at >= 0 && log.readUInt32BE(at) === one && log.readUInt32BE(at + 4) === other
+      return at >= 0 && log.readUInt32BE(at) === s0 && log.readUInt32BE(at + 4) === s1
     },
   }
 }

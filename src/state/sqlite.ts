@@ -20,14 +20,14 @@ import { createSqlStore, type Database } from './sql.js'
 import { reportDamage } from './sqlite-log.js'
 import type { Store, Trouble } from './store.js'
 
-/** How long to wait for another process that is starting, which takes much less. */
+/** How long to wait for another process that is starting. That takes much less. */
 const OPENING_PATIENCE_MS = 3000
-const LOOK_EVERY_MS = 250
+const POLL_MS = 250
 
 /** Opens the file, or creates it if it does not exist. Throws a StartError if that fails. */
 export async function openSqlite(file: string, warn: (sentence: string) => void): Promise<Store> {
   try {
-    makeRoomFor(file)
+    createFile(file)
     await reportDamage(file, warn)
     return await open(file)
   } catch (error) {
@@ -40,12 +40,12 @@ async function open(file: string): Promise<Store> {
   // Two connections, because on a single one a reader would see unfinished changes of a writer.
   const writer = new Libsql(file)
   const reader = new Libsql(file)
-  const writing = new Kysely<Database>({ dialect: sqliteDialect(writer) })
-  const reading = new Kysely<Database>({ dialect: sqliteDialect(reader) })
-  let looks: NodeJS.Timeout | undefined
+  const writeDb = new Kysely<Database>({ dialect: sqliteDialect(writer) })
+  const readDb = new Kysely<Database>({ dialect: sqliteDialect(reader) })
+  let pollTimer: NodeJS.Timeout | undefined
 
   function close() {
-    clearInterval(looks)
+    clearInterval(pollTimer)
     reader.close()
     writer.close()
   }
@@ -53,39 +53,39 @@ async function open(file: string): Promise<Store> {
   try {
     await whenFree(() => prepare(writer), OPENING_PATIENCE_MS)
     reader.exec(`pragma busy_timeout = ${OPENING_PATIENCE_MS}; pragma query_only = on`)
-    if (!(await isCurrent(reading, file))) await migrateFile(writer, writing)
+    if (!(await isCurrent(readDb, file))) await migrateFile(writer, writeDb)
   } catch (error) {
     close()
     throw error
   }
 
   return createSqlStore({
-    reading,
-    writing,
-    // Kysely also makes them wait, but wakes all of them whenever one is done.
+    readDb,
+    writeDb,
+    // Kysely also queues readers, but wakes all of them whenever one is done.
     inTurn: createTurns(),
-    follow(tell) {
-      looks = lookForChanges(writer, tell)
+    follow(onChange) {
+      pollTimer = pollForChanges(writer, onChange)
     },
     troubleOf: error => troubleWith(file, error as Failure),
     async close() {
-      gather(writer)
+      checkpoint(writer)
       close()
     },
   })
 }
 
-async function migrateFile(writer: SqliteFile, writing: Kysely<Database>): Promise<void> {
+async function migrateFile(writer: SqliteFile, writeDb: Kysely<Database>): Promise<void> {
   // A migration may remove secrets, which must not stay behind in free pages.
   writer.exec('pragma secure_delete = on')
-  await writing.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
+  await writeDb.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
 }
 
 /** Creates the file and its folder for this user only, since it contains hashes of passwords and keys. */
-function makeRoomFor(file: string) {
-  const made = makeFolder(path.dirname(file), 0o700)
+function createFile(file: string) {
+  const newFolder = makeFolder(path.dirname(file), 0o700)
   // An existing folder may be committed on purpose; its owner decides what it contains.
-  if (made !== undefined) writeFileSync(path.join(made, '.gitignore'), '*\n')
+  if (newFolder !== undefined) writeFileSync(path.join(newFolder, '.gitignore'), '*\n')
   closeSync(openSync(file, 'a', 0o600))
 }
 
@@ -96,20 +96,20 @@ function prepare(writer: Libsql.Database) {
 }
 
 /** Writes everything into the main file, so that it can be copied. Skipped if that is not possible at the moment. */
-function gather(writer: Libsql.Database) {
+function checkpoint(writer: Libsql.Database) {
   try {
     writer.exec('pragma wal_checkpoint(truncate)')
   } catch {}
 }
 
-function lookForChanges(writer: Libsql.Database, tell: () => void): NodeJS.Timeout {
-  let seen = dataVersion(writer)
-  const look = () => {
-    const now = dataVersion(writer)
-    if (now !== undefined && now !== seen) tell()
-    seen = now ?? seen
+function pollForChanges(writer: Libsql.Database, onChange: () => void): NodeJS.Timeout {
+  let lastVersion = dataVersion(writer)
+  const poll = () => {
+    const version = dataVersion(writer)
+    if (version !== undefined && version !== lastVersion) onChange()
+    lastVersion = version ?? lastVersion
   }
-  return setInterval(look, LOOK_EVERY_MS).unref()
+  return setInterval(poll, POLL_MS).unref()
 }
 
 /** A number that changes when another connection has changed the file; undefined if it cannot be read at the moment. */
@@ -123,11 +123,11 @@ function dataVersion(writer: Libsql.Database): number | undefined {
 }
 
 /** SQLite's errors about its file rather than about a statement. */
-const ofTheFile = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)/
+const fileErrorCodes = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)/
 
 function troubleWith(file: string, error: Partial<Failure>): Trouble | undefined {
   const { code = '', message = '' } = error
-  if (!ofTheFile.test(code)) return undefined
+  if (!fileErrorCodes.test(code)) return undefined
   const failure = { code, message }
   return { sentence: `The state cannot be kept: ${reason(file, failure)}`, line: cannotKeep(file, failure) }
 }
@@ -228,12 +228,12 @@ const isCell = (value: unknown) => value === null || typeof value === 'string' |
 
 /** Retries until the file is free. After `patienceMs` it rejects with SQLite's error. */
 async function whenFree<T>(attempt: () => T, patienceMs: number): Promise<T> {
-  const givesUpAt = performance.now() + patienceMs
+  const deadlineMs = performance.now() + patienceMs
   for (;;) {
     try {
       return attempt()
     } catch (error) {
-      if (!isBusy(error) || performance.now() > givesUpAt) throw error
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error
     }
     // SQLite's own waiting would block the process, including the work that will free the file. The pause is random, so
     // that waiting processes do not collide again and again.

@@ -15,11 +15,11 @@ export interface Trouble {
 export interface Store {
   read<T>(work: (tables: Tables) => Promise<T>): Promise<T>
   /**
-   * Called for one piece of work at a time. `closed` says whether it ended the access of a session, a user or a key.
+   * Called for one piece of work at a time. `endedAccess` says whether a session, a user or a key has lost access.
    */
-  write<T>(work: (tables: Tables) => Promise<T>): Promise<{ readonly result: T; readonly closed: boolean }>
-  /** Calls `tell` whenever another process may have ended access. */
-  follow(tell: () => void): void
+  write<T>(work: (tables: Tables) => Promise<T>): Promise<{ readonly result: T; readonly endedAccess: boolean }>
+  /** Calls `onChange` whenever another process may have ended access. */
+  follow(onChange: () => void): void
   /** Called once, when nothing is read or written any more. */
   close(): Promise<void>
   /** What an error says about the place where rows are stored; `undefined` for other errors. */
@@ -32,7 +32,7 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
   const inTurn = createTurns()
   const { run, close } = createAccess(store, warn)
 
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener()
   }
 
@@ -40,12 +40,12 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
     read: work => run('read', () => store.read(work)),
     write: work =>
       run('write', async () => {
-        const { result, closed } = await inTurn(() => store.write(work))
-        if (closed) tell()
+        const { result, endedAccess } = await inTurn(() => store.write(work))
+        if (endedAccess) notify()
         return result
       }),
     onRevoked(listener) {
-      if (listeners.size === 0) store.follow(tell)
+      if (listeners.size === 0) store.follow(notify)
       listeners.add(listener)
     },
     close,
@@ -56,7 +56,7 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
 function createAccess(store: Store, warn: (sentence: string) => void) {
   const running = new Set<Promise<unknown>>()
   const orUnavailable = createGuard(store, warn)
-  let end: Promise<void> | undefined
+  let closing: Promise<void> | undefined
 
   async function finish() {
     await Promise.allSettled(running)
@@ -65,8 +65,8 @@ function createAccess(store: Store, warn: (sentence: string) => void) {
 
   return {
     async run<T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> {
-      // A request that is still under way when Standin stops.
-      if (end) throw hasStopped()
+      // A request was still being answered when Standin stopped.
+      if (closing) throw hasStopped()
       const promise = work()
       running.add(promise)
       try {
@@ -76,29 +76,29 @@ function createAccess(store: Store, warn: (sentence: string) => void) {
       }
     },
     close() {
-      end ??= finish()
-      return end
+      closing ??= finish()
+      return closing
     },
   }
 }
 
-/** Turns trouble with the storage into a 503, and warns when it begins and ends. */
+/** Turns an error of the storage into a 503, and warns when the trouble begins and ends. */
 function createGuard({ troubleOf }: Store, warn: (sentence: string) => void) {
-  /** The kind of access that has failed. A full disk can still be read, which does not end the trouble. */
-  let failing: 'read' | 'write' | undefined
+  /** What has failed. A full disk can still be read, so a successful read does not end the trouble of a write. */
+  let failedKind: 'read' | 'write' | undefined
   return async <T>(kind: 'read' | 'write', work: Promise<T>): Promise<T> => {
     try {
       const result = await work
-      if (failing !== undefined && (failing === 'read' || kind === 'write')) {
-        failing = undefined
+      if (failedKind !== undefined && (failedKind === 'read' || kind === 'write')) {
+        failedKind = undefined
         warn('The state can be used again.')
       }
       return result
     } catch (error) {
       const trouble = troubleOf?.(error)
       if (!trouble) throw error
-      if (failing === undefined) warn(trouble.line)
-      failing ??= kind
+      if (failedKind === undefined) warn(trouble.line)
+      failedKind ??= kind
       throw stateUnavailable(trouble.sentence)
     }
   }
