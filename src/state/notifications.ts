@@ -9,7 +9,7 @@ interface Channel {
   onAnnouncement(announcement?: string): void
 }
 
-export type ChangeListener = Awaited<ReturnType<typeof openChangeListener>>
+export type AnnouncementListener = Awaited<ReturnType<typeof listenForAnnouncements>>
 
 /** While there is no connection, announcements may be missed, so a change is assumed this often. */
 const POLL_MS = 500
@@ -21,7 +21,7 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
 /** Resolves when it is listening; rejects if the first connection fails. */
-export async function openChangeListener(channel: Channel) {
+export async function listenForAnnouncements(channel: Channel) {
   const { onAnnouncement } = channel
   let ended = false
   let socket = new Socket()

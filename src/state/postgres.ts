@@ -4,7 +4,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { StartError } from '../check/problem.js'
 import { isCurrent, migrate } from './migrations.js'
-import { type ChangeListener, openChangeListener } from './notifications.js'
+import { type AnnouncementListener, listenForAnnouncements } from './notifications.js'
 import { addressOf, cannotOpen, troubleWith } from './postgres-trouble.js'
 import { createSqlStore, type Database } from './sql.js'
 import type { Store } from './store.js'
@@ -38,10 +38,10 @@ export async function openPostgres(url: string): Promise<Store> {
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA)
   const ownId = randomUUID()
   let onChange = () => {}
-  let changeListener: ChangeListener | undefined
+  let announcementListener: AnnouncementListener | undefined
 
   async function close() {
-    changeListener?.end()
+    announcementListener?.end()
     await pool.end()
   }
 
@@ -50,7 +50,7 @@ export async function openPostgres(url: string): Promise<Store> {
       await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
     // Our own listeners have already been notified.
     const onAnnouncement = (announcement?: string) => announcement !== ownId && onChange()
-    changeListener = await openChangeListener({ settings, channel: CHANNEL, onAnnouncement })
+    announcementListener = await listenForAnnouncements({ settings, channel: CHANNEL, onAnnouncement })
   } catch (error) {
     await close()
     throw error instanceof StartError ? error : cannotOpen(error as Error, address)
