@@ -4,20 +4,21 @@ import { shortened } from '../core/errors.js'
 import { type Exchange, faultDoneInWords, type Outcome, sourceOf } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import type { JournaledExchange } from './entry.js'
-import { askedOf, bodyBytesOf, endingOf, isMissed, timesOf } from './facts.js'
+import { bodyBytesOf, contentOf, endingOf, isMissed, timesOf } from './facts.js'
 import type { JournalBrief } from './shapes.js'
 
 /** Longer texts are cut to this length. */
-const LONGEST = 300
-/** A bar cannot show more times than these. */
+const MOST_CHARACTERS = 300
+/** A bar in the list cannot show more times. */
 const MOST_TIMES = 60
 
 export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, redact: Redact): JournalBrief {
   const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   // Redacts first and shortens afterwards, since half a secret is not recognized.
-  const redacted = (text: string | null | undefined) => (text == null ? null : shortened(redaction.text(text), LONGEST))
-  const facts = askedOf(exchange)
+  const redacted = (text: string | null | undefined) =>
+    text == null ? null : shortened(redaction.text(text), MOST_CHARACTERS)
+  const content = contentOf(exchange)
   return {
     id: String(id),
     at: new Date(atMs).toISOString(),
@@ -25,10 +26,10 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     path: redacted(path) ?? '',
     endpoint: redacted(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
-    model: redacted(facts.model),
-    prompt: redacted(facts.prompt),
-    call: redacted(facts.call),
-    stream: facts.stream,
+    model: redacted(content.model),
+    prompt: redacted(content.prompt),
+    call: redacted(content.call),
+    stream: content.stream,
     source: sourceOf(outcome),
     fault: redacted(outcome?.fault?.happened ? faultDoneInWords(outcome.fault) : null),
     missed: isMissed(exchange),
@@ -37,7 +38,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     responseBytes: bytesIn(outcome),
     ...timesOf(exchange, durationMs),
     pieces: piecesOf(exchange),
-    piecesAtMs: thinned(outcome?.piecesAtMs ?? []),
+    piecesAtMs: sampled(outcome?.piecesAtMs ?? []),
   }
 }
 
@@ -50,8 +51,8 @@ function bytesIn({ answer, sentBytes }: Partial<Outcome> = {}): number {
   if (Buffer.isBuffer(body)) return body.length
   const { head, before, pieces, after, tail, bytewise } = body
   const length = (text: string) => (bytewise ? text.length : Buffer.byteLength(text))
-  const around = length(before) + length(after)
-  return pieces.reduce((sum, piece) => sum + around + length(piece), length(head) + length(tail))
+  const framing = length(before) + length(after)
+  return pieces.reduce((sum, piece) => sum + framing + length(piece), length(head) + length(tail))
 }
 
 /** The number of pieces with a time, or of all pieces if more were sent than timed. */
@@ -62,7 +63,7 @@ function piecesOf({ outcome }: Exchange): number {
   return complete && piecesAtMs.length >= MOST_PIECES_TIMED ? answer.body.pieces.length : piecesAtMs.length
 }
 
-function thinned(times: readonly number[]): readonly number[] {
+function sampled(times: readonly number[]): readonly number[] {
   if (times.length <= MOST_TIMES) return times
   const step = (times.length - 1) / (MOST_TIMES - 1)
   return Array.from({ length: MOST_TIMES }, (_, i) => times[Math.round(i * step)] ?? 0)

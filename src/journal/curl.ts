@@ -4,27 +4,27 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
 import { isTooDeep, jsonOf, unverified } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
-import { isForm, openText } from './entry.js'
+import { bodyText, isForm } from './entry.js'
 import { isRepeatable } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 
 /** Hop-by-hop headers, and headers that only identify the client. */
-const leftOut =
+const omittedHeaders =
   /^(host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*|x-stainless-.*|sec-.*)$/
 
-/** These are credentials, which the command takes from the environment. */
+/** Headers whose credentials the command takes from the environment. */
 const credentialHeaders = ['authorization', 'apikey'] as const
 
 export function curlOf(exchange: Exchange, redact: Redact, url: string): string {
   const redaction = redact(credentialsOf(exchange, redact))
-  const { head, argument } = bodyOf(exchange, redaction)
+  const { prefix, argument } = bodyOf(exchange, redaction)
   const parts = [
     ['curl', ...flagsOf(exchange, argument !== undefined), quoted(url + targetOf(exchange, redaction))].join(' '),
     ...credentialsIn(exchange),
     ...headersOf(exchange.headers, redaction, argument !== undefined),
     ...(argument === undefined ? [] : [argument]),
   ]
-  return `${head}${parts.join(' \\\n  ')}\n`
+  return `${prefix}${parts.join(' \\\n  ')}\n`
 }
 
 function flagsOf({ method, path, query, headers, outcome }: Exchange, hasBody: boolean): readonly string[] {
@@ -57,10 +57,10 @@ function credentialsIn({ headers, caller }: Exchange): readonly string[] {
 }
 
 function headersOf(headers: IncomingHttpHeaders, redaction: Redaction, hasBody: boolean): readonly string[] {
-  const kept = Object.entries(headers).filter(
-    ([name]) => !leftOut.test(name) && !(credentialHeaders as readonly string[]).includes(name),
+  const shown = Object.entries(headers).filter(
+    ([name]) => !omittedHeaders.test(name) && !(credentialHeaders as readonly string[]).includes(name),
   )
-  const flat = redaction.headers(kept.flatMap(([name, value]) => [name, String(value)]))
+  const flat = redaction.headers(shown.flatMap(([name, value]) => [name, String(value)]))
   const arguments_: string[] = []
   for (let i = 0; i < flat.length; i += 2) arguments_.push(headerArgument(flat[i] ?? '', flat[i + 1] ?? ''))
   // By default curl sends every body as a form.
@@ -73,42 +73,42 @@ const headerArgument = (name: string, value: string) => `-H ${quoted(value === '
 /** Linux limits an argument to 128 KB. For shell builtins there is no limit. */
 const LONGEST_ARGUMENT_BYTES = 100_000
 
-/** The lines before the command, and curl's argument for the body, if there is one. */
-function bodyOf(exchange: Exchange, redaction: Redaction): { readonly head: string; readonly argument?: string } {
+/** The text before the command (a comment, or what is piped to it), and curl's argument for the body, if there is one. */
+function bodyOf(exchange: Exchange, redaction: Redaction): { readonly prefix: string; readonly argument?: string } {
   const { method, path, body, headers } = exchange
   if (!isRepeatable(exchange))
-    return { head: '# The body of the request is missing here, because the journal has only part of it.\n' }
-  if (body === undefined || body.length === 0 || method === 'HEAD') return { head: '' }
-  const open = openBytes(path, body, redaction, headers['content-type'])
-  const text = open.toString('utf8')
-  if (!isUtf8(open) || hasControl.test(text)) {
-    return { head: `printf %s '${open.toString('base64')}' | base64 --decode | `, argument: '--data-binary @-' }
+    return { prefix: '# The body of the request is missing here, because the journal has only part of it.\n' }
+  if (body === undefined || body.length === 0 || method === 'HEAD') return { prefix: '' }
+  const redacted = redactedBytes(path, body, redaction, headers['content-type'])
+  const text = redacted.toString('utf8')
+  if (!isUtf8(redacted) || hasControl.test(text)) {
+    return { prefix: `printf %s '${redacted.toString('base64')}' | base64 --decode | `, argument: '--data-binary @-' }
   }
-  if (open.length > LONGEST_ARGUMENT_BYTES)
-    return { head: `printf %s ${quoted(text)} | `, argument: '--data-binary @-' }
-  return { head: '', argument: `--data-raw ${quoted(text)}` }
+  if (redacted.length > LONGEST_ARGUMENT_BYTES)
+    return { prefix: `printf %s ${quoted(text)} | `, argument: '--data-binary @-' }
+  return { prefix: '', argument: `--data-raw ${quoted(text)}` }
 }
 
 /** Control characters other than line ends: terminals interpret them, and arguments cannot contain NUL. */
 const hasControl = /[^\P{Cc}\n]/u
 
 /** The original bytes, unless they contain a secret. */
-function openBytes(path: string, body: Buffer, redaction: Redaction, contentType: string | undefined): Buffer {
+function redactedBytes(path: string, body: Buffer, redaction: Redaction, contentType: string | undefined): Buffer {
   if (!isUtf8(body)) return Buffer.from(redaction.text(withoutSecretFields(body.toString('latin1'), path)), 'latin1')
-  const text = openText(path, body)
+  const text = bodyText(path, body)
   const value = jsonOf(text)
   // Other JSON values, and anything else, are treated as text.
   if (typeof value !== 'object' || value === null || isTooDeep(value))
     return Buffer.from(redaction.text(isForm(contentType) ? redaction.query(text) : text))
-  const open = redaction.value(value)
-  return Buffer.from(open === value ? text : JSON.stringify(open))
+  const redacted = redaction.value(value)
+  return Buffer.from(redacted === value ? text : JSON.stringify(redacted))
 }
 
 /** Quotes a word for a POSIX shell, which interprets nothing within single quotes except the quote itself. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The names are those that the banner prints, and TOKEN for the token of a signed-in user. */
-const ofKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
+const variableOfKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
   apiKey: 'OPENAI_API_KEY',
   stranger: 'OPENAI_API_KEY',
   anon: 'SUPABASE_ANON_KEY',
@@ -116,7 +116,7 @@ const ofKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
   user: 'TOKEN',
 }
 
-const ofRole: ReadonlyMap<unknown, string> = new Map([
+const variableOfRole: ReadonlyMap<unknown, string> = new Map([
   ['anon', 'SUPABASE_ANON_KEY'],
   ['service_role', 'SUPABASE_SERVICE_ROLE_KEY'],
 ])
@@ -126,6 +126,6 @@ function variableFor(credential: string, { kind }: Caller): string {
   const [, payload, signature] = credential.split('.')
   if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'
   if (credential.startsWith('sb_secret_')) return 'SUPABASE_SECRET_KEY'
-  if (payload && signature) return ofKind[kind] ?? ofRole.get(unverified(payload).role) ?? 'TOKEN'
-  return ofKind[kind] ?? 'OPENAI_API_KEY'
+  if (payload && signature) return variableOfKind[kind] ?? variableOfRole.get(unverified(payload).role) ?? 'TOKEN'
+  return variableOfKind[kind] ?? 'OPENAI_API_KEY'
 }

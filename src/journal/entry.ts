@@ -44,9 +44,9 @@ export function entryOf(
     ...endingOf(exchange, redacted),
     ...(exchange.nearest && { nearest: redaction.value(exchange.nearest) as ClosestRecording }),
     violations: exchange.violations ?? [],
-    ...(outcome?.upstream && { upstream: saidJson({ answer: outcome.upstream }, { path, redaction, shownBytes }) }),
+    ...(outcome?.upstream && { upstream: responseJson({ answer: outcome.upstream }, { path, redaction, shownBytes }) }),
     response: {
-      ...saidJson(outcome, { path, redaction, shownBytes }),
+      ...responseJson(outcome, { path, redaction, shownBytes }),
       piecesAtMs: outcome?.piecesAtMs ?? [],
     },
     ...timesOf(exchange, durationMs),
@@ -63,63 +63,65 @@ function requestJson(exchange: Exchange, redaction: Redaction, shownBytes: numbe
     headers: pairs(redaction.headers(flat)),
     ...(body &&
       body.length > 0 && {
-        body: readable(openText(path, body.subarray(0, shownBytes)), redaction, headers['content-type']),
+        body: readable(bodyText(path, body.subarray(0, shownBytes)), redaction, headers['content-type']),
       }),
     bytes: bodyBytesOf(exchange),
     truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
   }
 }
 
-interface Telling {
+interface ResponseContext {
   readonly path: string
   readonly redaction: Redaction
   readonly shownBytes: number
 }
 
-function saidJson(
+function responseJson(
   outcome: Partial<Outcome> | undefined,
-  { path, redaction, shownBytes }: Telling,
+  { path, redaction, shownBytes }: ResponseContext,
 ): Omit<JournalEntry['response'], 'piecesAtMs'> {
-  const { headers, beginning, bytes } = saidIn(outcome)
-  // Secrets that the answer hands out, such as a session in a cookie, are also secret in its body.
-  const answered = pairs(headers)
-  const later = redaction.knowing({ headers: Object.entries(answered) })
-  const readableBytes = unpacked(beginning, headers, bytes)
-  const shown = readableBytes.subarray(0, shownBytes)
+  const { headers, beginning, bytes } = responseParts(outcome)
+  // Secrets in the response headers, such as a session in a cookie, are also secret in its body.
+  const headersByName = pairs(headers)
+  const fullRedaction = redaction.knowing({ headers: Object.entries(headersByName) })
+  const readableBytes = decompressed(beginning, headers, bytes)
+  const shownPart = readableBytes.subarray(0, shownBytes)
   return {
-    headers: pairs(later.headers(headers)),
-    ...(shown.length > 0 && { body: readable(openText(path, shown), later, answered['content-type']) }),
+    headers: pairs(fullRedaction.headers(headers)),
+    ...(shownPart.length > 0 && {
+      body: readable(bodyText(path, shownPart), fullRedaction, headersByName['content-type']),
+    }),
     bytes,
     truncated: bytes > beginning.length || readableBytes.length > shownBytes,
   }
 }
 
 /** A compressed body is readable only if it is complete. */
-function unpacked(beginning: Buffer, headers: readonly string[], bytes: number): Buffer {
+function decompressed(beginning: Buffer, headers: readonly string[], bytes: number): Buffer {
   const encoding = headerIn(headers, 'content-encoding')
   if (encoding === undefined || beginning.length === 0 || beginning.length < bytes) return beginning
   try {
-    return decoded(beginning, encoding, MOST_UNPACKED_BYTES)
+    return decoded(beginning, encoding, MOST_DECOMPRESSED_BYTES)
   } catch {
     return beginning
   }
 }
 
-const MOST_UNPACKED_BYTES = 1_048_576
+const MOST_DECOMPRESSED_BYTES = 1_048_576
 
 function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   // A header may be called `constructor` or even `__proto__`.
-  const found = new Map<string, string>()
+  const byName = new Map<string, string>()
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]?.toLowerCase() ?? ''
-    const before = found.get(name)
-    found.set(name, before === undefined ? (flat[i + 1] ?? '') : `${before}, ${flat[i + 1]}`)
+    const existing = byName.get(name)
+    byName.set(name, existing === undefined ? (flat[i + 1] ?? '') : `${existing}, ${flat[i + 1]}`)
   }
-  return Object.fromEntries(found)
+  return Object.fromEntries(byName)
 }
 
-/** The text of a body, without values that only their field names show to be secret. */
-export const openText = (path: string, bytes: Buffer): string => withoutSecretFields(bytes.toString('utf8'), path)
+/** The text of a body, without values that are secret because of their field names. */
+export const bodyText = (path: string, bytes: Buffer): string => withoutSecretFields(bytes.toString('utf8'), path)
 
 /** A form is redacted in the same way as a query. */
 export const isForm = (contentType: string | undefined) =>
@@ -132,15 +134,15 @@ function readable(text: string, redaction: ReturnType<Redact>, contentType: stri
   return redaction.text(isForm(contentType) ? redaction.query(text) : text)
 }
 
-const nothing = Buffer.alloc(0)
+const noBytes = Buffer.alloc(0)
 
-function saidIn({ answer, requestId, sentBytes }: Partial<Outcome> = {}) {
-  if (!answer) return { headers: [], beginning: nothing, bytes: 0 }
+function responseParts({ answer, requestId, sentBytes }: Partial<Outcome> = {}) {
+  if (!answer) return { headers: [], beginning: noBytes, bytes: 0 }
   if (answer.kind === 'upstream') {
     return { headers: answer.headers, beginning: Buffer.concat(answer.beginning), bytes: answer.bytes }
   }
   const body = replyBytes(answer).subarray(0, sentBytes)
-  const type = answer.contentType === '' ? [] : ['content-type', answer.contentType]
+  const contentType = answer.contentType === '' ? [] : ['content-type', answer.contentType]
   const id = requestId === undefined ? [] : ['x-request-id', requestId]
-  return { headers: [...type, ...id, ...(answer.headers ?? [])], beginning: body, bytes: body.length }
+  return { headers: [...contentType, ...id, ...(answer.headers ?? [])], beginning: body, bytes: body.length }
 }

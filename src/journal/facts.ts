@@ -7,7 +7,7 @@ import { type Exchange, type Reply, sourceOf, type UpstreamResponse } from '../c
 import { isObject, jsonOf } from '../core/json.js'
 import { callTitle } from '../rpc/frames.js'
 
-/** Not redacted, and computed only when accessed. */
+/** The facts that filters match. They are not redacted, and those that need the body are computed only when accessed. */
 export function factsOf(exchange: Exchange): Facts {
   const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
   return {
@@ -18,13 +18,13 @@ export function factsOf(exchange: Exchange): Facts {
     error: outcome?.error ?? null,
     complete: outcome?.complete ?? false,
     get model() {
-      return askedOf(exchange).model
+      return contentOf(exchange).model
     },
     get call() {
       return callOf(exchange)
     },
     get prompt() {
-      return askedOf(exchange).prompt
+      return contentOf(exchange).prompt
     },
     get missed() {
       return isMissed(exchange)
@@ -44,17 +44,21 @@ interface RequestContent {
 
 /** Longer bodies are not parsed for this. */
 const READ_BYTES = 262_144
-const nothing: RequestContent = { model: null, prompt: null, call: null, stream: null }
-const known = new WeakMap<Buffer, RequestContent>()
+const noContent: RequestContent = { model: null, prompt: null, call: null, stream: null }
+const cache = new WeakMap<Buffer, RequestContent>()
 
 /** Also works for requests that were refused or forwarded. */
-export function askedOf({ chat, body }: Exchange): RequestContent {
-  if (!body) return chat ? askedIn(chat) : nothing
-  const before = known.get(body)
-  if (before) return before
+export function contentOf({ chat, body }: Exchange): RequestContent {
+  if (!body) return chat ? contentIn(chat) : noContent
+  const cached = cache.get(body)
+  if (cached) return cached
   // A chat request is an object, so nothing else is parsed.
-  const facts = chat ? askedIn(chat) : body[0] === 0x7b && body.length <= READ_BYTES ? askedIn(jsonOf(body)) : nothing
-  known.set(body, facts)
+  const facts = chat
+    ? contentIn(chat)
+    : body[0] === 0x7b && body.length <= READ_BYTES
+      ? contentIn(jsonOf(body))
+      : noContent
+  cache.set(body, facts)
   return facts
 }
 
@@ -62,10 +66,10 @@ export function askedOf({ chat, body }: Exchange): RequestContent {
 export function callOf(exchange: Exchange): string | null {
   const { chat, body } = exchange
   if (chat || !body || body.length > READ_BYTES || !body.includes('"jsonrpc"')) return null
-  return askedOf(exchange).call
+  return contentOf(exchange).call
 }
 
-function askedIn(value: unknown): RequestContent {
+function contentIn(value: unknown): RequestContent {
   const { model, messages, stream, jsonrpc, method, params } = (value ?? {}) as Record<string, unknown>
   const isChat = Array.isArray(messages)
   const isCall = jsonrpc === '2.0' && typeof method === 'string'
@@ -80,24 +84,24 @@ function askedIn(value: unknown): RequestContent {
 /**
  * Longer than what is shown, so that a secret at the end is either whole or missing: half a secret is not recognized.
  */
-const PROMPT = 2000
+const PROMPT_CHARACTERS = 2000
 
 /**
- * What a secret may continue with, as do words in most languages. Chinese, Japanese and Thai have no spaces, and JSON
- * needs none.
+ * The last word, which was possibly cut and may be part of a secret. Chinese, Japanese and Thai have no spaces, and JSON
+ * needs none, so quotes, braces and characters beyond ASCII end a word as well.
  */
-const unfinished = /[^\s"'<>`{}|^\u0080-\uffff]+$/
+const lastWord = /[^\s"'<>`{}|^\u0080-\uffff]+$/
 const halfCharacter = /[\ud800-\udbff]$/
 
 function promptIn(messages: readonly unknown[]): string | null {
-  const last = messages.findLast(message => (message as { role?: unknown } | null)?.role === 'user')
-  const content = (last as { content?: unknown } | undefined)?.content
+  const userMessage = messages.findLast(message => (message as { role?: unknown } | null)?.role === 'user')
+  const content = (userMessage as { content?: unknown } | undefined)?.content
   const texts = Array.isArray(content) ? content.map(part => (part as { text?: unknown } | null)?.text) : [content]
   const text = texts.filter(text => typeof text === 'string').join(' ')
-  return (text.length <= PROMPT ? text : beginningOf(text)).trim() || null
+  return (text.length <= PROMPT_CHARACTERS ? text : beginningOf(text)).trim() || null
 }
 
-const beginningOf = (text: string) => text.slice(0, PROMPT).replace(halfCharacter, '').replace(unfinished, '')
+const beginningOf = (text: string) => text.slice(0, PROMPT_CHARACTERS).replace(halfCharacter, '').replace(lastWord, '')
 
 /** Counting the tokens of a longer prompt takes too long. */
 const COUNTED_BYTES = 32_768
@@ -120,8 +124,8 @@ function tokensOf({ body, outcome }: Exchange) {
 function endOf(answer: Reply | UpstreamResponse | undefined): string {
   if (!answer) return ''
   if (answer.kind === 'upstream') {
-    const kept = Buffer.concat(answer.beginning)
-    return kept.length < answer.bytes ? '' : kept.subarray(-USAGE_BYTES).toString('latin1')
+    const bytes = Buffer.concat(answer.beginning)
+    return bytes.length < answer.bytes ? '' : bytes.subarray(-USAGE_BYTES).toString('latin1')
   }
   const { body, again } = answer
   if (typeof body === 'string') return body.slice(-USAGE_BYTES)
@@ -158,7 +162,7 @@ export const timesOf = (exchange: Exchange, durationMs: number) => ({
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 
-/** If there are rules, a canned reply has a remark about the nearest one. */
+/** Whether no rule or recording matched. If there are rules, a canned reply has a remark about the nearest one. */
 export const isMissed = ({ outcome }: Exchange) =>
   (outcome?.remark !== undefined && outcome.answeredBy?.kind === 'canned') ||
   outcome?.code === 'no_rule_matches' ||
@@ -167,8 +171,8 @@ export const isMissed = ({ outcome }: Exchange) =>
 /** The size of the request's body, as far as known. */
 export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFromBytes ?? body?.length ?? 0
 
-/** Whether its whole body is kept. */
+/** Whether the request can be repeated, because its whole body was kept or it has none. */
 export function isRepeatable({ body, bodyCutFromBytes, headers }: Exchange): boolean {
-  const announced = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
-  return bodyCutFromBytes === undefined && (body !== undefined || !announced)
+  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+  return bodyCutFromBytes === undefined && (body !== undefined || !hasBody)
 }

@@ -64,16 +64,16 @@ export const journalQuery = closed({
 })
 
 /** Creates a function that checks whether an exchange matches the filter. */
-export function filterOf(filter: JournalFilter): (kept: Pick<JournaledExchange, 'id' | 'exchange'>) => boolean {
+export function filterOf(filter: JournalFilter): (journaled: Pick<JournaledExchange, 'id' | 'exchange'>) => boolean {
   const { text, after, before, ...rest } = filter
-  const first = after === undefined ? 0 : Number(after)
-  const end = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
+  const afterId = after === undefined ? 0 : Number(after)
+  const beforeId = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
   // Searched as bytes, because converting all bodies to text would take far longer.
   const bytes = text === undefined ? undefined : Buffer.from(text)
-  const fits = factTest(rest)
+  const matches = factTest(rest)
   return ({ id, exchange }) =>
-    id > first &&
-    id < end &&
-    fits(factsOf(exchange)) &&
+    id > afterId &&
+    id < beforeId &&
+    matches(factsOf(exchange)) &&
     (bytes === undefined || (exchange.body?.includes(bytes) ?? false))
 }

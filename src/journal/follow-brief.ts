@@ -7,14 +7,14 @@ import type { Journal } from './journal.js'
 import type { JournalBrief, Tick } from './shapes.js'
 import { createTally, sizeOf } from './tally.js'
 
-/** Waiting exchanges are held with their bodies, which the journal may have dropped by then. */
+/** Waiting exchanges are held with their bodies, even if the journal has dropped them in the meantime. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
 const SECOND_MS = 1000
 
-interface Followed {
+interface BriefFollowOptions {
   readonly filter: JournalFilter
   /** What is sent first, before anything new. */
-  readonly first: readonly JournalBrief[]
+  readonly firstBriefs: readonly JournalBrief[]
   /** Changes with each start of the platform, when ids begin again. */
   readonly run: string
 }
@@ -23,10 +23,10 @@ interface Followed {
 export function followInBrief(
   response: ServerResponse,
   journal: Journal,
-  { filter, first, run }: Followed,
+  { filter, firstBriefs, run }: BriefFollowOptions,
 ): () => void {
   const ticks = createTicks()
-  const waiting = new Waiting()
+  const waiting = new WaitingQueue()
   const { write, writeBriefs } = eventsTo(response)
 
   /** Returns whether more are waiting. */
@@ -35,23 +35,23 @@ export function followInBrief(
     if (waiting.skipped > 0) write('skipped', { count: waiting.skipped })
     waiting.skipped = 0
     writeBriefs(briefs)
-    return waiting.isLeft
+    return waiting.hasMore
   }
 
   // From here on, ids have gaps only if exchanges are skipped.
-  const after = first[0] ? String(Number(first[0].id) - 1) : journal.lastId()
+  const after = firstBriefs[0] ? String(Number(firstBriefs[0].id) - 1) : journal.lastId()
   const cleared = journal.clearedId()
   write('began', { run, after, cleared, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
-  writeBriefs(first)
+  writeBriefs(firstBriefs)
   return followWith(response, journal, {
     ...{ filter, pauseMs: 100, beatMs: SECOND_MS },
-    take(seen) {
-      ticks.add(seen.exchange, seen.durationMs)
-      waiting.add(seen)
+    take(journaled) {
+      ticks.add(journaled.exchange, journaled.durationMs)
+      waiting.add(journaled)
     },
     send: sendWaiting,
     cleared(scope) {
-      // What came before is sent before.
+      // Exchanges from before are sent first.
       sendWaiting(Number.POSITIVE_INFINITY)
       write('cleared', { scope })
     },
@@ -86,7 +86,7 @@ function createTicks() {
   }
 }
 
-function waitingBriefs(waiting: Waiting, journal: Journal, untilMs: number): readonly JournalBrief[] {
+function waitingBriefs(waiting: WaitingQueue, journal: Journal, untilMs: number): readonly JournalBrief[] {
   const briefs: JournalBrief[] = []
   for (let seen = waiting.next(); seen; seen = performance.now() < untilMs ? waiting.next() : undefined) {
     const next = seen
@@ -98,22 +98,22 @@ function waitingBriefs(waiting: Waiting, journal: Journal, untilMs: number): rea
 }
 
 const ticksOf = (journal: Journal): readonly Tick[] =>
-  journal.seconds().map(({ endMs, ...counted }) => ({
+  journal.seconds().map(({ endMs, ...totals }) => ({
     at: new Date(endMs).toISOString(),
     overMs: SECOND_MS,
-    ...counted,
+    ...totals,
   }))
 
-/** Exchanges that wait to be sent. If there are too many, or they are too large, the newest are dropped. */
-class Waiting {
-  private readonly waiting: JournaledExchange[] = []
+/** Exchanges that wait to be sent. If there are too many, or they are too large, the oldest are dropped. */
+class WaitingQueue {
+  private readonly queue: JournaledExchange[] = []
   private bytes = 0
   skipped = 0
 
-  add(seen: JournaledExchange): void {
-    this.waiting.push(seen)
-    this.bytes += sizeOf(seen.exchange)
-    while (this.waiting.length > MOST_WAITING || (this.bytes > MOST_WAITING_BYTES && this.waiting.length > 1)) {
+  add(journaled: JournaledExchange): void {
+    this.queue.push(journaled)
+    this.bytes += sizeOf(journaled.exchange)
+    while (this.queue.length > MOST_WAITING || (this.bytes > MOST_WAITING_BYTES && this.queue.length > 1)) {
       this.next()
       this.skipped++
     }
@@ -121,12 +121,12 @@ class Waiting {
 
   /** The one that has waited longest. */
   next(): JournaledExchange | undefined {
-    const seen = this.waiting.shift()
-    this.bytes = this.waiting.length === 0 || !seen ? 0 : this.bytes - sizeOf(seen.exchange)
-    return seen
+    const journaled = this.queue.shift()
+    this.bytes = this.queue.length === 0 || !journaled ? 0 : this.bytes - sizeOf(journaled.exchange)
+    return journaled
   }
 
-  get isLeft(): boolean {
-    return this.waiting.length > 0
+  get hasMore(): boolean {
+    return this.queue.length > 0
   }
 }

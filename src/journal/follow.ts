@@ -1,4 +1,4 @@
-/** Streams exchanges as events. If the reader is too slow, some are dropped, and the reader is told how many. */
+/** Streams exchanges as events. If the reader is too slow, some are skipped, and an event says how many. */
 import type { ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
@@ -11,14 +11,14 @@ export const MOST_WAITING = 1000
 /** The longest time to work without a break, since answering requests comes first. */
 const MOST_WORK_MS = 5
 
-interface Following {
+interface Follower {
   readonly filter: JournalFilter
   /** Exchanges within this time are sent together, so that they do not hold each other up. */
   readonly pauseMs: number
   readonly beatMs: number
   /** Takes a matching exchange, which is sent later. */
-  take(seen: JournaledExchange): void
-  /** Sends waiting exchanges until then. Returns true if more are waiting. */
+  take(journaled: JournaledExchange): void
+  /** Sends waiting exchanges until `untilMs`. Returns whether more are waiting. */
   send(untilMs: number): boolean
   /** Called when the exchanges of a scope, or all of them, were cleared. */
   cleared?(scope: string | undefined): void
@@ -27,49 +27,49 @@ interface Following {
 }
 
 /** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
-export function followWith(response: ServerResponse, journal: Journal, following: Following): () => void {
-  const fits = filterOf(following.filter)
+export function followWith(response: ServerResponse, journal: Journal, follower: Follower): () => void {
+  const matches = filterOf(follower.filter)
   let timer: NodeJS.Timeout | undefined
 
   function sendSoon(): void {
-    timer ??= setTimeout(sendNow, following.pauseMs)
+    timer ??= setTimeout(sendNow, follower.pauseMs)
   }
 
   function sendNow(): void {
     timer = undefined
     // A slow reader gets the rest when there is room again.
     if (response.writableNeedDrain) return
-    if (following.send(performance.now() + MOST_WORK_MS)) sendSoon()
+    if (follower.send(performance.now() + MOST_WORK_MS)) sendSoon()
   }
 
   const unfollow = journal.follow((exchange, id) => {
-    const seen = seenNow(exchange, id)
-    if (!fits(seen) || journal.isPast(exchange)) return
-    following.take(seen)
+    const journaled = journaledNow(exchange, id)
+    if (!matches(journaled) || journal.isPast(exchange)) return
+    follower.take(journaled)
     sendSoon()
   })
-  const unfollowClears = journal.followClears(scope => following.cleared?.(scope))
-  const beating = setInterval(() => {
-    if (!response.writableNeedDrain) following.beat()
-  }, following.beatMs)
+  const unfollowClears = journal.followClears(scope => follower.cleared?.(scope))
+  const beatTimer = setInterval(() => {
+    if (!response.writableNeedDrain) follower.beat()
+  }, follower.beatMs)
 
-  function leave(): void {
+  function stop(): void {
     unfollow()
     unfollowClears()
-    clearInterval(beating)
+    clearInterval(beatTimer)
     clearTimeout(timer)
   }
 
   response.on('drain', sendSoon)
-  response.once('close', leave)
+  response.once('close', stop)
   sendSoon()
   return () => {
-    leave()
+    stop()
     response.end()
   }
 }
 
-function seenNow(exchange: Exchange, id: number): JournaledExchange {
+function journaledNow(exchange: Exchange, id: number): JournaledExchange {
   const durationMs = (exchange.endedMs ?? passedMs()) - exchange.startedMs
   return { id, exchange, atMs: Date.now() - durationMs, durationMs }
 }
@@ -83,21 +83,21 @@ export function readSafely<Value>(read: () => Value): Value | undefined {
   }
 }
 
-interface Followed {
+interface FollowOptions {
   readonly filter: JournalFilter
-  /** The ids of what is sent first, before anything new. */
-  readonly first: readonly string[]
+  /** The ids of exchanges that are sent before any new ones. */
+  readonly firstIds: readonly string[]
 }
 
 /** Sends each exchange in full, as its own event. */
-export function follow(response: ServerResponse, journal: Journal, { filter, first }: Followed): () => void {
-  const waiting = [...first]
+export function follow(response: ServerResponse, journal: Journal, { filter, firstIds }: FollowOptions): () => void {
+  const waitingIds = [...firstIds]
   let skipped = 0
 
   function sendOne(): void {
-    const id = waiting.shift() ?? ''
+    const id = waitingIds.shift() ?? ''
     const entry = readSafely(() => journal.get(id))
-    // Under heavy load not everything is kept, and not for long.
+    // Under heavy load the journal keeps only some exchanges, and not for long.
     if (!entry) return void skipped++
     sendSkipped()
     response.write(`event: exchange\nid: ${id}\ndata: ${JSON.stringify(entry)}\n\n`)
@@ -113,17 +113,17 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
   return followWith(response, journal, {
     ...{ filter, pauseMs: 20, beatMs: 15_000 },
     take({ id }) {
-      waiting.push(String(id))
-      if (waiting.length <= Math.max(MOST_WAITING, first.length)) return
-      waiting.shift()
+      waitingIds.push(String(id))
+      if (waitingIds.length <= Math.max(MOST_WAITING, firstIds.length)) return
+      waitingIds.shift()
       skipped++
     },
     send(untilMs) {
-      while (waiting.length > 0 && !response.writableNeedDrain && performance.now() < untilMs) sendOne()
-      if (waiting.length === 0) sendSkipped()
-      return waiting.length > 0
+      while (waitingIds.length > 0 && !response.writableNeedDrain && performance.now() < untilMs) sendOne()
+      if (waitingIds.length === 0) sendSkipped()
+      return waitingIds.length > 0
     },
-    // So that a quiet stream is not considered dead.
+    // Keeps a quiet stream from being considered dead.
     beat: () => void response.write(': still here\n\n'),
   })
 }

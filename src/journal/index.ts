@@ -1,5 +1,4 @@
 /** The journal: the only entry point of this part. */
-export type { JournaledExchange as Kept } from './entry.js'
 export type { JournalFilter } from './filter.js'
 export { createJournal, type Journal } from './journal.js'
 export type { JournalBrief, JournalEntry } from './shapes.js'

@@ -11,7 +11,7 @@ import { createSeconds } from './tally.js'
 type Listener = (exchange: Exchange, id: number) => void
 type ClearListener = (scope: string | undefined) => void
 
-/** The part that every request uses, and what `open` adds. */
+/** The part that every request uses, and the reading that `open` adds. */
 export type Journal = ReturnType<typeof createJournal>
 
 interface JournalParts {
@@ -39,21 +39,21 @@ export function createJournal({
   const { notify, follow, followErrors } = createFollowers(report)
   const ring = new Ring(maxEntries, maxBytes)
   const seconds = createSeconds()
-  const { cleared, followClears } = createClears(scope => {
+  const { notifyCleared, followClears } = createClears(scope => {
     if (scope === undefined) clearedId = lastId
   })
   let lastId = 0
   let clearedId = 0
   let passedOver = 0
-  const keeping = {
+  const journal = {
     /** Loads what reading needs: far more code than keeping, so it waits until the port is open. */
     async open(): Promise<void> {
       const { createReading } = await import('./reading.js')
-      Object.assign(keeping, createReading(ring, { redact, most: maxEntries, isPast, cleared }))
+      Object.assign(journal, createReading(ring, { redact, maxEntries, isPast, notifyCleared }))
     },
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
-      if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isDashboards(exchange)) return
+      if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isFromDashboard(exchange)) return
       const id = ++lastId
       const nowMs = passedMs()
       exchange.endedMs = nowMs
@@ -71,14 +71,14 @@ export function createJournal({
     /** Counts for the last two minutes, second by second, from the first second with a request. */
     seconds: () => seconds.last(),
   }
-  return keeping as typeof keeping & Reading
+  return journal as typeof journal & Reading
 }
 
 /**
  * Whether a request marked as the dashboard's comes from the dashboard. A foreign page cannot hide its requests this
  * way, because browsers send its origin.
  */
-function isDashboards({ headers: { origin, host } }: Exchange): boolean {
+function isFromDashboard({ headers: { origin, host } }: Exchange): boolean {
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
@@ -86,18 +86,18 @@ function createFollowers(report: (error: unknown) => void) {
   // Rebuilt when a listener is added or removed, so that calling the listeners needs no iterator.
   let listeners: readonly Listener[] = []
   let errorListeners: readonly Listener[] = []
-  const failing = new WeakSet<object>()
+  const failedListeners = new WeakSet<object>()
   return {
     /** The answer has been sent already, so an error of a listener is only reported, once per listener. */
     notify(exchange: Exchange, id: number): void {
-      const notified = exchange.outcome?.error === undefined ? listeners : [...listeners, ...errorListeners]
-      for (let at = 0; at < notified.length; at++) {
-        const listener = notified[at] as Listener
+      const recipients = exchange.outcome?.error === undefined ? listeners : [...listeners, ...errorListeners]
+      for (let at = 0; at < recipients.length; at++) {
+        const listener = recipients[at] as Listener
         try {
           listener(exchange, id)
         } catch (error) {
-          if (!failing.has(listener)) report(error)
-          failing.add(listener)
+          if (!failedListeners.has(listener)) report(error)
+          failedListeners.add(listener)
         }
       }
     },
@@ -118,7 +118,7 @@ function createFollowers(report: (error: unknown) => void) {
 function createClears(first: ClearListener) {
   const listeners = new Set([first])
   return {
-    cleared(scope: string | undefined): void {
+    notifyCleared(scope: string | undefined): void {
       for (const listener of listeners) listener(scope)
     },
     /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */

@@ -4,7 +4,7 @@ import { operation, TextAnswer } from '../api/operation.js'
 import { listOf, maybe, named, object, optional, scopeQuery, text, whole, yesOrNo } from '../api/shapes.js'
 import { journalFilter, journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
-import { exchange, exchangeInBrief, followed } from './shapes.js'
+import { exchange, exchangeInBrief, journalEvents } from './shapes.js'
 
 export type { JournalBrief, JournalEntry, Tick } from './shapes.js'
 
@@ -36,7 +36,7 @@ const operationsOnAll = ({ reader }: JournalParts) => ({
     headers: { 'Last-Event-ID': 'The id of the last event that the client has received; continues after it.' },
     returns: v.union([exchanges, briefs]),
     answer: pageAnswer,
-    streams: { answer: 'With `follow`: what comes, as events.', events: followed },
+    streams: { answer: 'With `follow`: what comes, as events.', events: journalEvents },
     run({ query: { follow = false, brief = false, limit, ...filter }, headers }) {
       if (!follow) return reader.page(filter, limit ?? PAGE, brief ? 'brief' : 'usual')
       return reader.follow(filter, { limit, isBrief: brief, lastId: headers['last-event-id'] })

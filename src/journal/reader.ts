@@ -10,8 +10,8 @@ import { followInBrief } from './follow-brief.js'
 import type { Journal } from './journal.js'
 import { type JournalPage, sendPage } from './send-page.js'
 
-/** At most this many earlier exchanges are sent to a stream of short ones. */
-const MOST_BEFORE = 1000
+/** With `brief`, a stream begins with at most this many earlier exchanges. */
+const MOST_EARLIER = 1000
 
 interface Parts {
   readonly journal: Journal
@@ -29,17 +29,17 @@ export type Reader = ReturnType<typeof createReader>
 export function createReader({ journal, url, stopping }: Parts) {
   const run = randomUUID()
   const stream = createStreams(stopping)
-  const shownAs = createShown(journal)
+  const views = createViews(journal)
 
-  const found = <T>(value: T | undefined, id: string): T => {
+  const orNotFound = <T>(value: T | undefined, id: string): T => {
     if (value === undefined) throw noSuchExchange(id, journal.lastId())
     return value
   }
 
   return {
     /** The last `limit` matching exchanges, or the first ones if the filter has `after`. */
-    page: (filter: JournalFilter, limit: number, shown: Detail = 'usual') =>
-      streamedPage(pageOf(journal, filter, limit), shownAs[shown]),
+    page: (filter: JournalFilter, limit: number, detail: Detail = 'usual') =>
+      streamedPage(pageOf(journal, filter, limit), views[detail]),
     /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
     follow(
       filter: JournalFilter,
@@ -47,19 +47,19 @@ export function createReader({ journal, url, stopping }: Parts) {
     ): Streamed {
       if (filter.before !== undefined) throw invalidRequest('before cannot be combined with follow.')
       const after = lastId ?? filter.after
-      const from = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
+      const startFilter = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
       return stream(response => {
-        const ids = idsBefore(journal, from, limit)
-        if (!isBrief) return follow(response, journal, { filter, first: ids })
-        const first = ids.slice(-MOST_BEFORE).flatMap(id => shownAs.brief(id) ?? [])
-        return followInBrief(response, journal, { filter, run, first })
+        const firstIds = earlierIds(journal, startFilter, limit)
+        if (!isBrief) return follow(response, journal, { filter, firstIds })
+        const firstBriefs = firstIds.slice(-MOST_EARLIER).flatMap(id => views.brief(id) ?? [])
+        return followInBrief(response, journal, { filter, run, firstBriefs })
       })
     },
-    /** Throws a 404 that says whether it ever existed. */
-    get: (id: string) => found(journal.get(id), id),
-    curl: (id: string) => found(journal.curl(id, url()), id),
+    /** Throws a 404 that says whether the exchange ever existed. */
+    get: (id: string) => orNotFound(journal.get(id), id),
+    curl: (id: string) => orNotFound(journal.curl(id, url()), id),
     /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
-    sendAgain: async (id: string) => sendAgain(found(journal.kept(id), id).exchange, url(), journal),
+    sendAgain: async (id: string) => sendAgain(orNotFound(journal.find(id), id).exchange, url(), journal),
     count: (filter: JournalFilter) => journal.count(filter),
     clear: (scope: string | undefined) => journal.clear(scope),
   }
@@ -73,14 +73,14 @@ const streamedPage = ({ ids, next }: JournalPage, find: (id: string) => object |
     () => ({ data: ids.flatMap(id => find(id) ?? []), next }),
   )
 
-/** How an exchange is shown in each detail; `undefined` if it is not kept any more. */
-const createShown = (journal: Journal) =>
+/** Functions that return an exchange in each detail, or `undefined` if it is not kept any more. */
+const createViews = (journal: Journal) =>
   ({
     usual: id => journal.get(id),
     whole: id => journal.get(id, Number.POSITIVE_INFINITY),
     brief(id) {
-      const kept = journal.kept(id)
-      return kept && journal.brief(kept)
+      const journaled = journal.find(id)
+      return journaled && journal.brief(journaled)
     },
   }) satisfies Readonly<Record<Detail, (id: string) => object | undefined>>
 
@@ -108,7 +108,7 @@ function pageOf(journal: Journal, filter: JournalFilter, limit: number): Journal
 }
 
 /** The earlier exchanges to send first: all after a given one, or the last `limit`. */
-function idsBefore(journal: Journal, filter: JournalFilter, limit: number | undefined): readonly string[] {
+function earlierIds(journal: Journal, filter: JournalFilter, limit: number | undefined): readonly string[] {
   if (filter.after !== undefined) return journal.ids(filter)
   return limit === undefined ? [] : journal.ids(filter, limit)
 }

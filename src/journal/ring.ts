@@ -5,7 +5,7 @@ import type { JournaledExchange } from './entry.js'
 import { sizeOf } from './tally.js'
 
 /** An exchange, and its index in the ring. */
-export type Place = readonly [kept: JournaledExchange, index: number]
+export type RingEntry = readonly [journaled: JournaledExchange, index: number]
 
 /** Its slots are allocated at the start, so that keeping an exchange creates no further object. */
 export class Ring {
@@ -13,7 +13,7 @@ export class Ring {
   private readonly ids: Float64Array
   /** When each exchange began, in milliseconds since 1970. */
   private readonly atMs: Float64Array
-  /** The size of each exchange. Checking an answer may make it larger later. */
+  /** The size of each exchange when it was added. Checking its answer may make it larger later. */
   private readonly sizes: Float64Array
   private keptCount = 0
   private bytes = 0
@@ -52,21 +52,21 @@ export class Ring {
   }
 
   /** From the oldest to the newest. */
-  *all(): Generator<Place> {
+  *all(): Generator<RingEntry> {
     for (let nth = Math.max(0, this.keptCount - this.maxEntries); nth < this.keptCount; nth++) {
       const index = nth % this.maxEntries
       const exchange = this.ring[index]
-      if (exchange) yield [this.seen(index, exchange), index]
+      if (exchange) yield [this.journaledAt(index, exchange), index]
     }
   }
 
   /** Removes these exchanges and makes room for as many, so that each test starts with the same room. */
-  clear(places: readonly Place[]): void {
-    for (const [, index] of places) this.forget(index)
-    this.room = Math.min(this.maxEntries, this.room + places.length)
+  clear(entries: readonly RingEntry[]): void {
+    for (const [, index] of entries) this.forget(index)
+    this.room = Math.min(this.maxEntries, this.room + entries.length)
   }
 
-  private seen(index: number, exchange: Exchange): JournaledExchange {
+  private journaledAt(index: number, exchange: Exchange): JournaledExchange {
     const { startedMs, endedMs = startedMs } = exchange
     return { id: this.ids[index] ?? 0, exchange, atMs: this.atMs[index] ?? 0, durationMs: endedMs - startedMs }
   }
@@ -79,7 +79,7 @@ export class Ring {
 
   /**
    * Kept exchanges cost garbage collections, which under heavy load cost more than answering. Once the ring was filled
-   * in one go, only a quarter of it is kept per second: more could not be read anyway.
+   * in one go, only a quarter of its size is kept per second: nobody could read more anyway.
    */
   private hasRoom(nowMs: number): boolean {
     if (this.room < 1) {
@@ -96,11 +96,11 @@ export class Ring {
 function freeBuffers(exchange: Exchange): void {
   const { body, outcome } = exchange
   if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
-  if (outcome?.answer?.kind === 'upstream') moveTogether(outcome.answer.beginning)
+  if (outcome?.answer?.kind === 'upstream') moveIntoOneBuffer(outcome.answer.beginning)
 }
 
 /** Copies all pieces into one buffer, since a single piece keeps its whole original buffer in memory. */
-function moveTogether(pieces: Buffer[]): void {
+function moveIntoOneBuffer(pieces: Buffer[]): void {
   const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
   let start = 0
   for (const [i, piece] of pieces.entries()) {

@@ -21,22 +21,22 @@ const PIECE_LENGTH = 65_536
 /** `find` is called for each id when it is due. Exchanges that the journal has dropped by then are left out. */
 export async function sendPage(response: ServerResponse, page: JournalPage, find: (id: string) => object | undefined) {
   try {
-    await pipeline(Readable.from(written(page, find)), response)
+    await pipeline(Readable.from(pageText(page, find)), response)
   } catch (error) {
     // The client has disconnected.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
 }
 
-async function* written({ ids, next }: JournalPage, find: (id: string) => object | undefined): AsyncGenerator<string> {
+async function* pageText({ ids, next }: JournalPage, find: (id: string) => object | undefined): AsyncGenerator<string> {
   let text = '{"data":['
-  let between = ''
+  let separator = ''
   let untilMs = performance.now() + MOST_WORK_MS
   for (const id of ids) {
     const found = find(id)
     if (!found) continue
-    text += between + JSON.stringify(found)
-    between = ','
+    text += separator + JSON.stringify(found)
+    separator = ','
     if (text.length < PIECE_LENGTH && performance.now() < untilMs) continue
     yield text
     text = ''

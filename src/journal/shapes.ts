@@ -62,7 +62,7 @@ const answeredBy = named(
 )
 
 /** A fault that applied to an answer. */
-const faultDone = object({
+const appliedFault = object({
   fault: faultSchema,
   /** What asked for it: a header, a call, an option, or a rule whose answer it replaced. */
   by: v.optional(v.union([text, answeredBy])),
@@ -72,14 +72,14 @@ const faultDone = object({
   isSpoilt: yesOrNo,
 })
 
-const content = {
+const bodyFields = {
   /** The JSON value or the text; absent if there was no body. */
   body: v.optional(anything),
   bytes: whole,
   /** Whether `body` is only the beginning. */
   truncated: yesOrNo,
 }
-const said = { headers: mapOf(text), ...content }
+const responseFields = { headers: mapOf(text), ...bodyFields }
 
 const times = {
   /** As reported by the answer, or counted here for a stream without usage; null if neither is known. */
@@ -92,7 +92,7 @@ const times = {
   durationMs: number,
 }
 
-const ending = {
+const outcomeFields = {
   /** Null if no answer was sent. */
   status: orNull(whole),
   /** The error message that the client got. */
@@ -115,7 +115,7 @@ export const exchange = named(
     at: moment,
     scope: text,
     caller,
-    request: object({ method: text, path: text, query: text, headers: mapOf(text), ...content }),
+    request: object({ method: text, path: text, query: text, headers: mapOf(text), ...bodyFields }),
     /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
     endpoint: orNull(text),
     /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
@@ -129,12 +129,12 @@ export const exchange = named(
     /** The same as data: what produced the answer; null for an error of ours. */
     answeredBy: orNull(answeredBy),
     /** The fault that applied to it. */
-    fault: orNull(faultDone),
+    fault: orNull(appliedFault),
     /** Whether it can be repeated, because its whole body is kept. */
     repeatable: yesOrNo,
     /** Other information, for example the nearest rule if none matched. */
     remark: orNull(text),
-    ...ending,
+    ...outcomeFields,
     /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
     nearest: maybe(closestRecording),
     /** How the answer violates the contract. Also empty if it was not checked. */
@@ -142,10 +142,10 @@ export const exchange = named(
     /**
      * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
      */
-    upstream: maybe(object(said)),
+    upstream: maybe(object(responseFields)),
     /** What was sent to the client. */
     response: object({
-      ...said,
+      ...responseFields,
       /** When pieces of a stream were sent, in milliseconds after its head. */
       piecesAtMs: listOf(number),
     }),
@@ -182,7 +182,7 @@ export const exchangeInBrief = named(
     fault: orNull(text),
     /** Whether no rule or recording matched. */
     missed: yesOrNo,
-    ...ending,
+    ...outcomeFields,
     requestBytes: whole,
     responseBytes: whole,
     ...times,
@@ -209,7 +209,7 @@ const tick = named(
 export type Tick = Of<typeof tick>
 
 /** The events of a stream. */
-export const followed = [
+export const journalEvents = [
   { name: 'exchange', what: 'An exchange.', data: exchange },
   {
     name: 'began',

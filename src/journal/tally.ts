@@ -38,11 +38,11 @@ export function createTally() {
     peek,
     /** Returns the counts and starts again from zero. */
     take() {
-      const tallied = peek()
+      const totals = peek()
       steps.fill(0)
       requests = 0
       errors = 0
-      return tallied
+      return totals
     },
   }
 }
@@ -60,13 +60,13 @@ export const MOST_SECONDS = 120
 /** Counts second by second. There is no timer: a second is closed by the first request after it, or by reading. */
 export function createSeconds() {
   const tally = createTally()
-  const over = new Map<number, TrafficTotals>()
+  const pastSeconds = new Map<number, TrafficTotals>()
   let current = 0
 
   function closeSecond(now: number): void {
-    const tallied = tally.take()
-    if (tallied.requests > 0) over.set(current, tallied)
-    for (const second of over.keys()) if (second <= now - MOST_SECONDS) over.delete(second)
+    const totals = tally.take()
+    if (totals.requests > 0) pastSeconds.set(current, totals)
+    for (const second of pastSeconds.keys()) if (second <= now - MOST_SECONDS) pastSeconds.delete(second)
     current = now
   }
 
@@ -81,57 +81,60 @@ export function createSeconds() {
       const second = Math.floor(nowMs / SECOND_MS)
       if (second !== current) closeSecond(second)
       const now = tally.peek()
-      const first = over.keys().next().value ?? current
+      const first = pastSeconds.keys().next().value ?? current
       if (first === current && now.requests === 0) return []
       const startMs = Date.now() - nowMs
       return Array.from({ length: current - first + 1 }, (_, i) => {
         const second = first + i
-        const counted = second === current ? now : (over.get(second) ?? nothingCounted)
-        return { ...counted, endMs: Math.round(startMs + (second + 1) * SECOND_MS) }
+        const totals = second === current ? now : (pastSeconds.get(second) ?? noTraffic)
+        return { ...totals, endMs: Math.round(startMs + (second + 1) * SECOND_MS) }
       })
     },
   }
 }
 
-const nothingCounted: TrafficTotals = { requests: 0, errors: 0, p50Ms: null, p95Ms: null }
+const noTraffic: TrafficTotals = { requests: 0, errors: 0, p50Ms: null, p95Ms: null }
 
 const hasFailed = ({ outcome }: Exchange) => !outcome?.complete || outcome.status === 0 || outcome.status >= 400
 
-function percentile(steps: Uint32Array, count: number, part: number): number | null {
+function percentile(steps: Uint32Array, count: number, fraction: number): number | null {
   if (count === 0) return null
-  const wanted = Math.ceil(count * part)
-  let seen = 0
-  const step = steps.findIndex(there => {
-    seen += there
-    return seen >= wanted
+  const rank = Math.ceil(count * fraction)
+  let total = 0
+  const step = steps.findIndex(stepCount => {
+    total += stepCount
+    return total >= rank
   })
   // The middle of the step on its logarithmic scale.
   const ms = SHORTEST_MS * Math.exp((step - 0.5) * STEP)
   return Number(ms.toPrecision(3))
 }
 
-/** How much memory an exchange holds, as far as it can be large. */
+/** How much memory an exchange holds, counting only parts that can be large. */
 export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
   const bodyBytes = body?.length ?? 0
   // The parsed chat request is kept in addition to its bytes.
   const requestBytes = path.length + query.length + bodyBytes + (chat ? bodyBytes : 0)
-  const { answer, upstream, piecesAtMs = none } = outcome ?? {}
+  const { answer, upstream, piecesAtMs = noTimes } = outcome ?? {}
   return (
-    requestBytes + piecesAtMs.length * TIME_BYTES + (answer ? heldOf(answer) : 0) + (upstream ? heldOf(upstream) : 0)
+    requestBytes +
+    piecesAtMs.length * TIME_BYTES +
+    (answer ? memoryOf(answer) : 0) +
+    (upstream ? memoryOf(upstream) : 0)
   )
 }
 
-const none: readonly number[] = []
+const noTimes: readonly number[] = []
 const TIME_BYTES = 8
 /** The memory that a piece of a body takes in addition to its bytes. */
 const PIECE_BYTES = 150
 const TEXT_BYTES = 24
 
 /**
- * The pieces of a stream may be shared with their rule or recording, or not. Bytes that can be computed again are not
- * kept.
+ * Counts the pieces of a stream in full, although they may be shared with their rule or recording. Bytes that can be
+ * computed again are not kept.
  */
-function heldOf(answer: Reply | UpstreamResponse): number {
+function memoryOf(answer: Reply | UpstreamResponse): number {
   if (answer.kind === 'upstream') return answer.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
   const { body, again } = answer
   if (typeof body === 'string') return body.length

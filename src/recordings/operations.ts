@@ -58,7 +58,7 @@ const recordingWanted = object({
 
 interface LibraryParts {
   readonly library: () => Promise<Library>
-  readonly journal: { kept(id: string): PastExchange | undefined }
+  readonly journal: { find(id: string): PastExchange | undefined }
 }
 
 const unreadableFiles = { 409: 'The files cannot be read, or have mistakes.' }
@@ -90,7 +90,7 @@ const operationsOnAll = ({ library, journal }: LibraryParts) => ({
       409: 'The exchange cannot be recorded, or its request is recorded already.',
     },
     async run({ body: { exchange, existing = 'refuse' } }) {
-      const past = journal.kept(exchange)
+      const past = journal.find(exchange)
       if (!past) throw noSuchExchange(exchange)
       return (await library()).keep(past, existing).catch(unreadable)
     },

@@ -255,7 +255,7 @@ test('nothing piles up for a client that does not read, and it gets the full cou
   onTestFinished(() => void vi.useRealTimers())
   const journal = await journalOfTen()
   const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
-  const end = followInBrief(reader as never, journal, { filter: {}, first: [], run: 'one' })
+  const end = followInBrief(reader as never, journal, { filter: {}, firstBriefs: [], run: 'one' })
   for (let second = 0; second < 20; second++) {
     for (let i = 0; i < 500; i++) journal.add(exchangeWith({ path: `/${'x'.repeat(200)}` }))
     vi.advanceTimersByTime(1000)
@@ -305,7 +305,7 @@ test('only a few bodies are held for a client that does not read, and the rest a
   onTestFinished(() => void vi.useRealTimers())
   const journal = await journalOfTen()
   const reader = new PassThrough({ highWaterMark: 10, encoding: 'utf8' })
-  const end = followInBrief(reader as never, journal, { filter: {}, first: [], run: 'one' })
+  const end = followInBrief(reader as never, journal, { filter: {}, firstBriefs: [], run: 'one' })
   const body = Buffer.alloc(1_048_576)
   for (let i = 0; i < 50; i++) journal.add(exchangeWith({ body }))
   let text = ''

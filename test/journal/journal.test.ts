@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { unpaced } from '../../src/core/pace.js'
 import type { PlatformOptions } from '../../src/index.js'
-import { askedOf } from '../../src/journal/facts.js'
+import { contentOf } from '../../src/journal/facts.js'
 import { createJournal } from '../../src/journal/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { createRedact } from '../../src/redact/index.js'
@@ -335,7 +335,7 @@ test.each(['sk-live-0123456789abcdefghijklmnop', 'https://ada.example/?token=012
   'a secret cut off at the end of a prompt without spaces is left out: %s',
   cut => {
     const chat = { messages: [{ role: 'user', content: '語'.repeat(1980) + cut }] }
-    expect(askedOf({ chat } as unknown as Exchange).prompt).toBe('語'.repeat(1980))
+    expect(contentOf({ chat } as unknown as Exchange).prompt).toBe('語'.repeat(1980))
   },
 )
 
