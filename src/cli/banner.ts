@@ -7,7 +7,7 @@ import { CONTROL } from '../core/paths.js'
 import { developmentSecret, developmentUser } from '../core/secrets.js'
 import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
-import { keptSession, sessionsFile } from '../supabase/session-file.js'
+import { readSession, sessionsFile } from '../supabase/session-file.js'
 import { type Colors, near } from './output.js'
 
 const wildcards = new Set(['0.0.0.0', '::'])
@@ -72,7 +72,7 @@ export function warningsOf({ mode, modes, loaded }: Platform): readonly string[]
 /** Whether `standin login` has stored a session. A broken session file is reported later, when it is needed. */
 function isSignedIn(authUrl: string): boolean {
   try {
-    return authUrl !== '' && keptSession(sessionsFile(), authUrl) !== undefined
+    return authUrl !== '' && readSession(sessionsFile(), authUrl) !== undefined
   } catch {
     return true
   }

@@ -6,7 +6,7 @@ import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase
 import { StartError, UsageError } from '../check/problem.js'
 import { fetchFrom } from '../core/http.js'
 import type { LiveBackend } from '../supabase/live-session.js'
-import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'
+import { readSession, saveSession, sessionsFile } from '../supabase/session-file.js'
 import { type CommandLine, command, text, yes } from './command.js'
 import { load } from './load.js'
 
@@ -21,13 +21,13 @@ const login = command({
     const live = liveOf(line)
     const file = sessionsFile()
     // Fails on an unusable session file before asking for a password.
-    keptSession(file, live.authUrl)
+    readSession(file, live.authUrl)
     const { client, reasonOf } = clientOf(live)
     const { data, error } = await client.signInWithPassword(await credentialsFor(line.flags))
     if (error) throw new StartError(`Signing in to ${live.authUrl} failed: ${reasonOf(error)}`)
     const { session, user } = data
     const email = user.email ?? ''
-    keepSession(file, live.authUrl, {
+    saveSession(file, live.authUrl, {
       email,
       accessToken: session.access_token,
       refreshToken: session.refresh_token,
@@ -43,9 +43,9 @@ const logout = command({
   async run(line) {
     const live = liveOf(line)
     const file = sessionsFile()
-    const session = keptSession(file, live.authUrl)
+    const session = readSession(file, live.authUrl)
     if (!session) return `You are not signed in to ${live.authUrl}.\n`
-    keepSession(file, live.authUrl, undefined)
+    saveSession(file, live.authUrl, undefined)
     const { client, reasonOf } = clientOf(live)
     const { error } = await client.admin.signOut(session.accessToken, 'local')
     if (error)

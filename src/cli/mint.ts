@@ -11,7 +11,7 @@ import { configuredUser } from '../platform/state.js'
 import { openState } from '../state/index.js'
 import { validEmail } from '../supabase/addresses.js'
 import type { Backend } from '../supabase/backend.js'
-import { looseTokenFor, tokenFor } from '../supabase/mint.js'
+import { sessionlessTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
@@ -107,7 +107,7 @@ async function minted(wish: TokenRequest, loaded: LoadedConfig): Promise<MintedT
   const seedOf = (email: string) => configuredUser(loaded, email)
   if (wish.role !== 'user') return tokenFor(backend, wish, seedOf)
   if (loaded.config.auth.mode === 'proxy') throw new UsageError(usersAreLive().message)
-  if (loaded.config.state === 'memory') return looseTokenFor(backend, wish, seedOf)
+  if (loaded.config.state === 'memory') return sessionlessTokenFor(backend, wish, seedOf)
   return withState(loaded, state => tokenFor({ ...backend, state: async () => state }, wish, seedOf))
 }
 

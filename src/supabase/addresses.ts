@@ -29,10 +29,10 @@ interface Addresses {
   readonly phone?: string
 }
 
-/** Throws a 422 if a user other than `ownId` has one of the addresses. Empty ones are free. */
+/** Throws a 422 if a user other than `ownId` has one of the addresses. Empty addresses are ignored. */
 export async function requireFree({ users }: Tables, addresses: Addresses, ownId?: string, phoneTaken = phoneExists) {
   const { email = '', phone = '' } = addresses
-  const others = async (address: UserAddress) => (await users.find(address)).some(({ id }) => id !== ownId)
-  if (email !== '' && (await others({ email }))) throw emailExists()
-  if (phone !== '' && (await others({ phone }))) throw phoneTaken()
+  const isTaken = async (address: UserAddress) => (await users.find(address)).some(({ id }) => id !== ownId)
+  if (email !== '' && (await isTaken({ email }))) throw emailExists()
+  if (phone !== '' && (await isTaken({ phone }))) throw phoneTaken()
 }

@@ -76,12 +76,12 @@ async function claimsOf(backend: Backend, authorization: string | undefined): Pr
   try {
     return await (await backend.tokens()).verify(token)
   } catch (error) {
-    throw error instanceof TokenRefusal ? badJwt(wordsFor(error), error.tried) : error
+    throw error instanceof TokenRefusal ? badJwt(messageFor(error), error.tried) : error
   }
 }
 
 /** The messages of the library with which Supabase's server verifies tokens. Some apps check for them. */
-function wordsFor({ fault, header: { alg, kid }, why }: TokenRefusal): string {
+function messageFor({ fault, header: { alg, kid }, why }: TokenRefusal): string {
   switch (fault) {
     case 'malformed':
       return 'token is malformed: token contains an invalid number of segments'

@@ -15,7 +15,7 @@ export function newCode({ settings: { mailerOtpLength, testOtp } }: Backend): st
 }
 
 /**
- * The hash that is in the link of an email, and with which a code is compared. It is valid for one address only
+ * The hash in the link of an email, with which a code is compared as well. It is valid for one address only
  * (supabase-auth.md, §3.5).
  */
 export const hashOfCode = (address: string, code: string) =>
@@ -25,8 +25,8 @@ export const hashOfCode = (address: string, code: string) =>
 
 const keyOf = (userId: string, type: OneTimeTokenType) => `${userId} ${type}`
 
-/** Stores a token in place of an earlier one of its type. `hash` opens a link, so only its digest is stored. */
-export async function keepToken(
+/** Stores a token, and replaces an earlier one of its type. `hash` opens a link, so only its digest is stored. */
+export async function storeToken(
   { one_time_tokens }: Tables,
   userId: string,
   type: OneTimeTokenType,
@@ -47,7 +47,7 @@ export const dropToken = ({ one_time_tokens }: Tables, userId: string, type: One
 /** Removes all of a user's tokens: after one proof, no earlier code is needed. */
 export const dropTokens = ({ one_time_tokens }: Tables, userId: string) => one_time_tokens.remove({ user_id: userId })
 
-/** Finds a token of the given types by one of these hashes. */
+/** Finds a token of one of these types by any of these hashes. */
 export async function findToken(
   { one_time_tokens }: Tables,
   hashes: readonly string[],
@@ -60,7 +60,7 @@ export async function findToken(
 /** Whether the hash belongs to the token, and the token has not expired. */
 export function isValid(backend: Backend, hash: string, token: OneTimeTokenRow | undefined): boolean {
   if (!token || !isFresh(backend, token)) return false
-  return [hash, `${PKCE}${hash}`].some(one => isSameSecret(digestOf(one), token.token_hash))
+  return [hash, `${PKCE}${hash}`].some(candidate => isSameSecret(digestOf(candidate), token.token_hash))
 }
 
 export const isFresh = ({ settings, now }: Backend, { created_at }: OneTimeTokenRow) =>
@@ -90,11 +90,11 @@ const subjects: Record<MessageKind, string> = {
 
 /** The link of an email. As at Supabase, the redirect address is not escaped unless it has to be. */
 export function actionLink(backend: Backend, hash: string, kind: string, redirect: string): string {
-  const back = /[&=#]/.test(redirect) ? encodeURIComponent(redirect) : redirect
-  return `${externalUrl(backend)}/verify?token=${hash}&type=${kind}&redirect_to=${back}`
+  const target = /[&=#]/.test(redirect) ? encodeURIComponent(redirect) : redirect
+  return `${externalUrl(backend)}/verify?token=${hash}&type=${kind}&redirect_to=${target}`
 }
 
-interface Letter {
+interface OutgoingMessage {
   readonly kind: MessageKind
   readonly recipient: string
   readonly code: string
@@ -103,14 +103,14 @@ interface Letter {
 }
 
 /** At most this many messages are kept. The outbox of a development machine is no archive. */
-const KEPT_MESSAGES = 500
+const MOST_MESSAGES = 500
 
 /** Adds a message to the outbox. */
-export async function post(
+export async function addMessage(
   backend: Backend,
   { messages }: Tables,
   { id: user_id }: Pick<UserRow, 'id'>,
-  { kind, recipient, code, link }: Letter,
+  { kind, recipient, code, link }: OutgoingMessage,
 ): Promise<MessageRow> {
   const message: MessageRow = {
     id: randomUUID(),
@@ -124,7 +124,7 @@ export async function post(
     created_at: await nextMoment(backend, messages),
   }
   await messages.insert(message)
-  for (const { id } of await messages.find({}, { offset: KEPT_MESSAGES })) await messages.remove({ id })
+  for (const { id } of await messages.find({}, { offset: MOST_MESSAGES })) await messages.remove({ id })
   return message
 }
 

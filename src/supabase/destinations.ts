@@ -6,12 +6,12 @@ import type { AuthSettings } from './backend.js'
 
 type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
 
-/** Returns the first of the wanted addresses that a link may redirect to, or else the site's. */
-export const redirectTo = (settings: Destinations, wanted: readonly (string | undefined)[]): string =>
-  wanted.find(address => address !== undefined && mayLeadTo(settings, address)) ?? settings.siteUrl
+/** Returns the first of these addresses that a link may redirect to, or else the site's. */
+export const redirectTo = (settings: Destinations, candidates: readonly (string | undefined)[]): string =>
+  candidates.find(address => address !== undefined && mayRedirectTo(settings, address)) ?? settings.siteUrl
 
 /** Schemes whose URLs run code, contain a document, or read a local file. */
-const harmful = new Set([
+const harmfulSchemes = new Set([
   'javascript:',
   'data:',
   'vbscript:',
@@ -24,21 +24,21 @@ const harmful = new Set([
 
 const isWeb = (protocol: string) => protocol === 'http:' || protocol === 'https:'
 
-function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): boolean {
-  // Browsers drop these characters and read on as if they were not there.
+function mayRedirectTo({ siteUrl, uriAllowList }: Destinations, address: string): boolean {
+  // Browsers ignore these characters, so they could hide where an address leads.
   if (/[\0-\x20\x7f]/.test(address) || !URL.canParse(address)) return false
   const { protocol, host, hostname, port } = new URL(address)
-  if (harmful.has(protocol)) return false
+  if (harmfulSchemes.has(protocol)) return false
   if (isWeb(protocol)) {
     if (!isPlain(address, protocol, host)) return false
     const site = new URL(siteUrl)
-    if (isAddress(hostname)) return isLoopback(hostname)
+    if (isIpAddress(hostname)) return isLoopback(hostname)
     if (site.protocol === protocol && site.hostname === hostname) {
       if (site.port === port || hostname === 'localhost') return true
     }
   }
-  const [bare = ''] = address.split('#', 1)
-  return isListed(uriAllowList, bare)
+  const [withoutFragment = ''] = address.split('#', 1)
+  return isListed(uriAllowList, withoutFragment)
 }
 
 /** Far longer than matching a real address takes. */
@@ -60,4 +60,4 @@ function isPlain(address: string, protocol: string, host: string): boolean {
   return address.toLowerCase().startsWith(start) && /^(:\d*)?([/?#]|$)/.test(address.slice(start.length))
 }
 
-const isAddress = (hostname: string) => /^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname)
+const isIpAddress = (hostname: string) => /^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname)

@@ -12,7 +12,7 @@ const VERSION = '2024-01-01'
 /** Returns the error in the auth backend's format. */
 export function authErrorReply(error: PlatformError, request: WithHeaders): TextReply {
   const { status, headers } = error
-  const plain = (contentType: string, body: string): TextReply => ({
+  const textReply = (contentType: string, body: string): TextReply => ({
     kind: 'reply',
     status,
     contentType,
@@ -22,18 +22,18 @@ export function authErrorReply(error: PlatformError, request: WithHeaders): Text
   switch (error.code) {
     // Errors without a code of Supabase Auth: those of its router and of the gateway.
     case 'not_found':
-      return plain('text/plain; charset=utf-8', '404 page not found\n')
+      return textReply('text/plain; charset=utf-8', '404 page not found\n')
     case 'method_not_allowed':
-      return plain('', '')
+      return textReply('', '')
     case GATEWAY:
-      return plain('application/json; charset=utf-8', `{\n  "message":${JSON.stringify(error.message)}\n}`)
+      return textReply('application/json; charset=utf-8', `{\n  "message":${JSON.stringify(error.message)}\n}`)
     default:
       return replyWithCode(error, request)
   }
 }
 
 /** Supabase's names for errors of our own. */
-const named: Readonly<Record<string, { readonly code: string; readonly message?: string }>> = {
+const supabaseNames: Readonly<Record<string, { readonly code: string; readonly message?: string }>> = {
   state_unavailable: { code: 'unexpected_failure' },
   internal_error: {
     code: 'unexpected_failure',
@@ -50,7 +50,7 @@ const named: Readonly<Record<string, { readonly code: string; readonly message?:
 
 function replyWithCode(error: PlatformError, request: WithHeaders): TextReply {
   const { status, headers, more } = error
-  const { code, message = error.message } = named[error.code] ?? error
+  const { code, message = error.message } = supabaseNames[error.code] ?? error
   const version = request.headers['x-supabase-api-version']
   const isNew = typeof version === 'string' && version >= VERSION
   const body = isNew

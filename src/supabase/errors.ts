@@ -2,12 +2,10 @@
 import type { TriedCredential } from '../core/caller.js'
 import { fromAnotherState, PlatformError, refusal } from '../core/errors.js'
 
-const invalid = (message: string, status = 400) => refusal(status, 'validation_failed', message)
-
 // Requests.
 
 export const badJson = (why: string) => refusal(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
-export const validationFailed = invalid
+export const validationFailed = (message: string, status = 400) => refusal(status, 'validation_failed', message)
 
 // Callers.
 
@@ -59,7 +57,7 @@ export const signupDisabled = () => refusal(422, 'signup_disabled', 'Signups not
 export const anonymousProviderDisabled = () =>
   refusal(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
 
-/** Imported password hashes are checked one after the other, since that takes long. */
+/** Checking an imported password hash takes long, so only some checks may wait. */
 export const tooManySignIns = () =>
   new PlatformError(429, 'over_request_rate_limit', 'Request rate limit reached', ['retry-after', '1'], {
     hint: 'Too many passwords that were imported as hashes wait to be checked.',
@@ -109,21 +107,22 @@ export const badCodeVerifier = () =>
 export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
 export const ssoProviderNotFound = () => refusal(404, 'sso_provider_not_found', 'SSO Identity Provider not found')
 export const passkeysDisabled = () => refusal(404, 'passkey_disabled', 'Passkeys are disabled')
-export const passkeyNotFound = () => invalid('Passkey not found', 404)
+export const passkeyNotFound = () => validationFailed('Passkey not found', 404)
 export const oauthServerDisabled = () => refusal(404, 'feature_disabled', 'OAuth server is disabled')
 export const customProvidersDisabled = () => refusal(404, 'feature_disabled', 'Custom OAuth providers are disabled')
 export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
-export const providerDisabled = () => invalid('Unsupported provider: provider is not enabled')
-export const providerUnknown = (name: string) => invalid(`Unsupported provider: Provider ${name} could not be found`)
+export const providerDisabled = () => validationFailed('Unsupported provider: provider is not enabled')
+export const providerUnknown = (name: string) =>
+  validationFailed(`Unsupported provider: Provider ${name} could not be found`)
 export const issuerDisabled = (issuer: string) =>
   refusal(400, 'provider_disabled', `Provider (issuer "${issuer}") is not enabled`)
 export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 provider is disabled')
 
 const mfaKinds = { totp: 'TOTP', phone: 'Phone', webauthn: 'WebAuthn' } as const
 
-/** Refuses to enroll a further factor; a 400 if its type is unknown. */
+/** The error for enrolling a further factor; a 400 if its type is unknown. */
 export function mfaDisabled(kind: string) {
-  if (!Object.hasOwn(mfaKinds, kind)) return invalid('factor_type needs to be totp, phone, or webauthn')
+  if (!Object.hasOwn(mfaKinds, kind)) return validationFailed('factor_type needs to be totp, phone, or webauthn')
   const name = mfaKinds[kind as keyof typeof mfaKinds]
   return refusal(422, `mfa_${kind}_enroll_not_enabled`, `MFA enroll is disabled for ${name}`)
 }

@@ -35,7 +35,7 @@ export function challengeIn({ code_challenge, code_challenge_method }: Challenge
   return { code_challenge, code_challenge_method: code_challenge_method.toLowerCase() }
 }
 
-/** Stores the challenge for the link that is sent to `userId`, in place of that for an earlier link of its kind. */
+/** Stores the challenge for the link that is sent to `userId`, and replaces that of an earlier link of the same kind. */
 export async function beginFlow(
   backend: Backend,
   { flow_states }: Tables,
@@ -43,7 +43,7 @@ export async function beginFlow(
   userId: string,
   method: string,
 ): Promise<void> {
-  await flow_states.remove(waiting(userId, method))
+  await flow_states.remove(waitingFlow(userId, method))
   await removeExpired(backend, flow_states)
   // A plain challenge is the verifier itself.
   const isPlain = challenge.code_challenge_method !== 's256'
@@ -60,22 +60,22 @@ export async function beginFlow(
   })
 }
 
-/** When the flows were last looked through. There may be thousands, so it is done once in their lifetime. */
-const lookedThroughMs = new WeakMap<Backend, number>()
+/** When expired flows were last removed. There may be thousands of flows, so this is done once per lifetime of a flow. */
+const lastCleanupMs = new WeakMap<Backend, number>()
 
-/** Removes flows whose code has expired: the app never came back for them. */
+/** Removes flows whose code has expired, because the app never redeemed it. */
 async function removeExpired(backend: Backend, flow_states: Tables['flow_states']): Promise<void> {
   const nowMs = backend.now()
-  // The clock of a test may also go back.
-  if (Math.abs(nowMs - (lookedThroughMs.get(backend) ?? 0)) <= FLOW_SECONDS * 1000) return
-  lookedThroughMs.set(backend, nowMs)
+  // A test may set the clock back.
+  if (Math.abs(nowMs - (lastCleanupMs.get(backend) ?? 0)) <= FLOW_SECONDS * 1000) return
+  lastCleanupMs.set(backend, nowMs)
   for (const flow of await flow_states.find({})) {
     if (flow.auth_code_issued_at !== null && hasExpired(backend, flow)) await flow_states.remove({ id: flow.id })
   }
 }
 
-/** Finds the flow whose link has not been opened yet. */
-const waiting = (user_id: string, authentication_method: string) => ({
+/** The condition for a flow whose link has not been opened yet. */
+const waitingFlow = (user_id: string, authentication_method: string) => ({
   user_id,
   authentication_method,
   auth_code_issued_at: null,
@@ -88,7 +88,7 @@ export async function issueAuthCode(
   userId: string,
   method: string,
 ): Promise<string> {
-  const [flow] = await flow_states.find(waiting(userId, method))
+  const [flow] = await flow_states.find(waitingFlow(userId, method))
   if (!flow) throw noFlowForLink()
   const code = randomUUID()
   await flow_states.update(flow.id, { auth_code: digestOf(code), auth_code_issued_at: momentOf(backend) })
@@ -107,7 +107,7 @@ export async function endFlow(
   const [flow] = await flow_states.find({ auth_code: digestOf(authCode) })
   if (!flow) throw flowStateNotFound()
   if (hasExpired(backend, flow)) throw flowStateExpired()
-  if (!answers(verifier, flow)) throw badCodeVerifier()
+  if (!matchesChallenge(verifier, flow)) throw badCodeVerifier()
   await flow_states.remove({ id: flow.id })
   return flow
 }
@@ -117,7 +117,7 @@ const hasExpired = ({ now }: Backend, { auth_code_issued_at, created_at }: FlowS
 
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
 
-function answers(verifier: string, { code_challenge, code_challenge_method }: FlowStateRow): boolean {
-  const given = code_challenge_method === 's256' ? challengeOf(verifier) : verifier
-  return isSameSecret(given, code_challenge)
+function matchesChallenge(verifier: string, { code_challenge, code_challenge_method }: FlowStateRow): boolean {
+  const computed = code_challenge_method === 's256' ? challengeOf(verifier) : verifier
+  return isSameSecret(computed, code_challenge)
 }

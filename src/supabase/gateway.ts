@@ -31,25 +31,25 @@ export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts
      * if a key is required and is missing or unknown.
      */
     async admit({ path, query, headers }: Pick<Exchange, 'path' | 'query' | 'headers'>): Promise<string | undefined> {
-      const given = keysIn(headers.apikey, query)
+      const keys = keysIn(headers.apikey, query)
       const { anonKey, serviceKey } = await tokens()
       if (kind === 'kong' && !isOpenAtGateway(path)) {
-        if (given.length > 1) throw gatewayRefusal('Duplicate API key found', { kind: 'header', reason: 'doubled' })
-        const [key] = given
+        if (keys.length > 1) throw gatewayRefusal('Duplicate API key found', { kind: 'header', reason: 'doubled' })
+        const [key] = keys
         if (key === undefined) throw gatewayKeyMissing()
-        const known = [anonKey, serviceKey, publishableKey, secretKey]
-        if (!known.some(one => one !== '' && isSameSecret(one, key))) {
+        const knownKeys = [anonKey, serviceKey, publishableKey, secretKey]
+        if (!knownKeys.some(knownKey => knownKey !== '' && isSameSecret(knownKey, key))) {
           const tried = { kind: 'apiKey', reason: 'unknown', start: startOf(key) } as const
           throw gatewayRefusal('Invalid authentication credentials', tried)
         }
       }
       const { authorization } = headers
       if (authorization !== undefined && !authorization.startsWith('Bearer sb_')) return authorization
-      const key = given[0] ?? authorization?.slice('Bearer '.length)
+      const key = keys[0] ?? authorization?.slice('Bearer '.length)
       if (key === undefined) return authorization
       if (secretKey !== '' && isSameSecret(secretKey, key)) return `Bearer ${serviceKey}`
       if (publishableKey !== '' && isSameSecret(publishableKey, key)) return `Bearer ${anonKey}`
-      return given[0] ?? authorization
+      return keys[0] ?? authorization
     },
   }
 }

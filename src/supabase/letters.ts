@@ -1,11 +1,11 @@
-/** The emails and text messages of the backend. Sending one stores its code and notes the time in the user. */
+/** The emails and text messages of the backend. Sending one stores its code, and the time in the user's row. */
 import type { MessageRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
-import { hashOfCode, keepToken, type MessageKind, newCode, PKCE, post } from './codes.js'
+import { addMessage, hashOfCode, type MessageKind, newCode, PKCE, storeToken } from './codes.js'
 import { beginFlow, type Challenge } from './flows.js'
 
 /** Where a message's link redirects to, and the PKCE challenge of the waiting app. */
-export interface Return {
+export interface LinkTarget {
   readonly redirect: string
   readonly challenge?: Challenge | undefined
 }
@@ -22,23 +22,23 @@ interface Letter {
   readonly recipient: string
   /** Further changes to the user. */
   readonly changes: Partial<UserRow>
-  readonly back?: Return
+  readonly target?: LinkTarget
 }
 
 async function send(backend: Backend, tables: Tables, user: UserRow, letter: Letter): Promise<UserWithMessages> {
-  const { kind, token, recipient, back, changes } = letter
+  const { kind, token, recipient, target, changes } = letter
   const code = newCode(backend)
-  const hash = `${back?.challenge ? PKCE : ''}${hashOfCode(recipient, code)}`
-  await keepToken(tables, user.id, token, hash, momentOf(backend))
+  const hash = `${target?.challenge ? PKCE : ''}${hashOfCode(recipient, code)}`
+  await storeToken(tables, user.id, token, hash, momentOf(backend))
   await tables.users.update(user.id, changes)
-  const link = back && { link: { hash, redirect: back.redirect } }
-  const message = await post(backend, tables, user, { kind, recipient, code, ...link })
+  const link = target && { link: { hash, redirect: target.redirect } }
+  const message = await addMessage(backend, tables, user, { kind, recipient, code, ...link })
   return { user: { ...user, ...changes }, messages: [message] }
 }
 
 /** With PKCE, begins a flow for the app to finish. `method` is what the link will prove. */
 async function sendWithFlow(backend: Backend, tables: Tables, user: UserRow, method: string, letter: Letter) {
-  const { challenge } = letter.back ?? {}
+  const { challenge } = letter.target ?? {}
   if (challenge) await beginFlow(backend, tables, challenge, user.id, method)
   return send(backend, tables, user, letter)
 }
@@ -47,13 +47,13 @@ export const sendConfirmation = (
   backend: Backend,
   tables: Tables,
   user: UserRow,
-  back: Return,
+  target: LinkTarget,
 ): Promise<UserWithMessages> =>
   sendWithFlow(backend, tables, user, 'email/signup', {
     kind: 'signup',
     token: 'confirmation_token',
     recipient: user.email ?? '',
-    back,
+    target,
     changes: { confirmation_sent_at: momentOf(backend) },
   })
 
@@ -63,13 +63,13 @@ export const sendSignIn = (
   tables: Tables,
   user: UserRow,
   kind: 'recovery' | 'magiclink',
-  back: Return,
+  target: LinkTarget,
 ): Promise<UserWithMessages> =>
   sendWithFlow(backend, tables, user, kind, {
     kind,
     token: 'recovery_token',
     recipient: user.email ?? '',
-    back,
+    target,
     changes: { recovery_sent_at: momentOf(backend) },
   })
 
@@ -84,7 +84,7 @@ export function sendInvite(
     kind: 'invite',
     token: 'confirmation_token',
     recipient: user.email ?? '',
-    back: { redirect },
+    target: { redirect },
     changes: { invited_at: at, confirmation_sent_at: at },
   })
 }
@@ -95,7 +95,7 @@ export async function sendEmailChange(
   tables: Tables,
   user: UserRow,
   newEmail: string,
-  back: Return,
+  target: LinkTarget,
 ): Promise<UserWithMessages> {
   const changes = {
     new_email: newEmail,
@@ -106,7 +106,7 @@ export async function sendEmailChange(
     kind: 'email_change',
     token: 'email_change_token_new',
     recipient: newEmail,
-    back,
+    target,
     changes,
   })
   if (!backend.settings.mailerSecureEmailChangeEnabled || user.email === null) return toNew
@@ -114,7 +114,7 @@ export async function sendEmailChange(
     kind: 'email_change',
     token: 'email_change_token_current',
     recipient: user.email,
-    back,
+    target,
     changes: {},
   })
   return { user: toOld.user, messages: [...toNew.messages, ...toOld.messages] }

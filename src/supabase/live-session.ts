@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { fetchFrom } from '../core/http.js'
-import { keepSession, keptSession, type StoredSession } from './session-file.js'
+import { readSession, type StoredSession, saveSession } from './session-file.js'
 
 export interface LiveSession {
   /**
@@ -33,23 +33,23 @@ export interface LiveSessionParts extends LiveBackend {
   readonly refresh?: Refresh
 }
 
-/** A token that expires sooner could do so on the way. */
-const FRESH_MS = 60_000
+/** A token that expires sooner could expire before it arrives. */
+const MIN_LIFE_MS = 60_000
 
-/** A backend that does not answer is not asked again for every request. */
-const PAUSE_MS = 5000
+/** If the backend does not answer, it is not asked again for every request. */
+const RETRY_AFTER_MS = 5000
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
   const { now = Date.now, refresh = refreshAt(parts) } = parts
   const reporter = createReporter(parts.report)
-  const kept = createKeptSession(parts, reporter.report)
-  const { isWorthAsking, renew } = createRenewal({ ...parts, now, refresh }, kept, reporter)
+  const stored = createStoredSession(parts, reporter.report)
+  const { canRenew, renew } = createRenewal({ ...parts, now, refresh }, stored, reporter)
   let renewing: Promise<string | undefined> | undefined
   return {
     token() {
       if (renewing) return renewing
-      const session = kept.look()
-      if (!session || lifeMs(session, now()) > FRESH_MS || !isWorthAsking(session)) return usable(session, now())
+      const session = stored.read()
+      if (!session || lifeMs(session, now()) > MIN_LIFE_MS || !canRenew(session)) return usableToken(session, now())
       renewing = renew(session).finally(() => {
         renewing = undefined
       })
@@ -60,52 +60,52 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
 
 const lifeMs = ({ expiresAt }: StoredSession, nowMs: number) => Date.parse(expiresAt) - nowMs
 
-const usable = (session: StoredSession | undefined, nowMs: number) =>
+const usableToken = (session: StoredSession | undefined, nowMs: number) =>
   session && lifeMs(session, nowMs) > 0 ? session.accessToken : undefined
 
-/** Asks the backend for new tokens, unless it has refused or did not answer a moment ago. */
+/** Asks the backend for new tokens. `canRenew` is false if it has refused the token, or did not answer a moment ago. */
 function createRenewal(
   { authUrl, now, refresh }: Pick<Required<LiveSessionParts>, 'authUrl' | 'now' | 'refresh'>,
-  kept: ReturnType<typeof createKeptSession>,
+  stored: ReturnType<typeof createStoredSession>,
   { report, forget }: ReturnType<typeof createReporter>,
 ) {
   /** The refresh token that the backend has refused. */
   let refused: string | undefined
-  let askAgainMs = 0
+  let retryAtMs = 0
   return {
-    isWorthAsking: ({ refreshToken }: StoredSession) => refreshToken !== refused && now() >= askAgainMs,
+    canRenew: ({ refreshToken }: StoredSession) => refreshToken !== refused && now() >= retryAtMs,
     async renew(old: StoredSession): Promise<string | undefined> {
       const answer = await refresh(old.refreshToken)
       // Another process may have renewed or ended the session in the meantime.
-      const current = kept.look()
-      if (current?.refreshToken !== old.refreshToken) return usable(current, now())
+      const current = stored.read()
+      if (current?.refreshToken !== old.refreshToken) return usableToken(current, now())
       switch (answer.kind) {
         case 'renewed': {
           const { kind, lifeMs, ...tokens } = answer
           forget()
-          kept.keep({ ...old, ...tokens, expiresAt: new Date(now() + lifeMs).toISOString() })
+          stored.save({ ...old, ...tokens, expiresAt: new Date(now() + lifeMs).toISOString() })
           return tokens.accessToken
         }
         case 'refused':
           refused = old.refreshToken
           report(`The session at ${authUrl} has ended (${answer.why}). Run standin login again.`)
-          return usable(old, now())
+          return usableToken(old, now())
         case 'unanswered':
-          askAgainMs = now() + PAUSE_MS
+          retryAtMs = now() + RETRY_AFTER_MS
           report(`The session at ${authUrl} could not be renewed (${answer.why}).`, answer.kind)
-          return usable(old, now())
+          return usableToken(old, now())
       }
     },
   }
 }
 
-/** Reports a sentence unless it is about the same as the previous one. */
-function createReporter(tell: (sentence: string) => void) {
+/** Reports a sentence unless it has the same topic as the previous one. */
+function createReporter(send: (sentence: string) => void) {
   let reported = ''
   return {
-    report(sentence: string, about = sentence): void {
-      if (about !== reported) tell(sentence)
-      reported = about
+    report(sentence: string, topic = sentence): void {
+      if (topic !== reported) send(sentence)
+      reported = topic
     },
     forget(): void {
       reported = ''
@@ -114,30 +114,30 @@ function createReporter(tell: (sentence: string) => void) {
 }
 
 /** The session in a file, which other processes may change. */
-function createKeptSession(
+function createStoredSession(
   { file, authUrl }: Pick<LiveSessionParts, 'file' | 'authUrl'>,
   report: (sentence: string) => void,
 ) {
-  let trace: string | undefined
+  let fingerprint: string | undefined
   let session: StoredSession | undefined
   return {
     /** Reads the file. Returns `undefined` if it cannot be used. */
-    look(): StoredSession | undefined {
+    read(): StoredSession | undefined {
       try {
-        const seen = traceOf(file)
-        if (seen === trace) return session
-        trace = seen
-        session = keptSession(file, authUrl)
+        const current = fingerprintOf(file)
+        if (current === fingerprint) return session
+        fingerprint = current
+        session = readSession(file, authUrl)
       } catch (error) {
         session = undefined
         report((error as Error).message)
       }
       return session
     },
-    keep(renewed: StoredSession): void {
+    save(renewed: StoredSession): void {
       try {
-        keepSession(file, authUrl, renewed)
-        trace = traceOf(file)
+        saveSession(file, authUrl, renewed)
+        fingerprint = fingerprintOf(file)
       } catch (error) {
         report(`The renewed session could not be kept: ${(error as Error).message}`)
       }
@@ -147,7 +147,7 @@ function createKeptSession(
 }
 
 /** A fingerprint of a file, which differs after every write. */
-function traceOf(file: string): string {
+function fingerprintOf(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : 'none'
 }
@@ -197,14 +197,14 @@ function readAnswer(status: number, answer: unknown): LiveRefreshResult {
   const { access_token, refresh_token, expires_in, msg, error_description }: TokenResponse = {
     ...(answer as TokenResponse | null),
   }
-  const isWhole = typeof access_token === 'string' && typeof refresh_token === 'string' && Number(expires_in) > 0
-  if (status === 200 && isWhole) {
+  const isComplete = typeof access_token === 'string' && typeof refresh_token === 'string' && Number(expires_in) > 0
+  if (status === 200 && isComplete) {
     // The lifetime and not `expires_at`, since the backend's clock may differ from ours.
     const lifeMs = Number(expires_in) * 1000
     return { kind: 'renewed', accessToken: access_token, refreshToken: refresh_token, lifeMs }
   }
-  const words = [msg, error_description].find(text => typeof text === 'string') as string | undefined
+  const message = [msg, error_description].find(text => typeof text === 'string') as string | undefined
   // Only an error in the backend's own format refuses the token. An error of a gateway says nothing about it.
-  if (status === 400 && words !== undefined) return { kind: 'refused', why: words }
-  return { kind: 'unanswered', why: words ?? `status ${status}` }
+  if (status === 400 && message !== undefined) return { kind: 'refused', why: message }
+  return { kind: 'unanswered', why: message ?? `status ${status}` }
 }

@@ -61,7 +61,7 @@ const signInFields = object({
   password: optional(text, 'Checked if given. A user who signs up gets it.'),
   user_id: optional(text, 'The id of an existing user, such as one without an email address.'),
 })
-const signInWanted = v.pipe(
+const signInInput = v.pipe(
   signInFields,
   where<v.InferOutput<typeof signInFields>>(
     'user_id',
@@ -70,7 +70,7 @@ const signInWanted = v.pipe(
   ),
 )
 /** Which user to sign in. */
-export type SignInInput = Of<typeof signInWanted>
+export type SignInInput = Of<typeof signInInput>
 
 const grantedSession = object({
   access_token: text,
@@ -83,7 +83,7 @@ const grantedSession = object({
 /** A session in the format of Supabase Auth, as `setSession` takes it. */
 export type SessionJson = Of<typeof grantedSession>
 
-const keyWanted = object({
+const newKeyInput = object({
   name: optional(name, 'Its name; by default "made by a test".'),
   user: optional(
     email,
@@ -96,21 +96,21 @@ const keyWanted = object({
   ),
 })
 /** Which key to create. */
-export type NewKeyInput = Of<typeof keyWanted>
+export type NewKeyInput = Of<typeof newKeyInput>
 
 /** What tests can do without a password. */
 export interface Accounts {
   /** Returns a session as if the user had just signed in. */
-  signIn(wanted: SignInInput): Promise<SessionJson>
-  createKey(wanted: NewKeyInput): Promise<{ readonly key: string }>
+  signIn(input: SignInInput): Promise<SessionJson>
+  createKey(input: NewKeyInput): Promise<{ readonly key: string }>
 }
 
-/** What a test needs for a start: someone who is signed in, and a key. */
+/** What most tests need first: a signed-in user, and a key. */
 export const accountOperations = ({ accounts }: { readonly accounts: Accounts }) => ({
   startSession: operation({
     at: 'POST /sessions',
     does: 'Signs a user in without a password, for a test. An unknown user signs up.',
-    body: signInWanted,
+    body: signInInput,
     isBodyOptional: true,
     returns: grantedSession,
     status: 201,
@@ -121,7 +121,7 @@ export const accountOperations = ({ accounts }: { readonly accounts: Accounts })
   createTestKey: operation({
     at: 'POST /keys',
     does: 'Creates an API key, for a test.',
-    body: keyWanted,
+    body: newKeyInput,
     isBodyOptional: true,
     returns: object({ key: text }),
     status: 201,
@@ -265,7 +265,7 @@ export type TokenRequest = Of<typeof tokenRequest>
 const mintedToken = object({ token: text, expires_at: moment })
 export type MintedToken = Of<typeof mintedToken>
 
-export const tokenOperations = ({ mintToken }: { mintToken(wanted: TokenRequest): Promise<MintedToken> }) => ({
+export const tokenOperations = ({ mintToken }: { mintToken(request: TokenRequest): Promise<MintedToken> }) => ({
   createToken: operation({
     at: 'POST /tokens',
     does: 'Creates a token without a password. An unknown user signs up.',

@@ -24,34 +24,34 @@ export function requireStrength(password: string, settings: PasswordSettings): v
 
 /** Returns what is too weak about a password, or `undefined`. */
 export function weaknessOf(password: string, settings: PasswordSettings) {
-  const { passwordMinLength: least, passwordRequiredCharacters: sets } = settings
+  const { passwordMinLength: minLength, passwordRequiredCharacters: sets } = settings
   const reasons: string[] = []
   const messages: string[] = []
-  if (Buffer.byteLength(password) < least) {
+  if (Buffer.byteLength(password) < minLength) {
     reasons.push('length')
-    messages.push(`Password should be at least ${least} characters.`)
+    messages.push(`Password should be at least ${minLength} characters.`)
   }
-  const wanted = setsOf(sets)
-  if (!wanted.every(set => [...set].some(character => password.includes(character)))) {
+  const requiredSets = setsOf(sets)
+  if (!requiredSets.every(set => [...set].some(character => password.includes(character)))) {
     reasons.push('characters')
-    messages.push(`Password should contain at least one character of each: ${wanted.join(', ')}.`)
+    messages.push(`Password should contain at least one character of each: ${requiredSets.join(', ')}.`)
   }
   return reasons.length > 0 ? { message: messages.join(' '), reasons } : undefined
 }
 
 /** The password rules as a sentence for forms. */
 export function ruleOfPasswords({
-  passwordMinLength: least,
+  passwordMinLength: minLength,
   passwordRequiredCharacters: sets,
 }: PasswordSettings): string {
-  const wanted = setsOf(sets)
-  const characters = wanted.length > 0 ? `, with at least one character of each: ${wanted.join(', ')}` : ''
-  return `At least ${least} character${least === 1 ? '' : 's'}${characters}.`
+  const requiredSets = setsOf(sets)
+  const characters = requiredSets.length > 0 ? `, with at least one character of each: ${requiredSets.join(', ')}` : ''
+  return `At least ${minLength} character${minLength === 1 ? '' : 's'}${characters}.`
 }
 
 /** Reads `abc:123` as two sets. `\:` is a literal colon. */
-const setsOf = (written: string) =>
-  written
+const setsOf = (text: string) =>
+  text
     .split(/(?<!\\):/)
     .map(set => set.replaceAll('\\:', ':'))
     .filter(set => set !== '')
@@ -61,38 +61,38 @@ const setsOf = (written: string) =>
  * pool. Our own tests lower it.
  */
 export const hashCost = { logN: 12 }
-const BLOCK = 8
+const BLOCK_SIZE = 8
 
 /** Returns the hash to store for a password, in the PHC string format. */
 export async function hashOf(password: string): Promise<string> {
   const { logN } = hashCost
   const salt = randomBytes(16)
-  const key = await scrypt(password, salt, 32, { N: 2 ** logN, r: BLOCK, p: 1 })
-  return `$scrypt$ln=${logN},r=${BLOCK},p=1$${unpadded(salt)}$${unpadded(key)}`
+  const key = await scrypt(password, salt, 32, { N: 2 ** logN, r: BLOCK_SIZE, p: 1 })
+  return `$scrypt$ln=${logN},r=${BLOCK_SIZE},p=1$${unpadded(salt)}$${unpadded(key)}`
 }
 
 /**
  * Whether `password` matches `hash`, which is ours or imported by an admin. Rejects with a 429 if too many checks are
  * waiting.
  */
-export async function fits(password: string, hash: string | null): Promise<boolean> {
+export async function matchesHash(password: string, hash: string | null): Promise<boolean> {
   // Earlier versions stored hashes that are too expensive to check. An admin has to set a new password.
   if (hash === null || problemOfHash(hash) !== undefined) {
     // Takes as long as for an existing user, so that the time does not reveal who has an account.
     await hashOf(password)
     return false
   }
-  return isOwn(hash) ? fitsOwn(password, hash) : fitsForeign({ password, hash })
+  return isOwnHash(hash) ? matchesOwn(password, hash) : matchesImported({ password, hash })
 }
 
-const isOwn = (hash: string) => hash.startsWith('$scrypt$')
+const isOwnHash = (hash: string) => hash.startsWith('$scrypt$')
 
 /**
  * Returns our own hash of a password that matches an imported one, which takes longer to check; `undefined` if `hash`
  * is ours already.
  */
-export const renewedHash = async (password: string, hash: string): Promise<string | undefined> =>
-  isOwn(hash) ? undefined : hashOf(password)
+export const rehashImported = async (password: string, hash: string): Promise<string | undefined> =>
+  isOwnHash(hash) ? undefined : hashOf(password)
 
 interface Check {
   readonly password: string
@@ -103,18 +103,18 @@ interface Check {
 const MOST_CHECKS = 32
 /** Hashes at the highest accepted cost take some seconds, and longer on a busy machine. */
 const LONGEST_CHECK_MS = 30_000
-let checks = 0
+let runningChecks = 0
 
-async function fitsForeign(check: Check): Promise<boolean> {
-  if (checks >= MOST_CHECKS) throw tooManySignIns()
-  checks++
+async function matchesImported(check: Check): Promise<boolean> {
+  if (runningChecks >= MOST_CHECKS) throw tooManySignIns()
+  runningChecks++
   try {
     return await inWorker<boolean>('password', check, LONGEST_CHECK_MS)
   } catch (error) {
     if (error instanceof TookTooLong) return false
     throw error
   } finally {
-    checks--
+    runningChecks--
   }
 }
 
@@ -123,16 +123,16 @@ async function fitsForeign(check: Check): Promise<boolean> {
  * nothing.
  */
 export async function passwordJob({ password, hash }: Check): Promise<boolean> {
-  if (hash.startsWith('$fbscrypt$')) return fitsFirebase(password, hash).catch(() => false)
+  if (hash.startsWith('$fbscrypt$')) return matchesFirebase(password, hash).catch(() => false)
   const { argon2Verify, bcryptVerify } = await import('hash-wasm')
   const check = { password: Buffer.from(password), hash }
   return (hash.startsWith('$argon2') ? argon2Verify(check) : bcryptVerify(check)).catch(() => false)
 }
 
 /** A random password for users who are created without one. It satisfies all strength settings. */
-export const unknownPassword = () => `${randomBytes(24).toString('base64url')}aA1!`
+export const randomPassword = () => `${randomBytes(24).toString('base64url')}aA1!`
 
-async function fitsOwn(password: string, hash: string): Promise<boolean> {
+async function matchesOwn(password: string, hash: string): Promise<boolean> {
   const [, ln, r, p, salt = '', expected = ''] = ownHash.exec(hash) ?? []
   const key = Buffer.from(expected, 'base64')
   const cost = { N: 2 ** Number(ln), r: Number(r), p: Number(p), maxmem: MOST_SCRYPT_BYTES }
@@ -143,16 +143,16 @@ async function fitsOwn(password: string, hash: string): Promise<boolean> {
 const MOST_SCRYPT_BYTES = 2 ** 29
 
 /** Firebase's scrypt: the derived key encrypts the project's signer key (github.com/firebase/scrypt). */
-async function fitsFirebase(password: string, hash: string): Promise<boolean> {
+async function matchesFirebase(password: string, hash: string): Promise<boolean> {
   const [, n = '', r = '', p = '', separator = '', signer = '', salt = '', expected = ''] =
     firebaseHash.exec(hash) ?? []
-  const seasoned = Buffer.concat([Buffer.from(salt, 'base64'), Buffer.from(separator, 'base64')])
+  const saltWithSeparator = Buffer.concat([Buffer.from(salt, 'base64'), Buffer.from(separator, 'base64')])
   const cost = { N: 2 ** Number(n), r: Number(r), p: Number(p), maxmem: MOST_SCRYPT_BYTES }
-  const key = await scrypt(password, seasoned, 32, cost)
+  const key = await scrypt(password, saltWithSeparator, 32, cost)
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16))
-  const found = Buffer.concat([cipher.update(Buffer.from(signer, 'base64')), cipher.final()])
-  const wanted = Buffer.from(expected, 'base64')
-  return found.length === wanted.length && timingSafeEqual(found, wanted)
+  const encrypted = Buffer.concat([cipher.update(Buffer.from(signer, 'base64')), cipher.final()])
+  const expectedBytes = Buffer.from(expected, 'base64')
+  return encrypted.length === expectedBytes.length && timingSafeEqual(encrypted, expectedBytes)
 }
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')

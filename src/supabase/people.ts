@@ -9,15 +9,15 @@ import { userJson } from './users.js'
 /** The default page size. */
 const PAGE = 100
 
-/** One page of the rows that a search finds by their texts, and how many there are. Without a search, the rest is not read. */
+/** Returns one page of the rows whose texts match the search, and the total count. Without a search, reads only that page. */
 async function pageIn<Row>(
   table: Table<Row>,
   { search = '', limit = PAGE, offset = 0 }: ListingQuery,
   textsOf: (row: Row) => Parameters<ReturnType<typeof searchFor>>[0],
 ) {
   if (search.trim() === '') return { rows: await table.find({}, { limit, offset }), total: await table.count({}) }
-  const isWanted = searchFor(search)
-  const found = (await table.find({})).filter(row => isWanted(textsOf(row)))
+  const matches = searchFor(search)
+  const found = (await table.find({})).filter(row => matches(textsOf(row)))
   return { rows: found.slice(offset, offset + limit), total: found.length }
 }
 
@@ -40,13 +40,13 @@ export const createUserList = (state: () => Promise<State>): UserList => ({
 
 function openSessionOf(session: SessionRow, user: UserRow | undefined, tokenSeconds: number): OpenSession {
   const { id, user_id, amr, created_at, refreshed_at } = session
-  const lastMs = Date.parse(refreshed_at ?? created_at)
+  const issuedAtMs = Date.parse(refreshed_at ?? created_at)
   return {
     ...{ id, user_id, created_at, refreshed_at },
     email: user?.email ?? null,
     phone: user?.phone ?? null,
     is_anonymous: user?.is_anonymous ?? false,
-    token_expires_at: new Date(lastMs + tokenSeconds * 1000).toISOString(),
+    token_expires_at: new Date(issuedAtMs + tokenSeconds * 1000).toISOString(),
     aal: 'aal1',
     methods: amr.map(({ method }) => method),
   }
@@ -57,8 +57,8 @@ export function createOpenSessions(state: () => Promise<State>, tokenSeconds: ()
   return {
     list: async query =>
       (await state()).read(async ({ sessions, users }) => {
-        const all = query.search?.trim() ? await users.find({}) : []
-        const byId = new Map(all.map(user => [user.id, user]))
+        const allUsers = query.search?.trim() ? await users.find({}) : []
+        const byId = new Map(allUsers.map(user => [user.id, user]))
         const { rows, total } = await pageIn(sessions, query, ({ id, user_id }) => {
           const user = byId.get(user_id)
           return [user?.email, user?.phone, user_id, id]
@@ -106,11 +106,11 @@ function messageOf(row: MessageRow): Message {
 export const createOutbox = (state: () => Promise<State>): Messages => ({
   async messages({ search, after, offset = 0, limit } = {}) {
     const rows = await (await state()).read(({ messages }) => messages.find({}))
-    const isWanted = searchFor(search)
-    const seen = rows.findIndex(({ id }) => id === after)
+    const matches = searchFor(search)
+    const afterIndex = rows.findIndex(({ id }) => id === after)
     const found = rows
-      .slice(0, seen < 0 ? undefined : seen)
-      .filter(({ recipient, subject, kind, code }) => isWanted([recipient, subject, kind, code]))
+      .slice(0, afterIndex < 0 ? undefined : afterIndex)
+      .filter(({ recipient, subject, kind, code }) => matches([recipient, subject, kind, code]))
     const end = limit === undefined ? undefined : offset + limit
     return { data: found.slice(offset, end).map(messageOf), total: found.length }
   },

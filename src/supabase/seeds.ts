@@ -58,8 +58,8 @@ export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | '
 export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: number): Promise<void> {
   const at = new Date(atMs).toISOString()
   // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
-  const present = await state.read(tables => Promise.all(users.map(seed => ofSeed(tables, seed, users))))
-  const rows = await Promise.all(users.map(async (seed, i) => rowUnlessMarked(seed, present[i], at)))
+  const existing = await state.read(tables => Promise.all(users.map(seed => userOfSeed(tables, seed, users))))
+  const rows = await Promise.all(users.map(async (seed, i) => rowIfChanged(seed, existing[i], at)))
   await state.write(async tables => {
     if (!users.some(seed => idOfUser(seed) === developmentUserId)) await removeDevelopmentUser(tables)
     const changed = users.flatMap((seed, i) => (rows[i] ? [{ seed, row: rows[i] }] : []))
@@ -75,27 +75,27 @@ export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: 
 export async function plantUser(state: State, seed: UserSeed, now: () => number): Promise<void> {
   const row = await rowOf(seed, await markOf(seed), new Date(now()).toISOString())
   await state.write(async tables => {
-    if (!(await ofSeed(tables, seed, [seed]))) await tables.users.insert(row)
+    if (!(await userOfSeed(tables, seed, [seed]))) await tables.users.insert(row)
   })
 }
 
 /** A mark that changes with the seed. It covers the password, so it is not a fast hash. */
-const markOf = (seed: UserSeed): Promise<string> => markOfWritten(JSON.stringify(seed))
+const markOf = (seed: UserSeed): Promise<string> => markOfText(JSON.stringify(seed))
 
 /** Tests start many platforms with the same seeds, and a reset compares the existing rows with new marks. */
 const MOST_SEEDS = 1000
 
-const markOfWritten = remembered(async written => {
-  const mark = await scrypt(written, idOfUser(JSON.parse(written)), 16, { N: 2 ** 10 })
+const markOfText = cached(async text => {
+  const mark = await scrypt(text, idOfUser(JSON.parse(text)), 16, { N: 2 ** 10 })
   return mark.toString('base64url')
 })
 
 /** Every seed has its own hash, even if passwords are equal. */
-const passwordHashOf = remembered(written => hashOf((JSON.parse(written) as { password: string }).password))
+const passwordHashOf = cached(text => hashOf((JSON.parse(text) as { password: string }).password))
 
-async function rowUnlessMarked(seed: UserSeed, present: UserRow | undefined, at: string): Promise<UserRow | undefined> {
+async function rowIfChanged(seed: UserSeed, existing: UserRow | undefined, at: string): Promise<UserRow | undefined> {
   const mark = await markOf(seed)
-  return present?.seed === mark ? undefined : rowOf(seed, mark, at)
+  return existing?.seed === mark ? undefined : rowOf(seed, mark, at)
 }
 
 async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow> {
@@ -124,25 +124,25 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
  * Finds the user of a seed. A user who signed up with the seed's address becomes the seed's user, unless they belong to
  * another seed that is about to give up the address.
  */
-async function ofSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
-  const own = await users.get(idOfUser(seed))
-  if (own) return own
+async function userOfSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
+  const byId = await users.get(idOfUser(seed))
+  if (byId) return byId
   const [byEmail] = seed.email === undefined ? [] : await users.find({ email: validEmail(seed.email) })
   const [byPhone] = seed.phone === undefined ? [] : await users.find({ phone: validPhone(seed.phone) })
   return [byEmail, byPhone].find(user => user && !all.some(other => idOfUser(other) === user.id))
 }
 
-interface Planted {
+interface SeededUser {
   readonly seed: UserSeed
   readonly row: UserRow
 }
 
-async function plantUsers(tables: Tables, planted: readonly Planted[], all: readonly UserSeed[]): Promise<void> {
-  const known = await Promise.all(planted.map(({ seed }) => ofSeed(tables, seed, all)))
+async function plantUsers(tables: Tables, seededUsers: readonly SeededUser[], all: readonly UserSeed[]): Promise<void> {
+  const existing = await Promise.all(seededUsers.map(({ seed }) => userOfSeed(tables, seed, all)))
   // All addresses are released first, since two users may have swapped theirs.
-  for (const user of known) if (user) await tables.users.update(user.id, { email: null, phone: null })
-  for (const [i, { row }] of planted.entries()) {
-    const user = known[i]
+  for (const user of existing) if (user) await tables.users.update(user.id, { email: null, phone: null })
+  for (const [i, { row }] of seededUsers.entries()) {
+    const user = existing[i]
     if (!user) await tables.users.insert(row)
     else await replant(tables, user, row)
   }
@@ -167,7 +167,7 @@ async function removeDevelopmentUser(tables: Tables): Promise<void> {
 async function plantKeys(
   tables: Tables,
   seeds: readonly ApiKeySeed[],
-  people: readonly UserSeed[],
+  userSeeds: readonly UserSeed[],
   at: string,
 ): Promise<void> {
   const configured = new Set(seeds.map(({ key }) => digestOf(key)))
@@ -175,32 +175,32 @@ async function plantKeys(
     if (!configured.has(digest)) await tables.api_keys.remove({ id })
   }
   for (const seed of seeds) {
-    const [known] = await tables.api_keys.find({ digest: digestOf(seed.key) })
-    const owner = people.find(({ email }) => email !== undefined && email.toLowerCase() === seed.user?.toLowerCase())
-    const user_id = owner ? await holderOf(tables, owner, known) : null
-    await plantKey(tables, seed, known, user_id, at)
+    const [existing] = await tables.api_keys.find({ digest: digestOf(seed.key) })
+    const owner = userSeeds.find(({ email }) => email !== undefined && email.toLowerCase() === seed.user?.toLowerCase())
+    const user_id = owner ? await ownerIdOf(tables, owner, existing) : null
+    await plantKey(tables, seed, existing, user_id, at)
   }
 }
 
 /** A key stays with its owner even if their address changes. Only a new key goes to the user with the address. */
-async function holderOf({ users }: Tables, owner: UserSeed, known: ApiKeyRow | undefined): Promise<string | null> {
+async function ownerIdOf({ users }: Tables, owner: UserSeed, existing: ApiKeyRow | undefined): Promise<string | null> {
   const own = await users.get(idOfUser(owner))
   if (own) return own.id
-  if (known && known.user_id !== null) return known.user_id
-  const [namesake] = await users.find({ email: owner.email?.toLowerCase() ?? '' })
-  return namesake?.id ?? null
+  if (existing && existing.user_id !== null) return existing.user_id
+  const [userWithAddress] = await users.find({ email: owner.email?.toLowerCase() ?? '' })
+  return userWithAddress?.id ?? null
 }
 
 async function plantKey(
   { api_keys }: Tables,
   seed: ApiKeySeed,
-  known: ApiKeyRow | undefined,
+  existing: ApiKeyRow | undefined,
   user_id: string | null,
   at: string,
 ): Promise<void> {
   const digest = digestOf(seed.key)
   const expires_at = seed.expiresAt === undefined ? null : new Date(seed.expiresAt).toISOString()
-  if (!known) {
+  if (!existing) {
     return api_keys.insert({
       id: seed.id ?? stableId(`key ${digest}`),
       ...{ user_id, digest, expires_at },
@@ -215,10 +215,10 @@ async function plantKey(
   const changes = {
     ...{ name: seed.name, user_id },
     // The owner decides when a rolled key expires.
-    ...(!isRolled(known) && { expires_at, revoked_at: revocationOf(known, seed) }),
+    ...(!isRolled(existing) && { expires_at, revoked_at: revocationOf(existing, seed) }),
   }
-  const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])
-  if (!isSame) await api_keys.update(known.id, changes)
+  const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => existing[key] === changes[key])
+  if (!isSame) await api_keys.update(existing.id, changes)
 }
 
 /**
@@ -226,20 +226,20 @@ async function plantKey(
  * may undo that.
  */
 function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKeySeed): string | null {
-  const byUser = revoked_at !== null && revoked_at !== created_at
-  if (byUser) return revoked_at
+  const isRevokedByUser = revoked_at !== null && revoked_at !== created_at
+  if (isRevokedByUser) return revoked_at
   return revoked ? created_at : null
 }
 
 /** Caches slow work by the text of a seed. */
-function remembered<T extends {}>(work: (written: string) => Promise<T>): (written: string) => Promise<T> {
-  const done = new LRUCache<string, Promise<T>>({ max: MOST_SEEDS })
-  return written => {
-    const known = done.get(written)
-    if (known) return known
-    const made = work(written)
-    made.catch(() => done.delete(written))
-    done.set(written, made)
-    return made
+function cached<T extends {}>(work: (text: string) => Promise<T>): (text: string) => Promise<T> {
+  const cache = new LRUCache<string, Promise<T>>({ max: MOST_SEEDS })
+  return text => {
+    const pending = cache.get(text)
+    if (pending) return pending
+    const result = work(text)
+    result.catch(() => cache.delete(text))
+    cache.set(text, result)
+    return result
   }
 }

@@ -20,37 +20,37 @@ type Sessions = Readonly<Record<string, unknown>>
 
 /** The path of the file: `~/.config/standin/sessions.json`, unless the environment says otherwise. */
 export function sessionsFile({ XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv = process.env): string {
-  const chosen = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME
+  const configFolder = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME
   // The XDG Base Directory Specification says to ignore a relative path.
-  const folder = chosen && path.isAbsolute(chosen) ? chosen : path.join(homedir(), '.config')
+  const folder = configFolder && path.isAbsolute(configFolder) ? configFolder : path.join(homedir(), '.config')
   return path.join(folder, 'standin', 'sessions.json')
 }
 
-const nameOf = (authUrl: string) => authUrl.replace(/\/+$/, '')
+const keyOf = (authUrl: string) => authUrl.replace(/\/+$/, '')
 
 /**
  * Returns the session at a live auth backend, if there is one. Throws a StartError if the file cannot be used or others
  * can read it.
  */
-export function keptSession(file: string, authUrl: string): StoredSession | undefined {
-  const session = sessionsIn(file)[nameOf(authUrl)]
+export function readSession(file: string, authUrl: string): StoredSession | undefined {
+  const session = sessionsIn(file)[keyOf(authUrl)]
   if (session === undefined || isSession(session)) return session
   throw unusable(file)
 }
 
 /** Replaces the session at a backend, or removes it. Throws a StartError as reading does. */
-export function keepSession(file: string, authUrl: string, session: StoredSession | undefined): void {
-  const sessions = { ...sessionsIn(file), [nameOf(authUrl)]: session }
+export function saveSession(file: string, authUrl: string, session: StoredSession | undefined): void {
+  const sessions = { ...sessionsIn(file), [keyOf(authUrl)]: session }
   const folder = path.dirname(file)
-  const next = `${file}.${randomUUID()}`
+  const newFile = `${file}.${randomUUID()}`
   orRefuse(file, () => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     try {
       chmodSync(folder, 0o700)
-      writeFileSync(next, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-      renameSync(next, file)
+      writeFileSync(newFile, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+      renameSync(newFile, file)
     } finally {
-      rmSync(next, { force: true })
+      rmSync(newFile, { force: true })
     }
   })
 }
@@ -65,7 +65,7 @@ function orRefuse<T>(file: string, work: () => T): T {
 }
 
 function sessionsIn(file: string): Sessions {
-  // A path below something that is no folder does not exist, either. Only Node 20 calls that an error.
+  // A path below a file does not exist, either. Only Node 20 throws an error for that.
   const stats = orRefuse(file, () => (existsSync(file) ? statSync(file) : undefined))
   if (!stats) return {}
   // Windows stores permissions elsewhere. There, a user's own folder is private.

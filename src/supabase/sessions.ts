@@ -6,7 +6,7 @@ import { type Backend, issuerOf, momentOf } from './backend.js'
 import { refreshTokenNotFound, refreshTokenUsed, userBanned } from './errors.js'
 import { userJson } from './users.js'
 
-/** What a user gets on signing in. */
+/** What a user gets after signing in. */
 export interface Grant {
   readonly user: UserRow
   readonly session: SessionRow
@@ -84,26 +84,30 @@ const tokenAfter = (parent: string, salt: string) => lettersFrom(createHmac('sha
 type RefreshResult = { readonly grant: Grant } | { readonly refusal: Error }
 
 /**
- * Exchanges a refresh token for the next one. If the token was used before: it gets the active token if that is its
- * direct successor, a further one within the reuse interval, and otherwise the whole family ends (supabase-auth.md,
- * §3.5).
+ * Exchanges a refresh token for the next one. If the token was used before, the client gets the active token if that is
+ * its direct successor, or a further one within the reuse interval. Otherwise the whole family is revoked
+ * (supabase-auth.md, §3.5).
  */
 export async function refreshSession(backend: Backend, tables: Tables, token: string): Promise<RefreshResult> {
   const { refresh_tokens, sessions, users } = tables
   const { securityRefreshTokenReuseInterval: reuseSeconds, securityRefreshTokenRotationEnabled: rotates } =
     backend.settings
   const digest = digestOf(token)
-  const used = await refresh_tokens.get(digest)
-  const session = used && (await sessions.get(used.session_id))
-  const user = used && (await users.get(used.user_id))
-  if (!used || !session || !user) return { refusal: refreshTokenNotFound() }
+  const presented = await refresh_tokens.get(digest)
+  const session = presented && (await sessions.get(presented.session_id))
+  const user = presented && (await users.get(presented.user_id))
+  if (!presented || !session || !user) return { refusal: refreshTokenNotFound() }
   if (isBanned(user, backend.now())) return { refusal: userBanned(400, 'Invalid Refresh Token: User Banned') }
 
   const at = momentOf(backend)
-  const family = used.revoked ? await refresh_tokens.find({ session_id: session.id }) : []
+  const family = presented.revoked ? await refresh_tokens.find({ session_id: session.id }) : []
   const active = family.find(({ revoked }) => !revoked)
   const isParentOfActive = active?.parent === digest
-  if (used.revoked && !isParentOfActive && backend.now() > Date.parse(used.updated_at) + reuseSeconds * 1000) {
+  if (
+    presented.revoked &&
+    !isParentOfActive &&
+    backend.now() > Date.parse(presented.updated_at) + reuseSeconds * 1000
+  ) {
     if (rotates) {
       for (const { token } of family) await refresh_tokens.update(token, { revoked: true })
     }
@@ -112,8 +116,8 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   // The client may not have received the first response.
   if (!isParentOfActive) await refresh_tokens.update(digest, { revoked: true, updated_at: at })
   // An active token from an earlier version has no salt and cannot be derived again. It is replaced.
-  const again = isParentOfActive && active.salt !== null ? tokenAfter(token, active.salt) : undefined
-  const next = again ?? (await addRefreshToken(backend, tables, session, token))
+  const sameToken = isParentOfActive && active.salt !== null ? tokenAfter(token, active.salt) : undefined
+  const next = sameToken ?? (await addRefreshToken(backend, tables, session, token))
   await sessions.update(session.id, { refreshed_at: at })
   return { grant: { user, session, refreshToken: next } }
 }
@@ -145,10 +149,10 @@ export async function removeUser(tables: Tables, { id }: Pick<UserRow, 'id'>): P
 }
 
 /** A grant that may have no session, as tokens for tests do. */
-type Granted = Omit<Grant, 'session'> & { readonly session: SessionRow | undefined }
+type TokenGrant = Omit<Grant, 'session'> & { readonly session: SessionRow | undefined }
 
 /** Signs the user token of a grant and builds the response for the client. */
-export async function tokenResponse(backend: Backend, { user, session, refreshToken }: Granted) {
+export async function tokenResponse(backend: Backend, { user, session, refreshToken }: TokenGrant) {
   const { jwtExp } = backend.settings
   const issuedAt = Math.floor(backend.now() / 1000)
   const issuer = issuerOf(backend)

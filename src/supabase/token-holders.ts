@@ -35,7 +35,7 @@ interface Parts {
 }
 
 export function createTokenHolders({ tokens, state, live, now = Date.now }: Parts): TokenHolders {
-  const findHere: TokenHolders['find'] = async (token, asKey) => {
+  const findHere: TokenHolders['find'] = async (token, findKey) => {
     try {
       const claims = await (await tokens()).verify(token)
       if (typeof claims.exp !== 'number') throw tokenWithoutExpiry(triedToken('times', claims))
@@ -44,21 +44,21 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
       return { caller, expiresAtMs: claims.exp * 1000 }
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error
-      if (wordFault[error.fault] === malformedToken) return asKey(malformedToken(triedToken('malformed', {})))
-      throw wordFault[error.fault](error.tried)
+      if (errorOfFault[error.fault] === malformedToken) return findKey(malformedToken(triedToken('malformed', {})))
+      throw errorOfFault[error.fault](error.tried)
     }
   }
 
   if (!live) return { find: findHere }
   return {
     /** Keys of this stand-in stay valid. The live backend identifies the user of a user token. */
-    async find(token, asKey) {
-      const own = await findHere(token, asKey).catch(error => {
+    async find(token, findKey) {
+      const local = await findHere(token, findKey).catch(error => {
         // A revoked or expired key of ours is not sent to the live backend.
         if (isInvalidKeyError(error)) throw error
         return undefined
       })
-      if (own && own.caller.kind !== 'user') return own
+      if (local && local.caller.kind !== 'user') return local
       return { ...(await askLive(live, token, Date.now())), isLive: true }
     },
   }
@@ -87,7 +87,7 @@ function callerOf(claims: Claims): Caller {
   return userCaller(sub, email)
 }
 
-const wordFault: Record<TokenFault, (tried: TriedCredential) => PlatformError> = {
+const errorOfFault: Record<TokenFault, (tried: TriedCredential) => PlatformError> = {
   malformed: malformedToken,
   unreadable: malformedToken,
   algorithm: unsignedToken,
@@ -99,15 +99,15 @@ const wordFault: Record<TokenFault, (tried: TriedCredential) => PlatformError> =
   claims: mistypedClaim,
 }
 
-/** How long an answer of the live backend is cached. A session that ends there ends here soon afterwards. */
-const BELIEVED_MS = 5000
+/** How long an answer of the live backend is cached. A session that ends there also ends here soon afterwards. */
+const LIVE_CACHE_MS = 5000
 
 /**
  * Returns the user of a live token. Rejects with a 401 if there is none, and with a 502 or 504 if the backend gives no
  * clear answer.
  */
 async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<ValidCredential> {
-  const expiresAtMs = nowMs + BELIEVED_MS
+  const expiresAtMs = nowMs + LIVE_CACHE_MS
   // The live anon key identifies no user, so there is no need to ask.
   if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }
   const { status, body } = await answerOf(live, token)

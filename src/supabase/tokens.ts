@@ -5,7 +5,7 @@ import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
 import { once } from '../core/work.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
 
-/** A private key (JWK) as Supabase Auth takes it. It says itself what it is for. */
+/** A private key (JWK) as Supabase Auth takes it. Its `key_ops` say what it is for. */
 interface SigningKey {
   readonly kty: string
   readonly kid: string
@@ -38,7 +38,7 @@ export type Claims = Payload & {
 export interface Tokens {
   /** The anon key of this platform. The same secret gives the same key on every machine. */
   readonly anonKey: string
-  /** The service key, which follows from the secret in the same way. */
+  /** The service key, which depends on the secret in the same way. */
   readonly serviceKey: string
   /** The public keys for verifying user tokens, as a JWK set; empty if they are signed with a shared secret. */
   readonly jwks: { readonly keys: readonly object[] }
@@ -80,17 +80,17 @@ interface Key {
 export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: TokenParts): Promise<Tokens> {
   // A platform with its own secret must not accept tokens signed with the public development key.
   const isDevelopment = jwtSecret === developmentSecret
-  const { secret, ...ofSecret } = await (isDevelopment ? ofDevelopmentSecret() : keysOf(jwtSecret))
+  const { secret, ...secretKeys } = await (isDevelopment ? developmentKeys() : keysFromSecret(jwtSecret))
   const configured = signingKeys?.map(importKey) ?? (isDevelopment ? [importDevelopmentKey()] : [])
   const keys = await Promise.all(configured)
-  const own = keys.find(({ signing }) => signing) ?? secret
+  const userKey = keys.find(({ signing }) => signing) ?? secret
   const algorithms = [...new Set(['HS256', ...keys.map(({ alg }) => alg)])]
   const keyFor = createKeyFor(secret, keys)
 
   return {
-    ...ofSecret,
+    ...secretKeys,
     jwks: { keys: keys.flatMap(({ published }) => published ?? []) },
-    sign: claims => signed(claims, own),
+    sign: claims => signJwt(claims, userKey),
     async verify(token) {
       // jose accepts base64 with padding; RFC 7515 §2 does not.
       if (token.endsWith('=') || token.split('.').length !== 3) throw new TokenRefusal('malformed')
@@ -104,22 +104,22 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
   }
 }
 
-const signed = (claims: Payload, { alg, kid, signing }: Key) =>
+const signJwt = (claims: Payload, { alg, kid, signing }: Key) =>
   new SignJWT(claims)
     .setProtectedHeader({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) })
     .sign(signing as CryptoKey)
 
-/** What follows from the shared secret alone. */
-async function keysOf(jwtSecret: string) {
+/** The keys that depend on the shared secret alone. */
+async function keysFromSecret(jwtSecret: string) {
   const secret = await sharedKey({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
   const signKey: Tokens['signKey'] = (role, exp) =>
-    signed({ role, iss: 'standin', iat: Math.min(issuedAtSeconds, exp), exp }, secret)
+    signJwt({ role, iss: 'standin', iat: Math.min(issuedAtSeconds, exp), exp }, secret)
   const anonKey = await signKey('anon', keysExpireAtSeconds)
   return { secret, anonKey, serviceKey: await signKey('service_role', keysExpireAtSeconds), signKey }
 }
 
 // Tests start many platforms in one process, most of them with these keys.
-const ofDevelopmentSecret = once(() => keysOf(developmentSecret))
+const developmentKeys = once(() => keysFromSecret(developmentSecret))
 const importDevelopmentKey = once(() => importKey(developmentSigningKey))
 
 /**
@@ -161,7 +161,7 @@ async function importKey(key: SigningKey): Promise<Key> {
   return { alg, kid, verifying, published, ...(signs && { signing: await importJWK(withoutOps, alg) }) }
 }
 
-/** The public members of a key, by name, so that nothing else in it is published. */
+/** The public members of a key. They are listed by name, so that nothing else is published. */
 const publicHalf = (jwk: Readonly<Record<string, unknown>>): JWK =>
   Object.fromEntries(
     ['kty', 'crv', 'alg', 'kid', 'x', 'y', 'n', 'e'].filter(name => name in jwk).map(name => [name, jwk[name]]),
@@ -177,7 +177,7 @@ function faultOf(error: errors.JOSEError): TokenFault {
   return 'unreadable'
 }
 
-/** Checks for JSON values, by Go's name for the type. */
+/** The Go types of claims, by the kind of their JSON value. */
 const goTypes = {
   string: 'string',
   bool: 'bool',
@@ -202,7 +202,7 @@ function wellTyped<C extends Readonly<Record<string, unknown>>>(payload: C): C {
     if (claims[claim] !== undefined) requireType(claim, claims[claim], type)
   }
   const { aud = '' } = claims
-  for (const one of Array.isArray(aud) ? aud : [aud]) requireType('aud', one, 'string')
+  for (const audience of Array.isArray(aud) ? aud : [aud]) requireType('aud', audience, 'string')
   return claims as C
 }
 

@@ -1,4 +1,4 @@
-/** Users: creates and changes them, writes them in Supabase's format, and checks whether they may act. */
+/** Users: creates and changes them, and writes them in Supabase's format. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Identity, Json, Moment, UserRow } from '../core/state.js'
 import type { UserAddress } from './addresses.js'
@@ -65,7 +65,7 @@ export function newIdentity(userId: string, provider: Provider, data: Json, at: 
   }
 }
 
-/** Returns `identities` with this provider's changed or added. */
+/** Returns the user's identities, with the one of this provider changed or added. */
 export function withIdentity(
   user: Pick<UserRow, 'id' | 'identities'>,
   provider: Provider,
@@ -92,17 +92,20 @@ interface SignUp {
 
 /** A new user after signing up. The metadata they sent goes into their identity, and from there into the user. */
 export function signedUp(user: UserRow, { provider, address, data, at }: SignUp): UserRow {
-  const { phone: _unsaid, ...own } = identityData(user.id, provider, address)
-  const known = { ...data, ...own }
-  return { ...reachedAt(user, provider, address, known, at), user_metadata: mergeMetadata({}, known) }
+  const { phone: _phone, ...own } = identityData(user.id, provider, address)
+  const metadata = { ...data, ...own }
+  return { ...withFirstAddress(user, provider, address, metadata, at), user_metadata: mergeMetadata({}, metadata) }
 }
 
 /** A new user whom an admin invited. Their metadata is only what the admin sent. */
 export function invitedAs(user: UserRow, address: string, data: Json, at: Moment): UserRow {
-  return { ...reachedAt(user, 'email', address, identityData(user.id, 'email', address), at), user_metadata: data }
+  return {
+    ...withFirstAddress(user, 'email', address, identityData(user.id, 'email', address), at),
+    user_metadata: data,
+  }
 }
 
-function reachedAt(user: UserRow, provider: Provider, address: string, data: Json, at: Moment): UserRow {
+function withFirstAddress(user: UserRow, provider: Provider, address: string, data: Json, at: Moment): UserRow {
   const identities = [newIdentity(user.id, provider, data, at)]
   return { ...user, [provider]: address, app_metadata: providersOf({}, identities), identities }
 }
@@ -144,8 +147,8 @@ export function changedPhone(user: UserRow, phone: string, at: Moment): Partial<
   }
 }
 
-/** All codes that were sent become invalid. */
-const nothingSent: Partial<UserRow> = {
+/** Makes all sent codes invalid. */
+const noCodesSent: Partial<UserRow> = {
   confirmation_sent_at: null,
   recovery_sent_at: null,
   email_change_sent_at: null,
@@ -157,7 +160,7 @@ const nothingSent: Partial<UserRow> = {
  * The changes to a user with a new password. Codes in earlier emails become invalid, since others may have read them.
  */
 export const changedPassword = (encrypted_password: string): Partial<UserRow> => ({
-  ...nothingSent,
+  ...noCodesSent,
   encrypted_password,
 })
 
@@ -166,13 +169,13 @@ export const changedPassword = (encrypted_password: string): Partial<UserRow> =>
  * pending.
  */
 export const settledAddresses: Partial<UserRow> = {
-  ...nothingSent,
+  ...noCodesSent,
   new_email: null,
   email_change_confirm_status: 0,
   new_phone: null,
 }
 
-/** A made-up user in the form of one who has just signed up. */
+/** A made-up user who looks like one who has just signed up. */
 export function fakeUser(at: Moment, address: UserAddress, data: Json): UserRow {
   const provider = 'email' in address ? 'email' : 'phone'
   return newUser(at, {
@@ -202,14 +205,14 @@ const digest = (userId: string, value: string) =>
     .digest('base64url')
 
 /** What remains of a user after a soft delete: the id, so that the app's references stay valid. */
-export function forgotten({ id, email, phone, new_email, new_phone, identities }: UserRow, at: Moment) {
+export function anonymized({ id, email, phone, new_email, new_phone, identities }: UserRow, at: Moment) {
   // As at Supabase: digests, so that the addresses are free for new users.
-  const hidden = (address: string | null) => digest(id, address ?? '')
+  const addressDigest = (address: string | null) => digest(id, address ?? '')
   return {
-    email: hidden(email),
-    phone: hidden(phone).slice(0, 15),
-    new_email: hidden(new_email),
-    new_phone: hidden(new_phone).slice(0, 15),
+    email: addressDigest(email),
+    phone: addressDigest(phone).slice(0, 15),
+    new_email: addressDigest(new_email),
+    new_phone: addressDigest(new_phone).slice(0, 15),
     encrypted_password: null,
     identities: identities.map(({ email: _email, ...identity }) => ({
       ...identity,
@@ -225,7 +228,7 @@ export function forgotten({ id, email, phone, new_email, new_phone, identities }
 
 /** A user as JSON, with Supabase's fields in Supabase's order. Empty fields are left out. */
 export function userJson(user: UserRow) {
-  const earliest = [user.email_confirmed_at, user.phone_confirmed_at].filter(at => at !== null).sort()[0]
+  const confirmedAt = [user.email_confirmed_at, user.phone_confirmed_at].filter(at => at !== null).sort()[0]
   const optional = (fields: Readonly<Record<string, string | null | undefined>>) =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
   return {
@@ -238,7 +241,7 @@ export function userJson(user: UserRow) {
     ...optional({
       phone_confirmed_at: user.phone_confirmed_at,
       confirmation_sent_at: user.confirmation_sent_at,
-      confirmed_at: earliest,
+      confirmed_at: confirmedAt,
       recovery_sent_at: user.recovery_sent_at,
       new_email: user.new_email,
       email_change_sent_at: user.email_change_sent_at,
@@ -263,7 +266,7 @@ export type UserJson = ReturnType<typeof userJson>
  * The user right after confirming an address. Supabase's database computes `confirmed_at`, and Supabase does not read
  * it again.
  */
-export function userJsonBeforeReading(user: UserRow): object {
+export function userJsonWithoutConfirmedAt(user: UserRow): object {
   const { confirmed_at: _unread, ...json } = userJson(user) as UserJson & { readonly confirmed_at?: string }
   return json
 }

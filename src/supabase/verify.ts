@@ -11,11 +11,11 @@ import { requireFree } from './addresses.js'
 import { type Backend, momentOf } from './backend.js'
 import { dropToken, dropTokens, findToken, hashOfCode, isFresh, isValid, PKCE, tokenOf } from './codes.js'
 import { otpExpired, userBanned, validationFailed } from './errors.js'
-import { hashOf, unknownPassword } from './passwords.js'
+import { hashOf, randomPassword } from './passwords.js'
 import { changedEmail, changedPassword, changedPhone, confirmedEmail, confirmedPhone, providersOf } from './users.js'
 
 /** What a client presents as proof that it reads an address. */
-export interface Claim {
+export interface AddressProof {
   /** Supabase's types: signup, invite, recovery, magiclink, email, email_change, sms, phone_change. */
   readonly type: string
   /** Where the code was sent; empty for a link. */
@@ -45,15 +45,15 @@ const codeTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
 }
 
 /** Uses up the code or link. Throws a 403 if it is wrong, used or expired. */
-export async function proveAddress(backend: Backend, tables: Tables, claim: Claim): Promise<ProofResult> {
+export async function proveAddress(backend: Backend, tables: Tables, proof: AddressProof): Promise<ProofResult> {
   const { user, token } =
-    claim.hash === '' ? await byCode(backend, tables, claim) : await byLink(backend, tables, claim)
+    proof.hash === '' ? await byCode(backend, tables, proof) : await byLink(backend, tables, proof)
   if (isHalf(backend, user, token)) {
     await dropToken(tables, user.id, token.token_type)
     await tables.users.update(user.id, { email_change_confirm_status: 1 })
     return { kind: 'half' }
   }
-  const changes = await changesBy(backend, tables, { user, token }, claim.type)
+  const changes = await changesBy(backend, tables, { user, token }, proof.type)
   const app_metadata = providersOf(user.app_metadata, changes.identities ?? user.identities)
   await dropTokens(tables, user.id)
   await tables.users.update(user.id, { ...changes, app_metadata })
@@ -65,22 +65,22 @@ interface UserWithToken {
   readonly token: OneTimeTokenRow
 }
 
-async function byLink(backend: Backend, tables: Tables, { type, hash }: Claim): Promise<UserWithToken> {
+async function byLink(backend: Backend, tables: Tables, { type, hash }: AddressProof): Promise<UserWithToken> {
   const types = Object.hasOwn(linkTokens, type) ? linkTokens[type] : undefined
   if (!types) throw validationFailed('Invalid email verification type')
   const expired = () => otpExpired('Email link is invalid or has expired')
-  const found = await holderOf(tables, await findToken(tables, [hash], types))
+  const found = await withUser(tables, await findToken(tables, [hash], types))
   if (!found) throw expired()
   if (isBanned(found.user, backend.now())) throw userBanned(403)
   if (!isFresh(backend, found.token)) throw expired()
   return found
 }
 
-async function byCode(backend: Backend, tables: Tables, { type, address, code }: Claim): Promise<UserWithToken> {
+async function byCode(backend: Backend, tables: Tables, { type, address, code }: AddressProof): Promise<UserWithToken> {
   const hash = hashOfCode(address, code)
   const types = Object.hasOwn(codeTokens, type) ? (codeTokens[type] ?? []) : []
-  const found = type === 'email_change' ? await changerOf(backend, tables, hash) : undefined
-  const user = found?.user ?? (await readerOf(tables, type, address))
+  const found = type === 'email_change' ? await findEmailChange(backend, tables, hash) : undefined
+  const user = found?.user ?? (await findUser(tables, type, address))
   if (!user || user.deleted_at !== null) throw otpExpired()
   if (isBanned(user, backend.now())) throw userBanned(403)
   for (const tokenType of types) {
@@ -90,8 +90,8 @@ async function byCode(backend: Backend, tables: Tables, { type, address, code }:
   throw otpExpired()
 }
 
-/** The owner of a token of this kind. It can be found for as long as its user exists. */
-async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<UserWithToken | undefined> {
+/** Returns the token with its user; `undefined` if there is no token, or its user was deleted. */
+async function withUser({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<UserWithToken | undefined> {
   const user = token && (await users.get(token.user_id))
   return user && user.deleted_at === null ? { user, token } : undefined
 }
@@ -100,13 +100,17 @@ async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): 
  * The user who wants to change their address. Several users may want the same new one, so only the code shows which
  * user it is.
  */
-async function changerOf({ settings }: Backend, tables: Tables, hash: string): Promise<UserWithToken | undefined> {
+async function findEmailChange(
+  { settings }: Backend,
+  tables: Tables,
+  hash: string,
+): Promise<UserWithToken | undefined> {
   const types: OneTimeTokenType[] = ['email_change_token_new']
   if (settings.mailerSecureEmailChangeEnabled) types.unshift('email_change_token_current')
-  return holderOf(tables, await findToken(tables, [hash, `${PKCE}${hash}`], types))
+  return withUser(tables, await findToken(tables, [hash, `${PKCE}${hash}`], types))
 }
 
-async function readerOf({ users }: Tables, type: string, address: string): Promise<UserRow | undefined> {
+async function findUser({ users }: Tables, type: string, address: string): Promise<UserRow | undefined> {
   switch (type) {
     case 'email_change':
       return undefined
@@ -137,7 +141,7 @@ async function changesBy(
   const at = momentOf(backend)
   switch (token.token_type) {
     case 'confirmation_token':
-      return type === 'sms' ? confirmedPhone(at) : joined(user, at)
+      return type === 'sms' ? confirmedPhone(at) : confirmedSignUp(user, at)
     case 'recovery_token':
       return user.email_confirmed_at === null ? confirmedEmail(user, at) : {}
     case 'email_change_token_current':
@@ -158,7 +162,7 @@ async function changesBy(
 }
 
 /** The changes to a new or invited user who confirms their address. */
-async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
+async function confirmedSignUp(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
   const identities = user.identities.map(identity =>
     identity.email !== undefined && identity.email === user.email
       ? { ...identity, identity_data: { ...identity.identity_data, email_verified: true }, updated_at: at }
@@ -166,6 +170,6 @@ async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
   )
   // An invited user has no password yet. They get a random one until they set their own.
   const isGuest = user.encrypted_password === null && user.invited_at !== null
-  const password = isGuest && changedPassword(await hashOf(unknownPassword()))
+  const password = isGuest && changedPassword(await hashOf(randomPassword()))
   return { ...confirmedEmail(user, at), identities, ...password }
 }

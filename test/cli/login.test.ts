@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../../src/index.js'
-import { keepSession, keptSession } from '../../src/supabase/session-file.js'
+import { readSession, saveSession } from '../../src/supabase/session-file.js'
 import { folderWith, run } from '../command.js'
 import { liveOnSocket } from '../http/live.js'
 import { written } from '../keys/edited.js'
@@ -23,7 +23,7 @@ async function home(options: ConfigInput = {}) {
   const scene = { files: written({ upstream: { authUrl, anonKey } }), env: { XDG_CONFIG_HOME: folder } }
   const login = ({ email, password }: { email: string; password: string }) =>
     run(['login', '--email', email, '--password-stdin'], { ...scene, input: `${password}\n` })
-  return { live, file, scene, login, logout: () => run(['logout'], scene), kept: () => keptSession(file, authUrl) }
+  return { live, file, scene, login, logout: () => run(['logout'], scene), kept: () => readSession(file, authUrl) }
 }
 
 const session = (email: string) =>
@@ -70,7 +70,7 @@ test('signing in again replaces the first session', async () => {
 test('sessions at other live backends stay', async () => {
   const { file, login, logout } = await home()
   const other = session('eve@example.com')
-  keepSession(file, 'https://other.test', other)
+  saveSession(file, 'https://other.test', other)
   await login(ada)
   await logout()
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ 'https://other.test': other })
@@ -120,7 +120,7 @@ test('signing out ends the session at the live backend and deletes it here', asy
 test('signing out works even if the live backend is unreachable', async () => {
   const { live, file, logout, kept } = await home()
   // Stored directly: signing in would keep a connection open, whose error depends on how far it has closed.
-  keepSession(file, live.authUrl, session(ada.email))
+  saveSession(file, live.authUrl, session(ada.email))
   await live.stop()
   expect(await logout()).toMatchObject({
     code: 0,

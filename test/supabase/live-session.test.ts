@@ -8,7 +8,7 @@ import {
   type LiveSessionParts,
   refreshAt,
 } from '../../src/supabase/live-session.js'
-import { keepSession, keptSession, type StoredSession, sessionsFile } from '../../src/supabase/session-file.js'
+import { readSession, type StoredSession, saveSession, sessionsFile } from '../../src/supabase/session-file.js'
 import { folderWith } from '../command.js'
 import { signUp, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
@@ -30,14 +30,14 @@ async function signedIn(parts: Partial<LiveSessionParts> = {}) {
     refreshToken: person.refreshToken,
     expiresAt: new Date(Date.now() + HOUR_MS).toISOString(),
   }
-  keepSession(file, authUrl, original)
+  saveSession(file, authUrl, original)
   /** The session as one process sees it. */
   const open = (more: Partial<LiveSessionParts> = {}) =>
     createLiveSession({
       ...{ file, ...backend, now: () => Date.now() + clock.aheadMs, report: sentence => void reports.push(sentence) },
       ...{ ...parts, ...more },
     })
-  return { live, person, file, clock, reports, backend, original, open, kept: () => keptSession(file, authUrl) }
+  return { live, person, file, clock, reports, backend, original, open, kept: () => readSession(file, authUrl) }
 }
 
 /** Just before the token expires, when it could do so in flight. */
@@ -124,7 +124,7 @@ test('a new sign-in is picked up', async () => {
   const session = open()
   session.token()
   const bob = await signUp(live, 'bob@example.com')
-  keepSession(file, backend.authUrl, {
+  saveSession(file, backend.authUrl, {
     email: bob.email,
     accessToken: bob.token,
     refreshToken: bob.refreshToken,
@@ -160,7 +160,7 @@ test('a sign-out during a renewal is not undone', async () => {
   const { refresh, isStarted, answer } = heldRefresh()
   const token = open({ refresh }).token()
   await isStarted
-  keepSession(file, backend.authUrl, undefined)
+  saveSession(file, backend.authUrl, undefined)
   answer({ kind: 'renewed', accessToken: 'a', refreshToken: 'r', lifeMs: HOUR_MS })
   expect(await token).toBeUndefined()
   expect(kept()).toBeUndefined()
@@ -176,7 +176,7 @@ test('a session that has ended at the backend gives no token and is reported onc
   expect(reports).toEqual([
     `The session at ${backend.authUrl} has ended (Invalid Refresh Token: Refresh Token Not Found). Run standin login again.`,
   ])
-  keepSession(file, backend.authUrl, {
+  saveSession(file, backend.authUrl, {
     ...{
       email: 'a@b.test',
       accessToken: 'new',
@@ -258,9 +258,9 @@ test('each backend has its own session, whatever is stored and removed', () => {
   const model = new Map<string, unknown>()
   fc.assert(
     fc.property(places, fc.option(sessions, { nil: undefined }), (place, session) => {
-      keepSession(file, place, session)
+      saveSession(file, place, session)
       model.set(place, session)
-      for (const [place, expected] of model) expect(keptSession(file, place)).toEqual(expected)
+      for (const [place, expected] of model) expect(readSession(file, place)).toEqual(expected)
     }),
   )
 })

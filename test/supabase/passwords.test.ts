@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { argon2d, argon2i, argon2id, bcrypt } from 'hash-wasm'
 import { expect, test } from 'vitest'
-import { fits } from '../../src/supabase/passwords.js'
+import { matchesHash } from '../../src/supabase/passwords.js'
 import { backendWith, bodyOf, clock, firebase, newUser, refusal } from './backend.js'
 
 const password = 'correct horse'
@@ -83,7 +83,7 @@ test.each(tooCostly)(
     const body = { email: newUser().email, password_hash: hash }
     const refused = await refusal(ask('/admin/users', { body, bearer: serviceKey }))
     expect(refused).toEqual({ status: 400, code: 'validation_failed', message })
-    expect(await fits(password, hash)).toBe(false)
+    expect(await matchesHash(password, hash)).toBe(false)
   },
 )
 
@@ -192,7 +192,7 @@ test('Standin hashes passwords at the full cost; only its tests use less', async
   const asShipped = '../../src/supabase/passwords.js?as-shipped'
   const { hashOf }: typeof import('../../src/supabase/passwords.js') = await import(asShipped)
   expect(await hashOf(password)).toMatch(/^\$scrypt\$ln=12,r=8,p=1\$/)
-  expect(await fits(password, await hashOf(password))).toBe(true)
+  expect(await matchesHash(password, await hashOf(password))).toBe(true)
 })
 
 test('password hashes are never returned', async () => {

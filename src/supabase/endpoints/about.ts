@@ -30,7 +30,7 @@ export const settings = ({ settings }: Backend): Endpoint =>
   )
 
 /** The version of Supabase Auth that this backend follows. */
-const followed = 'v2.196.0'
+const AUTH_VERSION = 'v2.196.0'
 
 export const health = (): Endpoint =>
   forAnyone(
@@ -38,7 +38,7 @@ export const health = (): Endpoint =>
     { id: 'getAuthHealth', does: 'Returns the name and version of the auth backend.', answer: 'object' },
     () =>
       jsonReply({
-        version: followed,
+        version: AUTH_VERSION,
         name: 'GoTrue',
         description: 'GoTrue is a user registration and authentication API',
       }),

@@ -3,11 +3,11 @@ import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { OneTimeTokenType, Tables, UserRow } from '../../core/state.js'
 import { validEmail } from '../addresses.js'
 import { type Backend, momentOf } from '../backend.js'
-import { actionLink, hashOfCode, keepToken, newCode } from '../codes.js'
+import { actionLink, hashOfCode, newCode, storeToken } from '../codes.js'
 import { redirectTo } from '../destinations.js'
 import { emailExists, userNotFound, validationFailed } from '../errors.js'
 import { sendInvite } from '../letters.js'
-import { hashOf, requireStrength, unknownPassword } from '../passwords.js'
+import { hashOf, randomPassword, requireStrength } from '../passwords.js'
 import { invitedAs, mergeMetadata, newUser, userJson } from '../users.js'
 import { announce, forAdmin, redirectOf } from './frame.js'
 import { type Params, readParams } from './params.js'
@@ -22,7 +22,7 @@ export const invite = (backend: Backend): Endpoint =>
       const params = readParams(exchange, 'InviteParams', inviteFields)
       const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
       const sent = await (await backend.state()).write(async tables => {
-        const user = await unconfirmed(tables, guest)
+        const user = await findOrAddUnconfirmed(tables, guest)
         return sendInvite(backend, tables, user, redirectOf(backend, exchange))
       })
       announce(backend, sent.messages)
@@ -39,11 +39,11 @@ function newcomer(backend: Backend, { email, data }: Pick<LinkParams, 'email' | 
  * Returns the unconfirmed user with the newcomer's address, or else adds the newcomer. Throws a 422 if that user is
  * confirmed.
  */
-async function unconfirmed({ users }: Tables, newcomer: UserRow): Promise<UserRow> {
-  const [known] = await users.find({ email: newcomer.email })
-  if (known && known.email_confirmed_at !== null) throw emailExists()
-  if (!known) await users.insert(newcomer)
-  return known ?? newcomer
+async function findOrAddUnconfirmed({ users }: Tables, newcomer: UserRow): Promise<UserRow> {
+  const [existing] = await users.find({ email: newcomer.email })
+  if (existing && existing.email_confirmed_at !== null) throw emailExists()
+  if (!existing) await users.insert(newcomer)
+  return existing ?? newcomer
 }
 
 const fields = {
@@ -68,7 +68,7 @@ export const generateLink = (backend: Backend): Endpoint =>
       const password = await passwordFor(backend, params)
       const code = newCode(backend)
       const { user, type, hash } = await (await backend.state()).write(tables =>
-        prepare(backend, tables, params, { code, password }),
+        storeLinkToken(backend, tables, params, { code, password }),
       )
       return jsonReply({
         ...userJson(user),
@@ -87,7 +87,7 @@ async function passwordFor(backend: Backend, { type, email, password }: LinkPara
   if (type !== 'magiclink' && type !== 'signup') return null
   const isKnown = await (await backend.state()).read(({ users }) => users.count({ email }))
   if (isKnown) return null
-  if (type === 'magiclink') return hashOf(unknownPassword())
+  if (type === 'magiclink') return hashOf(randomPassword())
   if (password === '') throw validationFailed('Signup requires a valid password')
   requireStrength(password, backend.settings)
   return hashOf(password)
@@ -97,18 +97,18 @@ async function passwordFor(backend: Backend, { type, email, password }: LinkPara
  * Stores the token of the link for its user. Returns the user, the actual type of the link, and the hash in it.
  * `password` is the hash of a newcomer's password.
  */
-async function prepare(
+async function storeLinkToken(
   backend: Backend,
   tables: Tables,
   params: LinkParams,
   { code, password }: { code: string; password: string | null },
 ) {
-  const [known] = await tables.users.find({ email: params.email })
+  const [existing] = await tables.users.find({ email: params.email })
   // A magic link for an unknown address signs the user up.
-  const type = !known && params.type === 'magiclink' ? 'signup' : params.type
-  const { user, token, changes, address } = await linkFor(backend, tables, { ...params, type }, { known, password })
+  const type = !existing && params.type === 'magiclink' ? 'signup' : params.type
+  const { user, token, changes, address } = await linkFor(backend, tables, { ...params, type }, { existing, password })
   const hash = hashOfCode(address ?? params.email, code)
-  await keepToken(tables, user.id, token, hash, momentOf(backend))
+  await storeToken(tables, user.id, token, hash, momentOf(backend))
   await tables.users.update(user.id, changes)
   return { user: { ...user, ...changes }, type, hash }
 }
@@ -116,7 +116,7 @@ async function prepare(
 interface Link {
   readonly user: UserRow
   readonly token: OneTimeTokenType
-  /** What the user's row says with the link. */
+  /** The changes to the user's row. */
   readonly changes: Partial<UserRow>
   /** Where it is sent, if not to the requested address. */
   readonly address?: string
@@ -126,26 +126,26 @@ async function linkFor(
   backend: Backend,
   tables: Tables,
   params: LinkParams,
-  { known, password }: { known: UserRow | undefined; password: string | null },
+  { existing, password }: { existing: UserRow | undefined; password: string | null },
 ): Promise<Link> {
   const at = momentOf(backend)
-  const who = () => known ?? notThere()
+  const getUser = () => existing ?? throwUserNotFound()
   switch (params.type) {
     case 'magiclink':
     case 'recovery':
-      return { user: who(), token: 'recovery_token', changes: { recovery_sent_at: at } }
+      return { user: getUser(), token: 'recovery_token', changes: { recovery_sent_at: at } }
     case 'invite': {
-      const user = await unconfirmed(tables, newcomer(backend, params, null))
+      const user = await findOrAddUnconfirmed(tables, newcomer(backend, params, null))
       return { user, token: 'confirmation_token', changes: { invited_at: at, confirmation_sent_at: at } }
     }
     case 'signup': {
-      const user = await unconfirmed(tables, newcomer(backend, params, password))
-      const user_metadata = known ? mergeMetadata(user.user_metadata, params.data) : user.user_metadata
+      const user = await findOrAddUnconfirmed(tables, newcomer(backend, params, password))
+      const user_metadata = existing ? mergeMetadata(user.user_metadata, params.data) : user.user_metadata
       return { user, token: 'confirmation_token', changes: { confirmation_sent_at: at, user_metadata } }
     }
     case 'email_change_current':
     case 'email_change_new': {
-      const user = who()
+      const user = getUser()
       const isNew = params.type === 'email_change_new'
       const new_email = await newAddress(backend, tables, params.new_email, isNew)
       const changes = { new_email, email_change_sent_at: at, email_change_confirm_status: 0 } as const
@@ -157,15 +157,15 @@ async function linkFor(
   }
 }
 
-async function newAddress({ settings }: Backend, { users }: Tables, written: string, isForNew: boolean) {
+async function newAddress({ settings }: Backend, { users }: Tables, given: string, isForNew: boolean) {
   if (!settings.mailerSecureEmailChangeEnabled && !isForNew) {
     throw validationFailed('Enable secure email change to generate link for current email')
   }
-  const email = validEmail(written)
+  const email = validEmail(given)
   if (await users.count({ email })) throw emailExists()
   return email
 }
 
-function notThere(): never {
+function throwUserNotFound(): never {
   throw userNotFound('User with this email not found')
 }

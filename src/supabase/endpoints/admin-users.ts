@@ -1,4 +1,4 @@
-/** /auth/v1/admin/users: users as the service key lists, makes, changes and deletes them. */
+/** /auth/v1/admin/users: lists, creates, changes and deletes users with the service key. */
 import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
 import { problemOfImported } from '../../core/secrets.js'
 import type { Tables, UserRow } from '../../core/state.js'
@@ -6,17 +6,17 @@ import { isUuid } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'
 import { dropTokens } from '../codes.js'
 import { idExists, idNotUuid, userNotFound, validationFailed } from '../errors.js'
-import { hashOf, requireStrength, unknownPassword } from '../passwords.js'
+import { hashOf, randomPassword, requireStrength } from '../passwords.js'
 import { endSessionsOf, removeUser } from '../sessions.js'
 import {
+  anonymized,
   changedPassword,
-  forgotten,
   mergeMetadata,
   newUser,
   providersOf,
   settledAddresses,
   userJson,
-  userJsonBeforeReading,
+  userJsonWithoutConfirmedAt,
 } from '../users.js'
 import {
   type AdminParams,
@@ -27,7 +27,7 @@ import {
   withAdminParams,
   withValidAddresses,
 } from './admin-params.js'
-import { forAdmin, idBehind } from './frame.js'
+import { forAdmin, idAfter } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'
 
@@ -50,13 +50,13 @@ export const listUsers = (backend: Backend): Endpoint =>
     const page = pageIn(query)
     const aud = exchange.headers['x-jwt-aud']?.toString() || 'authenticated'
     const found = await (await backend.state()).read(({ users }) => users.find({ aud }))
-    const wanted = found.filter(user => isAbout(user, query.get('filter') ?? ''))
-    if (isOldestFirst) wanted.reverse()
-    const users = wanted.slice((page.number - 1) * page.size, page.number * page.size)
+    const matching = found.filter(user => matchesFilter(user, query.get('filter') ?? ''))
+    if (isOldestFirst) matching.reverse()
+    const users = matching.slice((page.number - 1) * page.size, page.number * page.size)
     return {
       // Supabase does not load the identities for its list.
       ...jsonReply({ users: users.map(user => ({ ...userJson(user), identities: null })), aud }),
-      headers: pageHeaders('/admin/users', query, page, wanted.length),
+      headers: pageHeaders('/admin/users', query, page, matching.length),
     }
   })
 
@@ -64,12 +64,12 @@ export const listUsers = (backend: Backend): Endpoint =>
 function directionIn(query: URLSearchParams): 'ASC' | 'DESC' {
   const [field, direction = 'desc'] = (query.get('sort') ?? 'created_at').split(/ (.*)/s)
   if (field !== 'created_at') throw validationFailed(`Bad Sort Parameters: bad field for sort '${field}'`)
-  const wanted = direction.toUpperCase()
-  if (wanted === 'ASC' || wanted === 'DESC') return wanted
+  const upperCase = direction.toUpperCase()
+  if (upperCase === 'ASC' || upperCase === 'DESC') return upperCase
   throw validationFailed(`Bad Sort Parameters: bad direction for sort '${direction}', only 'asc' and 'desc' allowed`)
 }
 
-const isAbout = ({ email, user_metadata: { full_name } }: UserRow, text: string) =>
+const matchesFilter = ({ email, user_metadata: { full_name } }: UserRow, text: string) =>
   (email ?? '').includes(text) ||
   (typeof full_name === 'string' && full_name.toLowerCase().includes(text.toLowerCase()))
 
@@ -80,7 +80,7 @@ export const getUserById = (backend: Backend): Endpoint =>
 
 /** Returns the user whose id is in the path. Throws a 404 if there is none. */
 export async function userIn({ users }: Tables, exchange: Exchange): Promise<UserRow> {
-  const id = idBehind('users', exchange)
+  const id = idAfter('users', exchange)
   if (!isUuid(id)) throw idNotUuid('user_id')
   const user = await users.get(id.toLowerCase())
   if (!user) throw userNotFound()
@@ -110,12 +110,12 @@ export const deleteUser = (backend: Backend): Endpoint =>
       await endSessionsOf(tables, user.id)
       await tables.one_time_tokens.remove({ user_id: user.id })
       await tables.flow_states.remove({ user_id: user.id })
-      await tables.users.update(user.id, forgotten(user, momentOf(backend)))
+      await tables.users.update(user.id, anonymized(user, momentOf(backend)))
     })
     return jsonReply({})
   })
 
-const about: About = {
+const aboutAudit: About = {
   id: 'listAudit',
   does: 'Returns the audit log, which is always empty.',
   query: {
@@ -128,7 +128,7 @@ const about: About = {
 
 /** GET /auth/v1/admin/audit: always empty, as at a Supabase that keeps no audit log in its database. */
 export const auditLog = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET /admin/audit', about, exchange => {
+  forAdmin(backend)('GET /admin/audit', aboutAudit, exchange => {
     const query = queryOf(exchange)
     const page = pageIn(query)
     const scope = query.get('query') ?? ''
@@ -160,12 +160,12 @@ function countIn(text: string | null, otherwise: number): number {
 function pageHeaders(path: string, query: URLSearchParams, page: ReturnType<typeof pageIn>, total: number): string[] {
   const { number, size } = page
   const last = Math.ceil(total / size)
-  const linkTo = (to: number, rel: string) => {
-    const there = new URLSearchParams(query)
-    there.delete('apikey')
-    there.set('page', String(to))
-    there.sort()
-    return `<${path}?${there}>; rel="${rel}"`
+  const linkTo = (pageNumber: number, rel: string) => {
+    const params = new URLSearchParams(query)
+    params.delete('apikey')
+    params.set('page', String(pageNumber))
+    params.sort()
+    return `<${path}?${params}>; rel="${rel}"`
   }
   const links = [...(number < last ? [linkTo(number + 1, 'next')] : []), linkTo(last, 'last')]
   return ['x-total-count', String(total), 'link', links.join(', ')]
@@ -186,13 +186,13 @@ export const createUser = (backend: Backend): Endpoint =>
       await state.read(tables => requireFreeForAdmin(tables, params))
       const encrypted_password = await passwordOf(backend, params)
       requireId(params.id)
-      const user = madeByAdmin(backend, params, encrypted_password)
+      const user = createdByAdmin(backend, params, encrypted_password)
       await state.write(async tables => {
         await requireFreeForAdmin(tables, params)
         if (await tables.users.get(user.id)) throw idExists()
         await tables.users.insert(user)
       })
-      return jsonReply(userJsonBeforeReading(user))
+      return jsonReply(userJsonWithoutConfirmedAt(user))
     },
   )
 
@@ -201,7 +201,7 @@ async function passwordOf({ settings }: Backend, { password, password_hash }: Ad
     throw validationFailed('Only a password or a password hash should be provided')
   }
   if (password !== undefined && password !== '') requireStrength(password, settings)
-  if (password_hash === '') return hashOf(password || unknownPassword())
+  if (password_hash === '') return hashOf(password || randomPassword())
   const problem = problemOfImported(password_hash)
   if (problem !== undefined) throw validationFailed(problem)
   return password_hash
@@ -212,16 +212,16 @@ function requireId(id: string): void {
   if (/^[0-]+$/.test(id)) throw validationFailed('ID cannot be a nil uuid')
 }
 
-function madeByAdmin(backend: Backend, params: AdminParams, encrypted_password: string): UserRow {
+function createdByAdmin(backend: Backend, params: AdminParams, encrypted_password: string): UserRow {
   const { aud, id, user_metadata, app_metadata } = params
-  const plain = newUser(momentOf(backend), {
+  const bare = newUser(momentOf(backend), {
     ...(id !== '' && { id: id.toLowerCase() }),
     ...(aud !== '' && { aud }),
     encrypted_password,
     user_metadata: user_metadata ?? {},
   })
   // As at Supabase, a new user's identities are unverified, even if their addresses are confirmed.
-  const user = withAdminParams(backend, plain, params, { email: false, phone: false })
+  const user = withAdminParams(backend, bare, params, { email: false, phone: false })
   return { ...user, app_metadata: mergeMetadata(providersOf({}, user.identities), app_metadata) }
 }
 
@@ -240,9 +240,9 @@ export const updateUserById = (backend: Backend): Endpoint =>
       const before = await state.read(tables => userIn(tables, exchange))
       const params = withValidAddresses(adminParamsIn(exchange))
       bannedUntil(backend, params.ban_duration, null)
-      const { password: given } = params
-      if (given !== undefined) requireStrength(given, backend.settings)
-      const password = given === undefined ? undefined : await hashOf(given)
+      const { password: newPassword } = params
+      if (newPassword !== undefined) requireStrength(newPassword, backend.settings)
+      const password = newPassword === undefined ? undefined : await hashOf(newPassword)
       const user = await state.write(async tables => {
         const user = await userIn(tables, exchange)
         await requireFreeForAdmin(tables, params, user.id)
@@ -254,7 +254,7 @@ export const updateUserById = (backend: Backend): Endpoint =>
         return changed
       })
       const confirmsNow = before.email_confirmed_at === null && before.phone_confirmed_at === null
-      return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
+      return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
     },
   )
 

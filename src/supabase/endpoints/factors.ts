@@ -1,10 +1,10 @@
-/** Further factors and passkeys: as at a Supabase where they are switched off, no user has any or can add one. */
+/** Further factors and passkeys: as at a Supabase that has them switched off, no user has any or can add one. */
 import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import { isUuid, type SignedIn } from '../authenticate.js'
 import type { Backend } from '../backend.js'
 import { anonymousNotAllowed, factorNotFound, idNotUuid, mfaDisabled, passkeyNotFound } from '../errors.js'
 import { userIn } from './admin-users.js'
-import { forAdmin, forUser, idBehind } from './frame.js'
+import { forAdmin, forUser, idAfter } from './frame.js'
 import { readParams } from './params.js'
 import type { About } from './says.js'
 
@@ -15,42 +15,42 @@ const aboutEnrolling: About = {
   fields: enrollFields,
 }
 
-const noFactorThere: About = { does: 'A further factor: there is none.', answer: 'none' }
+const aboutNoFactor: About = { does: 'A further factor: there is none.', answer: 'none' }
 
 export function factors(backend: Backend): readonly Endpoint[] {
   const [user, admin] = [forUser(backend), forAdmin(backend)]
   /** Answers an admin who asks about an existing user. */
-  const ofUser = (answer: (exchange: Exchange) => Reply) => async (exchange: Exchange) => {
+  const forExistingUser = (answer: (exchange: Exchange) => Reply) => async (exchange: Exchange) => {
     await (await backend.state()).read(tables => userIn(tables, exchange))
     return answer(exchange)
   }
-  const factor = ofUser(noFactor)
+  const factor = forExistingUser(noFactor)
   return [
     user('POST /factors', aboutEnrolling, enroll),
-    user('POST /factors/{id}/challenge', noFactorThere, refuseFactor),
-    user('POST /factors/{id}/verify', noFactorThere, refuseFactor),
-    user('DELETE /factors/{id}', noFactorThere, refuseFactor),
+    user('POST /factors/{id}/challenge', aboutNoFactor, refuseFactor),
+    user('POST /factors/{id}/verify', aboutNoFactor, refuseFactor),
+    user('DELETE /factors/{id}', aboutNoFactor, refuseFactor),
     admin(
       'GET /admin/users/{id}/factors',
       { does: 'Lists the further factors of a user, of which there are none.', answer: 'list' },
-      ofUser(none),
+      forExistingUser(emptyList),
     ),
-    admin('PUT /admin/users/{id}/factors/{factor}', noFactorThere, factor),
-    admin('DELETE /admin/users/{id}/factors/{factor}', noFactorThere, factor),
+    admin('PUT /admin/users/{id}/factors/{factor}', aboutNoFactor, factor),
+    admin('DELETE /admin/users/{id}/factors/{factor}', aboutNoFactor, factor),
     admin(
       'GET /admin/users/{id}/passkeys',
       { does: 'Lists the passkeys of a user, of which there are none.', answer: 'list' },
-      ofUser(none),
+      forExistingUser(emptyList),
     ),
     admin(
       'DELETE /admin/users/{id}/passkeys/{passkey}',
       { does: 'A passkey: there is none.', answer: 'none' },
-      ofUser(noPasskey),
+      forExistingUser(noPasskey),
     ),
   ]
 }
 
-const none = () => jsonReply([])
+const emptyList = () => jsonReply([])
 
 function enroll(exchange: Exchange, { user }: SignedIn): never {
   if (user.is_anonymous) throw anonymousNotAllowed()
@@ -63,7 +63,7 @@ function refuseFactor(exchange: Exchange, { user }: SignedIn): never {
 }
 
 function noFactor(exchange: Exchange): never {
-  throw isUuid(idBehind('factors', exchange)) ? factorNotFound() : idNotUuid('factor_id')
+  throw isUuid(idAfter('factors', exchange)) ? factorNotFound() : idNotUuid('factor_id')
 }
 
 function noPasskey(): never {

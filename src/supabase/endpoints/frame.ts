@@ -58,8 +58,13 @@ export const forAdmin =
 
 const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
 
-/** The session that a user gets on signing in, with headers that identify the user. `more` is merged into the body. */
-export async function granted(backend: Backend, exchange: Exchange, grant: Grant, more: object = {}): Promise<Reply> {
+/** The session that a user gets after signing in, with headers that identify the user. `extra` is merged into the body. */
+export async function sessionReply(
+  backend: Backend,
+  exchange: Exchange,
+  grant: Grant,
+  extra: object = {},
+): Promise<Reply> {
   const { user, session, refreshToken } = grant
   exchange.caller = callerOf(user)
   const headers = [
@@ -67,7 +72,7 @@ export async function granted(backend: Backend, exchange: Exchange, grant: Grant
     ...['sb-auth-session-id', session.id],
     ...['sb-auth-refresh-token-prefix', refreshToken.slice(0, 5)],
   ]
-  return { ...jsonReply({ ...(await tokenResponse(backend, grant)), ...more }), headers }
+  return { ...jsonReply({ ...(await tokenResponse(backend, grant)), ...extra }), headers }
 }
 
 /** Where the link in this request's email redirects to. */
@@ -77,7 +82,7 @@ export function redirectOf({ settings }: Backend, exchange: Exchange): string {
 }
 
 /** The path segment after `name`, which is an id. */
-export const idBehind = (name: string, { path }: Exchange) => path.split('/')[path.split('/').indexOf(name) + 1] ?? ''
+export const idAfter = (name: string, { path }: Exchange) => path.split('/')[path.split('/').indexOf(name) + 1] ?? ''
 
 /** Announces messages that have been committed to the outbox. */
 export function announce(backend: Backend, messages: readonly MessageRow[]): void {
@@ -108,5 +113,5 @@ export const emptyReply = (status: number, headers: readonly string[] = []): Rep
 })
 
 /** Redirects a browser. Characters beyond ASCII, which a header cannot contain, are encoded. */
-export const leadTo = (status: 302 | 303, address: string): Reply =>
+export const redirectReply = (status: 302 | 303, address: string): Reply =>
   emptyReply(status, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])

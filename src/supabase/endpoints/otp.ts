@@ -6,7 +6,7 @@ import type { Backend } from '../backend.js'
 import { emailProviderDisabled, otpDisabled, phoneProviderDisabled, validationFailed } from '../errors.js'
 import { challengeIn } from '../flows.js'
 import { sendPhoneCode, sendSignIn } from '../letters.js'
-import { unknownPassword } from '../passwords.js'
+import { randomPassword } from '../passwords.js'
 import { isConfirmed } from '../users.js'
 import { forAnyone, redirectOf, sendTo } from './frame.js'
 import { type Params, readParams } from './params.js'
@@ -45,7 +45,7 @@ export const otp = (backend: Backend): Endpoint =>
       challengeIn(params)
       if (params.email === '' && params.phone === '') throw validationFailed('One of email or phone must be set')
       // A malformed address is unknown as well.
-      const isUnknown = params.create_user === false && !(await find(backend, params).catch(() => undefined))
+      const isUnknown = params.create_user === false && !(await findUser(backend, params).catch(() => undefined))
       if (isUnknown) throw otpDisabled()
       return params.email === '' ? byPhone(backend, exchange, params) : byEmail(backend, exchange, params)
     },
@@ -59,7 +59,7 @@ export const magicLink = (backend: Backend): Endpoint =>
     async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
   )
 
-async function find(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
+async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
   const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
   const [user] = await (await backend.state()).read(({ users }) => users.find(address))
   return user
@@ -69,14 +69,14 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
   const { settings } = backend
   if (!settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
   if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
-  const known = await find(backend, params)
+  const existing = await findUser(backend, params)
   const challenge = challengeIn(params)
   const redirect = redirectOf(backend, exchange)
-  if (!known || !isConfirmed(known)) {
+  if (!existing || !isConfirmed(existing)) {
     const { email: given, data } = params
-    const wanted = { provider: 'email', given, password: unknownPassword(), data, challenge } as const
+    const input = { provider: 'email', given, password: randomPassword(), data, challenge } as const
     // The email that confirms a new address also signs its reader in.
-    if ((await signUp(backend, wanted, redirect)).kind === 'waiting') return jsonReply({})
+    if ((await signUp(backend, input, redirect)).kind === 'waiting') return jsonReply({})
   }
   await sendTo(backend, { email: validEmail(params.email) }, (tables, user) =>
     sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge }),
@@ -89,11 +89,11 @@ async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams):
   if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Unsupported phone provider')
   const phone = validPhone(params.phone)
   requireChannel(params.channel)
-  const known = await find(backend, params)
-  if (!known || known.phone_confirmed_at === null) {
+  const existing = await findUser(backend, params)
+  if (!existing || existing.phone_confirmed_at === null) {
     const { data } = params
-    const wanted = { provider: 'phone', given: phone, password: unknownPassword(), data } as const
-    if ((await signUp(backend, wanted, redirectOf(backend, exchange))).kind === 'waiting') return jsonReply({})
+    const input = { provider: 'phone', given: phone, password: randomPassword(), data } as const
+    if ((await signUp(backend, input, redirectOf(backend, exchange))).kind === 'waiting') return jsonReply({})
   }
   const messages = await sendTo(backend, { phone }, (tables, user) =>
     sendPhoneCode(backend, tables, user, { kind: 'sms', phone }),

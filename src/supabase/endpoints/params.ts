@@ -32,24 +32,24 @@ const goType = { string: 'string', object: 'map[string]interface {}', boolean: '
  * object or a field has the wrong type.
  */
 export function readParams<const F extends Fields>({ body }: Exchange, name: string, fields: F): Params<F> {
-  const value = parsed(body?.toString('utf8') ?? '')
+  const value = parseJson(body?.toString('utf8') ?? '')
   if (value !== null && kindOf(value) !== 'object') {
     throw badJson(`json: cannot unmarshal ${kindOf(value)} into Go value of type api.${name}`)
   }
   const given = (value ?? {}) as Record<string, unknown>
-  const read = Object.entries(fields).map(([field, kind]) => {
-    const wanted = kind.replace('?', '') as keyof typeof empty
+  const values = Object.entries(fields).map(([field, kind]) => {
+    const type = kind.replace('?', '') as keyof typeof empty
     const found = Object.hasOwn(given, field) ? given[field] : undefined
-    if (found === undefined || found === null) return [field, kind.endsWith('?') ? undefined : empty[wanted]]
-    if (kindOf(found) === (wanted === 'boolean' ? 'bool' : wanted)) return [field, keepable(found)]
+    if (found === undefined || found === null) return [field, kind.endsWith('?') ? undefined : empty[type]]
+    if (kindOf(found) === (type === 'boolean' ? 'bool' : type)) return [field, storable(found)]
     throw badJson(
-      `json: cannot unmarshal ${kindOf(found)} into Go struct field ${name}.${field} of type ${goType[wanted]}`,
+      `json: cannot unmarshal ${kindOf(found)} into Go struct field ${name}.${field} of type ${goType[type]}`,
     )
   })
-  return Object.fromEntries(read)
+  return Object.fromEntries(values)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -64,25 +64,25 @@ const DEEPEST = 500
  * Returns the value in a form that can be stored: a lone surrogate becomes U+FFFD, as in Go; U+0000 is refused, as by
  * PostgreSQL.
  */
-function keepable(value: unknown, depth = 0): unknown {
+function storable(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw validationFailed('Text with the character U+0000 cannot be kept')
     return value.toWellFormed()
   }
   if (typeof value !== 'object' || value === null) return value
   if (depth > DEEPEST) throw badJson('exceeded max depth')
-  if (Array.isArray(value)) return value.map(item => keepable(item, depth + 1))
+  if (Array.isArray(value)) return value.map(item => storable(item, depth + 1))
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [keepable(key), keepable(item, depth + 1)] as const),
+    Object.entries(value).map(([key, item]) => [storable(key), storable(item, depth + 1)] as const),
   )
 }
 
 export const queryOf = ({ query }: Exchange) => new URLSearchParams(query)
 
-const END = 'unexpected end of JSON input'
+const UNEXPECTED_END = 'unexpected end of JSON input'
 
 /** The ends of Go's messages, by the beginning of V8's. */
-const places: readonly (readonly [RegExp, string])[] = [
+const messageEnds: readonly (readonly [RegExp, string])[] = [
   [/^Expected (property name|double-quoted)/, 'looking for beginning of object key string'],
   [/^Expected ':'/, 'after object key'],
   [/^Expected .* after property value/, 'after object key:value pair'],
@@ -103,9 +103,9 @@ function mistakeIn(text: string, message: string): string {
   if (token !== undefined) return `invalid character ${quoted(token)} looking for beginning of value`
   const [, position] = /at position (\d+)/.exec(message) ?? []
   const [character] = text.slice(Number(position ?? text.length))
-  if (character === undefined || /^Unterminated string/.test(message)) return END
-  const [, place = 'looking for beginning of value'] = places.find(([beginning]) => beginning.test(message)) ?? []
-  return `invalid character ${quoted(character)} ${place}`
+  if (character === undefined || /^Unterminated string/.test(message)) return UNEXPECTED_END
+  const [, end = 'looking for beginning of value'] = messageEnds.find(([beginning]) => beginning.test(message)) ?? []
+  return `invalid character ${quoted(character)} ${end}`
 }
 
 /** A character as Go quotes it. */

@@ -12,7 +12,7 @@ import {
 } from '../errors.js'
 import { challengeIn } from '../flows.js'
 import {
-  type Return,
+  type LinkTarget,
   sendConfirmation,
   sendEmailChange,
   sendPhoneCode,
@@ -42,7 +42,7 @@ export const resend = (backend: Backend): Endpoint =>
     { id: 'resend', does: 'Sends the last email or text message again, with a new code.', fields, answer: 'object' },
     async exchange => {
       const params = readParams(exchange, 'ResendConfirmationParams', fields)
-      const { kind, where } = checked(backend.settings, params)
+      const { kind, where } = validated(backend.settings, params)
       const isMail = kind === 'signup' || kind === 'email_change'
       const back = { redirect: redirectOf(backend, exchange), challenge: isMail ? challengeIn(params) : undefined }
       const messages = await sendTo(backend, where, (tables, user) => sendAgain(backend, tables, user, { kind, back }))
@@ -51,7 +51,7 @@ export const resend = (backend: Backend): Endpoint =>
   )
 
 /** Returns what to send, and to which address. Throws if the request is not allowed. */
-function checked(settings: AuthSettings, params: ResendParams) {
+function validated(settings: AuthSettings, params: ResendParams) {
   const { type, email, phone } = params
   const kind = kinds.find(kind => kind === type)
   if (!kind) throw validationFailed(`Missing one of these types: ${kinds.join(', ')}`)
@@ -72,7 +72,7 @@ function checked(settings: AuthSettings, params: ResendParams) {
 
 interface ResendInput {
   readonly kind: Kind
-  readonly back: Return
+  readonly back: LinkTarget
 }
 
 /** Sends nothing if the address is already confirmed. The response does not reveal that. */

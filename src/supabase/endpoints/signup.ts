@@ -23,9 +23,9 @@ import {
   newUser,
   signedUp,
   userJson,
-  userJsonBeforeReading,
+  userJsonWithoutConfirmedAt,
 } from '../users.js'
-import { announce, forAnyone, granted, redirectOf } from './frame.js'
+import { announce, forAnyone, redirectOf, sessionReply } from './frame.js'
 import { type Params, readParams } from './params.js'
 
 const fields = {
@@ -53,17 +53,21 @@ export const signup = (backend: Backend): Endpoint =>
       const params = readParams(exchange, 'SignupParams', fields)
       if (params.email === '' && params.phone === '') return signUpAnonymously(backend, exchange, params.data)
       if (backend.settings.disableSignup) throw signupDisabled()
-      const challenge = checked(backend, params)
+      const challenge = validChallenge(backend, params)
       const { password, data } = params
-      const done = await signUp(backend, { ...wayOf(params), password, data, challenge }, redirectOf(backend, exchange))
-      switch (done.kind) {
-        case 'in':
-          return granted(backend, exchange, done.grant, { user: userJsonBeforeReading(done.grant.user) })
+      const result = await signUp(
+        backend,
+        { ...addressIn(params), password, data, challenge },
+        redirectOf(backend, exchange),
+      )
+      switch (result.kind) {
+        case 'signedIn':
+          return sessionReply(backend, exchange, result.grant, { user: userJsonWithoutConfirmedAt(result.grant.user) })
         case 'waiting':
-          return jsonReply(userJson(withoutAdminsWords(done.user)))
+          return jsonReply(userJson(withoutAdminMetadata(result.user)))
         case 'taken':
           if (backend.settings.mailerAutoconfirm || backend.settings.smsAutoconfirm) throw userAlreadyExists()
-          return jsonReply(userJson(done.instead))
+          return jsonReply(userJson(result.madeUpUser))
       }
     },
   )
@@ -77,11 +81,11 @@ async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Jso
     await tables.users.insert(user)
     return startSession(backend, tables, user, 'anonymous')
   })
-  return granted(backend, exchange, grant)
+  return sessionReply(backend, exchange, grant)
 }
 
 /** Throws if the request is not allowed. The order of the checks is Supabase's. */
-function checked({ settings }: Backend, params: SignupParams): Challenge | undefined {
+function validChallenge({ settings }: Backend, params: SignupParams): Challenge | undefined {
   const { email, phone, password, channel } = params
   if (password === '') throw validationFailed('Signup requires a valid password')
   requireStrength(password, settings)
@@ -94,12 +98,12 @@ function checked({ settings }: Backend, params: SignupParams): Challenge | undef
 }
 
 /** How a user signs up, and the address as it was sent. */
-type Way = { readonly provider: 'email' | 'phone'; readonly given: string }
+type AddressInput = { readonly provider: 'email' | 'phone'; readonly given: string }
 
-const wayOf = ({ email, phone }: SignupParams): Way =>
+const addressIn = ({ email, phone }: SignupParams): AddressInput =>
   email !== '' ? { provider: 'email', given: email } : { provider: 'phone', given: phone }
 
-type SignupInput = Way & {
+type SignupInput = AddressInput & {
   readonly password: string
   readonly data: Json
   readonly challenge?: Challenge | undefined
@@ -109,52 +113,52 @@ type SignupInput = Way & {
  * The result of a sign-up. If the address is taken, it contains a made-up user, which reveals nothing about the real
  * one.
  */
-type Done =
-  | { readonly kind: 'in'; readonly grant: Grant }
+type SignUpResult =
+  | { readonly kind: 'signedIn'; readonly grant: Grant }
   | ({ readonly kind: 'waiting' } & UserWithMessages)
-  | { readonly kind: 'taken'; readonly instead: UserRow }
+  | { readonly kind: 'taken'; readonly madeUpUser: UserRow }
 
 /** Signs a user up. Rejects like Supabase if that is not allowed. */
-export async function signUp(backend: Backend, wanted: SignupInput, redirect: string): Promise<Done> {
+export async function signUp(backend: Backend, input: SignupInput, redirect: string): Promise<SignUpResult> {
   const { settings } = backend
-  const { provider, given, data, challenge } = wanted
+  const { provider, given, data, challenge } = input
   if (settings.disableSignup) throw signupDisabled()
   const isMail = provider === 'email'
   if (isMail && !settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email signups are disabled')
   if (!isMail && !settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone signups are disabled')
   const address = isMail ? validEmail(given) : validPhone(given)
-  const encrypted_password = await hashOf(wanted.password)
+  const encrypted_password = await hashOf(input.password)
   const at = momentOf(backend)
 
-  const done = await (await backend.state()).write(async (tables): Promise<Done> => {
-    const [known] = await tables.users.find({ [provider]: address })
-    if (known && (isMail ? isConfirmed(known) : known.phone_confirmed_at !== null)) {
-      return { kind: 'taken', instead: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }
+  const result = await (await backend.state()).write(async (tables): Promise<SignUpResult> => {
+    const [existing] = await tables.users.find({ [provider]: address })
+    if (existing && (isMail ? isConfirmed(existing) : existing.phone_confirmed_at !== null)) {
+      return { kind: 'taken', madeUpUser: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }
     }
     // A second sign-up before confirming may come from another person, so the existing data stays unchanged.
     const user =
-      known ?? (await added(tables, signedUp(newUser(at, { encrypted_password }), { ...wanted, address, at })))
+      existing ?? (await insertUser(tables, signedUp(newUser(at, { encrypted_password }), { ...input, address, at })))
     if (isMail ? settings.mailerAutoconfirm : settings.smsAutoconfirm) {
       const confirmed = { ...user, ...(isMail ? confirmedEmail(user, at) : confirmedPhone(at)) }
       await tables.users.update(user.id, confirmed)
-      return { kind: 'in', grant: await startSession(backend, tables, confirmed, 'password') }
+      return { kind: 'signedIn', grant: await startSession(backend, tables, confirmed, 'password') }
     }
     const sent = isMail
       ? await sendConfirmation(backend, tables, user, { redirect, challenge })
       : await sendPhoneCode(backend, tables, user, { kind: 'sms', phone: address })
     return { kind: 'waiting', ...sent }
   })
-  if (done.kind === 'waiting') announce(backend, done.messages)
-  return done
+  if (result.kind === 'waiting') announce(backend, result.messages)
+  return result
 }
 
-async function added({ users }: Tables, user: UserRow): Promise<UserRow> {
+async function insertUser({ users }: Tables, user: UserRow): Promise<UserRow> {
   await users.insert(user)
   return user
 }
 
 /** Signing up with the address of an invited user must not reveal metadata that the admin has set. */
-const withoutAdminsWords = (user: UserRow): UserRow =>
+const withoutAdminMetadata = (user: UserRow): UserRow =>
   user.invited_at === null ? user : { ...user, user_metadata: {}, identities: [] }
 
 /** Throws a 400 for an unsupported way to send a text message. WhatsApp would need Twilio. */

@@ -14,12 +14,12 @@ import {
   ssoProviderNotFound,
 } from '../errors.js'
 import { otherProviders } from './about.js'
-import { forAdmin, forAnyone, forUser, leadTo, type MethodAndPath } from './frame.js'
+import { forAdmin, forAnyone, forUser, type MethodAndPath, redirectReply } from './frame.js'
 import { queryOf } from './params.js'
 import type { About } from './says.js'
 
 /** Endpoints that only refuse: their access, and their error. */
-const off: readonly (readonly [
+const disabledEndpoints: readonly (readonly [
   who: 'anyone' | 'user' | 'admin',
   refusal: () => Error,
   endpoints: readonly MethodAndPath[],
@@ -83,8 +83,8 @@ const off: readonly (readonly [
   ],
 ]
 
-const back = 'Return address of other providers, which are switched off here.'
-const start: About = {
+const aboutCallback = 'Return address of other providers, which are switched off here.'
+const aboutAuthorize: About = {
   does: 'Signs in with another provider, which is switched off here.',
   answer: 'none',
   query: { provider: 'The name of the provider.' },
@@ -93,7 +93,7 @@ const ssoProviders: About = { does: 'The identity providers: none.', answer: 'ob
 
 export function switchedOff(backend: Backend): readonly Endpoint[] {
   const makers = { anyone: forAnyone, user: forUser(backend), admin: forAdmin(backend) }
-  const refusing = off.flatMap(([who, refusal, endpoints]) =>
+  const refusing = disabledEndpoints.flatMap(([who, refusal, endpoints]) =>
     endpoints.map(at =>
       makers[who](at, { does: 'Off here; says so.', answer: 'none' }, () => {
         throw refusal()
@@ -103,23 +103,23 @@ export function switchedOff(backend: Backend): readonly Endpoint[] {
   return [
     ...refusing,
     makers.admin('GET /admin/sso/providers', ssoProviders, () => jsonReply({ items: [] })),
-    forAnyone('GET /authorize', start, startElsewhere),
-    forAnyone('GET /callback', { does: back, answer: 'redirect' }, () => seeSite(backend)),
-    forAnyone('POST /callback', { does: back, answer: 'redirect' }, () => seeSite(backend)),
+    forAnyone('GET /authorize', aboutAuthorize, refuseProvider),
+    forAnyone('GET /callback', { does: aboutCallback, answer: 'redirect' }, () => redirectWithError(backend)),
+    forAnyone('POST /callback', { does: aboutCallback, answer: 'redirect' }, () => redirectWithError(backend)),
   ]
 }
 
-function startElsewhere(exchange: Exchange): never {
+function refuseProvider(exchange: Exchange): never {
   const name = queryOf(exchange).get('provider') ?? ''
   throw [...otherProviders, 'zoom'].includes(name) ? providerDisabled() : providerUnknown(name)
 }
 
-/** Answers the return from another provider. No sign-in was begun there, so this is always an error. */
-function seeSite({ settings: { siteUrl } }: Backend): Reply {
+/** Handles the redirect back from another provider. No sign-in can have begun there, so it is always an error. */
+function redirectWithError({ settings: { siteUrl } }: Backend): Reply {
   const why = {
     error: 'invalid_request',
     error_code: 'bad_oauth_callback',
     error_description: 'OAuth state parameter missing',
   }
-  return leadTo(302, `${siteUrl}?${new URLSearchParams(why)}#${new URLSearchParams({ ...why, sb: '' })}`)
+  return redirectReply(302, `${siteUrl}?${new URLSearchParams(why)}#${new URLSearchParams({ ...why, sb: '' })}`)
 }

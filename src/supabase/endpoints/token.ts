@@ -21,9 +21,9 @@ import {
   wrongPassword,
 } from '../errors.js'
 import { endFlow } from '../flows.js'
-import { fits, renewedHash, weaknessOf } from '../passwords.js'
+import { matchesHash, rehashImported, weaknessOf } from '../passwords.js'
 import { endSessions, endSessionsOf, type Grant, isRefreshToken, refreshSession, startSession } from '../sessions.js'
-import { emptyReply, forAnyone, forUser, granted } from './frame.js'
+import { emptyReply, forAnyone, forUser, sessionReply } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'
 
@@ -67,43 +67,43 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   if (email !== '' && !settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
   if (phone !== '' && !settings.externalPhoneEnabled) throw phoneProviderDisabled(422, 'Phone logins are disabled')
 
-  const where = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
-  const signIn = () => signedIn(backend, where, password)
+  const address = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
+  const signIn = () => signInWith(backend, address, password)
   // Tries once more if the password was changed or rehashed while it was being checked.
   const grant = (await signIn()) ?? (await signIn())
   if (!grant) throw wrongPassword()
   const weakness = weaknessOf(password, settings)
-  return granted(backend, exchange, grant, weakness && { weak_password: weakness })
+  return sessionReply(backend, exchange, grant, weakness && { weak_password: weakness })
 }
 
 /** Returns a session for the user with this password, or `undefined` if the user was changed during the check. */
-async function signedIn(backend: Backend, where: UserAddress, password: string): Promise<Grant | undefined> {
+async function signInWith(backend: Backend, address: UserAddress, password: string): Promise<Grant | undefined> {
   const state = await backend.state()
-  const [user] = await state.read(({ users }) => users.find(where))
-  const kept = user?.encrypted_password ?? null
-  if (user && kept !== null && isBanned(user, backend.now())) throw userBanned()
-  const isRight = await fits(password, kept)
+  const [user] = await state.read(({ users }) => users.find(address))
+  const storedHash = user?.encrypted_password ?? null
+  if (user && storedHash !== null && isBanned(user, backend.now())) throw userBanned()
+  const isCorrect = await matchesHash(password, storedHash)
   if (!user) throw noSuchUser()
-  if (kept === null) throw noPassword()
-  if (!isRight) throw wrongPassword(problemOfHash(kept))
-  if ('email' in where && user.email_confirmed_at === null) throw emailNotConfirmed()
-  if ('phone' in where && user.phone_confirmed_at === null) throw phoneNotConfirmed()
-  const renewed = await renewedHash(password, kept)
+  if (storedHash === null) throw noPassword()
+  if (!isCorrect) throw wrongPassword(problemOfHash(storedHash))
+  if ('email' in address && user.email_confirmed_at === null) throw emailNotConfirmed()
+  if ('phone' in address && user.phone_confirmed_at === null) throw phoneNotConfirmed()
+  const rehashed = await rehashImported(password, storedHash)
   return state.write(async tables => {
-    const now = await tables.users.get(user.id)
-    if (now?.encrypted_password !== kept) return undefined
-    if (renewed !== undefined) await tables.users.update(user.id, { encrypted_password: renewed })
-    return startSession(backend, tables, now, 'password')
+    const current = await tables.users.get(user.id)
+    if (current?.encrypted_password !== storedHash) return undefined
+    if (rehashed !== undefined) await tables.users.update(user.id, { encrypted_password: rehashed })
+    return startSession(backend, tables, current, 'password')
   })
 }
 
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
-  const { refresh_token: given } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
-  if (!isRefreshToken(given)) throw validationFailed('Refresh token is not valid')
-  const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, given))
+  const { refresh_token: refreshToken } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
+  if (!isRefreshToken(refreshToken)) throw validationFailed('Refresh token is not valid')
+  const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, refreshToken))
   // Thrown only here, so that the end of the token family is committed although the response is an error.
   if ('refusal' in refreshed) throw refreshed.refusal
-  return granted(backend, exchange, refreshed.grant)
+  return sessionReply(backend, exchange, refreshed.grant)
 }
 
 async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> {
@@ -117,7 +117,7 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
     if (!user) throw flowStateNotFound()
     return startSession(backend, tables, user, flow.authentication_method)
   })
-  return granted(backend, exchange, grant)
+  return sessionReply(backend, exchange, grant)
 }
 
 /** The providers whose tokens Supabase accepts, by Supabase's names. */
@@ -143,8 +143,10 @@ function byIdToken(exchange: Exchange): never {
   if (provider === '' && (client_id === '' || issuer === '')) {
     throw validationFailed('provider or client_id and issuer required')
   }
-  const known = issuers.get(provider)
-  throw known === undefined ? validationFailed(`Custom OIDC provider "${provider}" not allowed`) : issuerDisabled(known)
+  const knownIssuer = issuers.get(provider)
+  throw knownIssuer === undefined
+    ? validationFailed(`Custom OIDC provider "${provider}" not allowed`)
+    : issuerDisabled(knownIssuer)
 }
 
 const logoutAbout: About = {

@@ -15,7 +15,7 @@ import {
 } from '../errors.js'
 import { challengeIn } from '../flows.js'
 import { sendEmailChange, sendPhoneCode } from '../letters.js'
-import { fits, hashOf, requireStrength } from '../passwords.js'
+import { hashOf, matchesHash, requireStrength } from '../passwords.js'
 import { endSessionsOf } from '../sessions.js'
 import {
   changedEmail,
@@ -23,7 +23,7 @@ import {
   changedPhone,
   mergeMetadata,
   userJson,
-  userJsonBeforeReading,
+  userJsonWithoutConfirmedAt,
 } from '../users.js'
 import { announce, forUser, redirectOf } from './frame.js'
 import { type Params, readParams } from './params.js'
@@ -58,7 +58,7 @@ export const updateUser = (backend: Backend): Endpoint =>
     'PUT /user',
     { id: 'updateUser', does: 'Lets users change their own data.', fields, answer: 'user' },
     async (exchange, who) => {
-      const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
+      const params = validated(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
       const state = await backend.state()
       await state.read(tables => requireFree(tables, params, who.user.id))
       const password = params.password === undefined ? undefined : await newPassword(backend, params, who)
@@ -67,7 +67,7 @@ export const updateUser = (backend: Backend): Endpoint =>
       )
       announce(backend, messages)
       const confirmsNow = who.user.is_anonymous && !user.is_anonymous
-      return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
+      return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
     },
   )
 
@@ -75,7 +75,7 @@ export const updateUser = (backend: Backend): Endpoint =>
  * Returns the parameters with normalized addresses; an address that the user already has is dropped. Throws if the
  * request is not allowed.
  */
-function checked({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {
+function validated({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {
   const email = params.email === '' ? '' : validEmail(params.email)
   const phone = params.phone === '' ? '' : validPhone(params.phone)
   if (phone !== '') requireChannel(params.channel)
@@ -96,7 +96,7 @@ async function newPassword(backend: Backend, { password = '', nonce }: UserUpdat
     if (nonce === '') throw reauthenticationNeeded()
     await useNonce(backend, user, nonce)
   }
-  if (user.encrypted_password !== null && (await fits(password, user.encrypted_password))) throw samePassword()
+  if (user.encrypted_password !== null && (await matchesHash(password, user.encrypted_password))) throw samePassword()
   return hashOf(password)
 }
 
@@ -117,14 +117,14 @@ interface UserChange {
 }
 
 /** Returns the changed user, and the messages that ask to confirm a new address. */
-async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, wanted: UserChange) {
-  const { params, password, redirect } = wanted
+async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, change: UserChange) {
+  const { params, password, redirect } = change
   const { email, phone } = params
   const messages: MessageRow[] = []
   const found = await tables.users.get(id)
   if (!found) throw userOfTokenNotFound()
   await requireFree(tables, params, id)
-  let user = await changedAtOnce(backend, tables, found, wanted)
+  let user = await applyUnconfirmed(backend, tables, found, change)
   if (password !== undefined) {
     await dropTokens(tables, id)
     // The sessions of the old password end; the one that set the new password stays.
@@ -144,7 +144,7 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
 }
 
 /** Makes the changes that need no confirmation: the password, metadata, and addresses that are accepted unconfirmed. */
-async function changedAtOnce(
+async function applyUnconfirmed(
   backend: Backend,
   { users }: Tables,
   user: UserRow,

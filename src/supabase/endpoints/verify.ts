@@ -7,13 +7,13 @@ import { PKCE } from '../codes.js'
 import { validationFailed } from '../errors.js'
 import { issueAuthCode } from '../flows.js'
 import { type Grant, startSession, tokenResponse } from '../sessions.js'
-import { type Claim, proveAddress } from '../verify.js'
-import { forAnyone, granted, leadTo, redirectOf } from './frame.js'
+import { type AddressProof, proveAddress } from '../verify.js'
+import { forAnyone, redirectOf, redirectReply, sessionReply } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'
 
-/** The message after one of the two confirmations of a changed address. */
-const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
+/** The message after the first of the two confirmations of a new address. */
+const halfDoneMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
 const fields = {
   type: 'string',
@@ -34,17 +34,17 @@ export const verify = (backend: Backend): Endpoint =>
       answer: 'session or message',
     },
     async exchange => {
-      const claim = claimIn(exchange)
+      const proof = proofIn(exchange)
       const grant = await (await backend.state()).write(async tables => {
-        const proven = await proveAddress(backend, tables, claim)
+        const proven = await proveAddress(backend, tables, proof)
         return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
       })
       // Supabase's own format: here `code` is the HTTP status as text.
-      return grant ? granted(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDone })
+      return grant ? sessionReply(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDoneMessage })
     },
   )
 
-function claimIn(exchange: Exchange): Claim {
+function proofIn(exchange: Exchange): AddressProof {
   const params = readParams(exchange, 'VerifyParams', fields)
   const { type, token, token_hash, email, phone, redirect_to } = params
   if (type === '') throw validationFailed('Verify requires a verification type')
@@ -60,10 +60,10 @@ function claimIn(exchange: Exchange): Claim {
   if ((email === '') === (phone === '')) {
     throw validationFailed('Only an email address or phone number should be provided on verify')
   }
-  return { type, address: email === '' ? validPhone(phone) : mailIn(email), code: token, hash: '' }
+  return { type, address: email === '' ? validPhone(phone) : emailIn(email), code: token, hash: '' }
 }
 
-function mailIn(given: string): string {
+function emailIn(given: string): string {
   try {
     return validEmail(given)
   } catch {
@@ -89,31 +89,31 @@ export const followLink = (backend: Backend): Endpoint =>
     const [type, hash] = [query.get('type') ?? '', query.get('token') ?? '']
     if (type === '') throw validationFailed('Verify requires a verification type')
     if (hash === '') throw validationFailed('Verify requires a token or a token hash')
-    const back = redirectOf(backend, exchange)
-    const withCode = hash.startsWith(PKCE)
+    const redirect = redirectOf(backend, exchange)
+    const isPkce = hash.startsWith(PKCE)
     try {
-      return leadTo(303, await follow(backend, type, hash, back))
+      return redirectReply(303, await redirectAfterProof(backend, type, hash, redirect))
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status >= 500) throw error
       const { code, message, status } = error
-      const why = { ...oauthErrors.get(status), error_code: code, error_description: message }
-      return leadTo(303, toldTo(back, why, withCode))
+      const errorFields = { ...oauthErrors.get(status), error_code: code, error_description: message }
+      return redirectReply(303, withFragment(redirect, errorFields, isPkce))
     }
   })
 
 /** Returns the address to which a valid link redirects, which is based on `back`. */
-async function follow(backend: Backend, type: string, hash: string, back: string): Promise<string> {
-  const withCode = hash.startsWith(PKCE)
-  const done = await (await backend.state()).write(async tables => {
+async function redirectAfterProof(backend: Backend, type: string, hash: string, redirect: string): Promise<string> {
+  const isPkce = hash.startsWith(PKCE)
+  const result = await (await backend.state()).write(async tables => {
     const proven = await proveAddress(backend, tables, { type, address: '', code: '', hash })
     if (proven.kind === 'half') return undefined
     const { user } = proven
-    if (withCode) return { authCode: await issueAuthCode(backend, tables, user.id, methodOf(type)) }
+    if (isPkce) return { authCode: await issueAuthCode(backend, tables, user.id, methodOf(type)) }
     return { grant: await startSession(backend, tables, user, 'otp') }
   })
-  if (done === undefined) return toldTo(back, { message: halfDone }, withCode)
-  if (done.authCode !== undefined) return withQuery(back, { code: done.authCode })
-  return `${back}#${await fragmentOf(backend, done.grant, type)}`
+  if (result === undefined) return withFragment(redirect, { message: halfDoneMessage }, isPkce)
+  if (result.authCode !== undefined) return withQuery(redirect, { code: result.authCode })
+  return `${redirect}#${await fragmentOf(backend, result.grant, type)}`
 }
 
 /** OAuth 2.0's names for errors (RFC 6749 §4.1.2.1). Other statuses have none. */
@@ -133,15 +133,15 @@ async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise
 }
 
 /** Adds the fields to the fragment. With PKCE the app reads the query, so they are added there as well. */
-function toldTo(address: string, fields: Record<string, string>, withCode: boolean): string {
-  const [there = ''] = (withCode ? withQuery(address, fields) : address).split('#', 1)
-  return `${there}#${new URLSearchParams({ ...fields, sb: '' })}`
+function withFragment(address: string, fields: Record<string, string>, isPkce: boolean): string {
+  const [base = ''] = (isPkce ? withQuery(address, fields) : address).split('#', 1)
+  return `${base}#${new URLSearchParams({ ...fields, sb: '' })}`
 }
 
 function withQuery(address: string, fields: Record<string, string>): string {
-  const [, there = '', before = '', fragment = ''] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? []
-  const query = new URLSearchParams(before)
+  const [, base = '', oldQuery = '', fragment = ''] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? []
+  const query = new URLSearchParams(oldQuery)
   for (const [name, value] of Object.entries(fields)) query.set(name, value)
   query.sort()
-  return `${there}?${query}${fragment}`
+  return `${base}?${query}${fragment}`
 }
