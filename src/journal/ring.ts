@@ -79,7 +79,7 @@ export class Ring {
 
   /**
    * Kept exchanges cost garbage collections, which under heavy load cost more than answering. Once the ring was filled
-   * in one go, only a quarter of its size is kept per second: nobody could read more anyway.
+   * in one go, only a quarter of its size is kept per second: more could not be read in time.
    */
   private hasRoom(nowMs: number): boolean {
     if (this.room < 1) {
