@@ -47,7 +47,7 @@ export const missOf = (method: string, path: string) => missText({ method, path,
 
 // Rules.
 
-export const NO_RULES = 'There are no rules.'
+export const NO_RULES = 'There are no rules for such requests.'
 export const NO_RULE = errors.noRuleMatches('').message.trimEnd()
 export const NEAREST = 'The nearest is'
 export const NO_VALUE_FITS = 'no value fits the schema'

@@ -41,7 +41,8 @@ export function createChatReplies(parts: Parts) {
       const chosen = take(input)
       if (!chosen) return withoutRule(input, engines(input.scope), parts)
       const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
-      const needsCheck = asksForForm(request) || chosen.reply.calls.length > 0
+      // Most requests ask for no format, and need no call to find that out.
+      const needsCheck = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
       return needsCheck && !canJudge() ? loadJudge().then(() => generation) : generation
     },
     /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */

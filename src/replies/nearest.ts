@@ -32,7 +32,7 @@ export function nearestSentence(input: MatchInput, { rules, memory, letters = 0 
   const [nearest] = rules
     .map(rule => ({ rule, reasons: reasonsAgainst(rule, input, memory) }))
     .sort((a, b) => a.reasons.length - b.reasons.length || holding(b) - holding(a))
-  if (!nearest) return 'There are no rules.'
+  if (!nearest) return 'There are no rules for such requests.'
   const { rule, reasons } = nearest
   const where = rule.title.includes(rule.place) ? '' : ` (${rule.place})`
   return `The nearest is ${rule.title}${where}: ${reasons.join('; ')}.`

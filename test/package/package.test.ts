@@ -188,7 +188,9 @@ test('failures show the same with node:test', async () => {
   expect(code).toBe(1)
   expect(output).toMatch(/^ok 1 - the model greets$/m)
   expect(output).toMatch(/^not ok 2 - sends a request that no rule answers$/m)
-  expect(output).toContain('"hello": No rule matches this request, and strict is on. There are no rules.')
+  expect(output).toContain(
+    '"hello": No rule matches this request, and strict is on. There are no rules for such requests.',
+  )
   expect(output).toMatch(/^not ok 3 - expects another model$/m)
   expect(output).toMatch(/expected { model: 'gpt-5' }\n +received { model: 'gpt-4o-mini' }/)
 })
