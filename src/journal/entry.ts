@@ -83,7 +83,7 @@ function responseJson(
   const { headers, beginning, bytes } = responseParts(outcome)
   // Secrets in the response headers, such as a session in a cookie, are also secret in its body.
   const headersByName = pairs(headers)
-  const fullRedaction = redaction.knowing({ headers: Object.entries(headersByName) })
+  const fullRedaction = redaction.withSecretsOf({ headers: Object.entries(headersByName) })
   const readableBytes = decompressed(beginning, headers, bytes)
   const shownPart = readableBytes.subarray(0, shownBytes)
   return {

@@ -25,7 +25,7 @@ export const redactedResponse = (response: RecordedResponse, requestRedaction: R
  */
 export function* redactResponse(response: RecordedResponse, requestRedaction: Redaction): Sliced<RecordedResponse> {
   const { chunks, headers } = response
-  const redaction = requestRedaction.knowing({ headers })
+  const redaction = requestRedaction.withSecretsOf({ headers })
   const body = bodyIn(chunks)
   const isSuspicious = yield* redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
   // Not every stream has the right content type, and line-delimited JSON has several.
@@ -40,30 +40,30 @@ export function* redactResponse(response: RecordedResponse, requestRedaction: Re
     for (const edit of editsOf(passage, redaction)) edits.push(edit)
     yield
   }
-  // If the text contains a secret, the logprobs spell it token by token.
-  const spelt = edits.length > 0 ? yield* withoutTokens(body, isEvents) : []
+  // If the text contains a secret, the logprobs contain it token by token.
+  const tokenEdits = edits.length > 0 ? yield* withoutTokens(body, isEvents) : []
   return {
     ...response,
     headers: redactedHeaders(headers, redaction),
-    chunks: yield* edited(chunks, yield* withoutCovered(edits, spelt)),
+    chunks: yield* edited(chunks, yield* withoutCovered(edits, tokenEdits)),
   }
 }
 
-/** The edits that do not lie within one of `wider`, which are sorted and do not overlap. */
+/** All `wider` edits, and the `edits` that do not lie within one. `wider` is sorted and does not overlap. */
 function* withoutCovered(edits: readonly Edit[], wider: readonly Edit[]): Sliced<readonly Edit[]> {
-  const kept = [...wider]
+  const result = [...wider]
   let next = 0
   for (const edit of edits.toSorted(byStart)) {
     yield
     while ((wider[next]?.end ?? Number.POSITIVE_INFINITY) < edit.end) next++
-    if ((wider[next]?.start ?? Number.POSITIVE_INFINITY) > edit.start) kept.push(edit)
+    if ((wider[next]?.start ?? Number.POSITIVE_INFINITY) > edit.start) result.push(edit)
   }
-  return kept
+  return result
 }
 
 function redactedHeaders(headers: RecordedResponse['headers'], redaction: Redaction): RecordedResponse['headers'] {
-  const open = redaction.headers(headers.flat())
-  return headers.map(([name], i) => [name, open[2 * i + 1] ?? ''])
+  const redacted = redaction.headers(headers.flat())
+  return headers.map(([name], i) => [name, redacted[2 * i + 1] ?? ''])
 }
 
 function bodyIn(chunks: readonly RecordedChunk[]): Body {
@@ -77,6 +77,6 @@ function bodyIn(chunks: readonly RecordedChunk[]): Body {
 }
 
 function editsOf(passage: TextPassage, redaction: Redaction): readonly Edit[] {
-  const open = redaction.pieces(passage.map(({ text }) => text))
-  return passage.flatMap((piece, i) => editOf(piece, open[i] ?? ''))
+  const redacted = redaction.pieces(passage.map(({ text }) => text))
+  return passage.flatMap((piece, i) => editOf(piece, redacted[i] ?? ''))
 }

@@ -11,7 +11,7 @@ export const traceOfParameter = /(?:[?#&;]|u0026)[\w.~%+-]{1,128}=/
 const runs = /[^\s"'<>`{}|^]+/g
 
 /** A full address, or a path on its own; slashes of JSON in JSON may be escaped. `and/or` is neither. */
-const beginning = /[A-Za-z\d]:(?:\\{0,8}\/){2}|(?:^|[^\w%/\\-])\\{0,8}\//
+const addressStart = /[A-Za-z\d]:(?:\\{0,8}\/){2}|(?:^|[^\w%/\\-])\\{0,8}\//
 
 const parameters = new RegExp(traceOfParameter, 'g')
 
@@ -32,10 +32,10 @@ export function createAddressSearch(isSecret: IsSecretName): Search {
     parameters.lastIndex = queryStart
     for (let hit = parameters.exec(run); hit; hit = parameters.exec(run)) {
       const start = parameters.lastIndex
-      const written = hit[0].replace(/^(?:u0026|.)|=$/g, '')
-      const name = placeholderName(percentDecoded(written))
+      const encodedName = hit[0].replace(/^(?:u0026|.)|=$/g, '')
+      const name = placeholderName(percentDecoded(encodedName))
       const end = start + lengthOfValue(run, start)
-      if (end === start || !isSecret(percentDecoded(written)) || run.slice(start, end) === `[${name}]`) continue
+      if (end === start || !isSecret(percentDecoded(encodedName)) || run.slice(start, end) === `[${name}]`) continue
       found.push({ start, end, name, isNumbered: false })
       parameters.lastIndex = end
     }
@@ -45,7 +45,7 @@ export function createAddressSearch(isSecret: IsSecretName): Search {
 
 /** The index of the `?` or `#` of the first address, or -1. */
 function startOfQuery(run: string): number {
-  const address = beginning.exec(run)
+  const address = addressStart.exec(run)
   if (!address) return -1
   const rest = run.slice(address.index).search(/[?#]/)
   return rest < 0 ? -1 : address.index + rest
@@ -54,13 +54,17 @@ function startOfQuery(run: string): number {
 /** Without the full stop of a sentence, and without the start of a placeholder. */
 function lengthOfValue(run: string, start: number): number {
   value.lastIndex = start
-  const written = value.exec(run)?.[0] ?? ''
-  let { length } = written
-  while (length > 0 && '.,;:!?*$…'.includes(written[length - 1] ?? '')) length--
+  const text = value.exec(run)?.[0] ?? ''
+  let { length } = text
+  while (length > 0 && '.,;:!?*$…'.includes(text[length - 1] ?? '')) length--
   return length
 }
 
-const moved = (match: Match, by: number): Match => ({ ...match, start: match.start + by, end: match.end + by })
+const moved = (match: Match, offset: number): Match => ({
+  ...match,
+  start: match.start + offset,
+  end: match.end + offset,
+})
 
 /** Percent-encoding that never throws: unpaired surrogates, which UTF-8 cannot express, are replaced. */
 export const percentEncoded = (text: string): string => encodeURIComponent(text.toWellFormed())
@@ -70,23 +74,23 @@ const percentDecoded = (text: string): string => decoded(text.replaceAll('+', ' 
 
 /** Parts without a secret stay byte for byte. */
 export function redactedQuery(query: string, isSecret: IsSecretName, redact: (text: string) => string): string {
-  const redacted = (written: string) => {
-    const text = percentDecoded(written)
-    const open = redact(text)
-    return open === text ? written : encoded(open)
+  const redactedPart = (part: string) => {
+    const text = percentDecoded(part)
+    const redacted = redact(text)
+    return redacted === text ? part : encodedWithBrackets(redacted)
   }
   return query
     .split('&')
     .map(parameter => {
-      const [written = ''] = parameter.split('=', 1)
-      if (written === parameter) return redacted(parameter)
-      const value = parameter.slice(written.length + 1)
-      const name = percentDecoded(written)
-      if (value !== '' && isSecret(name)) return `${written}=${placeholderOf(name)}`
-      return `${redacted(written)}=${redacted(value)}`
+      const [encodedName = ''] = parameter.split('=', 1)
+      if (encodedName === parameter) return redactedPart(parameter)
+      const value = parameter.slice(encodedName.length + 1)
+      const name = percentDecoded(encodedName)
+      if (value !== '' && isSecret(name)) return `${encodedName}=${placeholderOf(name)}`
+      return `${redactedPart(encodedName)}=${redactedPart(value)}`
     })
     .join('&')
 }
 
 /** Brackets of placeholders stay readable, as they do in browsers. */
-const encoded = (text: string) => percentEncoded(text).replaceAll('%5B', '[').replaceAll('%5D', ']')
+const encodedWithBrackets = (text: string) => percentEncoded(text).replaceAll('%5B', '[').replaceAll('%5D', ']')

@@ -21,10 +21,10 @@ export function findSecrets(text: string, rules: RedactionRules): readonly Secre
   const fields = createFieldSearch(secretHeaders(rules.headers))
   const known = outsidePlaceholders(text => [...literals(text), ...forms(text)], rules)
   const search: Search = text => merged(known(text))
-  const written = merged([...search(text), ...fields(text)])
+  const inText = merged([...search(text), ...fields(text)])
   return placed(
     text,
-    [...written, ...insideBase64(text, search)].sort((a, b) => a.start - b.start),
+    [...inText, ...insideBase64(text, search)].sort((a, b) => a.start - b.start),
   )
 }
 
@@ -57,7 +57,7 @@ function placed(text: string, matches: readonly Match[]): readonly SecretFinding
 const field =
   /(?:^[ \t]*(?:- )*|[{,][ \t]*)(\\*["']?)([A-Za-z][\w-]{2,63})\1[ \t]*:[ \t]*|\[[ \t]*(\\*["']?)([A-Za-z][\w-]{2,63})\3[ \t]*,[ \t]*/gm
 
-const valueBehind = /(?:\\*["'])?([^\n"'{}\\]*)/y
+const valueAfter = /(?:\\*["'])?([^\n"'{}\\]*)/y
 
 /** What documentation shows in place of a secret. */
 const examples = /^[$<*%]|your|example|redacted|placeholder|xxx|\.\.\.|…/i
@@ -70,8 +70,8 @@ function createFieldSearch(isSecret: IsSecretName): Search {
     for (const { 0: before, 2: inBlock, 4: inList, index } of text.matchAll(field)) {
       const name = inBlock ?? inList ?? ''
       if (!isSecret(name)) continue
-      valueBehind.lastIndex = index + before.length
-      const value = (valueBehind.exec(text)?.[1] ?? '').trimEnd()
+      valueAfter.lastIndex = index + before.length
+      const value = (valueAfter.exec(text)?.[1] ?? '').trimEnd()
       if (!isCredential(value)) continue
       const start = text.indexOf(value, index + before.length)
       found.push({ start, end: start + value.length, name: name.toLowerCase(), isNumbered: false })
@@ -81,9 +81,9 @@ function createFieldSearch(isSecret: IsSecretName): Search {
 }
 
 function isCredential(value: string): boolean {
-  const open = value.replace(/^`?(?:Bearer|Basic|Token)(?: +|$)/i, '')
-  const rest = open.replace(/\[[\w-]+\]/g, '')
-  if (!/[A-Za-z0-9]/.test(rest) || examples.test(open) || words.test(rest.replace(/[\],]+$/, ''))) return false
+  const credential = value.replace(/^`?(?:Bearer|Basic|Token)(?: +|$)/i, '')
+  const rest = credential.replace(/\[[\w-]+\]/g, '')
+  if (!/[A-Za-z0-9]/.test(rest) || examples.test(credential) || words.test(rest.replace(/[\],]+$/, ''))) return false
   // A sentence. Cookies have spaces as well, but each part has an equals sign.
   return rest.includes('=') || rest.split(/ +/).length < 4
 }

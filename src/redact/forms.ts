@@ -52,7 +52,7 @@ function createPatternSearch(name: string, { source, flags }: RegExp): Search {
 const LONGEST_NAME = 64
 
 const nameBefore = /[\p{L}\p{N}._+'-]+$/u
-const hostBehind = /(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}][\p{L}\p{N}-]{0,62}[\p{L}\p{N}]/uy
+const hostAfter = /(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}][\p{L}\p{N}-]{0,62}[\p{L}\p{N}]/uy
 
 /** Finds email addresses. */
 function emailsIn(text: string): readonly Match[] {
@@ -62,9 +62,9 @@ function emailsIn(text: string): readonly Match[] {
     const before = text[index - name.length - 1]
     // The letter of an escape, as in `\nada@example.com`, is not part of the name.
     const start = index - (before === '\\' && /^[bfnrt]./.test(name) ? name.length - 1 : name.length)
-    hostBehind.lastIndex = index + sign.length
-    if (start === index || !hostBehind.test(text)) continue
-    found.push({ start, end: hostBehind.lastIndex, name: 'email', isNumbered: true })
+    hostAfter.lastIndex = index + sign.length
+    if (start === index || !hostAfter.test(text)) continue
+    found.push({ start, end: hostAfter.lastIndex, name: 'email', isNumbered: true })
   }
   return found
 }

@@ -29,21 +29,21 @@ export interface Redaction {
   headers(headers: readonly string[]): readonly string[]
   /** The text after the `?`, not decoded. */
   query(query: string): string
-  /** False if a text certainly has no secret; the text may be JSON. Quick, and assigns no numbers. */
+  /** False if a text, which may be JSON, certainly has no secret. Quick, and assigns no numbers. */
   suspects(text: string): Sliced<boolean>
-  /** A redaction that also knows the secrets in an answer's headers; the same one if there are none. */
-  knowing(shown: CredentialFields): Redaction
+  /** A redaction that also replaces the secrets in these fields, such as an answer's headers; the same one if there are none. */
+  withSecretsOf(fields: CredentialFields): Redaction
 }
 
-/** Makes redactions. `own` are the credentials of this one caller. */
+/** Makes redactions. `credentials` are those of the one caller. */
 export interface Redact {
-  (own?: readonly string[]): Redaction
+  (credentials?: readonly string[]): Redaction
   /** The credentials under secret names, such as each of the cookies, without those that may be words. */
-  secretsIn(shown: CredentialFields): readonly string[]
+  secretsIn(fields: CredentialFields): readonly string[]
 }
 
 /** Headers with addresses: Location and Referer, and the lists and sentences of Link and Refresh. */
-const behindAddress = /(?<=[?#])[^\s#<>"]+/g
+const queryOrFragment = /(?<=[?#])[^\s#<>"]+/g
 
 /** Text next to a secret may have hidden it. */
 const MOST_ROUNDS = 3
@@ -63,14 +63,14 @@ function searchesOf(rules: RedactionRules) {
   const isSecretHeader = secretHeaders(rules.headers)
   const isSecretParameter = secretParametersWith(rules.query)
   // The same few callers send most requests.
-  const literalsOf = remembered((own: string) => {
-    const values = (JSON.parse(own) as string[]).map(value => ({ name: CREDENTIAL, value }))
+  const literalsOf = remembered((credentials: string) => {
+    const values = (JSON.parse(credentials) as string[]).map(value => ({ name: CREDENTIAL, value }))
     return outsidePlaceholders(createLiteralSearch([...values, ...rules.known]), rules)
   }, REMEMBERED)
   return {
     ...{ isSecretHeader, isSecretParameter },
     formSearch: outsidePlaceholders(createFormSearch(rules), rules),
-    literalsOf: (own: readonly string[]) => literalsOf(JSON.stringify(own)),
+    literalsOf: (credentials: readonly string[]) => literalsOf(JSON.stringify(credentials)),
     suspectsForm: createSuspicion(rules),
     secretsIn: createSecretsIn(isSecretHeader, isSecretParameter),
     knownValues: rules.known.map(({ value }) => value),
@@ -81,14 +81,13 @@ type Searches = ReturnType<typeof searchesOf>
 
 export function createRedact(rules: RedactionRules): Redact {
   const searches = searchesOf(rules)
-  return Object.assign((own: readonly string[] = []) => redactionWith(own, createPlaceholders(), searches), {
-    secretsIn: searches.secretsIn,
-  })
+  const redact = (credentials: readonly string[] = []) => redactionWith(credentials, createPlaceholders(), searches)
+  return Object.assign(redact, { secretsIn: searches.secretsIn })
 }
 
-function redactionWith(own: readonly string[], placeholder: Placeholder, searches: Searches): Redaction {
+function redactionWith(credentials: readonly string[], placeholder: Placeholder, searches: Searches): Redaction {
   const { isSecretHeader, isSecretParameter, secretsIn } = searches
-  const literals = searches.literalsOf(own)
+  const literals = searches.literalsOf(credentials)
   const pieces = (texts: readonly string[]) => replacedPieces(texts, literals, searches.formSearch, placeholder)
   const text = (text: string) => pieces([text])[0] ?? ''
   const query = (written: string) => redactedQuery(written, isSecretParameter, text)
@@ -96,42 +95,47 @@ function redactionWith(own: readonly string[], placeholder: Placeholder, searche
   function leaf(value: unknown): unknown {
     if (typeof value === 'string') return text(value)
     if (typeof value !== 'number' && typeof value !== 'bigint') return value
-    const written = String(value)
-    const open = text(written)
-    return open === written ? value : open
+    const number = String(value)
+    const redacted = text(number)
+    return redacted === number ? value : redacted
   }
 
   function header(name: string, value: string): string {
     if (isSecretHeader(name)) return placeholderOf(name)
-    return text(value.replace(behindAddress, query))
+    return text(value.replace(queryOrFragment, query))
   }
 
   const redaction: Redaction = {
     ...{ text, pieces, query },
     value: value => withLeaves(value, leaf),
     headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
-    suspects: text => suspects(text, own, literals, searches),
-    knowing(shown) {
-      const more = secretsIn(shown)
-      return more.length === 0 ? redaction : redactionWith([...own, ...more], placeholder, searches)
+    suspects: text => suspects(text, credentials, literals, searches),
+    withSecretsOf(fields) {
+      const further = secretsIn(fields)
+      return further.length === 0 ? redaction : redactionWith([...credentials, ...further], placeholder, searches)
     },
   }
   return redaction
 }
 
 function replacedPieces(texts: readonly string[], literals: Search, forms: Search, placeholder: Placeholder) {
-  // Known values first, so that what is found afterwards does not depend on the form of the caller's credential.
-  let open = replacedIn(texts, literals, placeholder)
+  // Known values first, so that the matches by form do not depend on the form of the caller's credential.
+  let redacted = replacedIn(texts, literals, placeholder)
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const next = replacedIn(open, forms, placeholder)
-    if (next === open) break
-    open = next
+    const next = replacedIn(redacted, forms, placeholder)
+    if (next === redacted) break
+    redacted = next
   }
-  return open
+  return redacted
 }
 
-function* suspects(text: string, own: readonly string[], literals: Search, searches: Searches): Sliced<boolean> {
-  const lengths = [...own, ...searches.knownValues].map(({ length }) => length)
+function* suspects(
+  text: string,
+  credentials: readonly string[],
+  literals: Search,
+  searches: Searches,
+): Sliced<boolean> {
+  const lengths = [...credentials, ...searches.knownValues].map(({ length }) => length)
   const overlap = TRACE_LENGTH + WIDEST_FORM * Math.max(0, ...lengths)
   for (let start = 0; start < text.length; start += WINDOW) {
     const part = text.slice(start, start + WINDOW + overlap)
@@ -142,7 +146,7 @@ function* suspects(text: string, own: readonly string[], literals: Search, searc
   return false
 }
 
-/** Wherever a client may put them; the usual ones at any length. */
+/** The caller's credentials, wherever a client may put them: in the usual places at any length, elsewhere as `secretsIn` finds them. */
 export function credentialsOf(
   { authorization = '', headers, query }: Pick<Exchange, 'authorization' | 'headers' | 'query'>,
   { secretsIn }: Pick<Redact, 'secretsIn'>,
@@ -168,7 +172,7 @@ export function withLeaves(value: unknown, leaf: (value: unknown) => unknown): u
     return items.some((item, i) => item !== value[i]) ? items : value
   }
   const fields = Object.entries(value)
-  const open = fields.map(([name, item]) => [String(leaf(name)), withLeaves(item, leaf)] as const)
-  const isChanged = open.some(([name, item], i) => name !== fields[i]?.[0] || item !== fields[i]?.[1])
-  return isChanged ? Object.fromEntries(open) : value
+  const mapped = fields.map(([name, item]) => [String(leaf(name)), withLeaves(item, leaf)] as const)
+  const isChanged = mapped.some(([name, item], i) => name !== fields[i]?.[0] || item !== fields[i]?.[1])
+  return isChanged ? Object.fromEntries(mapped) : value
 }

@@ -2,10 +2,10 @@
 import type { Match } from './match.js'
 
 interface KeyForm {
-  readonly begins: RegExp
+  readonly prefix: RegExp
   /** What must follow the prefix. */
-  readonly goesOn: RegExp
-  /** Whether that form is unmistakable. */
+  readonly continuation: RegExp
+  /** Whether the form alone is enough to tell. */
   readonly isCertain?: true
 }
 
@@ -13,30 +13,30 @@ const letters = /[A-Za-z0-9]*/y
 const withDashes = /[\w-]*/y
 
 const forms: readonly KeyForm[] = [
-  { begins: /^(?:sk-|sb_|github_pat_|glpat-|xox)/, goesOn: withDashes },
-  { begins: /^(?:[spr]k_|gh|hf_|gsk_)/, goesOn: letters },
-  { begins: /^A[KS]IA/, goesOn: /[A-Z0-9]{16}(?![A-Za-z0-9])/y, isCertain: true },
-  { begins: /^AIza/, goesOn: /[\w-]{35}/y, isCertain: true },
+  { prefix: /^(?:sk-|sb_|github_pat_|glpat-|xox)/, continuation: withDashes },
+  { prefix: /^(?:[spr]k_|gh|hf_|gsk_)/, continuation: letters },
+  { prefix: /^A[KS]IA/, continuation: /[A-Z0-9]{16}(?![A-Za-z0-9])/y, isCertain: true },
+  { prefix: /^AIza/, continuation: /[\w-]{35}/y, isCertain: true },
 ]
 
-const beginnings =
+const prefixes =
   /sk-|[spr]k_(?:live|test)_|rk_|sb_(?:secret|publishable)_|gh[pousr]_|github_pat_|A[KS]IA|AIza|xox[abeprs]-|hf_|glpat-|gsk_/g
 
 const SHORTEST = 16
 
 export function keysIn(text: string): readonly Match[] {
   const found: Match[] = []
-  beginnings.lastIndex = 0
-  for (let hit = beginnings.exec(text); hit; hit = beginnings.exec(text)) {
+  prefixes.lastIndex = 0
+  for (let hit = prefixes.exec(text); hit; hit = prefixes.exec(text)) {
     const start = hit.index
-    const form = isBeginning(text, start) ? forms.find(({ begins }) => begins.test(hit?.[0] ?? '')) : undefined
+    const form = isAtWordStart(text, start) ? forms.find(({ prefix }) => prefix.test(hit?.[0] ?? '')) : undefined
     if (!form) continue
-    const rest = readAt(form.goesOn, text, beginnings.lastIndex)
-    const end = beginnings.lastIndex + rest.length
+    const rest = readAt(form.continuation, text, prefixes.lastIndex)
+    const end = prefixes.lastIndex + rest.length
     const isKey = form.isCertain ? rest !== '' : rest.length >= SHORTEST && (looksRandom(rest) || isLongRun(rest))
     if (isKey) found.push({ start, end, name: 'key', isNumbered: true })
-    // If the whole looks like prose, so do its parts, so they are not checked again.
-    if (isKey || form.goesOn === withDashes) beginnings.lastIndex = end
+    // If the whole run looks like prose, so do its parts, which need no check of their own.
+    if (isKey || form.continuation === withDashes) prefixes.lastIndex = end
   }
   return found
 }
@@ -49,25 +49,25 @@ export function bearersIn(text: string): readonly Match[] {
   bearers.lastIndex = 0
   while (bearers.test(text)) {
     const start = bearers.lastIndex
-    const written = readAt(/[\w.~+/-]*={0,2}/y, text, start)
-    const token = written.replace(/\.{1,3}$/, '')
+    const tokenText = readAt(/[\w.~+/-]*={0,2}/y, text, start)
+    const token = tokenText.replace(/\.{1,3}$/, '')
     if (token.length >= SHORTEST && looksRandom(token)) {
       found.push({ start, end: start + token.length, name: 'key', isNumbered: true })
     }
-    bearers.lastIndex = start + written.length
+    bearers.lastIndex = start + tokenText.length
   }
   return found
 }
 
-function readAt(expression: RegExp, text: string, place: number): string {
-  expression.lastIndex = place
+function readAt(expression: RegExp, text: string, index: number): string {
+  expression.lastIndex = index
   return expression.exec(text)?.[0] ?? ''
 }
 
 /** Not in the middle of a word, as in `task-`. The letters of an escape before it are not part of a word. */
-function isBeginning(text: string, place: number): boolean {
-  if (place === 0 || !/[A-Za-z0-9]/.test(text[place - 1] ?? '')) return true
-  return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, place - 6), place))
+function isAtWordStart(text: string, index: number): boolean {
+  if (index === 0 || !/[A-Za-z0-9]/.test(text[index - 1] ?? '')) return true
+  return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, index - 6), index))
 }
 
 /** Whether it has more digits and mixed case than words joined by dashes. */
@@ -84,7 +84,7 @@ const isLongRun = (text: string): boolean => /[A-Za-z0-9]{20}/.test(text)
 const BEGIN_JSON = 'eyJ'
 const SHORTEST_HEAD = 10
 
-/** Three parts or, where it is encrypted, five. */
+/** A token has three parts or, if it is encrypted, five. */
 export function jwtsIn(text: string): readonly Match[] {
   const found: Match[] = []
   for (let start = text.indexOf(BEGIN_JSON); start >= 0; ) {
@@ -93,9 +93,9 @@ export function jwtsIn(text: string): readonly Match[] {
     const bodyEnd = isToken ? endOfRun(text, headEnd + 1) : headEnd
     const end = isToken && bodyEnd > headEnd + 1 && text[bodyEnd] === '.' ? endOfRun(text, bodyEnd + 1) : 0
     if (end > bodyEnd + 1) {
-      const last = endOfEncrypted(text, end)
-      found.push({ start, end: last, name: 'jwt', isNumbered: true })
-      start = text.indexOf(BEGIN_JSON, last)
+      const tokenEnd = endOfEncrypted(text, end)
+      found.push({ start, end: tokenEnd, name: 'jwt', isNumbered: true })
+      start = text.indexOf(BEGIN_JSON, tokenEnd)
     } else {
       // No other match in this run is more likely.
       start = text.indexOf(BEGIN_JSON, headEnd)
@@ -137,7 +137,7 @@ export function privateKeysIn(text: string): readonly Match[] {
 }
 
 function endOfPem(text: string, inside: number): number {
-  // The next five dashes end it, or are the beginning of another.
+  // The next five dashes are its end, or the beginning of another key.
   const dashes = text.indexOf('-----', inside)
   pemEnd.lastIndex = dashes
   const hasEnd = dashes >= 0 && pemEnd.test(text)

@@ -7,12 +7,12 @@ interface Literal {
   readonly value: string
 }
 
-/** A shorter one would match ordinary words. */
+/** A shorter value would match ordinary words. */
 const SHORTEST = 6
 
 const nothing: Search = () => []
 
-/** If several values are written the same, the first one's name is used. */
+/** If two values have a form in common, the name of the first one is used. */
 export function createLiteralSearch(literals: readonly Literal[]): Search {
   const names = new Map<string, string>()
   const padded = new Set<string>()
@@ -76,7 +76,7 @@ function base64Forms(value: string): readonly string[] {
   ])
 }
 
-/** Inside something longer, such as `user:value`, a shorter one would be only a few letters. */
+/** Inside a longer text, such as `user:value`, a shorter value would leave only a few letters. */
 const SHORTEST_INSIDE = 12
 
 /** The letters that depend on these bytes alone when `before` bytes, and any multiple of three, precede them. */

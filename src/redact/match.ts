@@ -5,7 +5,7 @@ export interface Match {
   /** The index after its last character. */
   readonly end: number
   readonly name: string
-  /** Whether there may be several of this name, distinguished by numbers. */
+  /** Whether several secrets may have this name, distinguished by numbers. */
   readonly isNumbered: boolean
 }
 
@@ -16,21 +16,21 @@ export type Search = (text: string) => readonly Match[]
 export function merged(matches: readonly Match[]): readonly Match[] {
   if (matches.length < 2) return matches
   const sorted = [...matches].sort((a, b) => a.start - b.start || b.end - a.end)
-  const kept: Match[] = []
+  const result: Match[] = []
   let longest = 0
   for (const match of sorted) {
-    const before = kept.at(-1)
+    const previous = result.at(-1)
     const length = match.end - match.start
-    if (!before || match.start >= before.end) {
-      kept.push(match)
+    if (!previous || match.start >= previous.end) {
+      result.push(match)
       longest = length
       continue
     }
-    const end = Math.max(before.end, match.end)
-    kept[kept.length - 1] = { ...(length > longest ? match : before), start: before.start, end }
+    const end = Math.max(previous.end, match.end)
+    result[result.length - 1] = { ...(length > longest ? match : previous), start: previous.start, end }
     longest = Math.max(longest, length)
   }
-  return kept
+  return result
 }
 
 /** A match is replaced in the piece where it begins, and removed from the following ones. */
@@ -43,19 +43,19 @@ export function replacedIn(
   const text = pieces.length === 1 && only !== undefined ? only : pieces.join('')
   const matches = search(text)
   if (matches.length === 0) return pieces
-  const written: string[] = []
+  const replaced: string[] = []
   let next = 0
   let pieceStart = 0
   for (const piece of pieces) {
     const pieceEnd = pieceStart + piece.length
     let out = ''
-    let at = Math.max(pieceStart, Math.min(pieceEnd, matches[next - 1]?.end ?? 0))
+    let position = Math.max(pieceStart, Math.min(pieceEnd, matches[next - 1]?.end ?? 0))
     for (let match = matches[next]; match && match.start < pieceEnd; match = matches[++next]) {
-      out += text.slice(at, match.start) + placeholder(match, text.slice(match.start, match.end))
-      at = Math.min(pieceEnd, match.end)
+      out += text.slice(position, match.start) + placeholder(match, text.slice(match.start, match.end))
+      position = Math.min(pieceEnd, match.end)
     }
-    written.push(out + text.slice(at, pieceEnd))
+    replaced.push(out + text.slice(position, pieceEnd))
     pieceStart = pieceEnd
   }
-  return written
+  return replaced
 }

@@ -18,11 +18,11 @@ const secretParameters: readonly string[] = [
 export type IsSecretName = (name: string) => boolean
 
 export function secretHeaders(further: readonly string[]): IsSecretName {
-  const more = inSmallLetters(further)
+  const configured = lowerCaseSet(further)
   // The same few headers come with each request.
   return remembered(name => {
-    const small = name.toLowerCase()
-    return secretHeader.test(small) || more.has(small)
+    const lowerCase = name.toLowerCase()
+    return secretHeader.test(lowerCase) || configured.has(lowerCase)
   }, REMEMBERED)
 }
 
@@ -32,11 +32,11 @@ const REMEMBERED = 512
 export const secretParameterNames = (further: readonly string[]): readonly string[] => [...secretParameters, ...further]
 
 export function secretParametersWith(further: readonly string[]): IsSecretName {
-  const all = inSmallLetters(secretParameterNames(further))
+  const all = lowerCaseSet(secretParameterNames(further))
   return name => all.has(name.toLowerCase())
 }
 
-const inSmallLetters = (names: readonly string[]) => new Set(names.map(name => name.toLowerCase()))
+const lowerCaseSet = (names: readonly string[]) => new Set(names.map(name => name.toLowerCase()))
 
 /** What is secret in addition to values with a known form. */
 export interface RedactionRules {
@@ -64,7 +64,7 @@ export function createSecretsIn(isHeader: IsSecretName, isParameter: IsSecretNam
     const found: string[] = []
     for (const [name, value] of headers) if (isHeader(name)) found.push(...credentialsIn(name.toLowerCase(), value))
     if (query !== '') for (const [name, value] of new URLSearchParams(query)) if (isParameter(name)) found.push(value)
-    return found.filter(isTelling)
+    return found.filter(isDistinctive)
   }
 }
 
@@ -87,7 +87,7 @@ const LONG = 12
 const SHORTEST = 8
 
 /** `?key=default` must not cause words to be replaced, and a cookie with a path must not cause paths to be replaced. */
-function isTelling(value: string): boolean {
+function isDistinctive(value: string): boolean {
   if (value.length < SHORTEST || isPlaceholder.test(value)) return false
   if (value.length < LONG) return /\d/.test(value) && /[A-Za-z]/.test(value) && looksRandom(value)
   return !isAddress.test(value) || looksRandom(value)

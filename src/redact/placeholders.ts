@@ -11,10 +11,10 @@ export function createPlaceholders(): Placeholder {
   const numbers = new Map<string, Map<string, number>>()
   return ({ name, isNumbered }, value) => {
     if (!isNumbered) return `[${name}]`
-    const known = numbers.get(name) ?? new Map<string, number>()
-    numbers.set(name, known)
-    const number = known.get(value) ?? known.size + 1
-    known.set(value, number)
+    const numberOf = numbers.get(name) ?? new Map<string, number>()
+    numbers.set(name, numberOf)
+    const number = numberOf.get(value) ?? numberOf.size + 1
+    numberOf.set(value, number)
     return `[${name}-${number}]`
   }
 }
@@ -31,13 +31,13 @@ export function placeholderName(name: string): string {
   return plain || 'secret'
 }
 
-/** The names of all placeholders; those that are numbered apart. */
+/** The names of all placeholders: plain ones and numbered ones. */
 const namesIn = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>) => ({
   names: [CREDENTIAL, ...known.map(({ name }) => name)],
   numbered: ['jwt', 'key', 'private-key', 'email', ...patterns.map(({ name }) => name)],
 })
 
-/** Matches any placeholder; after an equals sign also that of a parameter. */
+/** Matches any placeholder. Those of parameters are matched only after an equals sign. */
 export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' | 'query'>): RegExp {
   const { names, numbered } = namesIn(rules)
   const parameters = secretParameterNames(rules.query).map(placeholderName)
@@ -47,8 +47,8 @@ export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' 
 /** Finds what the search finds, except inside placeholders, so that redacting twice changes nothing. */
 export function outsidePlaceholders(search: Search, rules: RedactionRules): Search {
   const { names, numbered } = namesIn(rules)
-  const all = new Set(names)
-  const allNumbered = new Set(numbered)
+  const plainNames = new Set(names)
+  const numberedNames = new Set(numbered)
   const longest = Math.max(...[...names, ...numbered].map(({ length }) => length)) + '[-999999999]'.length
 
   function isInPlaceholder(text: string, { start, end }: Match): boolean {
@@ -58,7 +58,7 @@ export function outsidePlaceholders(search: Search, rules: RedactionRules): Sear
     const close = text.slice(end - 1, end + longest).indexOf(']')
     if (open < 0 || close < 0) return false
     const inside = text.slice(from + open + 1, end - 1 + close)
-    return all.has(inside) || allNumbered.has(inside.replace(/-\d+$/, ''))
+    return plainNames.has(inside) || numberedNames.has(inside.replace(/-\d+$/, ''))
   }
 
   return text => {

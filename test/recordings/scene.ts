@@ -24,7 +24,7 @@ export function plantedRedaction(): Redaction {
       yield
       return true
     },
-    knowing() {
+    withSecretsOf() {
       return this
     },
   }
@@ -41,7 +41,7 @@ export const noRedaction: Redaction = {
     yield
     return false
   },
-  knowing: () => noRedaction,
+  withSecretsOf: () => noRedaction,
 }
 
 /** A request to the chat endpoint, unless overridden. */
