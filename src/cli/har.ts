@@ -55,7 +55,7 @@ const exportFile = command({
     const [file = ''] = words
     const { config, folder } = openRecordings(line)
     const { read } = await readAll(folder, flags, folder.read)
-    const all = read.map(recording => ({ recording, nth: recording.kept.nth }))
+    const all = read.map(recording => ({ recording, nth: recording.entry.nth }))
     // HAR needs absolute URLs; without a live platform any host will do.
     const base = baseIn(flags.base, config.upstream.baseUrl) ?? 'http://localhost'
     const { harOf } = await loadHar()
@@ -70,7 +70,7 @@ export const commands = { import: importFile, export: exportFile }
 
 /** The recordings of a key with the numbers that their files would have. */
 const numbered = ([key, recordings]: readonly [string, readonly Recording[]]) =>
-  recordings.map((recording, i) => ({ kept: { key, nth: i + 1 }, ...recording }))
+  recordings.map((recording, i) => ({ entry: { key, nth: i + 1 }, ...recording }))
 
 /** Returns the files written, and how many exchanges had been recorded before. */
 async function keep(folder: Folder, { byKey }: ImportResult, flags: Printing & { readonly overwrite: boolean }) {
@@ -96,7 +96,7 @@ async function replace(folder: Folder, key: string, recordings: readonly Recordi
   for (const [i, recording] of recordings.entries()) {
     const nth = i + 1
     // Keeps the file name of the old recording, which may have been chosen by hand.
-    const file = old.find(kept => kept.nth === nth)?.file ?? fileOf(recording.request, key, nth)
+    const file = old.find(entry => entry.nth === nth)?.file ?? fileOf(recording.request, key, nth)
     await folder.write(file, recording, key)
     files.push(file)
   }

@@ -173,7 +173,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
   const recordings = await mixed.recordings()
   const found = await recordings.find(exchange)
   if (found.kind === 'found') {
-    const { reply, afterMs } = found.played
+    const { reply, afterMs } = found.answer
     if (afterMs > 0) await pause(afterMs)
     if (reply.status >= 200 && reply.status < 400) return reply
     const errors = isMcp ? 'untouched' : mixed.errors

@@ -6,10 +6,10 @@ import type { RecordedRequest } from './recording.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** JSON that nests deeper is treated as text. No platform accepts it, and the stack is limited. */
+/** JSON that is nested more deeply is treated as text. No platform accepts it, and the stack is limited. */
 const DEEPEST = 200
 
-/** Parses a text as JSON, with sorted keys. Returns `undefined` if it is no JSON or nests too deep. */
+/** Parses a text as JSON, with sorted keys. Returns `undefined` if it is not JSON or is nested too deeply. */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     // RFC 8259 §8.1 allows readers to ignore a byte order mark, and the platform does.
@@ -31,10 +31,10 @@ function digitsOf(whole: bigint): number | string {
   return Number.isFinite(number) && BigInt(number) === whole ? number : String(whole)
 }
 
-/** Returns the value with sorted keys. Throws a RangeError if it nests too deep. */
+/** Returns the value with sorted keys. Throws a RangeError if it is nested too deeply. */
 export function sorted(value: unknown, depth = DEEPEST): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (depth === 0) throw new RangeError('This nests too deep.')
+  if (depth === 0) throw new RangeError('The value is nested too deeply.')
   if (Array.isArray(value)) return value.map(item => sorted(item, depth - 1))
   return sortedFields(value as JsonObject, item => sorted(item, depth - 1))
 }
@@ -50,8 +50,8 @@ function sortedFields(object: JsonObject, change = (value: unknown) => value): J
 export type Parameter = readonly [name: string, value: string | undefined]
 
 export function parametersIn(query: string): readonly Parameter[] {
-  const written = query.split('&').filter(parameter => parameter !== '')
-  return written.map(parameter => {
+  const parameters = query.split('&').filter(parameter => parameter !== '')
+  return parameters.map(parameter => {
     const end = parameter.indexOf('=')
     return end < 0 ? [parameter, undefined] : [parameter.slice(0, end), parameter.slice(end + 1)]
   })
@@ -91,10 +91,10 @@ const chatDefaults = ({ tools, functions }: JsonObject): JsonObject => ({
   logit_bias: {},
   stop: [],
   tools: [],
-  tool_choice: choiceOf(tools),
+  tool_choice: defaultChoice(tools),
   parallel_tool_calls: true,
   functions: [],
-  function_call: choiceOf(functions),
+  function_call: defaultChoice(functions),
   response_format: { type: 'text' },
   modalities: ['text'],
   metadata: {},
@@ -102,7 +102,7 @@ const chatDefaults = ({ tools, functions }: JsonObject): JsonObject => ({
   service_tier: 'auto',
 })
 
-const choiceOf = (offered: unknown) => (Array.isArray(offered) && offered.length > 0 ? 'auto' : 'none')
+const defaultChoice = (offered: unknown) => (Array.isArray(offered) && offered.length > 0 ? 'auto' : 'none')
 
 /** Whether requests to this path ask for a chat completion. */
 export const asksForChat = (path: string) => path.endsWith('/chat/completions')
@@ -111,27 +111,27 @@ export const asksForChat = (path: string) => path.endsWith('/chat/completions')
 export function withoutDefaults(path: string, body: unknown): unknown {
   if (!isObject(body)) return body
   if (!asksForChat(path)) return withoutFields(body, isNull)
-  const open: Record<string, unknown> = withoutFields(body, isNull)
-  for (const [key, change] of parts) if (key in open) open[key] = change(open[key])
-  const defaults = chatDefaults(open)
-  // Only === takes -0 for 0, and only the other one compares what is in lists and objects.
-  return withoutFields(open, (value, key) => value === defaults[key] || isDeepStrictEqual(value, defaults[key]))
+  const fields: Record<string, unknown> = withoutFields(body, isNull)
+  for (const [key, change] of nestedFields) if (key in fields) fields[key] = change(fields[key])
+  const defaults = chatDefaults(fields)
+  // Only === treats -0 and 0 as equal, and only isDeepStrictEqual compares the contents of lists and objects.
+  return withoutFields(fields, (value, key) => value === defaults[key] || isDeepStrictEqual(value, defaults[key]))
 }
 
 const isNull = (value: unknown) => value === null
 /** Whether a field is null, or is `flag` and false. */
 const isUnset = (flag: string) => (value: unknown, key: string) => value === null || (key === flag && value === false)
 
-/** The parts of a chat completion request that have optional fields themselves. */
-const parts: readonly (readonly [key: string, change: (value: unknown) => unknown])[] = [
+/** The fields of a chat completion request that contain optional fields themselves. */
+const nestedFields: readonly (readonly [key: string, change: (value: unknown) => unknown])[] = [
   [
     'messages',
     each(message =>
       withoutFields(message, (value, key) => isNull(value) || (key === 'tool_calls' && isDeepStrictEqual(value, []))),
     ),
   ],
-  ['tools', each(tool => withLoose(tool, 'function'))],
-  ['response_format', value => (isObject(value) ? withLoose(value, 'json_schema') : value)],
+  ['tools', each(tool => withoutUnsetIn(tool, 'function'))],
+  ['response_format', value => (isObject(value) ? withoutUnsetIn(value, 'json_schema') : value)],
   ['stream_options', value => (isObject(value) ? withoutFields(value, isUnset('include_usage')) : value)],
 ]
 
@@ -139,16 +139,19 @@ function each(change: (item: JsonObject) => JsonObject) {
   return (list: unknown) => (Array.isArray(list) ? list.map(item => (isObject(item) ? change(item) : item)) : list)
 }
 
-/** Leaves out `strict: false` and empty descriptions. */
-function withLoose(object: JsonObject, key: string): JsonObject {
+/** Leaves out the unset fields of the object in field `key`: those that are null, and `strict: false`. */
+function withoutUnsetIn(object: JsonObject, key: string): JsonObject {
   const inner = object[key]
   if (!isObject(inner)) return object
   return { ...object, [key]: withoutFields(inner, isUnset('strict')) }
 }
 
 /** A copy without some of its fields. */
-function withoutFields(object: JsonObject, left: (value: unknown, key: string) => boolean): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).filter(([key, value]) => !left(value, key)))
+function withoutFields(
+  object: JsonObject,
+  isLeftOut: (value: unknown, key: string) => boolean,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).filter(([key, value]) => !isLeftOut(value, key)))
 }
 
 /** The same request in other response formats, in order of preference. */
@@ -156,18 +159,18 @@ export function variantsOf(request: RecordedRequest): readonly RecordedRequest[]
   const { method, path, body } = request
   if (method === 'HEAD') return [{ ...request, method: 'GET' }]
   if (method !== 'POST' || !asksForChat(path) || body.kind !== 'json' || !isObject(body.value)) return []
-  return otherWays(body.value).map(value => ({ ...request, body: { kind: 'json', value } }))
+  return otherFormats(body.value).map(value => ({ ...request, body: { kind: 'json', value } }))
 }
 
 /**
  * A stream with usage contains everything that a whole answer does, and a whole answer can be split into any stream.
  */
-function otherWays(body: JsonObject): readonly JsonObject[] {
-  const { stream, stream_options: written, ...whole } = body
-  const { include_usage: tellsUsage, ...options } = isObject(written) ? written : {}
+function otherFormats(body: JsonObject): readonly JsonObject[] {
+  const { stream, stream_options: streamOptions, ...whole } = body
+  const { include_usage: includesUsage, ...options } = isObject(streamOptions) ? streamOptions : {}
   const withUsage = sortedFields({ ...whole, stream: true, stream_options: { include_usage: true, ...options } })
-  const more = Object.keys(options).length > 0 ? { stream_options: options } : {}
-  const withoutUsage = sortedFields({ ...whole, stream: true, ...more })
+  const otherOptions = Object.keys(options).length > 0 ? { stream_options: options } : {}
+  const withoutUsage = sortedFields({ ...whole, stream: true, ...otherOptions })
   if (stream !== true) return [withUsage, withoutUsage]
-  return [tellsUsage === true ? withoutUsage : withUsage, whole]
+  return [includesUsage === true ? withoutUsage : withUsage, whole]
 }

@@ -18,11 +18,11 @@ interface StreamOptions {
 /**
  * Returns the events that the platform would have sent instead of this completion, all at the time at which it was
  * complete. An error is the same in both formats and is returned unchanged. A stream is returned with or without its
- * usage, as requested. Returns `undefined` for anything but a whole chat completion, and for a stream that lacks the
- * usage.
+ * usage, as requested. Returns `undefined` for a stream without the requested usage, and for anything else that is not a
+ * complete chat completion.
  */
 export function streamOf(response: RecordedResponse, options: StreamOptions): RecordedResponse | undefined {
-  if (isRefused(response)) return response
+  if (isError(response)) return response
   if (isStream(response)) return withUsage(response, options.includeUsage)
   const completion = response.complete ? completionIn(jsonOf(bodyOf(response).toString())) : undefined
   return completion && withBody(response, 'text/event-stream; charset=utf-8', [...framed(completion, options)])
@@ -30,33 +30,33 @@ export function streamOf(response: RecordedResponse, options: StreamOptions): Re
 
 function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions): Generator<string> {
   const { id, object: _, created, model, service_tier, system_fingerprint, choices, usage, ...others } = completion
-  const tellsUsage = includeUsage && usage
-  const event = (said: object) => `data: ${JSON.stringify(said)}\n\n`
-  const around = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint }
-  // OpenAI's reference on include_usage: every event has the key, and it is null in all but the last.
-  const unused = tellsUsage ? { usage: null } : {}
+  const hasUsage = includeUsage && usage
+  const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+  const envelope = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint }
+  // OpenAI's reference on include_usage: every event has the field, and it is null in all but the last.
+  const nullUsage = hasUsage ? { usage: null } : {}
   // Other fields of a vendor are sent once.
-  let once: object = others
+  let vendorFields: object = others
 
   const tracks = choices.map((choice, i) => stepsOf({ ...choice, index: choice.index ?? i }))
   const turns = Math.max(...tracks.map(({ length }) => length))
   for (let turn = 0; turn < turns; turn++) {
     for (const step of tracks.flatMap(track => track[turn] ?? [])) {
-      yield event({ ...around, ...once, choices: [step], ...unused })
-      once = {}
+      yield event({ ...envelope, ...vendorFields, choices: [step], ...nullUsage })
+      vendorFields = {}
     }
   }
-  if (tellsUsage) yield event({ ...around, choices: [], usage })
+  if (hasUsage) yield event({ ...envelope, choices: [], usage })
   yield 'data: [DONE]\n\n'
 }
 
 /**
  * Returns the JSON object that the platform would have sent instead of this stream, at the time at which the stream
- * ended. Errors and answers that are no streams are returned unchanged. Returns `undefined` for a stream that broke
- * off, failed in the middle or is no chat completion.
+ * ended. Errors and other answers that are not streams are returned unchanged. Returns `undefined` for a stream that
+ * broke off, failed in the middle or is not a chat completion.
  */
 export function wholeOf(response: RecordedResponse): RecordedResponse | undefined {
-  if (isRefused(response) || !isStream(response)) return response
+  if (isError(response) || !isStream(response)) return response
   const { completion, isEntire } = atOnce(readStream(bodyOf(response)))
   if (!response.complete || !isEntire || !completion) return undefined
   const { headMs, endMs } = response
@@ -65,18 +65,18 @@ export function wholeOf(response: RecordedResponse): RecordedResponse | undefine
 
 /**
  * Returns the stream as the platform would have sent it with or without `include_usage`. What remains keeps its bytes
- * and times. Returns `undefined` if there is no usage to include. Errors and answers that are no streams are returned
- * unchanged.
+ * and times. Returns `undefined` if there is no usage to include. Errors and other answers that are not streams are
+ * returned unchanged.
  */
 export function withUsage(response: RecordedResponse, includeUsage: boolean): RecordedResponse | undefined {
-  if (isRefused(response) || !isStream(response)) return response
+  if (isError(response) || !isStream(response)) return response
   const events = eventsIn(bodyOf(response))
   if (includeUsage) return events.some(event => chunkOf(event)?.usage) ? response : undefined
-  let at = 0
+  let position = 0
   const edits = events.flatMap(event => {
     const found = usageIn(event)
-    const start = at
-    at += event.length
+    const start = position
+    position += event.length
     return found ? [{ start: start + found.start, end: start + found.end, bytes: nothing }] : []
   })
   if (edits.length === 0) return response
@@ -93,8 +93,8 @@ interface Span {
 }
 
 /**
- * Finds the usage that is sent only on request. Usage in an event with choices is not: vendors who do that always send
- * it.
+ * Finds the usage that is sent only on request. Usage in an event with choices is not: vendors that put it there always
+ * send it.
  */
 function usageIn(event: Buffer): Span | undefined {
   const chunk = chunkOf(event)
@@ -107,15 +107,15 @@ function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span | und
   // One character per byte, so that positions in the text are positions in the bytes.
   const found = event.toString('latin1').matchAll(/,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/g)
   const spans = [...found].map(({ 0: { length }, index }) => ({ start: index, end: index + length }))
-  const isIt = ({ start, end }: Span) =>
+  const leavesOthers = ({ start, end }: Span) =>
     isDeepStrictEqual(chunkOf(Buffer.concat([event.subarray(0, start), event.subarray(end)])), others)
-  return spans.find(isIt)
+  return spans.find(leavesOthers)
 }
 
 /** Whether the platform answered with an error, which is the same in every format. */
-export const isRefused = ({ status }: RecordedResponse) => status < 200 || status >= 300
+export const isError = ({ status }: RecordedResponse) => status < 200 || status >= 300
 
-/** The same answer with another body, which is complete at once. */
+/** The same answer with another body, sent all at once. */
 const withBody = (response: RecordedResponse, contentType: string, pieces: readonly string[]): RecordedResponse => ({
   ...response,
   headers: [...response.headers.filter(([name]) => name !== 'content-type'), ['content-type', contentType]],
@@ -128,7 +128,8 @@ export const assembledText = (response: RecordedResponse): string | undefined =>
 
 /**
  * Returns the text of every choice, with tool calls as `name(arguments)`, and refusals and reasoning marked as such.
- * For a stream that broke off, returns what there is. Returns `undefined` if it is no chat completion. Never throws.
+ * For a stream that broke off, returns the text up to there. Returns `undefined` if it is not a chat completion. Never
+ * throws.
  */
 export function* assembleText(response: RecordedResponse): Sliced<string | undefined> {
   const choices = (yield* completionOf(response))?.choices

@@ -23,8 +23,8 @@ import { redactedResponse } from './redacted.js'
 
 export interface DriftParts {
   readonly folder: Folder
-  readonly kept: readonly RecordingFile[]
-  readonly ask: SendToLive
+  readonly entries: readonly RecordingFile[]
+  readonly send: SendToLive
   /** The option that holds the credential for a path, such as `upstream.apiKey`; `undefined` if it needs none. */
   readonly credentialFor: (path: string) => string | undefined
   readonly concurrency: number
@@ -36,8 +36,8 @@ export interface DriftParts {
   readonly update: boolean
   /** Ends the check early, with the results so far. */
   readonly signal: AbortSignal
-  readonly begun: (file: string) => void
-  readonly ended: (finding: DriftResult) => void
+  readonly onStart: (file: string) => void
+  readonly onResult: (result: DriftResult) => void
 }
 
 /** The part of an answer that is compared. */
@@ -56,13 +56,13 @@ export type DriftResult =
     }
   /** Its request cannot or must not be sent again. */
   | { readonly kind: 'skipped'; readonly file: string; readonly reason: string }
-  /** It could have been sent, but there was no answer to compare. */
+  /** It got no answer that could be compared. */
   | { readonly kind: 'notAsked'; readonly file: string; readonly reason: string }
   /** The live platform refuses its credential for every request. */
   | { readonly kind: 'refused'; readonly file: string; readonly credential: string; readonly status: number }
   | { readonly kind: 'unreadable'; readonly file: string; readonly problems: readonly Problem[] }
 
-/** After this many requests without an answer, and none with one, the platform counts as down. */
+/** If the first requests, this many, all fail, the platform counts as down. */
 const GIVE_UP_AFTER = 5
 
 type Refused = Extract<DriftResult, { kind: 'refused' }>
@@ -77,90 +77,90 @@ interface CredentialResults {
 
 /** Returns results in the order of the recordings. Those not checked before the signal are left out. */
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
-  const { kept, signal } = parts
-  const ask = unlessDown(parts.ask)
-  const standingOf = remembered((_credential: string): CredentialResults => ({ accepted: 0, refused: 0, status: 0 }))
-  const asks = { ask, askPatiently: patientAsk(ask), standingOf }
-  const found: (DriftResult | undefined)[] = kept.map(() => undefined)
+  const { entries, signal } = parts
+  const send = unlessDown(parts.send)
+  const resultsOf = remembered((_credential: string): CredentialResults => ({ accepted: 0, refused: 0, status: 0 }))
+  const check: RunningCheck = { ...parts, send, sendPatiently: patientSend(send), resultsOf }
+  const results: (DriftResult | undefined)[] = entries.map(() => undefined)
   const refusals: { readonly at: number; readonly refused: Refused }[] = []
-  const queue = kept.entries()
+  const queue = entries.entries()
   async function work(): Promise<void> {
-    for (const [i, one] of queue) {
+    for (const [i, entry] of queue) {
       if (signal.aborted) return
-      parts.begun(one.file)
-      const { finding, refused } = await look(one, { ...parts, ...asks })
-      // A request that the signal cut off says nothing about the platform.
-      if (signal.aborted && finding.kind === 'notAsked') return
-      found[i] = finding
+      parts.onStart(entry.file)
+      const { result, refused } = await checkRecording(entry, check)
+      // A request that the signal aborted says nothing about the platform.
+      if (signal.aborted && result.kind === 'notAsked') return
+      results[i] = result
       if (refused) refusals.push({ at: i, refused })
-      parts.ended(finding)
+      parts.onResult(result)
     }
   }
   await Promise.all(Array.from({ length: parts.concurrency }, work))
   // If a credential was accepted at least once, it is valid, and each refusal is a change of the platform.
   for (const { at, refused } of refusals) {
-    if (standingOf(refused.credential).accepted === 0) found[at] = refused
+    if (resultsOf(refused.credential).accepted === 0) results[at] = refused
   }
-  return found.filter(finding => finding !== undefined)
+  return results.filter(finding => finding !== undefined)
 }
 
 /** Stops sending requests to a platform that is down. */
-function unlessDown(ask: SendToLive): SendToLive {
+function unlessDown(send: SendToLive): SendToLive {
   let answers = 0
   let failures = 0
-  let last: unknown
+  let lastError: unknown
   return async (request, signal) => {
-    if (answers === 0 && failures >= GIVE_UP_AFTER) throw last
+    if (answers === 0 && failures >= GIVE_UP_AFTER) throw lastError
     try {
-      const capture = await ask(request, signal)
+      const capture = await send(request, signal)
       answers++
       return capture
     } catch (error) {
       failures++
-      last = error
+      lastError = error
       throw error
     }
   }
 }
 
-/** The state of a running check. */
-interface Looking extends DriftParts {
-  readonly askPatiently: SendToLive
-  readonly standingOf: (credential: string) => CredentialResults
+/** A running check, and what its requests share. */
+interface RunningCheck extends DriftParts {
+  readonly sendPatiently: SendToLive
+  readonly resultsOf: (credential: string) => CredentialResults
 }
 
-interface Looked {
-  readonly finding: DriftResult
+interface CheckedRecording {
+  readonly result: DriftResult
   /** The result to use instead if the credential turns out to be refused everywhere. */
   readonly refused?: Refused
 }
 
-async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looked> {
+async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck): Promise<CheckedRecording> {
   const recording = await parts.folder.read(file).catch(problemsIn)
-  if (recording instanceof ProblemsError) return { finding: { kind: 'unreadable', file, problems: recording.problems } }
-  const skipped = reasonNotToRepeat(recording, parts.placeholder)
-  if (skipped !== undefined) return { finding: { kind: 'skipped', file, reason: skipped } }
+  if (recording instanceof ProblemsError) return { result: { kind: 'unreadable', file, problems: recording.problems } }
+  const reason = reasonNotToRepeat(recording, parts.placeholder)
+  if (reason !== undefined) return { result: { kind: 'skipped', file, reason } }
   const credential = parts.credentialFor(recording.request.path)
-  const standing = credential === undefined ? undefined : parts.standingOf(credential)
-  // As with a platform that is down, a bad key is not sent ten thousand times.
-  if (credential !== undefined && standing && standing.accepted === 0 && standing.refused >= GIVE_UP_AFTER) {
-    return { finding: { kind: 'refused', file, credential, status: standing.status } }
+  const results = credential === undefined ? undefined : parts.resultsOf(credential)
+  // As with a platform that is down: do not send ten thousand requests with a bad key.
+  if (credential !== undefined && results && results.accepted === 0 && results.refused >= GIVE_UP_AFTER) {
+    return { result: { kind: 'refused', file, credential, status: results.status } }
   }
   const recordedAt = new Date().toISOString()
   const live = await answerTo(recording, parts)
-  if (typeof live === 'string') return { finding: { kind: 'notAsked', file, reason: live } }
+  if (typeof live === 'string') return { result: { kind: 'notAsked', file, reason: live } }
   const drifts = parts.compare(comparable(recording.response), comparable(live))
   const updated = parts.update && classOf(recording.response) === classOf(live)
   if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
-  const finding: DriftResult = { kind: 'compared', file, drifts, updated }
-  if (credential === undefined || !standing || isRefusal(recording.response.status)) return { finding }
+  const result: DriftResult = { kind: 'compared', file, drifts, updated }
+  if (credential === undefined || !results || isRefusal(recording.response.status)) return { result }
   if (!isRefusal(live.status)) {
-    standing.accepted++
-    return { finding }
+    results.accepted++
+    return { result }
   }
-  standing.refused++
-  standing.status = live.status
-  return { finding, refused: { kind: 'refused', file, credential, status: live.status } }
+  results.refused++
+  results.status = live.status
+  return { result, refused: { kind: 'refused', file, credential, status: live.status } }
 }
 
 function problemsIn(error: unknown): ProblemsError {
@@ -173,16 +173,16 @@ const isRefusal = (status: number) => status === 401 || status === 403
 const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: bodyOf(response) })
 
 /** Returns the answer without its secrets, or the reason why there is none to compare. */
-async function answerTo({ request, response }: Recording, parts: Looking): Promise<RecordedResponse | string> {
+async function answerTo({ request, response }: Recording, parts: RunningCheck): Promise<RecordedResponse | string> {
   // If a 429 was recorded, a 429 is the expected answer.
-  const isWelcome = response.status === 429
+  const is429Expected = response.status === 429
   let capture: Capture
   try {
-    capture = await (isWelcome ? parts.ask : parts.askPatiently)(request, parts.signal)
+    capture = await (is429Expected ? parts.send : parts.sendPatiently)(request, parts.signal)
   } catch (error) {
     return (error as Error).message
   }
-  if (capture.status === 429 && !isWelcome) return 'The live platform is rate limiting (429).'
+  if (capture.status === 429 && !is429Expected) return 'The live platform is rate limiting (429).'
   const live = await responseOf(capture).catch(({ message }: Error) => `The live answer cannot be read: ${message}.`)
   if (typeof live === 'string') return live
   return live.complete ? redactedResponse(live, parts.redact()) : 'The live answer broke off.'
@@ -195,36 +195,36 @@ export type SendToLive = (request: RecordedRequest, signal: AbortSignal) => Prom
 
 /** The maximum number of attempts for one request. */
 const MOST_TRIES = 3
-/** We do not wait for a longer Retry-After. */
+/** A longer Retry-After is not waited for. */
 const LONGEST_WAIT_MS = 30_000
 /** For a 429 without Retry-After. */
 const USUAL_WAIT_MS = 1000
 
 /**
- * Sends requests through `ask`. After a 429 all requests wait for as long as it asks. A request that still gets a 429
- * at the end returns that.
+ * Sends requests through `send`. After a 429, all requests wait for as long as it says. The last attempt's answer is
+ * returned, even if it is a 429.
  */
-function patientAsk(ask: SendToLive): SendToLive {
+function patientSend(send: SendToLive): SendToLive {
   let notBeforeMs = 0
 
   return async (request, signal) => {
     for (let attempt = 1; ; attempt++) {
       const waitMs = notBeforeMs - Date.now()
       if (waitMs > 0) await pause(waitMs, undefined, { signal })
-      const capture = await ask(request, signal)
+      const capture = await send(request, signal)
       if (capture.status !== 429 || attempt === MOST_TRIES) return capture
-      const wantedMs = waitWanted(headerIn(capture.headers, 'retry-after'))
-      if (wantedMs > LONGEST_WAIT_MS) return capture
-      notBeforeMs = Math.max(notBeforeMs, Date.now() + wantedMs)
+      const retryAfterMs = waitMsIn(headerIn(capture.headers, 'retry-after'))
+      if (retryAfterMs > LONGEST_WAIT_MS) return capture
+      notBeforeMs = Math.max(notBeforeMs, Date.now() + retryAfterMs)
     }
   }
 }
 
 /** Retry-After is a number of seconds or a date (RFC 9110 §10.2.3). */
-function waitWanted(retryAfter: string | undefined): number {
+function waitMsIn(retryAfter: string | undefined): number {
   if (retryAfter === undefined) return USUAL_WAIT_MS
-  const wantedMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
-  return Number.isNaN(wantedMs) ? USUAL_WAIT_MS : Math.max(0, wantedMs)
+  const waitMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
+  return Number.isNaN(waitMs) ? USUAL_WAIT_MS : Math.max(0, waitMs)
 }
 
 /** The MCP calls that only list or describe what a server has. */
@@ -251,7 +251,7 @@ function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp
   if (method === 'GET' && isStream(response)) return 'It is a stream that may not end.'
   if (body.kind === 'bytes') return 'Its body is not text, and its content type was not recorded.'
   if (!response.complete) return 'The recorded answer broke off.'
-  const [found] = placeholder.exec(`${path} ${bodyText(request)}`) ?? inQuery.exec(request.query) ?? []
+  const [found] = placeholder.exec(`${path} ${bodyText(request)}`) ?? queryPlaceholder.exec(request.query) ?? []
   return found === undefined ? undefined : `${found} stands for a secret, which was not recorded.`
 }
 
@@ -260,5 +260,5 @@ function bodyText({ body }: RecordedRequest): string {
   return body.kind === 'text' ? body.text : ''
 }
 
-/** In queries, brackets are escaped, except those of placeholders, which are named after parameters. */
-const inQuery = /\[[a-z][a-z0-9-]*\]/
+/** In queries, only placeholders have unescaped brackets. They are named after parameters. */
+const queryPlaceholder = /\[[a-z][a-z0-9-]*\]/

@@ -8,7 +8,7 @@ import { stringifyExact } from '../core/json.js'
 const layouts = {
   compact: (value: unknown) => stringifyExact(value),
   indented: (value: unknown) => stringifyExact(value, 2),
-  // Python's layout. Every line break was added by us, since those within texts are escaped.
+  // Python's layout. All line breaks come from the indentation, since those within texts are escaped.
   spaced: (value: unknown) => stringifyExact(value, 1).replace(/,\n */g, ', ').replace(/\n */g, ''),
 }
 type Layout = keyof typeof layouts
@@ -26,27 +26,27 @@ const jsonStyles = layoutNames.flatMap(layout => extras.map((extra): JsonStyle =
 
 /** Writes a value in a style. */
 export function styled(value: unknown, style: JsonStyle): string {
-  const [layout, ...more] = style.split(', ') as [Layout, ...string[]]
+  const [layout, ...flags] = style.split(', ') as [Layout, ...string[]]
   const text = layouts[layout](value)
-  return `${more.includes('ascii') ? escaped(text) : text}${more.includes('newline') ? '\n' : ''}`
+  return `${flags.includes('ascii') ? escaped(text) : text}${flags.includes('newline') ? '\n' : ''}`
 }
 
 const escaped = (text: string) =>
   text.replace(/[\x7f-\uffff]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /**
- * Returns the value and style of a JSON object or list; `undefined` if no style restores the text, or if YAML would be
- * too slow.
+ * Returns the value and style of a JSON object or list; `undefined` if no style restores the text, or if it exceeds the
+ * limits for YAML.
  */
 export function styleOf(text: string): { readonly value: unknown; readonly style: JsonStyle } | undefined {
   if (!/^[{[]/.test(text) || text.length > LONGEST) return undefined
   try {
     const value: unknown = JSON.parse(text)
     const newline = text.endsWith('\n')
-    const mayBe = jsonStyles.filter(
+    const candidates = jsonStyles.filter(
       style => style.includes('newline') === newline && (!style.includes('ascii') || text.includes('\\u')),
     )
-    const style = isModest(value, DEEPEST) ? mayBe.find(style => styled(value, style) === text) : undefined
+    const style = isModest(value, DEEPEST) ? candidates.find(style => styled(value, style) === text) : undefined
     return style && { value, style }
   } catch {
     return undefined
@@ -72,16 +72,16 @@ function isModest(value: unknown, depth: number): boolean {
 const milliseconds = v.optional(number(0, Number.MAX_SAFE_INTEGER, 'milliseconds'))
 const base64 = v.pipe(text, v.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'bytes in Base64'))
 const status = integer(100, 999, 'a status')
-const aMoment = 'a time such as 2030-01-31T12:00:00Z'
+const timeExample = 'a time such as 2030-01-31T12:00:00Z'
 
 /** An object that has exactly one of the keys. */
 const withOneOf = <const S extends v.GenericSchema>(schema: S, keys: readonly string[]): S => {
-  const told = `has none or several of ${keys.join(', ')}. Use exactly one.`
-  const saysOne = v.check<unknown, string>(
+  const sentence = `has none or several of ${keys.join(', ')}. Use exactly one.`
+  const hasOne = v.check<unknown, string>(
     object => keys.filter(key => Object.hasOwn(object as object, key)).length === 1,
-    told,
+    sentence,
   )
-  return v.pipe(schema, saysOne) as unknown as S
+  return v.pipe(schema, hasOne) as unknown as S
 }
 
 /** JSON is written as YAML, and bodies that are not text as Base64. */
@@ -120,9 +120,9 @@ const response = v.pipe(
 )
 export type ResponseForm = v.InferOutput<typeof response>
 
-const recordedAt = v.optional(v.pipe(text, v.check(isMoment, aMoment)))
+const recordedAt = v.optional(v.pipe(text, v.check(isMoment, timeExample)))
 
-/** The whole file. `key` is only for readers: the file name counts. */
+/** The whole file. `key` is only for human readers: the key in the file name counts. */
 export const recordingForm = closed({
   recordedAt,
   key: v.optional(text),
@@ -131,5 +131,5 @@ export const recordingForm = closed({
   response,
 })
 
-/** Only what was asked, and when. */
+/** Only the request, and when it was made. */
 export const questionForm = open({ recordedAt, request })

@@ -115,14 +115,14 @@ export function recordingIn(text: string, file: string): Recording {
   }
 }
 
-/** Hand-written recordings never count as old. */
+/** Hand-written recordings without a time never count as old. */
 const timeOf = (recordedAt = new Date().toISOString()) => recordedAt
 
-/** Parses a file without its answer, so that the text up to there is enough. Throws a ProblemsError. */
+/** Parses a file up to its answer, which is left out. Throws a ProblemsError. */
 export function questionIn(text: string, file: string): Question {
   const end = /^response:/m.exec(text)?.index ?? text.length
-  const before = text.slice(0, end)
-  const { recordedAt, request } = checked(questionForm, /^request:/m.test(before) ? before : text, file)
+  const head = text.slice(0, end)
+  const { recordedAt, request } = checked(questionForm, /^request:/m.test(head) ? head : text, file)
   return { recordedAt: timeOf(recordedAt), request: requestFrom(request) }
 }
 
@@ -133,20 +133,20 @@ function checked<S extends v.GenericSchema>(form: S, text: string, origin: strin
   const yaml = readYaml(text, origin, { keepDigits: true })
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems, [origin])
   if (isTooDeep(yaml.value))
-    throw new ProblemsError([{ origin, sentence: `This has more than ${MOST_LEVELS} levels.` }], [origin])
-  const found = check(form, yaml.value ?? {}, { whole: 'the file' })
-  if ('value' in found) return found.value
-  const problems = found.mistakes.map(({ path, sentence }) => ({ origin, ...yaml.locate(path), sentence }))
+    throw new ProblemsError([{ origin, sentence: `This is nested more than ${MOST_LEVELS} levels deep.` }], [origin])
+  const result = check(form, yaml.value ?? {}, { whole: 'the file' })
+  if ('value' in result) return result.value
+  const problems = result.mistakes.map(({ path, sentence }) => ({ origin, ...yaml.locate(path), sentence }))
   throw new ProblemsError(problems, [origin])
 }
 
 function requestFrom({ method, path, query = '', body }: RequestForm): RecordedRequest {
-  const frame = { method: method.toUpperCase(), path, query }
-  if (!body) return { ...frame, body: { kind: 'none' } }
+  const line = { method: method.toUpperCase(), path, query }
+  if (!body) return { ...line, body: { kind: 'none' } }
   if (Object.hasOwn(body, 'json'))
-    return { ...frame, body: { kind: 'json', value: sorted(body.json, Number.POSITIVE_INFINITY) } }
-  if (body.text !== undefined) return { ...frame, body: { kind: 'text', text: body.text } }
-  return { ...frame, body: { kind: 'bytes', bytes: bytesIn(body) } }
+    return { ...line, body: { kind: 'json', value: sorted(body.json, Number.POSITIVE_INFINITY) } }
+  if (body.text !== undefined) return { ...line, body: { kind: 'text', text: body.text } }
+  return { ...line, body: { kind: 'bytes', bytes: bytesIn(body) } }
 }
 
 function chunksFrom({ body, chunks, endMs = 0 }: ResponseForm): readonly RecordedChunk[] {
@@ -186,15 +186,15 @@ const bytesIn = ({ text = '', base64 }: Pick<ChunkForm, 'text' | 'base64'>): Buf
 
 const WIDEST = 120
 const MOST_LINES = 40
-const LONGEST_SAID = 80
+const LONGEST_PROMPT = 80
 
 /** The comment at the top of the file, line by line. */
 function* headingOf({ request, response }: Recording): Sliced<string> {
   const { model, prompt } = subjectOf(request)
-  const about = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginning(prompt)}"`]
-  const first = `${request.method} ${request.path}${about.join('')}`
+  const subject = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginning(prompt)}"`]
+  const title = `${request.method} ${request.path}${subject.join('')}`
   const answer = isStream(response) ? yield* assembleText(response) : undefined
-  const lines = [harmless(first), ...(answer ? ['', ...wrapped(answer)] : [])]
+  const lines = [harmless(title), ...(answer ? ['', ...wrapped(answer)] : [])]
   return lines
     .map(line => `# ${line}`.trimEnd())
     .map(line => `${line}\n`)
@@ -203,18 +203,18 @@ function* headingOf({ request, response }: Recording): Sliced<string> {
 
 function beginning(text: string): string {
   const line = text
-    .slice(0, 10 * LONGEST_SAID)
+    .slice(0, 10 * LONGEST_PROMPT)
     .trim()
     .replace(/\s+/g, ' ')
-  return line.length > LONGEST_SAID ? `${line.slice(0, LONGEST_SAID)}…` : line
+  return line.length > LONGEST_PROMPT ? `${line.slice(0, LONGEST_PROMPT)}…` : line
 }
 
-/** Wraps the text into comment lines, up to the allowed number. */
+/** Wraps the text into comment lines, up to the maximum number. */
 function wrapped(text: string): readonly string[] {
   const room = WIDEST - '# '.length
-  const shown = text.slice(0, (MOST_LINES + 1) * WIDEST).trimEnd()
-  const lines = shown.split(/\r\n|[\n\r]/).flatMap(line => wrappedLine(harmless(line), room))
-  return shown.length < text.trimEnd().length || lines.length > MOST_LINES
+  const start = text.slice(0, (MOST_LINES + 1) * WIDEST).trimEnd()
+  const lines = start.split(/\r\n|[\n\r]/).flatMap(line => wrappedLine(harmless(line), room))
+  return start.length < text.trimEnd().length || lines.length > MOST_LINES
     ? [...lines.slice(0, MOST_LINES), '…']
     : lines
 }

@@ -6,56 +6,56 @@ import path from 'node:path'
 import { makeFolder, ProblemsError, unreadable } from '../check/problem.js'
 import { inSlices } from '../core/work.js'
 import { recordingIn, writeText } from './file-text.js'
-import { keptOf, type RecordingFile } from './names.js'
+import { entryOf, type RecordingFile } from './names.js'
 import type { Recording } from './recording.js'
 
 export type Folder = ReturnType<typeof openFolder>
 
-/** The suffix of files that are being written. One remains if the process is killed; it is never read. */
+/** The suffix of files that are being written. If the process is killed, one may remain; it is never read. */
 const UNFINISHED = '.tmp'
 
 /** `dir` is the path as it was configured. */
 export function openFolder(dir: string) {
-  const place = (file: string) => path.join(dir, file)
+  const pathOf = (file: string) => path.join(dir, file)
   return {
     dir,
-    /** Lists all recordings sorted by name, those of one request in their order. A missing folder has none. */
+    /** Lists all recordings by name, those of one request by number. A folder that does not exist has none. */
     async list(): Promise<readonly RecordingFile[]> {
       const names = await namesIn(dir, '').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []
-        throw new ProblemsError([unreadable(shown(dir), error)])
+        throw new ProblemsError([unreadable(displayPath(dir), error)])
       })
-      return sorted(names.flatMap(name => keptOf(name) ?? []))
+      return sorted(names.flatMap(name => entryOf(name) ?? []))
     },
     /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
-    text: (file: string) => readText(place(file)),
-    /** Rejects with a ProblemsError if the file does not exist or is no recording. */
-    read: async (file: string) => recordingIn(await readText(place(file)), shown(place(file))),
+    text: (file: string) => readText(pathOf(file)),
+    /** Rejects with a ProblemsError if the file does not exist or is not a recording. */
+    read: async (file: string) => recordingIn(await readText(pathOf(file)), displayPath(pathOf(file))),
     /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
     async stamp(file: string): Promise<string> {
-      const { mtimeMs, size } = await stat(place(file)).catch(error => {
-        throw new ProblemsError([unreadable(shown(place(file)), error)])
+      const { mtimeMs, size } = await stat(pathOf(file)).catch(error => {
+        throw new ProblemsError([unreadable(displayPath(pathOf(file)), error)])
       })
       return `${mtimeMs} ${size}`
     },
     /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
     write: async (file: string, recording: Recording, key: string) =>
-      replaceFile(place(file), await inSlices(writeText(recording, key))),
-    remove: (file: string) => rm(place(file), { force: true }),
+      replaceFile(pathOf(file), await inSlices(writeText(recording, key))),
+    remove: (file: string) => rm(pathOf(file), { force: true }),
     /** Rejects with EEXIST if the new name is taken. */
     async rename(from: string, to: string): Promise<void> {
-      makeFolder(path.dirname(place(to)))
-      await copyFile(place(from), place(to), constants.COPYFILE_EXCL)
-      await rm(place(from))
+      makeFolder(path.dirname(pathOf(to)))
+      await copyFile(pathOf(from), pathOf(to), constants.COPYFILE_EXCL)
+      await rm(pathOf(from))
     },
   }
 }
 
-async function readText(place: string): Promise<string> {
+async function readText(file: string): Promise<string> {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(place))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file))
   } catch (error) {
-    throw new ProblemsError([unreadable(shown(place), error)])
+    throw new ProblemsError([unreadable(displayPath(file), error)])
   }
 }
 
@@ -89,20 +89,20 @@ async function namesIn(dir: string, above: string): Promise<readonly string[]> {
   return [files, ...(await Promise.all(inside))].flat()
 }
 
-/** Sorts by name, with the recordings of one request in their order: `-2` before `-10`. */
+/** Sorts by name, and the recordings of one request by number: `-2` before `-10`. */
 function sorted(all: readonly RecordingFile[]): readonly RecordingFile[] {
-  const named = all.map(kept => ({
-    kept,
-    stem: kept.file.slice(0, kept.nth > 1 ? -`-${kept.nth}.yaml`.length : -'.yaml'.length),
+  const named = all.map(entry => ({
+    entry,
+    stem: entry.file.slice(0, entry.nth > 1 ? -`-${entry.nth}.yaml`.length : -'.yaml'.length),
   }))
-  named.sort((a, b) => (a.stem === b.stem ? a.kept.nth - b.kept.nth : a.stem < b.stem ? -1 : 1))
-  return named.map(({ kept }) => kept)
+  named.sort((a, b) => (a.stem === b.stem ? a.entry.nth - b.entry.nth : a.stem < b.stem ? -1 : 1))
+  return named.map(({ entry }) => entry)
 }
 
-/** A path as a user would write it, relative to the current folder. */
-export function shown(place: string): string {
-  const near = path.relative(process.cwd(), place)
-  return near === '' || near.startsWith('..') ? place : near
+/** A path as a user would write it: relative to the current folder, if it is inside. */
+export function displayPath(file: string): string {
+  const relative = path.relative(process.cwd(), file)
+  return relative === '' || relative.startsWith('..') ? file : relative
 }
 
 /** Prefix of the folders for spilled answers (spill.ts), followed by the id of the process. */
@@ -111,37 +111,37 @@ export const SPILL = 'standin-spill-'
 /** Removes files that ended processes have left behind. Files that cannot be removed stay. */
 export async function removeLeftovers(dir: string): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => [])
-  const spilled = await ofTheDead(tmpdir(), names, new RegExp(`^${SPILL}(\\d+)-`))
-  const places = [...spilled, ...(await leftoversIn(dir)).map(name => path.join(dir, name))]
-  for (const place of places) await rm(place, { recursive: true, force: true }).catch(() => {})
+  const spilled = await ofEndedProcesses(tmpdir(), names, new RegExp(`^${SPILL}(\\d+)-`))
+  const paths = [...spilled, ...(await leftoversIn(dir)).map(name => path.join(dir, name))]
+  for (const leftover of paths) await rm(leftover, { recursive: true, force: true }).catch(() => {})
 }
 
 /**
- * Half-written files, relative to the folder, with slashes. Leaves out those that a running process may still be
+ * The unfinished files, relative to the folder, with slashes. Leaves out those that a running process may still be
  * writing.
  */
 export async function leftoversIn(dir: string): Promise<readonly string[]> {
   const names = await namesIn(dir, '').catch(() => [])
-  const found = await ofTheDead(dir, names, /^\..*\.(\d+)-\d+\.tmp$/)
+  const found = await ofEndedProcesses(dir, names, /^\..*\.(\d+)-\d+\.tmp$/)
   return found.map(place => path.relative(dir, place).split(path.sep).join('/'))
 }
 
 /** The matching names whose process, which is part of the name, has ended. */
-async function ofTheDead(dir: string, names: readonly string[], form: RegExp): Promise<readonly string[]> {
+async function ofEndedProcesses(dir: string, names: readonly string[], form: RegExp): Promise<readonly string[]> {
   const found: string[] = []
   for (const name of names) {
     const [, pid] = form.exec(name.slice(name.lastIndexOf('/') + 1)) ?? []
     if (pid === undefined) continue
-    const place = path.join(dir, name)
-    if (!(await isInUse(place, Number(pid)))) found.push(place)
+    const file = path.join(dir, name)
+    if (!(await isInUse(file, Number(pid)))) found.push(file)
   }
   return found
 }
 
-async function isInUse(place: string, pid: number): Promise<boolean> {
+async function isInUse(file: string, pid: number): Promise<boolean> {
   // In a container, a new process may have the same id as an earlier one.
   if (pid === process.pid) {
-    const { mtimeMs } = await stat(place).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
     return mtimeMs >= performance.timeOrigin
   }
   try {

@@ -1,4 +1,4 @@
-/** Collects an answer while it passes: its bytes with their times, in memory and, if it is large, on disk. */
+/** Collects an answer while it arrives: its bytes with their times, in memory and, if it is large, on disk. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,30 +14,30 @@ const TAIL_BYTES = 1024
 
 export function createResponseBuffer(mostBytes: number) {
   const pieces: { readonly atMs: number; readonly length: number }[] = []
-  const held = createHeld()
-  let allBytes = 0
-  let last: Buffer = Buffer.alloc(0)
+  const store = createStore()
+  let totalBytes = 0
+  let tail: Buffer = Buffer.alloc(0)
   return {
     /**
      * Adds bytes that arrived at `atMs`. Returns false once the limit is exceeded; nothing is collected from then on.
      */
     add(bytes: Buffer, atMs: number): boolean {
-      allBytes += bytes.length
-      if (allBytes > mostBytes) {
-        held.drop()
+      totalBytes += bytes.length
+      if (totalBytes > mostBytes) {
+        store.drop()
         return false
       }
       pieces.push({ atMs, length: bytes.length })
-      held.add(bytes)
-      last =
-        bytes.length >= TAIL_BYTES ? bytes.subarray(-TAIL_BYTES) : Buffer.concat([last, bytes]).subarray(-TAIL_BYTES)
+      store.add(bytes)
+      tail =
+        bytes.length >= TAIL_BYTES ? bytes.subarray(-TAIL_BYTES) : Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES)
       return true
     },
     /** The last bytes, enough to see how the answer ended. */
-    tail: () => last,
+    tail: () => tail,
     /** Returns everything, in the pieces in which it arrived. Rejects if the part on disk was lost. */
     async take() {
-      const whole = await held.take()
+      const whole = await store.take()
       let start = 0
       return pieces.map(({ atMs, length }) => {
         const bytes = whole.subarray(start, start + length)
@@ -46,13 +46,13 @@ export function createResponseBuffer(mostBytes: number) {
       })
     },
     /** How much of it is in memory. */
-    heldBytes: held.bytes,
-    drop: held.drop,
+    heldBytes: store.bytes,
+    drop: store.drop,
   }
 }
 
-/** Bytes in memory; once they are many, on disk. */
-function createHeld() {
+/** Holds bytes in memory, and moves them to disk once there are too many. */
+function createStore() {
   let inMemory: Buffer[] = []
   let inMemoryBytes = 0
   let spill: ReturnType<typeof createSpill> | undefined
@@ -83,33 +83,33 @@ const ALGORITHM = 'aes-256-ctr'
 function createSpill() {
   const [key, iv] = [randomBytes(32), randomBytes(16)]
   const cipher = createCipheriv(ALGORITHM, key, iv)
-  const opened = openNameless()
-  let written: Promise<unknown> = opened
-  // The error is reported when the answer is taken.
-  const quietly = () => written.catch(() => {})
+  const opening = openUnlinked()
+  let writes: Promise<unknown> = opening
+  // Errors are reported by `take`.
+  const quietly = () => writes.catch(() => {})
 
   async function close(): Promise<void> {
     await quietly()
-    const { file, dir } = await opened
+    const { file, dir } = await opening
     await file.close()
     await rm(dir, { recursive: true, force: true })
   }
 
   return {
     add(bytes: Buffer): void {
-      const secret = cipher.update(bytes)
-      written = written.then(async () => (await opened).file.appendFile(secret))
+      const encrypted = cipher.update(bytes)
+      writes = writes.then(async () => (await opening).file.appendFile(encrypted))
       quietly()
     },
     /** Returns everything that was added in one piece, and deletes the file. Rejects if writing to disk failed. */
     async take(): Promise<Buffer> {
       try {
-        await written
-        const { file } = await opened
+        await writes
+        const { file } = await opening
         const { size } = await file.stat()
-        const secret = Buffer.alloc(size)
-        await file.read(secret, 0, size, 0)
-        return createDecipheriv(ALGORITHM, key, iv).update(secret)
+        const encrypted = Buffer.alloc(size)
+        await file.read(encrypted, 0, size, 0)
+        return createDecipheriv(ALGORITHM, key, iv).update(encrypted)
       } finally {
         await close()
       }
@@ -121,7 +121,7 @@ function createSpill() {
 /**
  * Opens a file and unlinks it, where the system allows that, so that it disappears with the process however that ends.
  */
-async function openNameless(): Promise<{ readonly file: FileHandle; readonly dir: string }> {
+async function openUnlinked(): Promise<{ readonly file: FileHandle; readonly dir: string }> {
   const dir = await mkdtemp(path.join(tmpdir(), `${SPILL}${process.pid}-`))
   const file = await open(path.join(dir, 'spill'), 'w+', 0o600)
   await rm(dir, { recursive: true, force: true }).catch(() => {})

@@ -3,7 +3,7 @@ import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
 import type { Parameter } from './canonical.js'
 
-/** As written in the configuration: a path, a regular expression between slashes, or either with a keyword in front. */
+/** As written in the configuration: a path, a regular expression between slashes, or an object that names them. */
 export type IgnoreOption =
   | string
   | { readonly path?: string | undefined; readonly query?: string | undefined; readonly pattern?: string | undefined }
@@ -12,7 +12,7 @@ export type IgnoreOption =
 export type Ignore = ReturnType<typeof ignoreFrom>
 
 /** An ignored field: all of its value, or the matches of `pattern`. */
-interface LeftField {
+interface IgnoredField {
   /** The path to it: names, numbers, `*` for any one step, `**` for any number of steps. */
   readonly steps: readonly string[]
   readonly pattern: RegExp | undefined
@@ -21,36 +21,36 @@ interface LeftField {
 /** `options` must be valid. The configuration has checked them. */
 export function ignoreFrom(options: readonly IgnoreOption[]) {
   const patterns: RegExp[] = []
-  const parameters: { readonly name: string; readonly pattern: RegExp | undefined }[] = []
-  const fields: LeftField[] = []
-  for (const option of options.map(inWords)) {
+  const ignoredParameters: { readonly name: string; readonly pattern: RegExp | undefined }[] = []
+  const fields: IgnoredField[] = []
+  for (const option of options.map(asObject)) {
     const pattern = option.pattern === undefined ? undefined : expressionIn(option.pattern)
     if (option.path !== undefined) fields.push({ steps: stepsOf(option.path), pattern })
-    if (option.query !== undefined) parameters.push({ name: option.query, pattern })
+    if (option.query !== undefined) ignoredParameters.push({ name: option.query, pattern })
     if (pattern && option.path === undefined && option.query === undefined) patterns.push(pattern)
   }
-  const everywhere = (text: string) => patterns.reduce(without, text)
+  const withoutPatterns = (text: string) => patterns.reduce(without, text)
 
   return {
-    inText: everywhere,
-    /** If an expression may match, the values are returned decoded: they are only used for comparison. */
-    inQuery: (asked: readonly Parameter[]) =>
-      asked.flatMap(([name, written]): Parameter[] => {
-        const here = parameters.filter(parameter => parameter.name === percentDecoded(name))
-        if (here.some(({ pattern }) => !pattern)) return []
-        const fitting = [...here.map(({ pattern }) => pattern), ...patterns]
-        if (written === undefined || fitting.length === 0) return [[name, written]]
-        // The one character that would split the parameter in two.
-        return [[name, fitting.reduce(without, percentDecoded(written)).replaceAll('&', '%26')]]
+    inText: withoutPatterns,
+    /** If an expression applies, the values are returned decoded, since they are only compared. */
+    inQuery: (parameters: readonly Parameter[]) =>
+      parameters.flatMap(([name, written]): Parameter[] => {
+        const matching = ignoredParameters.filter(parameter => parameter.name === percentDecoded(name))
+        if (matching.some(({ pattern }) => !pattern)) return []
+        const expressions = [...matching.map(({ pattern }) => pattern), ...patterns]
+        if (written === undefined || expressions.length === 0) return [[name, written]]
+        // A decoded & would split the parameter in two.
+        return [[name, expressions.reduce(without, percentDecoded(written)).replaceAll('&', '%26')]]
       }),
     inJson(value: unknown): unknown {
-      const open = fields.length === 0 ? value : withoutFields(value, fields)
-      return patterns.length === 0 ? open : withTexts(open, everywhere)
+      const remainder = fields.length === 0 ? value : withoutFields(value, fields)
+      return patterns.length === 0 ? remainder : withTexts(remainder, withoutPatterns)
     },
   }
 }
 
-const inWords = (option: IgnoreOption) => {
+const asObject = (option: IgnoreOption) => {
   if (typeof option !== 'string') return option
   return option.startsWith('/') ? { pattern: option } : { path: option }
 }
@@ -74,35 +74,38 @@ const stepsOf = (path: string): readonly string[] =>
 
 const nothing = Symbol()
 
-/** Returns a copy of `value` without the fields that `below` leads to. */
-function withoutFields(value: unknown, below: readonly LeftField[]): unknown {
-  if (below.length === 0 || typeof value !== 'object' || value === null) return value
+/** Returns a copy of `value` without the fields below it. */
+function withoutFields(value: unknown, fields: readonly IgnoredField[]): unknown {
+  if (fields.length === 0 || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     const items = value.map((item, i) => {
-      const inside = below.flatMap(field => after(field, [`${i}`, `${i - value.length}`]))
-      return left(item, inside)
+      const inside = fields.flatMap(field => stepInto(field, [`${i}`, `${i - value.length}`]))
+      return remainderOf(item, inside)
     })
     return items.filter(item => item !== nothing)
   }
-  const fields = Object.entries(value).map(([key, item]) => {
-    const inside = below.flatMap(field => after(field, [key]))
-    return [key, left(item, inside)] as const
+  const entries = Object.entries(value).map(([key, item]) => {
+    const inside = fields.flatMap(field => stepInto(field, [key]))
+    return [key, remainderOf(item, inside)] as const
   })
-  return Object.fromEntries(fields.filter(([, item]) => item !== nothing))
+  return Object.fromEntries(entries.filter(([, item]) => item !== nothing))
 }
 
-/** What remains of a value that the fields lead to or through. */
-function left(value: unknown, fields: readonly LeftField[]): unknown {
-  const here = fields.filter(({ steps }) => steps.every(step => step === '**'))
-  if (here.some(({ pattern }) => !pattern)) return nothing
+/** Returns what remains of a value if the paths of `fields` lead to it or through it; `nothing` if it is removed. */
+function remainderOf(value: unknown, fields: readonly IgnoredField[]): unknown {
+  const matching = fields.filter(({ steps }) => steps.every(step => step === '**'))
+  if (matching.some(({ pattern }) => !pattern)) return nothing
   const open = withoutFields(value, fields)
-  return here.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), open)
+  return matching.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), open)
 }
 
-/** The remaining steps after going down one of these names. */
-function after({ steps: [step, ...rest], pattern }: LeftField, names: readonly string[]): readonly LeftField[] {
+/** Returns the field as seen from one of these names; nothing if its path does not lead there. */
+function stepInto(
+  { steps: [step, ...rest], pattern }: IgnoredField,
+  names: readonly string[],
+): readonly IgnoredField[] {
   if (step === undefined) return []
-  if (step === '**') return [{ steps: ['**', ...rest], pattern }, ...after({ steps: rest, pattern }, names)]
+  if (step === '**') return [{ steps: ['**', ...rest], pattern }, ...stepInto({ steps: rest, pattern }, names)]
   return step === '*' || names.includes(step) ? [{ steps: rest, pattern }] : []
 }
 

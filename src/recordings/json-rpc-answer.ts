@@ -20,32 +20,34 @@ interface Renaming {
   readonly progress: ReadonlyMap<unknown, unknown>
 }
 
-/** Returns the answer unchanged if the request is no JSON-RPC. */
-export function underIdsOf(asked: RecordedRequest, { request, response }: Recording): RecordedResponse {
-  const [now, then] = [messagesOf(asked.body), messagesOf(request.body)]
-  if (now.length === 0) return response
+/** Returns the answer unchanged if the request is not JSON-RPC. */
+export function withIdsOf(wanted: RecordedRequest, { request, response }: Recording): RecordedResponse {
+  const [current, recorded] = [messagesOf(wanted.body), messagesOf(request.body)]
+  if (current.length === 0) return response
   const renaming: Renaming = {
-    ids: pairs(then, now, ({ id }) => id),
-    progress: pairs(then, now, ({ params }) => metaOf(params).progressToken),
+    ids: pairs(recorded, current, ({ id }) => id),
+    progress: pairs(recorded, current, ({ params }) => metaOf(params).progressToken),
   }
   const chunks = isStream(response) ? renamedEvents(response.chunks, renaming) : renamedWhole(response, renaming)
   return { ...response, chunks }
 }
 
 function pairs(
-  then: readonly JsonRpcMessage[],
-  now: readonly JsonRpcMessage[],
-  of: (message: JsonRpcMessage) => unknown,
+  recorded: readonly JsonRpcMessage[],
+  current: readonly JsonRpcMessage[],
+  idOf: (message: JsonRpcMessage) => unknown,
 ) {
-  return new Map(then.flatMap((message, i) => (of(message) === undefined ? [] : [[of(message), of(now[i] ?? {})]])))
+  return new Map(
+    recorded.flatMap((message, i) => (idOf(message) === undefined ? [] : [[idOf(message), idOf(current[i] ?? {})]])),
+  )
 }
 
-/** Session ids of the live server are not recorded. Each client gets its own with its first answer, and keeps it. */
-export function inOwnSession(reply: Reply, { headers: asked }: Pick<Exchange, 'headers'>): Reply {
+/** The live server's session ids are not recorded. Each client gets an id of its own with its first answer, and keeps it. */
+export function withClientSession(reply: Reply, { headers: requestHeaders }: Pick<Exchange, 'headers'>): Reply {
   const { headers = [] } = reply
-  const at = headers.findIndex((name, i) => i % 2 === 0 && name === SESSION)
-  if (at < 0) return reply
-  return { ...reply, headers: headers.with(at + 1, String(asked[SESSION] ?? randomUUID())) }
+  const index = headers.findIndex((name, i) => i % 2 === 0 && name === SESSION)
+  if (index < 0) return reply
+  return { ...reply, headers: headers.with(index + 1, String(requestHeaders[SESSION] ?? randomUUID())) }
 }
 
 const SESSION = 'mcp-session-id'
@@ -109,12 +111,12 @@ function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMes
   if (!isObject(params)) return message
   // Notifications name the call that has subscribed to them by its id.
   const inMeta = isObject(params._meta) ? renamedField(params._meta, metaKeys.subscription, ids) : params._meta
-  const open = isProgress(message) ? renamedField(params, 'progressToken', progress) : params
-  if (open === params && inMeta === params._meta) return message
-  return { ...message, params: { ...open, ...(inMeta !== undefined && { _meta: inMeta }) } }
+  const renamedParams = isProgress(message) ? renamedField(params, 'progressToken', progress) : params
+  if (renamedParams === params && inMeta === params._meta) return message
+  return { ...message, params: { ...renamedParams, ...(inMeta !== undefined && { _meta: inMeta }) } }
 }
 
 function renamedField(object: JsonRpcMessage, name: string, names: ReadonlyMap<unknown, unknown>): JsonRpcMessage {
-  const now = names.get(object[name])
-  return now === undefined || now === object[name] ? object : { ...object, [name]: now }
+  const newName = names.get(object[name])
+  return newName === undefined || newName === object[name] ? object : { ...object, [name]: newName }
 }

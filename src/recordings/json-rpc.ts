@@ -27,18 +27,19 @@ export function withoutIds(body: unknown): unknown {
 
 function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): JsonRpcMessage {
   if (!isObject(params)) return params === undefined ? message : { ...message, params }
-  const { _meta, ...open } = params
-  // The version decides the form of the answer.
+  const { _meta, ...fields } = params
+  // The protocol version decides the form of the answer.
   const version = versionIn({ params })
-  const kept = {
-    ...(message.method === 'initialize' ? withoutClient(open) : open),
+  const comparedParams = {
+    ...(message.method === 'initialize' ? withoutClient(fields) : fields),
     ...(version !== undefined && { version }),
   }
-  return Object.keys(kept).length === 0 ? message : { ...message, params: kept }
+  return Object.keys(comparedParams).length === 0 ? message : { ...message, params: comparedParams }
 }
 
-/** A newer client version does not make it a different call. */
-const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...open }: JsonRpcMessage): JsonRpcMessage => open
+/** The client's name, version and capabilities do not make it a different call. */
+const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...fields }: JsonRpcMessage): JsonRpcMessage =>
+  fields
 
 /** The call in words, such as `tools/call get_weather`; `undefined` if the body is not JSON-RPC. */
 export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefined {
@@ -52,16 +53,16 @@ const isOneWay = (message: JsonRpcMessage) =>
     ? message.method.startsWith('notifications/')
     : 'result' in message || 'error' in message
 
-const reply = (status: number, more: Partial<Reply> = {}): Reply => ({
+const reply = (status: number, fields: Partial<Reply> = {}): Reply => ({
   ...{ kind: 'reply', status, contentType: '', body: '', isRecorded: true },
-  ...more,
+  ...fields,
 })
 
 /** Whether a request opens a session's own stream, on which the server sends messages outside of calls. */
 export const opensServerStream = ({ method, headers }: Pick<Exchange, 'method' | 'headers'>): boolean =>
   method === 'GET' && (headers['mcp-session-id'] !== undefined || headers['mcp-protocol-version'] !== undefined)
 
-/** Whether a request opens a stream that lasts until the client disconnects, and counts as complete then. */
+/** Whether a request opens a stream that lasts until the client disconnects, and is complete then. */
 export const isEndless = (exchange: Pick<Exchange, 'method' | 'headers'>, { body }: Pick<RecordedRequest, 'body'>) =>
   opensServerStream(exchange) || messagesOf(body)[0]?.method === 'subscriptions/listen'
 

@@ -7,40 +7,40 @@ export interface JsonText {
   readonly start: number
   readonly end: number
   readonly kind: 'text' | 'number'
-  /** The path of the value; empty for names, and for values that nest too deep. */
+  /** The path of the value; empty for names, and for values that are nested too deeply. */
   readonly path: readonly (string | number)[]
 }
 
-/** The current position in an object or array. */
+/** An object or array that has not ended yet, and the position in it. */
 interface Container {
   readonly isList: boolean
-  place: string | number
+  step: string | number
   /** Whether a name comes next. */
   awaitsName: boolean
 }
 
 const DEEPEST_PATH = 16
 
-const objectBegun = (): Container => ({ isList: false, place: '', awaitsName: true })
+const newObject = (): Container => ({ isList: false, step: '', awaitsName: true })
 
-function goOn(inside: Container | undefined): void {
-  if (inside?.isList) inside.place = Number(inside.place) + 1
-  else if (inside) inside.awaitsName = true
+function nextItem(container: Container | undefined): void {
+  if (container?.isList) container.step = Number(container.step) + 1
+  else if (container) container.awaitsName = true
 }
 
-/** `json` must be valid, because mistakes are not detected. */
+/** `json` must be valid JSON. Errors in it are not detected. */
 export function* jsonTexts(json: string): Generator<JsonText, void, void> {
-  const open: Container[] = []
+  const containers: Container[] = []
   const signs = /["{}[\],]|-?\d[\d.eE+-]*/g
 
   function path(): JsonText['path'] {
-    return open.length > DEEPEST_PATH ? [] : open.map(({ place }) => place)
+    return containers.length > DEEPEST_PATH ? [] : containers.map(({ step }) => step)
   }
 
-  function textAt(start: number, end: number, inside: Container | undefined): JsonText {
-    if (!inside?.awaitsName) return { start, end, kind: 'text', path: path() }
-    inside.awaitsName = false
-    inside.place = JSON.parse(json.slice(start - 1, end + 1))
+  function textAt(start: number, end: number, container: Container | undefined): JsonText {
+    if (!container?.awaitsName) return { start, end, kind: 'text', path: path() }
+    container.awaitsName = false
+    container.step = JSON.parse(json.slice(start - 1, end + 1))
     return { start, end, kind: 'text', path: [] }
   }
 
@@ -49,19 +49,19 @@ export function* jsonTexts(json: string): Generator<JsonText, void, void> {
     switch (sign[0]) {
       case '{':
       case '[':
-        open.push(sign[0] === '{' ? objectBegun() : { isList: true, place: 0, awaitsName: false })
+        containers.push(sign[0] === '{' ? newObject() : { isList: true, step: 0, awaitsName: false })
         break
       case '}':
       case ']':
-        open.pop()
+        containers.pop()
         break
       case ',':
-        goOn(open.at(-1))
+        nextItem(containers.at(-1))
         break
       case '"': {
         const end = closingQuote(json, start + 1)
         signs.lastIndex = end + 1
-        yield textAt(start + 1, end, open.at(-1))
+        yield textAt(start + 1, end, containers.at(-1))
         break
       }
       default:

@@ -22,14 +22,14 @@ export interface ReceivedRequest {
 }
 
 /** Converts a request to the form in which it is compared and stored. */
-export function requestOf(came: ReceivedRequest, redaction: Redaction): RecordedRequest {
+export function requestOf(received: ReceivedRequest, redaction: Redaction): RecordedRequest {
   return {
-    method: came.method.toUpperCase(),
-    path: redaction.text(came.path),
+    method: received.method.toUpperCase(),
+    path: redaction.text(received.path),
     // Sorted before redaction as well, so that the numbering of placeholders does not depend on the order. After it,
     // only placeholders contain brackets.
-    query: sortedQuery(redaction.query(normalQuery(came.query))),
-    body: bodyIn(came, redaction),
+    query: sortedQuery(redaction.query(normalQuery(received.query))),
+    body: bodyIn(received, redaction),
   }
 }
 
@@ -44,17 +44,17 @@ function bodyIn({ contentType = '', body }: ReceivedRequest, redaction: Redactio
   const json = jsonIn(text)
   if (json) return { kind: 'json', value: redacted(json.value, redaction) }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
-  const open = withoutBoundary(text, contentType)
-  return { kind: 'text', text: redaction.text(isForm ? redaction.query(open) : open) }
+  const normalized = withoutBoundary(text, contentType)
+  return { kind: 'text', text: redaction.text(isForm ? redaction.query(normalized) : normalized) }
 }
 
-/** The name of a field may be secret too, and sorts elsewhere once it is replaced. */
+/** Sorts again, since the name of a field may be secret too, and its placeholder sorts elsewhere. */
 function redacted(value: unknown, redaction: Redaction): unknown {
-  const open = redaction.value(value)
-  return open === value ? value : sorted(open)
+  const result = redaction.value(value)
+  return result === value ? value : sorted(result)
 }
 
-/** The boundary between the parts of a form is random. Here it is always the same. */
+/** Clients choose a random boundary between the parts of a form. Here it is always the same. */
 function withoutBoundary(text: string, contentType: string): string {
   const boundary = /^multipart\/.*;\s*boundary="?([^";]+)/i.exec(contentType)?.[1]
   return boundary === undefined ? text : text.replaceAll(`--${boundary}`, '--boundary')
@@ -62,8 +62,8 @@ function withoutBoundary(text: string, contentType: string): string {
 
 /** The form of a request that is compared: without ignored parts and without defaults. */
 export function comparedForm({ method, path, query, body }: RecordedRequest, ignore: Ignore): RecordedRequest {
-  const open = parametersIn(query).filter(([, value]) => value === undefined || !isPlaceholder.test(value))
-  const parameters = ignore.inQuery(open).map(([name, value]) => (value === undefined ? name : `${name}=${value}`))
+  const nonSecret = parametersIn(query).filter(([, value]) => value === undefined || !isPlaceholder.test(value))
+  const parameters = ignore.inQuery(nonSecret).map(([name, value]) => (value === undefined ? name : `${name}=${value}`))
   return { method, path: ignore.inText(path), query: parameters.join('&'), body: comparedBody(path, body, ignore) }
 }
 
@@ -111,10 +111,10 @@ export interface RequestIdentity {
   readonly redaction?: Redaction
 }
 
-/** The request of an exchange, and the redaction that removed its secrets. `own` are the caller's credentials. */
-export function redactedRequest(exchange: Exchange, redact: Redact, own = credentialsOf(exchange, redact)) {
+/** The request of an exchange, and the redaction that removed its secrets. `credentials` are the caller's. */
+export function redactedRequest(exchange: Exchange, redact: Redact, credentials = credentialsOf(exchange, redact)) {
   const { method, path, query, headers, body } = exchange
-  const redaction = redact(own)
+  const redaction = redact(credentials)
   const request = requestOf({ method, path, query, body, contentType: headers['content-type'] }, redaction)
   return { request, redaction }
 }
@@ -132,21 +132,21 @@ export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Excha
     sizeCalculation: (_found, bytes) => bytes.length,
   })
 
-  function identify(exchange: Exchange, own: readonly string[]): RequestIdentity {
-    const { request, redaction } = redactedRequest(exchange, redact, own)
+  function identify(exchange: Exchange, credentials: readonly string[]): RequestIdentity {
+    const { request, redaction } = redactedRequest(exchange, redact, credentials)
     return { request, key: keyOf(request, ignore), redaction }
   }
 
   return exchange => {
     const { method, path, query, headers, body } = exchange
-    const own = credentialsOf(exchange, redact)
-    if (body && body.length > LONGEST_BYTES) return identify(exchange, own)
-    const place = [method, path, query, headers['content-type'], ...own].join('\n')
-    const bytes = `${place}\n\n${body?.toString('latin1') ?? ''}`
-    const known = remembered.get(bytes)
+    const credentials = credentialsOf(exchange, redact)
+    if (body && body.length > LONGEST_BYTES) return identify(exchange, credentials)
+    const head = [method, path, query, headers['content-type'], ...credentials].join('\n')
+    const cacheKey = `${head}\n\n${body?.toString('latin1') ?? ''}`
+    const known = remembered.get(cacheKey)
     if (known) return known
-    const found = identify(exchange, own)
-    remembered.set(bytes, { request: found.request, key: found.key })
+    const found = identify(exchange, credentials)
+    remembered.set(cacheKey, { request: found.request, key: found.key })
     return found
   }
 }

@@ -13,11 +13,11 @@ export interface RecordingFile {
   readonly nth: number
 }
 
-const keptName = /(?:^|[/-])([0-9a-f]{12})(?:-(\d{1,9}))?\.yaml$/
+const recordingName = /(?:^|[/-])([0-9a-f]{12})(?:-(\d{1,9}))?\.yaml$/
 
-/** Parses a file name; `undefined` if it is not that of a recording. */
-export function keptOf(file: string): RecordingFile | undefined {
-  const [, key, nth = '1'] = keptName.exec(file) ?? []
+/** Parses a file name; `undefined` if it is not the name of a recording. */
+export function entryOf(file: string): RecordingFile | undefined {
+  const [, key, nth = '1'] = recordingName.exec(file) ?? []
   return key === undefined || /(^|\/)\./.test(file) ? undefined : { file, key, nth: Number(nth) }
 }
 
@@ -37,8 +37,8 @@ const LONGEST_FOLDER = 60
  */
 export function slugOf(request: RecordedRequest): string {
   const { model = '', prompt = '' } = subjectOf(request)
-  const about = [words(model, LONGEST_MODEL), words(prompt, LONGEST_SLUG)].filter(part => part !== '').join('-')
-  const slug = cut(about, LONGEST_SLUG) || words(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
+  const subject = [words(model, LONGEST_MODEL), words(prompt, LONGEST_SLUG)].filter(part => part !== '').join('-')
+  const slug = cut(subject, LONGEST_SLUG) || words(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
   return withoutKey(slug) || words(request.method, LONGEST_SLUG) || 'request'
 }
 
@@ -58,12 +58,12 @@ function words(text: string, longest: number): string {
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
-  let found = ''
+  let slug = ''
   for (const [word] of plain.matchAll(/[a-z0-9]+/g)) {
-    found += found === '' ? word : `-${word}`
-    if (found.length > longest) break
+    slug += slug === '' ? word : `-${word}`
+    if (slug.length > longest) break
   }
-  return cut(found, longest)
+  return cut(slug, longest)
 }
 
 /** Cuts at the end of a word, if one ends in the second half. */
@@ -73,7 +73,7 @@ function cut(text: string, longest: number): string {
   return text.slice(0, end > longest / 2 ? end : longest)
 }
 
-/** A name ends with the key, so nothing before it may look like one. */
+/** A file name ends with the key, so nothing before it may look like one. */
 const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => digits.slice(0, 11))
 
 /** The model, and the user's last message or the call of a JSON-RPC request. */

@@ -16,36 +16,36 @@ import type { Question, RecordedRequest } from './recording.js'
 import type { Shelf } from './shelf.js'
 
 export interface Nearest {
-  readonly kept: RecordingFile
+  readonly entry: RecordingFile
   readonly differences: readonly Difference[]
 }
 
 /** A different tool counts more than any difference in arguments. */
 const ANOTHER_CALL = 1_000_000
 
-/** At most this many files are read per miss. Their names show which are the most similar. */
-const READ = 100
+/** At most this many files are read for a miss: those with the most similar names. */
+const MOST_READ = 100
 
 /** A recording that was read because its name is similar to that of the request. */
 interface Candidate extends Question {
-  readonly kept: RecordingFile
+  readonly entry: RecordingFile
 }
 
 /** Reads the recordings whose names are the most similar. */
 export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Promise<readonly Candidate[]> {
   const candidates: Candidate[] = []
-  for (const kept of likeliest(request, [...shelf.all()])) {
+  for (const entry of mostSimilarNames(request, [...shelf.all()])) {
     // A file that is not a recording is left out.
-    const question = await shelf.question(kept.file).catch(() => undefined)
-    if (question) candidates.push({ kept, ...question })
+    const question = await shelf.question(entry.file).catch(() => undefined)
+    if (question) candidates.push({ entry, ...question })
   }
   return candidates
 }
 
-/** Finds candidates by their present key, which their name does not have if they were edited or `ignore` has changed. */
+/** Finds candidates by their present key. Their names have an outdated one if they were edited or `ignore` has changed. */
 export function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
-  const present = inOrder(candidates).map(({ kept, request }) => ({ kept, key: keyOf(request, ignore) }))
-  return (key: string) => present.filter(one => one.key === key).map(({ kept }) => kept)
+  const keyed = inOrder(candidates).map(({ entry, request }) => ({ entry, key: keyOf(request, ignore) }))
+  return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
 }
 
 /** Returns `undefined` if no candidate has the request's method and path. */
@@ -54,19 +54,19 @@ export function nearest(
   candidates: readonly Candidate[],
   ignore: Ignore,
 ): Nearest | undefined {
-  const mine = fieldsOf(whatCounts(request, ignore))
+  const requestFields = fieldsOf(withoutResponseFormat(request, ignore))
   let best: (Nearest & { readonly apart: number }) | undefined
-  for (const { kept, request: recorded } of candidates) {
+  for (const { entry, request: recorded } of candidates) {
     if (recorded.method !== request.method || recorded.path !== request.path) continue
-    const differences = differing(mine, fieldsOf(whatCounts(recorded, ignore)))
+    const differences = differing(requestFields, fieldsOf(withoutResponseFormat(recorded, ignore)))
     const apart = distance(differences) + (callOf(recorded) === callOf(request) ? 0 : ANOTHER_CALL)
-    if (!best || apart < best.apart) best = { kept, differences, apart }
+    if (!best || apart < best.apart) best = { entry, differences, apart }
   }
-  return best && { kept: best.kept, differences: best.differences.slice(0, MOST).map(shortened) }
+  return best && { entry: best.entry, differences: best.differences.slice(0, MOST_LISTED).map(shortened) }
 }
 
-/** Leaves out the response format, since one can be converted into the other. */
-function whatCounts(request: RecordedRequest, ignore: Ignore): RecordedRequest {
+/** Leaves out `stream` and its options, since answers can be converted. */
+function withoutResponseFormat(request: RecordedRequest, ignore: Ignore): RecordedRequest {
   const form = comparedForm(request, ignore)
   if (!asksForChat(form.path) || form.body.kind !== 'json' || !isObject(form.body.value)) return form
   const { stream: _stream, stream_options: _options, ...value } = form.body.value
@@ -74,10 +74,10 @@ function whatCounts(request: RecordedRequest, ignore: Ignore): RecordedRequest {
 }
 
 /**
- * The recordings whose names share most words with the name that this request would get; those of its own endpoint
+ * The recordings whose names share the most words with the name that this request would get, those of its own endpoint
  * first.
  */
-function likeliest(request: RecordedRequest, all: readonly RecordingFile[]): readonly RecordingFile[] {
+function mostSimilarNames(request: RecordedRequest, all: readonly RecordingFile[]): readonly RecordingFile[] {
   const folder = `${endpointFolder(request.path)}/`
   const words = new Set(slugOf(request).split('-'))
   const likeness = ({ file }: RecordingFile) => {
@@ -86,32 +86,32 @@ function likeliest(request: RecordedRequest, all: readonly RecordingFile[]): rea
     return (file.startsWith(folder) ? 1000 : 0) + common
   }
   return all
-    .map(kept => ({ kept, likeness: likeness(kept) }))
+    .map(entry => ({ entry, likeness: likeness(entry) }))
     .sort((a, b) => b.likeness - a.likeness)
-    .slice(0, READ)
-    .map(({ kept }) => kept)
+    .slice(0, MOST_READ)
+    .map(({ entry }) => entry)
 }
 
 /** How much of a field is shown. */
-const SHOWN = 200
+const SHOWN_LENGTH = 200
 /** At most this many differences are listed. */
-const MOST = 50
+const MOST_LISTED = 50
 
 function shortened({ field, recorded, asked }: Difference): Difference {
-  const [there, here] = sideBySide(recorded ?? '', asked ?? '', SHOWN)
-  return { field, recorded: recorded && there, asked: asked && here }
+  const [recordedText, askedText] = sideBySide(recorded ?? '', asked ?? '', SHOWN_LENGTH)
+  return { field, recorded: recorded && recordedText, asked: asked && askedText }
 }
 
 type Fields = ReadonlyMap<string, string>
 
 /** The fields that differ, in the order of the incoming request. */
-function differing(mine: Fields, theirs: Fields): readonly Difference[] {
-  const names = new Set([...mine.keys(), ...theirs.keys()])
-  const all = [...names].map(field => ({ field, recorded: theirs.get(field), asked: mine.get(field) }))
+function differing(requestFields: Fields, recordedFields: Fields): readonly Difference[] {
+  const names = new Set([...requestFields.keys(), ...recordedFields.keys()])
+  const all = [...names].map(field => ({ field, recorded: recordedFields.get(field), asked: requestFields.get(field) }))
   return all.filter(({ recorded, asked }) => recorded !== asked)
 }
 
-/** Each differing field counts one, and a text counts less the more both have in common. */
+/** Each differing field counts at most 1, and less the more both values have in common. */
 const distance = (differences: readonly Difference[]): number =>
   differences
     .map(({ asked, recorded }) => (asked === undefined || recorded === undefined ? 1 : unlikeness(asked, recorded)))

@@ -45,13 +45,13 @@ const listedRecording = v.union([readRecording, object({ file: text, problem: te
 /** One line of the list; for files that cannot be read, only the reason. */
 export type ListedRecording = Of<typeof listedRecording>
 
-const existings: readonly [ExistingPolicy, ...ExistingPolicy[]] = ['refuse', 'replace', 'append']
+const existingPolicies: readonly [ExistingPolicy, ...ExistingPolicy[]] = ['refuse', 'replace', 'append']
 
 const id = 'the id of an exchange in the journal, such as 17'
-const recordingWanted = object({
+const newRecording = object({
   exchange: described(v.pipe(v.string(id), v.regex(/^\d{1,15}$/, id)), 'The id of the exchange in the journal.'),
   existing: optional(
-    oneOf(existings),
+    oneOf(existingPolicies),
     'What happens to recordings of the same request: refuse (the default) keeps them and answers 409, replace overwrites them, append adds one that is replayed after them.',
   ),
 })
@@ -61,14 +61,14 @@ interface LibraryParts {
   readonly journal: { find(id: string): PastExchange | undefined }
 }
 
-const unreadableFiles = { 409: 'The files cannot be read, or have mistakes.' }
+const unreadableFiles = { 409: 'A file cannot be read, or is not valid.' }
 
 export const recordingOperations = (parts: LibraryParts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
 
 const operationsOnAll = ({ library, journal }: LibraryParts) => ({
   listRecordings: operation({
     at: 'GET /recordings',
-    does: 'Lists the recordings by name: what each answers, and whether it was replayed or recorded in this run.',
+    does: 'Lists the recordings by name, with the request that each one answers and whether it was replayed or recorded in this run.',
     query: listingQuery,
     returns: object({ folder: text, data: listOf(listedRecording), total: whole }),
     answer: 'One page of the list, and the total count.',
@@ -81,7 +81,7 @@ const operationsOnAll = ({ library, journal }: LibraryParts) => ({
   makeRecording: operation({
     at: 'POST /recordings',
     does: 'Records an exchange from the journal, as mode record would have done.',
-    body: recordingWanted,
+    body: newRecording,
     returns: object({ file: text }),
     status: 201,
     answer: 'The file, relative to the folder.',
@@ -92,7 +92,7 @@ const operationsOnAll = ({ library, journal }: LibraryParts) => ({
     async run({ body: { exchange, existing = 'refuse' } }) {
       const past = journal.find(exchange)
       if (!past) throw noSuchExchange(exchange)
-      return (await library()).keep(past, existing).catch(unreadable)
+      return (await library()).add(past, existing).catch(unreadable)
     },
   }),
 })
@@ -159,7 +159,7 @@ const receipt = object({
 })
 /** What recordings did in a run. */
 export type Receipt = Of<typeof receipt>
-/** The part of the receipt that recordings contribute. */
+/** The part of the receipt that is about recordings. */
 export type RunReceipt = Omit<Receipt, 'passed' | 'violations'>
 
 interface RunParts {

@@ -3,13 +3,13 @@ import { compared } from './canonical.js'
 import type { RecordingFile } from './names.js'
 
 export interface Timed {
-  readonly kept: Pick<RecordingFile, 'key' | 'nth'>
+  readonly entry: Pick<RecordingFile, 'key' | 'nth'>
   readonly recordedAt: string
 }
 
 /** Sorts by time. Recordings with one key keep the order of their numbers, because an update changes the time of one. */
 export function inOrder<T extends Timed>(all: readonly T[]): readonly T[] {
-  const byNumber = all.toSorted((a, b) => byKey(a, b) || a.kept.nth - b.kept.nth)
+  const byNumber = all.toSorted((a, b) => byKey(a, b) || a.entry.nth - b.entry.nth)
   const times = all.toSorted((a, b) => byKey(a, b) || timeOf(a) - timeOf(b)).map(timeOf)
   return byNumber
     .map((one, i) => ({ one, time: times[i] as number }))
@@ -17,5 +17,5 @@ export function inOrder<T extends Timed>(all: readonly T[]): readonly T[] {
     .map(({ one }) => one)
 }
 
-const byKey = (a: Timed, b: Timed) => compared(a.kept.key, b.kept.key)
+const byKey = (a: Timed, b: Timed) => compared(a.entry.key, b.entry.key)
 const timeOf = ({ recordedAt }: Timed) => Date.parse(recordedAt)

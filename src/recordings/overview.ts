@@ -1,11 +1,11 @@
-/** Describes the exchange in a file without parsing its bodies, which is fast enough for thousands of files. */
+/** Describes the exchange in a file without parsing its bodies, so that thousands of files can be listed. */
 import { recordingIn, requestIn } from './file-text.js'
 import { subjectOf } from './names.js'
 import { isStream } from './recording.js'
 
 export type Overview = ReturnType<typeof overviewIn>
 
-/** Throws a ProblemsError for mistakes outside of the bodies. */
+/** Throws a ProblemsError for errors outside of the bodies. */
 export function overviewIn(text: string, file: string) {
   const { recordedAt, request, response } = recordingIn(outlineOf(text), file)
   return {
@@ -25,15 +25,15 @@ export function overviewIn(text: string, file: string) {
  */
 function outlineOf(text: string): string {
   if (!/^request:$/m.test(text) || !/^response:$/m.test(text)) return text
-  const kept: string[] = []
+  const lines: string[] = []
   let isBody = false
   for (const line of text.split('\n')) {
-    // Dropped lines become blank, which keeps the line numbers of mistakes. Comments are dropped because they are long.
+    // Dropped lines become blank, so that errors name the right line. Comments are dropped because they are long.
     const isKey = /^(?: {2})?[^\s#-]/.test(line)
     if (isKey) isBody = /^ {2}(?:body|chunks):\s*$/.test(line)
-    kept.push(isBody || line.startsWith('#') ? '' : line)
+    lines.push(isBody || line.startsWith('#') ? '' : line)
   }
-  return kept.join('\n')
+  return lines.join('\n')
 }
 
 /** The model of a JSON request. */
@@ -43,27 +43,27 @@ function modelIn(text: string): string | undefined {
   return written?.startsWith('"') ? String(JSON.parse(written)) : written
 }
 
-export type RecordingSummary = ReturnType<typeof listedIn>
+export type RecordingSummary = ReturnType<typeof summaryIn>
 
 /** Throws a ProblemsError. */
-export function listedIn(text: string, file: string) {
+export function summaryIn(text: string, file: string) {
   const { recordedAt, method, path, model, status, form, complete } = overviewIn(text, file)
   return {
     ...{ recordedAt, method, path, status, complete },
     model: model ?? null,
-    said: saidIn(text, file),
+    said: promptIn(text, file),
     streamed: form === 'stream',
     bytes: Buffer.byteLength(text),
   }
 }
 
-const LONGEST_SAID = 200
+const LONGEST_PROMPT = 200
 
 /** Taken from the comment at the top. Only a hand-written file has to be parsed for it. */
-function saidIn(text: string, file: string): string | null {
+function promptIn(text: string, file: string): string | null {
   const [, quoted] = /^# [A-Z]+ [^\n]*?: "([^\n]*)"\n/.exec(text) ?? []
   if (quoted !== undefined) return quoted
   if (text.startsWith('# ') || !/^\s*messages:/m.test(text)) return null
   const prompt = subjectOf(requestIn(text, file)).prompt?.trim().replace(/\s+/g, ' ')
-  return prompt?.slice(0, LONGEST_SAID) ?? null
+  return prompt?.slice(0, LONGEST_PROMPT) ?? null
 }

@@ -1,4 +1,4 @@
-/** Splits a body into its texts. Each may contain a secret, wherever the network or the model has cut it. */
+/** Splits a body into its texts, each joined from the pieces into which the network or the model has cut it, since a secret may cross a cut. */
 import { isUtf8 } from 'node:buffer'
 import { characterStart, eventsIn, linesIn } from '../completions/events.js'
 import { jsonOf } from '../core/json.js'
@@ -31,7 +31,7 @@ export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
 export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly TextPassage[]> {
   const { passages, add, addPlain, endPlain } = collectPassages(body, isSuspicious)
   const isOnLines = isDocument(body.latin1)
-  for (const { start, end } of placesOfEvents(body)) {
+  for (const { start, end } of rangesOfEvents(body)) {
     yield
     const event = body.latin1.slice(start, end)
     const json = isDocument(event) ? event : event.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
@@ -89,7 +89,7 @@ function collectPassages(body: Body, isSuspicious: boolean) {
 
 /** Removes the tokens in logprobs. They repeat the text, token by token, with bytes and alternatives. */
 export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly Edit[]> {
-  const documents = isEvents ? placesOfEvents(body) : [{ start: 0, end: body.latin1.length }]
+  const documents = isEvents ? rangesOfEvents(body) : [{ start: 0, end: body.latin1.length }]
   const edits: Edit[] = []
   for (const { start, end } of documents) {
     yield
@@ -98,7 +98,7 @@ export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly E
     const json = isDocument(document) ? document : document.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
     if (parsed(json) === undefined) continue
     for (const text of jsonTexts(json)) {
-      if (!isOfToken(text)) continue
+      if (!isLogprobToken(text)) continue
       const bytes = Buffer.from(text.kind === 'number' ? '0' : '')
       edits.push({ start: start + text.start, end: start + text.end, bytes })
     }
@@ -106,7 +106,7 @@ export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly E
   return edits
 }
 
-const isOfToken = ({ path, kind }: JsonText) =>
+const isLogprobToken = ({ path, kind }: JsonText) =>
   path.includes('logprobs') && (kind === 'number' ? path.at(-2) === 'bytes' : path.at(-1) === 'token')
 
 const blank = (text: string) => ' '.repeat(text.length)
@@ -123,7 +123,7 @@ function parsed(json: string): unknown {
 }
 
 /** The positions of the events, or of the lines if each line is a document. */
-function placesOfEvents({ bytes, latin1 }: Body): readonly { readonly start: number; readonly end: number }[] {
+function rangesOfEvents({ bytes, latin1 }: Body): readonly { readonly start: number; readonly end: number }[] {
   const events = isDocument(latin1) ? linesIn(bytes) : eventsIn(bytes)
   let end = 0
   return events.map(event => {
@@ -153,22 +153,22 @@ export interface Body {
 /** Pieces of literal bytes. They are cut at chunk boundaries, so that unchanged bytes can stay in their chunk. */
 function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
   const { bytes, latin1, borders } = body
-  const said = latin1.slice(start, end)
-  const isAscii = !/[\x80-\xff]/.test(said)
+  const text = latin1.slice(start, end)
+  const isAscii = !/[\x80-\xff]/.test(text)
   const written = isAscii || body.isUtf8 || isUtf8(bytes.subarray(start, end)) ? 'utf8' : 'latin1'
   const inside = bordersInside(borders, start, end)
-  // A letter that crosses a border is a piece of its own.
-  const cuts = written === 'utf8' ? inside.flatMap(cut => [characterStart(bytes, cut), letterEnd(bytes, cut)]) : inside
-  if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text: said, written }] : []
+  // A character that crosses a border is a piece of its own.
+  const cuts = written === 'utf8' ? inside.flatMap(cut => [characterStart(bytes, cut), characterEnd(bytes, cut)]) : inside
+  if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text, written }] : []
   return [start, ...cuts].flatMap((from, i) => {
     const to = cuts[i] ?? end
     return from < to ? [{ start: from, end: to, text: bytes.toString(written, from, to), written }] : []
   })
 }
 
-function letterEnd(bytes: Buffer, place: number): number {
-  let end = place
-  while (characterStart(bytes, end) < place && end < bytes.length) end++
+function characterEnd(bytes: Buffer, index: number): number {
+  let end = index
+  while (characterStart(bytes, end) < index && end < bytes.length) end++
   return end
 }
 
@@ -179,17 +179,17 @@ function jsonPieces(body: Body, start: number, end: number): readonly Piece[] {
   const inside = body.latin1.slice(start, end)
   if (!inside.includes('\\')) return plainPieces(body, start, end)
   const pieces: Piece[][] = []
-  let at = start
+  let position = start
   for (const { 0: code, index } of inside.matchAll(escapes)) {
     const from = start + index
     const to = from + code.length
     pieces.push([
-      ...plainPieces(body, at, from),
+      ...plainPieces(body, position, from),
       { start: from, end: to, text: JSON.parse(`"${code}"`), written: 'json' },
     ])
-    at = to
+    position = to
   }
-  return [...pieces.flat(), ...plainPieces(body, at, end)]
+  return [...pieces.flat(), ...plainPieces(body, position, end)]
 }
 
 /** The edit for a piece whose text has changed, escaped again inside of a JSON string. */
@@ -212,36 +212,36 @@ function bordersInside(borders: readonly number[], start: number, end: number): 
   return borders.slice(low, last)
 }
 
-/** Fields that are sent whole in each event. */
-const wholes = new Set<unknown>(['type', 'role', 'id'])
+/** Fields of a delta that are sent whole in each event. */
+const unsplitFields = new Set<unknown>(['type', 'role', 'id'])
 
-/** The fields in which Ollama sends its answer piece by piece, as one document per line. */
-const onLines = new Set(['message.content', 'message.thinking', 'response', 'thinking'])
+/** The fields in which Ollama sends its answer piece by piece, in one document per line. */
+const ollamaFields = new Set(['message.content', 'message.thinking', 'response', 'thinking'])
 
 /**
- * The name of the text to which a part belongs; `undefined` for values that stand alone, such as a model's name, which
+ * The name of the text to which a fragment belongs; `undefined` for values that stand alone, such as a model's name, which
  * must not be joined. `event` is the object that contains `path`. `isOnLine` says whether it is a document on its own
  * line.
  */
 function runningText(event: unknown, path: JsonText['path'], isOnLine: boolean): string | undefined {
-  if (!isPart(path, isOnLine)) return undefined
+  if (!isFragment(path, isOnLine)) return undefined
   const { type, index, output_index, content_index } = fieldsOf(event)
   return JSON.stringify([type, index, output_index, content_index, ...steps(event, path)])
 }
 
-function isPart(path: JsonText['path'], isOnLine: boolean): boolean {
-  if (path.includes('delta')) return !wholes.has(path.at(-1))
+function isFragment(path: JsonText['path'], isOnLine: boolean): boolean {
+  if (path.includes('delta')) return !unsplitFields.has(path.at(-1))
   if (path[0] === 'choices') return path.at(-1) === 'text'
-  return isOnLine && onLines.has(path.join('.'))
+  return isOnLine && ollamaFields.has(path.join('.'))
 }
 
 /** The path with list positions replaced by the `index` field, since each choice comes in events of its own. */
 function steps(event: unknown, path: JsonText['path']): readonly unknown[] {
-  let at = event
+  let node = event
   return path.map(step => {
-    at = fieldsOf(at)[step]
+    node = fieldsOf(node)[step]
     if (typeof step === 'string') return step
-    return fieldsOf(at).index ?? step
+    return fieldsOf(node).index ?? step
   })
 }
 
@@ -261,26 +261,28 @@ export interface Edit {
  */
 export function* edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): Sliced<readonly RecordedChunk[]> {
   const sorted = edits.toSorted(byStart)
-  const written: RecordedChunk[] = []
+  const result: RecordedChunk[] = []
   let next = 0
-  let gone = 0
+  let removedUntil = 0
   let chunkStart = 0
   for (const chunk of chunks) {
     yield
     const start = chunkStart
     const end = start + chunk.bytes.length
     chunkStart = end
-    const kept: Buffer[] = []
-    let at = Math.min(end, Math.max(start, gone))
+    const parts: Buffer[] = []
+    let position = Math.min(end, Math.max(start, removedUntil))
     for (let edit = sorted[next]; edit && edit.start < end; edit = sorted[++next]) {
-      kept.push(chunk.bytes.subarray(at - start, edit.start - start), edit.bytes)
-      gone = edit.end
-      at = Math.min(end, gone)
+      parts.push(chunk.bytes.subarray(position - start, edit.start - start), edit.bytes)
+      removedUntil = edit.end
+      position = Math.min(end, removedUntil)
     }
-    const isAsItWas = kept.length === 0 && at === start
-    written.push(isAsItWas ? chunk : { ...chunk, bytes: Buffer.concat([...kept, chunk.bytes.subarray(at - start)]) })
+    const isUnchanged = parts.length === 0 && position === start
+    result.push(
+      isUnchanged ? chunk : { ...chunk, bytes: Buffer.concat([...parts, chunk.bytes.subarray(position - start)]) },
+    )
   }
-  return written
+  return result
 }
 
 export const byStart = (a: Edit, b: Edit) => a.start - b.start

@@ -39,8 +39,8 @@ export async function recordingOfPast(past: PastExchange, redact: Redact, maxByt
 
 function captureOf({ exchange, durationMs }: PastExchange, redaction: Redaction): Capture {
   const { outcome, method, startedMs } = exchange
-  const why = objectionTo(exchange, redaction)
-  if (why !== undefined || !outcome?.answer) throw cannotBeRecorded(why ?? 'no answer was sent')
+  const objection = objectionTo(exchange, redaction)
+  if (objection !== undefined || !outcome?.answer) throw cannotBeRecorded(objection ?? 'no answer was sent')
   const { status, complete, beganMs = startedMs, piecesAtMs = [] } = outcome
   const answer = outcome.upstream ?? outcome.answer
   const headMs = beganMs - startedMs
@@ -59,7 +59,7 @@ function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction
   if (isAuth(path)) return 'it is a request to the auth backend, whose answers are never recorded'
   if (!outcome || outcome.status === 0 || !outcome.answer) return 'no answer was sent'
   if (outcome.error !== undefined) {
-    return `its answer is an error of Standin's own (${redaction.text(outcome.error).replace(/[.!?]+$/, '')}). A rule can say the same`
+    return `its answer is an error of Standin's own (${redaction.text(outcome.error).replace(/[.!?]+$/, '')}). A rule can give the same answer`
   }
   if (!endpoint) return 'it is not a request to an endpoint of the platform'
   if (outcome.fault?.isSpoilt) return 'a fault changed its answer'
@@ -70,19 +70,19 @@ function objectionToAnswer({ answer: delivered, upstream, complete }: Outcome): 
   const answer = upstream ?? delivered
   // A client may hang up after [DONE]. Whether the answer is complete shows in what the live platform sent.
   if (answer?.kind !== 'upstream') return complete ? undefined : 'its answer broke off'
-  const kept = answer.beginning.reduce((sum, { length }) => sum + length, 0)
-  return answer.bytes > kept
-    ? `the journal has only the beginning of its answer (${kept} of ${answer.bytes} bytes). Repeat the request in mode record`
+  const keptBytes = answer.beginning.reduce((sum, { length }) => sum + length, 0)
+  return answer.bytes > keptBytes
+    ? `the journal has only the beginning of its answer (${keptBytes} of ${answer.bytes} bytes). Repeat the request in mode record`
     : undefined
 }
 
-/** When the pieces were sent after the head, as far as known, and when the answer ended. */
+/** When the pieces were sent, as far as known, and when the answer ended, both counted from the head. */
 interface PieceTimes {
   readonly piecesAtMs: readonly number[]
   readonly endMs: number
 }
 
-/** The chunks of a body; for a live answer, as much as was kept. */
+/** The chunks of a body; of a live answer, those that the journal has. */
 export function chunksOf(answer: Reply | UpstreamResponse, times: PieceTimes): readonly RecordedChunk[] {
   if (answer.kind === 'upstream') return timed(answer.beginning, times)
   const { body, again, contentType } = answer
@@ -101,11 +101,11 @@ function piecesOf({ head, before, pieces, after, tail, bytewise }: Paced): reado
   })
 }
 
-/** A recorded rhythm has a time for each piece. */
+/** A replayed stream has a time for each piece. */
 const inRhythm = ({ atMs, pieces }: Paced, times: PieceTimes): PieceTimes =>
   atMs?.length === pieces.length ? { ...times, piecesAtMs: atMs } : times
 
-/** Spreads the known times over all pieces, since some left together or were not timed. */
+/** Spreads the known times over all pieces, since some were sent together or were not timed. */
 function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: PieceTimes): readonly RecordedChunk[] {
   const known = piecesAtMs.length === 0 ? [0] : [...piecesAtMs]
   if (known.length >= MOST_PIECES_TIMED && pieces.length > known.length) known.push(endMs)
@@ -114,9 +114,9 @@ function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: PieceTimes): re
     .filter(({ bytes }) => bytes.length > 0)
 }
 
-/** The time at `part` of the way, from 0 to 1. */
-function spread(times: readonly number[], part: number): number {
-  const at = part * (times.length - 1)
-  const [before, after] = [times[Math.floor(at)] ?? 0, times[Math.ceil(at)] ?? 0]
-  return before + (after - before) * (at - Math.floor(at))
+/** The time at a fraction of the way, from 0 to 1. */
+function spread(times: readonly number[], fraction: number): number {
+  const index = fraction * (times.length - 1)
+  const [before, after] = [times[Math.floor(index)] ?? 0, times[Math.ceil(index)] ?? 0]
+  return before + (after - before) * (index - Math.floor(index))
 }

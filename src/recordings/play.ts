@@ -4,7 +4,7 @@ import { isObject } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import { streamOf, wholeOf, withUsage } from './convert.js'
 import { callOf } from './json-rpc.js'
-import { underIdsOf } from './json-rpc-answer.js'
+import { withIdsOf } from './json-rpc-answer.js'
 import { bodyOf, isStream, type RecordedRequest, type RecordedResponse, type Recording } from './recording.js'
 
 /** A reply, and how long to wait before it begins. */
@@ -17,67 +17,67 @@ export interface DelayedReply {
  * `speed` 1 is the recorded speed, 2 is twice as fast, and 0 means no pauses. An answer that broke off breaks off
  * again.
  */
-export function played(response: RecordedResponse, speed: number, file: string): DelayedReply {
-  const slowed = (ms: number) => (speed === 0 ? 0 : ms / speed)
+export function delayedReplyOf(response: RecordedResponse, speed: number, file: string): DelayedReply {
+  const scaled = (ms: number) => (speed === 0 ? 0 : ms / speed)
   const { status, headMs, endMs, complete } = response
   const contentType = headersOf(response, name => name === 'content-type')[1] ?? ''
   const reply: Reply = {
     ...{ kind: 'reply', status, contentType, answeredBy: { kind: 'recording', file }, isRecorded: true },
     ...(complete ? {} : { fault: { cutAfterBytes: Math.max(1, bodyOf(response).length) } }),
-    ...bodyAndHeaders(response, speed, slowed),
+    ...bodyAndHeaders(response, speed, scaled),
   }
   // A whole answer is sent at once, so it begins when the recorded one ended.
-  return { reply, afterMs: slowed(isStream(response) ? headMs : headMs + endMs) }
+  return { reply, afterMs: scaled(isStream(response) ? headMs : headMs + endMs) }
 }
 
-function bodyAndHeaders(response: RecordedResponse, speed: number, slowed: (ms: number) => number) {
-  const headers = headersOf(response, name => !notPlayed.has(name))
-  if (isStream(response) && speed !== 0) return { headers, body: rhythm(response, slowed) }
+function bodyAndHeaders(response: RecordedResponse, speed: number, scaled: (ms: number) => number) {
+  const headers = headersOf(response, name => !droppedHeaders.has(name))
+  if (isStream(response) && speed !== 0) return { headers, body: rhythm(response, scaled) }
   const bytes = bodyOf(response)
-  // An incomplete answer gets no length that would make it look complete.
+  // An incomplete answer gets no Content-Length, which would make it look complete.
   if (isStream(response) || !response.complete) return { headers, body: bytes }
   const text = bytes.toString('utf8')
   if (Buffer.from(text).equals(bytes)) return { headers, body: text }
   return { headers: [...headers, 'content-length', String(bytes.length)], body: bytes }
 }
 
-/** The type has its own field in a reply. A cookie is only a placeholder, but browsers would store it. */
-const notPlayed: ReadonlySet<string> = new Set(['content-type', 'set-cookie'])
+/** The content type has its own field in a reply. Recorded cookies are only placeholders, but browsers would store them. */
+const droppedHeaders: ReadonlySet<string> = new Set(['content-type', 'set-cookie'])
 
 /** As node's flat array. */
 const headersOf = ({ headers }: RecordedResponse, isWanted: (name: string) => boolean): readonly string[] =>
   headers.flatMap(([name, value]) => (isWanted(name) ? [name, value] : []))
 
-/** Cached, since the journal keeps what was played and need not hold it twice. */
-const known = new WeakMap<RecordedResponse['chunks'], readonly string[]>()
+/** Cached, so that the journal does not hold the pieces once for each replay. */
+const pieceCache = new WeakMap<RecordedResponse['chunks'], readonly string[]>()
 
 function piecesOf(chunks: RecordedResponse['chunks']): readonly string[] {
-  const pieces = known.get(chunks) ?? [...chunks.map(({ bytes }) => bytes.toString('latin1')), '']
-  known.set(chunks, pieces)
+  const pieces = pieceCache.get(chunks) ?? [...chunks.map(({ bytes }) => bytes.toString('latin1')), '']
+  pieceCache.set(chunks, pieces)
   return pieces
 }
 
-function rhythm({ chunks, endMs }: RecordedResponse, slowed: (ms: number) => number): Paced {
+function rhythm({ chunks, endMs }: RecordedResponse, scaled: (ms: number) => number): Paced {
   return {
     ...{ head: '', before: '', after: '', tail: '', pace: unpaced, bytewise: true },
-    // An empty last piece, because the end has its own time.
+    // With an empty last piece, because the end has its own time.
     pieces: piecesOf(chunks),
-    atMs: [...chunks.map(({ atMs }) => slowed(atMs)), slowed(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
+    atMs: [...chunks.map(({ atMs }) => scaled(atMs)), scaled(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
 }
 
 /** The same stream, which stays open after its last event. */
-export function keptOpen(reply: Reply): Reply {
+export function withOpenEnd(reply: Reply): Reply {
   const { body } = reply
   const { pieces, atMs = [] }: Pick<Paced, 'pieces' | 'atMs'> =
     typeof body === 'object' && 'pieces' in body ? body : { pieces: [Buffer.from(body).toString('latin1')] }
   const decoder = new TextDecoder()
   const texts = pieces.map(piece => decoder.decode(Buffer.from(piece, 'latin1'), { stream: true }))
-  const open: OpenBody = {
+  const endlessBody: OpenBody = {
     ...{ head: '', before: '', pieces: [], after: '', tail: '', pace: unpaced, isEndless: true },
     play: sink => playAt(texts, atMs, sink),
   }
-  return { ...reply, body: open }
+  return { ...reply, body: endlessBody }
 }
 
 /** Writes each text at its time. Returns a function that stops it. */
@@ -98,17 +98,18 @@ function playAt(texts: readonly string[], atMs: readonly number[], sink: { write
 }
 
 /** Returns `undefined` if the recording cannot be converted faithfully. */
-export function inForm(wanted: RecordedRequest, recording: Recording): RecordedResponse | undefined {
+export function inFormatOf(wanted: RecordedRequest, recording: Recording): RecordedResponse | undefined {
   const { request, response } = recording
-  if (callOf(request) !== undefined) return underIdsOf(wanted, recording)
-  const [form, recorded] = [formOf(wanted), formOf(request)]
-  const isSame = form.stream === recorded.stream && form.includeUsage === recorded.includeUsage
+  if (callOf(request) !== undefined) return withIdsOf(wanted, recording)
+  const [wantedFormat, recordedFormat] = [formatOf(wanted), formatOf(request)]
+  const isSame =
+    wantedFormat.stream === recordedFormat.stream && wantedFormat.includeUsage === recordedFormat.includeUsage
   if (isSame || response.status >= 400) return response
-  if (!form.stream) return wholeOf(response)
-  return isStream(response) ? withUsage(response, form.includeUsage) : streamOf(response, form)
+  if (!wantedFormat.stream) return wholeOf(response)
+  return isStream(response) ? withUsage(response, wantedFormat.includeUsage) : streamOf(response, wantedFormat)
 }
 
-function formOf({ body }: RecordedRequest) {
+function formatOf({ body }: RecordedRequest) {
   const { stream, stream_options: options } = body.kind === 'json' && isObject(body.value) ? body.value : {}
   return {
     stream: stream === true,

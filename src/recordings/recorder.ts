@@ -1,4 +1,4 @@
-/** Records the live platform's answers while they pass. Nothing is written before the client has its answer. */
+/** Records the live platform's answers while they are proxied. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { createPauses, inSlices, othersTurn } from '../core/work.js'
 import type { Redact, Redaction } from '../redact/index.js'
@@ -6,7 +6,7 @@ import { createResponseBuffer, type ResponseBuffer } from './gathered.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import { type RequestIdentity, redactedRequest } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
-import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
+import { type Capture, hasDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
@@ -36,20 +36,20 @@ const MOST_OF_ONE_REQUEST = 100
  */
 const BUSY = 5
 const PAUSE_MS = 10
-/** With more recordings in memory than this, none waits any longer. */
+/** With more recordings in memory than this, none waits for a quieter moment. */
 const MOST_WAITING = 2000
 /**
- * Requests that are all new may come in for minutes faster than files are written. Once the recordings in memory take
- * about this much, further requests wait until some are written.
+ * New requests may arrive faster than files are written, for minutes. Once the recordings in memory take about this
+ * much, further requests wait until some are written.
  */
 const MOST_BYTES = 128 * 1_048_576
-/** What a recording takes until it is written, besides the bytes of its bodies. */
+/** The memory that a recording takes until it is written, besides its bodies. */
 const RECORDING_BYTES = 20_480
 
 /** An exchange that is being recorded. */
 interface OpenRecording {
   readonly exchange: Exchange
-  readonly kept: RecordingFile
+  readonly entry: RecordingFile
   /** The recordings of the same request from earlier runs. */
   readonly earlier: readonly RecordingFile[]
   /** Whether its answer goes on until the client leaves. */
@@ -58,10 +58,10 @@ interface OpenRecording {
   readonly redacted: { readonly request: RecordedRequest; readonly redaction: Redaction } | undefined
 }
 
-/** What was seen of its answer. */
+/** A recorded exchange, and its answer as observed. */
 interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'complete'> {
   readonly recordedAt: string
-  readonly gathered: ResponseBuffer
+  readonly buffer: ResponseBuffer
   readonly isComplete: boolean
 }
 
@@ -72,14 +72,17 @@ export function createRecorder(parts: RecorderParts) {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
     observerOf(exchange: Exchange): NamedObserver | undefined {
       noteRequest()
-      const begun = begin(exchange, parts)
+      const recording = begin(exchange, parts)
       return (
-        begun && watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
+        recording &&
+        observerFor(recording, maxBytes, result =>
+          typeof result === 'string' ? run.notRecorded(result) : write(result),
+        )
       )
     },
     /** Resolves when everything that has ended so far is on disk. */
     flush,
-    /** Resolves when there is memory for another recording. Returns `undefined` if there is. */
+    /** Resolves when there is memory for another recording. Returns `undefined` if there is already. */
     room,
   }
 }
@@ -88,9 +91,9 @@ export function createRecorder(parts: RecorderParts) {
 function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts): OpenRecording | undefined {
   const { request, key, redaction } = identify(exchange)
   if (replyWithoutRecording(exchange, request)) return undefined
-  const there = shelf.of(key)
-  // In mode replay, only what no recording has answered is recorded.
-  const { nth, earlier, isFirst } = run.begin(key, there, exchange.mode === 'replay')
+  const existing = shelf.of(key)
+  // In mode replay, this request is recorded because no recording has answered it.
+  const { nth, earlier, isFirst } = run.begin(key, existing, exchange.mode === 'replay')
   if (save === 'onlyNew' && earlier.length > 0) return undefined
   if (nth > MOST_OF_ONE_REQUEST) {
     if (isFirst || nth === MOST_OF_ONE_REQUEST + 1) {
@@ -99,30 +102,30 @@ function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts
     return undefined
   }
   // A hand-written file name is kept.
-  const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
+  const file = existing.find(other => other.nth === nth)?.file ?? fileOf(request, key, nth)
   return {
-    ...{ exchange, kept: { file, key, nth }, earlier, isEndless: isEndless(exchange, request) },
+    ...{ exchange, entry: { file, key, nth }, earlier, isEndless: isEndless(exchange, request) },
     redacted: redaction && { request, redaction },
   }
 }
 
-/** How many recordings are in memory until they are written, and what they take. */
+/** Counts the recordings that wait to be written, and the memory that they take. */
 function createWaiting() {
-  const forRoom: (() => void)[] = []
+  const roomWaiters: (() => void)[] = []
   let count = 0
   let bytes = 0
   return {
     count: () => count,
-    add(own: number): void {
+    add(recordingBytes: number): void {
       count++
-      bytes += own
+      bytes += recordingBytes
     },
-    remove(own: number): void {
+    remove(recordingBytes: number): void {
       count--
-      bytes -= own
-      if (bytes < MOST_BYTES) for (const resolve of forRoom.splice(0)) resolve()
+      bytes -= recordingBytes
+      if (bytes < MOST_BYTES) for (const resolve of roomWaiters.splice(0)) resolve()
     },
-    room: () => (bytes < MOST_BYTES ? undefined : new Promise<void>(resolve => void forRoom.push(resolve))),
+    room: () => (bytes < MOST_BYTES ? undefined : new Promise<void>(resolve => void roomWaiters.push(resolve))),
   }
 }
 
@@ -147,13 +150,13 @@ function createWriter(parts: RecorderParts) {
     noteRequest(): void {
       requests++
     },
-    write(seen: ObservedAnswer): void {
-      const own = RECORDING_BYTES + (seen.exchange.body?.length ?? 0) + seen.gathered.heldBytes()
-      waiting.add(own)
+    write(answer: ObservedAnswer): void {
+      const recordingBytes = RECORDING_BYTES + (answer.exchange.body?.length ?? 0) + answer.buffer.heldBytes()
+      waiting.add(recordingBytes)
       writing = writing.then(quietMoment).then(() =>
-        keep(seen, parts)
-          .catch(error => failed(seen, error, parts))
-          .finally(() => waiting.remove(own)),
+        save(answer, parts)
+          .catch(error => reportFailure(answer, error, parts))
+          .finally(() => waiting.remove(recordingBytes)),
       )
     },
     room: waiting.room,
@@ -161,24 +164,24 @@ function createWriter(parts: RecorderParts) {
   }
 }
 
-async function keep(seen: ObservedAnswer, parts: RecorderParts): Promise<void> {
-  const { kept, isComplete, gathered, earlier } = seen
+async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void> {
+  const { entry, isComplete, buffer, earlier } = answer
   const { shelf, run } = parts
   // An incomplete answer never replaces a complete one.
-  if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
-  const recording = await recordingOf(seen, parts)
-  if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
-  await shelf.put(kept, recording)
-  run.recorded(kept.file)
+  if (!isComplete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return buffer.drop()
+  const recording = await recordingOf(answer, parts)
+  if (typeof recording === 'string') return run.notRecorded(`${entry.file} was not saved: ${recording}.`)
+  await shelf.put(entry, recording)
+  run.recorded(entry.file)
   // Later recordings from an earlier run belong to another conversation.
-  const later = kept.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
-  for (const old of later) await shelf.remove(old)
+  const laterEntries = entry.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
+  for (const old of laterEntries) await shelf.remove(old)
 }
 
-function failed({ kept, gathered }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
+function reportFailure({ entry, buffer }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
   const { run, report, warn } = parts
-  gathered.drop()
-  const sentence = `${kept.file} is not kept (${error.code ?? error.message}).`
+  buffer.drop()
+  const sentence = `${entry.file} was not saved (${error.code ?? error.message}).`
   run.notRecorded(sentence)
   // A full or read-only disk is not a bug of ours.
   if (error.code === undefined) report(error)
@@ -186,37 +189,37 @@ function failed({ kept, gathered }: ObservedAnswer, error: NodeJS.ErrnoException
 }
 
 /**
- * Collects the answer of an exchange. `over` is called with what was seen, or with the reason why it cannot be saved.
+ * Collects the answer of an exchange. `onEnd` is called with the answer, or with the reason why it cannot be saved.
  */
-function watching(
-  begun: OpenRecording,
+function observerFor(
+  recording: OpenRecording,
   maxBytes: number,
-  over: (seen: ObservedAnswer | string) => void,
+  onEnd: (result: ObservedAnswer | string) => void,
 ): NamedObserver {
-  const { kept } = begun
+  const { entry } = recording
   const recordedAt = nextMoment()
   const startedMs = performance.now()
-  const gathered = createResponseBuffer(maxBytes)
+  const buffer = createResponseBuffer(maxBytes)
   let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
   let isTooLarge = false
   return {
-    file: kept.file,
+    file: entry.file,
     head(status, headers) {
       head = { status, headers, atMs: performance.now() }
     },
     bytes(bytes) {
-      if (head && !isTooLarge) isTooLarge = !gathered.add(bytes, performance.now() - head.atMs)
+      if (head && !isTooLarge) isTooLarge = !buffer.add(bytes, performance.now() - head.atMs)
     },
     end(complete) {
       // There was no answer to save.
-      if (!head || (opensServerStream(begun.exchange) && !hasEvents(gathered.tail()))) return gathered.drop()
-      if (isTooLarge) return over(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
+      if (!head || (opensServerStream(recording.exchange) && !hasEvents(buffer.tail()))) return buffer.drop()
+      if (isTooLarge) return onEnd(`Larger than recordings.maxBytes (${maxBytes}): ${entry.file}.`)
       const { status, headers, atMs } = head
-      over({
-        ...{ ...begun, recordedAt, status, headers, gathered },
+      onEnd({
+        ...{ ...recording, recordedAt, status, headers, buffer },
         headMs: atMs - startedMs,
         endMs: performance.now() - atMs,
-        isComplete: complete || begun.isEndless || hasSaidDone(gathered.tail()),
+        isComplete: complete || recording.isEndless || hasDone(buffer.tail()),
       })
     },
   }
@@ -227,23 +230,23 @@ const MOST_AHEAD_MS = 100
 
 let latestMs = 0
 
-/** Recordings of the same millisecond get different times: their order counts where a field that is ignored later makes them the same. */
+/** Recordings of the same millisecond get different times, since their order counts if a field that is ignored later makes their requests equal. */
 function nextMoment(): string {
   const nowMs = Date.now()
   latestMs = Math.max(nowMs, Math.min(latestMs + 1, nowMs + MOST_AHEAD_MS))
   return new Date(latestMs).toISOString()
 }
 
-/** A server may open its stream and say nothing, or refuse to open it. */
+/** Whether anything was sent: a server may open its stream and send nothing, or refuse to open it. */
 const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
 
-/** Returns the recording, or why there can be none. */
-async function recordingOf(seen: ObservedAnswer, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
-  const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
-  const { request, redaction } = seen.redacted ?? redactedRequest(exchange, redact)
-  const chunks = await gathered.take()
+/** Returns the recording, or why the answer cannot be recorded. */
+async function recordingOf(answer: ObservedAnswer, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
+  const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, buffer } = answer
+  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, redact)
+  const chunks = await buffer.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
-  // Each step is short, but not all of them together: at first their code is not optimized yet.
+  // Each step is short, but all of them together are not, as long as their code is not optimized.
   await othersTurn()
   const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response

@@ -60,7 +60,7 @@ export const bodyOf = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>
 
 export interface Capture {
   readonly status: number
-  /** As received: node's flat array of names and values. */
+  /** As received, in node's flat array of names and values. */
   readonly headers: readonly string[]
   readonly headMs: number
   readonly endMs: number
@@ -76,12 +76,12 @@ export interface Capture {
  */
 export async function responseOf(capture: Capture, mostBytes?: number): Promise<RecordedResponse> {
   const { status, headMs, endMs, complete } = capture
-  const came = await decodedChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), mostBytes)
-  const headers = thoseThatMatter(capture.headers)
+  const chunks = await decodedChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), mostBytes)
+  const headers = recordedHeaders(capture.headers)
   return {
     ...{ status, headers, headMs: rounded(headMs), endMs: rounded(endMs) },
-    chunks: isStream({ headers }) ? came.map(({ atMs, bytes }) => ({ atMs: rounded(atMs), bytes })) : whole(came),
-    complete: complete || hasSaidDone(bodyOf({ chunks: came.slice(-DONE_CHUNKS) })),
+    chunks: isStream({ headers }) ? chunks.map(({ atMs, bytes }) => ({ atMs: rounded(atMs), bytes })) : whole(chunks),
+    complete: complete || hasDone(bodyOf({ chunks: chunks.slice(-DONE_CHUNKS) })),
   }
 }
 
@@ -91,24 +91,24 @@ export const rounded = (ms: number) => Math.round(ms * 10) / 10
 /** The end of a stream arrives in one piece or in a few. */
 const DONE_CHUNKS = 16
 
-/** OpenAI's clients hang up after reading it (peers.md, "client closes at [DONE]"). */
-export const hasSaidDone = (tail: Buffer) => /(^|\n)data: ?\[DONE\]\r?\n/.test(tail.subarray(-1024).toString('latin1'))
+/** Whether `[DONE]` was sent. OpenAI's clients hang up after reading it (peers.md, "client closes at [DONE]"). */
+export const hasDone = (tail: Buffer) => /(^|\n)data: ?\[DONE\]\r?\n/.test(tail.subarray(-1024).toString('latin1'))
 
-/** Joins the chunks of a body that is no stream, however the network cut it. */
+/** Joins the chunks of a body that is not a stream, wherever the network has cut it. */
 function whole(chunks: readonly RecordedChunk[]): readonly RecordedChunk[] {
   const bytes = bodyOf({ chunks })
   return bytes.length === 0 ? [] : [{ atMs: rounded(chunks.at(-1)?.atMs ?? 0), bytes }]
 }
 
 /** Headers about the connection, the time or the route, which would be wrong in a replay. */
-const unkept =
+const droppedHeaders =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|date|age|content-length|content-encoding|server|via|alt-svc|nel|report-to|strict-transport-security|cf-.*|x-envoy-.*|access-control-.*)$/
 
-export function thoseThatMatter(headers: readonly string[]): RecordedResponse['headers'] {
-  const kept: [string, string][] = []
+export function recordedHeaders(headers: readonly string[]): RecordedResponse['headers'] {
+  const recorded: [string, string][] = []
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]?.toLowerCase() ?? ''
-    if (!unkept.test(name)) kept.push([name, headers[i + 1] ?? ''])
+    if (!droppedHeaders.test(name)) recorded.push([name, headers[i + 1] ?? ''])
   }
-  return kept
+  return recorded
 }

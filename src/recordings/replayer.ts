@@ -5,11 +5,11 @@ import type { Exchange } from '../core/exchange.js'
 import { variantsOf } from './canonical.js'
 import type { Ignore } from './ignore.js'
 import { callOf, noServerStream, opensServerStream, replyWithoutRecording } from './json-rpc.js'
-import { inOwnSession } from './json-rpc-answer.js'
+import { withClientSession } from './json-rpc-answer.js'
 import { keyOf, type RequestIdentity } from './key.js'
 import type { RecordingFile } from './names.js'
 import { byPresentKey, candidatesFor, type Nearest, nearest } from './nearest.js'
-import { type DelayedReply, inForm, keptOpen, played } from './play.js'
+import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
 import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
@@ -34,95 +34,97 @@ export interface ReplayerParts {
 }
 
 export type ReplayResult =
-  | { readonly kind: 'found'; readonly played: DelayedReply }
+  | { readonly kind: 'found'; readonly answer: DelayedReply }
   /** `title` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
   | { readonly kind: 'miss'; readonly title: string; readonly why: string; readonly isKnownPath: boolean }
 
 /** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
 export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<ReplayResult> {
   const { shelf, run, identify, ignore, written } = parts
-  const choosing: Choosing = { ...parts, warned: new Set() }
+  const state: SearchState = { ...parts, warned: new Set() }
   return async exchange => {
     const identified = identify(exchange)
     const reply = replyWithoutRecording(exchange, identified.request)
-    if (reply) return { kind: 'found', played: { reply, afterMs: 0 } }
+    if (reply) return { kind: 'found', answer: { reply, afterMs: 0 } }
     // Counted before the first await, so that answers follow the order of the requests.
     const count = run.count(exchange.scope, identified.key)
     await shelf.ready()
-    const found = await search(identified, count, choosing, shelf.of)
+    const found = await search(identified, count, state, shelf.of)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.
     await written()
     await shelf.refresh()
-    const again = await search(identified, count, choosing, shelf.of)
-    if (again?.kind === 'found') return forClient(again, exchange)
-    if (opensServerStream(exchange)) return { kind: 'found', played: { reply: noServerStream(), afterMs: 0 } }
-    const candidates = again ? [] : await candidatesFor(identified.request, shelf)
-    const ofPresentKey = byPresentKey(candidates, ignore)
-    const renamed = again ?? (await search(identified, count, choosing, ofPresentKey))
-    if (renamed?.kind === 'found') return forClient(renamed, exchange)
-    const near = renamed ? undefined : nearest(identified.request, candidates, ignore)
-    exchange.nearest = near && { file: near.kept.file, differences: near.differences }
-    const why = renamed ? `${renamed.why}${adviceOn(ofPresentKey(identified.key))}` : whyNot(near)
+    const refreshed = await search(identified, count, state, shelf.of)
+    if (refreshed?.kind === 'found') return forClient(refreshed, exchange)
+    if (opensServerStream(exchange)) return { kind: 'found', answer: { reply: noServerStream(), afterMs: 0 } }
+    const candidates = refreshed ? [] : await candidatesFor(identified.request, shelf)
+    const recordingsOf = byPresentKey(candidates, ignore)
+    const outcome = refreshed ?? (await search(identified, count, state, recordingsOf))
+    if (outcome?.kind === 'found') return forClient(outcome, exchange)
+    const closest = outcome ? undefined : nearest(identified.request, candidates, ignore)
+    const nearestRecording = closest && { file: closest.entry.file, differences: closest.differences }
+    const why = outcome ? `${outcome.why}${adviceOn(recordingsOf(identified.key))}` : whyNot(closest)
     const { method, path } = identified.request
-    const { scope, nearest: closest } = exchange
-    run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest: closest }, exchange)
+    exchange.nearest = nearestRecording
+    const at = new Date().toISOString()
+    run.missed({ at, scope: exchange.scope, method, path, reason: why, nearest: nearestRecording }, exchange)
     const title = callOf(identified.request) ?? `${method} ${exchange.path}`
-    return { kind: 'miss', title, why, isKnownPath: (renamed ?? near) !== undefined }
+    return { kind: 'miss', title, why, isKnownPath: (outcome ?? closest) !== undefined }
   }
 }
 
 /** Sessions belong to a client, not to a recording. A session's own stream stays open, because clients reopen one that ends. */
-function forClient({ kind, played }: Extract<ReplayResult, { kind: 'found' }>, exchange: Exchange): ReplayResult {
-  const reply = inOwnSession(played.reply, exchange)
-  return { kind, played: { ...played, reply: opensServerStream(exchange) ? keptOpen(reply) : reply } }
+function forClient({ kind, answer }: Extract<ReplayResult, { kind: 'found' }>, exchange: Exchange): ReplayResult {
+  const reply = withClientSession(answer.reply, exchange)
+  return { kind, answer: { ...answer, reply: opensServerStream(exchange) ? withOpenEnd(reply) : reply } }
 }
 
-interface Choosing extends ReplayerParts {
+/** What a search needs. */
+interface SearchState extends ReplayerParts {
   /** The files for which the age warning was already given. */
   readonly warned: Set<string>
 }
 
-/** Finds the same request among those `of` a key, or one whose answer can be converted to the requested format. */
+/** Finds a recording of the request, or one whose answer can be converted to the requested format. `recordingsOf` returns those of a key. */
 async function search(
   { request, key }: RequestIdentity,
   count: number,
-  parts: Choosing,
-  of: Shelf['of'],
+  parts: SearchState,
+  recordingsOf: Shelf['of'],
 ): Promise<ReplayResult | Unfit | undefined> {
-  const own = await choose(of(key), count, request, parts)
-  if (own?.kind === 'found') return own
-  let reason = own
+  const exact = await choose(recordingsOf(key), count, request, parts)
+  if (exact?.kind === 'found') return exact
+  let reason = exact
   for (const variant of variantsOf(request)) {
-    const found = await choose(of(keyOf(variant, parts.ignore)), count, request, parts)
+    const found = await choose(recordingsOf(keyOf(variant, parts.ignore)), count, request, parts)
     if (found?.kind === 'found') return found
     reason ??= found
   }
   return reason
 }
 
-/** Chooses among recordings of the same request after `count` others were replayed. */
+/** Chooses one of several recordings of the same request, which was sent `count` times before. */
 async function choose(
   same: readonly RecordingFile[],
   count: number,
   request: RecordedRequest,
-  parts: Choosing,
+  parts: SearchState,
 ): Promise<Extract<ReplayResult, { kind: 'found' }> | Unfit | undefined> {
   if (same.length === 0) return undefined
-  const looked = await Promise.all(same.map(kept => look(kept, parts)))
-  const fit = looked.filter(one => one.kind === 'fit')
-  const [first] = looked
+  const results = await Promise.all(same.map(entry => load(entry, parts)))
+  const fit = results.filter(one => one.kind === 'fit')
+  const [first] = results
   if (fit.length === 0 && first?.kind === 'unfit') return first
-  const turn = turnOf(count, fit.length, parts.afterLast)
-  if (turn === undefined) return unfit(`All ${fit.length} recordings of this request have already been replayed.`)
-  const { file, recording } = fit[turn] as (typeof fit)[number]
-  const response = inForm(request, recording)
+  const index = turnOf(count, fit.length, parts.afterLast)
+  if (index === undefined) return unfit(`All ${fit.length} recordings of this request have already been replayed.`)
+  const { file, recording } = fit[index] as (typeof fit)[number]
+  const response = inFormatOf(request, recording)
   if (!response) return unfit(`${file} cannot be converted to the requested format.`)
   parts.run.served(file)
-  return { kind: 'found', played: played(response, parts.speed, file) }
+  return { kind: 'found', answer: delayedReplyOf(response, parts.speed, file) }
 }
 
-/** Which of several recordings is next. */
+/** The index of the recording to replay; `undefined` for a miss. */
 function turnOf(count: number, length: number, afterLast: ReplayerParts['afterLast']): number | undefined {
   if (count < length) return count
   switch (afterLast) {
@@ -136,7 +138,7 @@ function turnOf(count: number, length: number, afterLast: ReplayerParts['afterLa
 }
 
 /** Returns a recording, or why it cannot be replayed. */
-async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stale, warn, warned }: Choosing) {
+async function load({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stale, warn, warned }: SearchState) {
   let recording: Recording
   try {
     recording = await shelf.read(file)
@@ -149,18 +151,18 @@ async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stal
   }
   const ageMs = Date.now() - Date.parse(recording.recordedAt)
   if (maxAgeMs === 0 || !(ageMs > maxAgeMs)) return { kind: 'fit', file, recording } as const
-  const old = `${file} is ${inDays(ageMs)} old, more than recordings.maxAge. Record it again.`
-  if (stale === 'fail') return unfit(old)
-  if (!warned.has(file)) warn(old)
+  const tooOld = `${file} is ${ageInWords(ageMs)} old, more than recordings.maxAge. Record it again.`
+  if (stale === 'fail') return unfit(tooOld)
+  if (!warned.has(file)) warn(tooOld)
   warned.add(file)
   return { kind: 'fit', file, recording } as const
 }
 
-/** A recording under the present key hides those under an outdated one (byPresentKey). */
+/** Recordings under the present key take precedence over those under an outdated one (byPresentKey). */
 function adviceOn([first, ...others]: readonly RecordingFile[]): string {
   if (!first) return ''
   const files = others.length === 0 ? first.file : `${first.file} and ${others.length} more`
-  return ` The name of ${files} is outdated: run "standin recordings rename", or what is recorded next is played instead.`
+  return ` The name of ${files} is outdated: run "standin recordings rename", or the next recording of this request is replayed instead.`
 }
 
 /** A recording exists but cannot be replayed. The reason is a sentence. */
@@ -169,26 +171,26 @@ type Unfit = ReturnType<typeof unfit>
 
 const DAY_MS = 86_400_000
 
-function inDays(ms: number): string {
+function ageInWords(ms: number): string {
   const days = Math.floor(ms / DAY_MS)
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} minutes`
   if (days < 1) return `${Math.floor(ms / 3_600_000)} hours`
   return days === 1 ? 'a day' : `${days} days`
 }
 
-function whyNot(near: Nearest | undefined): string {
-  if (!near) return 'Nothing is recorded for it.'
-  const [first, ...others] = near.differences
-  const nearestIs = `The nearest is ${near.kept.file}`
+function whyNot(closest: Nearest | undefined): string {
+  if (!closest) return 'Nothing is recorded for it.'
+  const [first, ...others] = closest.differences
+  const nearestIs = `The nearest is ${closest.entry.file}`
   if (!first) return `${nearestIs}.`
   const { field, recorded, asked } = first
-  const [there, here] = sideBySide(recorded ?? '', asked ?? '', SHOWN)
-  const more =
+  const [recordedText, askedText] = sideBySide(recorded ?? '', asked ?? '', SHOWN_LENGTH)
+  const otherFields =
     others.length === 0 ? '' : ` ${others.length} more ${others.length === 1 ? 'field differs' : 'fields differ'}.`
-  return `${nearestIs}; there ${field} ${is(recorded, there)}, here it ${is(asked, here)}.${more}`
+  return `${nearestIs}; there ${field} ${isText(recorded, recordedText)}, here it ${isText(asked, askedText)}.${otherFields}`
 }
 
 /** At most this much of each value is shown in one line. */
-const SHOWN = 60
+const SHOWN_LENGTH = 60
 
-const is = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)
+const isText = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)

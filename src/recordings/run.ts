@@ -14,19 +14,18 @@ const MISSES = 100
 const REASONS = 20
 
 /**
- * For this many requests of a scope, the number of repetitions is known. The least recently used ones start again from
- * zero.
+ * Repetitions are counted for this many requests of a scope. The least recently used ones start again from zero.
  */
 const COUNTED = 10_000
 const none: readonly RecordingFile[] = []
 
 export type Run = ReturnType<typeof createRun>
 
-/** `tell` is called with each miss. Those of exchanges before the last reset are not listed. */
-export function createRun(tell: (miss: Miss) => void, isPast: Scopes['isPast'] = () => false) {
+/** `onMiss` is called with each miss. Misses of exchanges from before the last reset are not listed. */
+export function createRun(onMiss: (miss: Miss) => void, isPast: Scopes['isPast'] = () => false) {
   const counts = createByScope(() => new LRUCache<string, number>({ max: COUNTED }))
-  const begun = new Map<string, number>()
-  const earlier = new Map<string, readonly RecordingFile[]>()
+  const recordingCounts = new Map<string, number>()
+  const earlierEntries = new Map<string, readonly RecordingFile[]>()
   const { missed, ...receipt } = createReceipt()
   let misses: Miss[] = []
 
@@ -35,23 +34,23 @@ export function createRun(tell: (miss: Miss) => void, isPast: Scopes['isPast'] =
     /** How many times a request was sent in a scope before this one. */
     count: (scope: string, key: string): number => countUp(counts.get(scope), key),
     /**
-     * Begins another recording of a request whose recordings on disk are `there`. Returns its number, the recordings of
-     * earlier runs, and whether it is the first in this run. After a miss, it comes after those if they were replayed,
-     * and replaces them if not.
+     * Begins another recording of a request, with the `existing` ones on disk. Returns its number, the recordings of
+     * earlier runs, and whether it is the first in this run. It replaces those of earlier runs, unless it is made after
+     * a miss and they were replayed; then it is added after them.
      */
-    begin(key: string, there: readonly RecordingFile[], afterMiss = false) {
-      const isFirst = !begun.has(key)
-      if (isFirst && there.length > 0) {
-        earlier.set(key, there)
-        const isContinued = afterMiss && there.some(({ file }) => receipt.isUsed(file))
-        if (isContinued) begun.set(key, Math.max(...there.map(({ nth }) => nth)))
+    begin(key: string, existing: readonly RecordingFile[], afterMiss = false) {
+      const isFirst = !recordingCounts.has(key)
+      if (isFirst && existing.length > 0) {
+        earlierEntries.set(key, existing)
+        const isContinued = afterMiss && existing.some(({ file }) => receipt.isUsed(file))
+        if (isContinued) recordingCounts.set(key, Math.max(...existing.map(({ nth }) => nth)))
       }
-      return { nth: countUp(begun, key) + 1, earlier: earlier.get(key) ?? none, isFirst }
+      return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? none, isFirst }
     },
     missed(miss: Miss, exchange: Parameters<Scopes['isPast']>[0]): void {
       missed()
       if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
-      tell(miss)
+      onMiss(miss)
     },
     /** The latest misses, newest first. */
     misses: (): readonly Miss[] => misses,
@@ -63,7 +62,7 @@ export function createRun(tell: (miss: Miss) => void, isPast: Scopes['isPast'] =
   }
 }
 
-/** Returns the count so far. */
+/** Increments a count, and returns what it was before. */
 function countUp(counters: Map<string, number> | LRUCache<string, number>, name: string): number {
   const before = counters.get(name) ?? 0
   counters.set(name, before + 1)
@@ -72,28 +71,28 @@ function countUp(counters: Map<string, number> | LRUCache<string, number>, name:
 
 /** What was replayed, missed and recorded so far. */
 function createReceipt() {
-  const own = new Set<string>()
-  const played = new Set<string>()
+  const recordedFiles = new Set<string>()
+  const replayedFiles = new Set<string>()
   const reasons = new Set<string>()
   const totals = { served: 0, missed: 0, recorded: 0 }
-  const isUsed = (file: string) => played.has(file) || own.has(file)
+  const isUsed = (file: string) => replayedFiles.has(file) || recordedFiles.has(file)
   return {
     served(file: string): void {
       totals.served++
-      played.add(file)
+      replayedFiles.add(file)
     },
     missed(): void {
       totals.missed++
     },
     recorded(file: string): void {
       totals.recorded++
-      own.add(file)
+      recordedFiles.add(file)
     },
     notRecorded(reason: string): void {
       if (reasons.size < REASONS) reasons.add(reason)
     },
     /** Whether a recording was made in this run. */
-    isOwn: (file: string) => own.has(file),
+    isOwn: (file: string) => recordedFiles.has(file),
     /** Whether a recording was replayed or made in this run. */
     isUsed,
     receipt: (all: Iterable<{ readonly file: string }>): RunReceipt => ({

@@ -1,4 +1,4 @@
-/** The recordings of a folder by key. Those that were read are cached for as long as their files do not change. */
+/** The recordings of a folder by key. Once read, a recording is cached for as long as its file does not change. */
 import { LRUCache } from 'lru-cache'
 import { stringifyExact } from '../core/json.js'
 import { questionIn } from './file-text.js'
@@ -11,7 +11,7 @@ export type Shelf = ReturnType<typeof createShelf>
 /** The sizes of the caches: of whole recordings, and of questions alone. */
 const REMEMBERED_BYTES = 64 * 1_048_576
 const REMEMBERED_QUESTIONS_BYTES = 16 * 1_048_576
-/** How long a file is trusted without being checked again. Editing one takes longer. */
+/** How long a cached file is trusted without being checked again. Editing one takes longer. */
 const UNCHECKED_MS = 250
 
 /** Approximately how much memory a recording takes. */
@@ -31,11 +31,11 @@ export function createShelf(folder: Folder) {
   const { put, remove, ...files } = createIndex(folder)
   const recordings = createFileCache({
     ...{ stamp: folder.stamp, read: folder.read, sizeOf },
-    ...{ uncheckedMs: UNCHECKED_MS, most: REMEMBERED_BYTES },
+    ...{ uncheckedMs: UNCHECKED_MS, maxSize: REMEMBERED_BYTES },
   })
   const questions = createFileCache({
     ...{ stamp: folder.stamp, read: async (file: string) => questionIn(await folder.text(file), file) },
-    ...{ sizeOf: sizeOfQuestion, uncheckedMs: UNCHECKED_MS, most: REMEMBERED_QUESTIONS_BYTES },
+    ...{ sizeOf: sizeOfQuestion, uncheckedMs: UNCHECKED_MS, maxSize: REMEMBERED_QUESTIONS_BYTES },
   })
   const forget = (file: string) => {
     recordings.forget(file)
@@ -44,20 +44,20 @@ export function createShelf(folder: Folder) {
   return {
     ...files,
     dir: folder.dir,
-    /** Rejects with a ProblemsError if the file is gone or is no recording. */
+    /** Rejects with a ProblemsError if the file is gone or is not a recording. */
     read: recordings.get,
-    /** Reads a recording without its answer, which takes less time. Rejects with a ProblemsError as well. */
+    /** Reads a recording without its answer, which is faster. Rejects like `read`. */
     question: questions.get,
-    async put(kept: RecordingFile, recording: Recording): Promise<void> {
-      await folder.write(kept.file, recording, kept.key)
-      forget(kept.file)
+    async put(entry: RecordingFile, recording: Recording): Promise<void> {
+      await folder.write(entry.file, recording, entry.key)
+      forget(entry.file)
       await files.ready()
-      put(kept)
+      put(entry)
     },
-    async remove(kept: RecordingFile): Promise<void> {
-      await folder.remove(kept.file)
-      forget(kept.file)
-      remove(kept)
+    async remove(entry: RecordingFile): Promise<void> {
+      await folder.remove(entry.file)
+      forget(entry.file)
+      remove(entry)
     },
   }
 }
@@ -72,7 +72,7 @@ function createIndex(folder: Folder) {
     byKey = grouped(await folder.list())
   }
 
-  const others = ({ key, file }: RecordingFile) => (byKey?.get(key) ?? []).filter(kept => kept.file !== file)
+  const others = ({ key, file }: RecordingFile) => (byKey?.get(key) ?? []).filter(entry => entry.file !== file)
 
   return {
     refresh,
@@ -93,20 +93,20 @@ function createIndex(folder: Folder) {
     },
     /** The recordings of one request, in order. */
     of: (key: string): readonly RecordingFile[] => byKey?.get(key) ?? [],
-    put(kept: RecordingFile): void {
-      const inOrder = [...others(kept), kept].sort((a, b) => a.nth - b.nth)
-      byKey?.set(kept.key, inOrder)
+    put(entry: RecordingFile): void {
+      const inOrder = [...others(entry), entry].sort((a, b) => a.nth - b.nth)
+      byKey?.set(entry.key, inOrder)
     },
-    remove: (kept: RecordingFile) => void byKey?.set(kept.key, others(kept)),
+    remove: (entry: RecordingFile) => void byKey?.set(entry.key, others(entry)),
   }
 }
 
 function grouped(all: readonly RecordingFile[]): Map<string, RecordingFile[]> {
   const byKey = new Map<string, RecordingFile[]>()
-  for (const kept of all) {
-    const same = byKey.get(kept.key)
-    if (same) same.push(kept)
-    else byKey.set(kept.key, [kept])
+  for (const entry of all) {
+    const same = byKey.get(entry.key)
+    if (same) same.push(entry)
+    else byKey.set(entry.key, [entry])
   }
   return byKey
 }
@@ -119,13 +119,13 @@ interface FileCacheParts<T> {
   readonly uncheckedMs: number
   /** How much of the cache a value uses. */
   readonly sizeOf: (value: T) => number
-  readonly most: number
+  readonly maxSize: number
 }
 
 /** Caches what was read from files for as long as the files do not change. */
-export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, most }: FileCacheParts<T>) {
+export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, maxSize }: FileCacheParts<T>) {
   const files = new LRUCache<string, { readonly value: T; readonly stamp: string; checkedMs: number }>({
-    maxSize: most,
+    maxSize,
     sizeCalculation: ({ value }) => sizeOf(value),
   })
   return {

@@ -2,9 +2,9 @@
 import type { Sliced } from '../core/work.js'
 
 /**
- * The text of a value, after a key or as a document of its own. The first line is not indented; all others are, by at
- * least `margin`. Written by hand: this is ten times as fast as the library, which also offers no control over what is
- * literal, quoted or on one line.
+ * The text of a value, after a key or as a document of its own. All lines but the first are indented by at least
+ * `margin`. This is ten times as fast as the library, which also offers no control over what is literal, quoted or on
+ * one line.
  */
 function yamlText(value: unknown, margin = ''): string {
   if (Array.isArray(value) && value.length > 0) return listText(value, margin)
@@ -39,12 +39,12 @@ function listText(list: readonly unknown[], margin: string): string {
 
 const listItem = (item: unknown, margin: string) => `- ${yamlText(item, `${margin}  `)}`
 
-/** `written` is the value's text, indented by the margin that it needs. */
-function fieldText(key: string, value: unknown, margin: string, written: string): string {
+/** `valueText` is the text of the value, indented by the margin that it needs. */
+function fieldText(key: string, value: unknown, margin: string, valueText: string): string {
   const name = isPlain(key) ? key : quoted(key)
   // YAML looks for the colon of a key within 1,024 characters only.
-  const before = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
-  return isBlock(value) ? `${before}\n${margin}  ${written}` : `${before} ${written}`
+  const keyText = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
+  return isBlock(value) ? `${keyText}\n${margin}  ${valueText}` : `${keyText} ${valueText}`
 }
 
 /** Whether the value begins on a new line. */
@@ -56,7 +56,7 @@ const isBlock = (value: unknown) =>
 function scalarText(value: unknown, margin: string): string {
   switch (typeof value) {
     case 'string':
-      return textText(value, `${margin}  `)
+      return stringText(value, `${margin}  `)
     case 'number':
       if (Number.isFinite(value)) return String(value)
       return value > 0 ? '.inf' : '-.inf'
@@ -69,44 +69,44 @@ function scalarText(value: unknown, margin: string): string {
 
 const LONGEST_QUOTED = 60
 
-function textText(text: string, margin: string): string {
+function stringText(text: string, margin: string): string {
   if (isPlain(text)) return text
   if ((text.includes('\n') || text.length > LONGEST_QUOTED) && isLiteral(text)) return literal(text, margin)
   return quotedLines(text, margin)
 }
 
 /**
- * Begins with a letter, so it is no number; has only single spaces; and is no word that any YAML version reads as
- * another type.
+ * Whether it begins with a letter, so that it is not a number, has only single spaces, and is not a word that a YAML
+ * version reads as another type.
  */
 const isPlain = (text: string) =>
   /^[\p{L}_/][^\p{C}\p{Z}]*(?: [^\p{C}\p{Z}#][^\p{C}\p{Z}]*)*$/u.test(text) &&
   !/:(?: |$)/.test(text) &&
   !/^(?:null|true|false|yes|no|on|off|y|n)$/i.test(text)
 
-/** Contains nothing that YAML changes, editors strip, or readers cannot see. */
+/** Whether it contains nothing that YAML changes, editors strip, or readers cannot see. */
 const isLiteral = (text: string) =>
   !/^\s*$|^\n*[ \t]|[ \t](?:\n|$)|[^\n\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u.test(
     text,
   )
 
 function literal(text: string, margin: string): string {
-  const ends = text.endsWith('\n\n') ? '|+' : text.endsWith('\n') ? '|' : '|-'
+  const indicator = text.endsWith('\n\n') ? '|+' : text.endsWith('\n') ? '|' : '|-'
   const lines = text.endsWith('\n') ? text.slice(0, -1) : text
-  return `${ends}\n${margin}${lines.replace(/\n(?=[^\n])/g, `\n${margin}`)}`
+  return `${indicator}\n${margin}${lines.replace(/\n(?=[^\n])/g, `\n${margin}`)}`
 }
 
 /** Each line of the text on its own line. */
 const quotedLines = (text: string, margin: string) =>
   `"${text
     .split(/(?<=\n)(?=.)/s)
-    .map((line, i) => (i > 0 && line.startsWith(' ') ? `\\x20${inside(line.slice(1))}` : inside(line)))
+    .map((line, i) => (i > 0 && line.startsWith(' ') ? `\\x20${escaped(line.slice(1))}` : escaped(line)))
     .join(`\\\n${margin}`)}"`
 
-const quoted = (text: string) => `"${inside(text)}"`
+const quoted = (text: string) => `"${escaped(text)}"`
 
 /** JSON's escapes, and those for characters that JSON keeps but YAML does not allow. */
-const inside = (text: string) =>
+const escaped = (text: string) =>
   JSON.stringify(text)
     .slice(1, -1)
     .replace(

@@ -121,7 +121,7 @@ test('a body that nests too deep is refused, also through aliases', () => {
   const json = `[&a ${nested('')}, &b ${nested('*a ')}, ${nested('*b ')}]`
   const text = `request: { method: POST, path: /v1/files, body: { json: ${json} } }\n${response}`
   for (const read of [recordingIn, requestIn])
-    expect(problemsOf(text, read)).toEqual(['models/a.yaml: This has more than 1100 levels.'])
+    expect(problemsOf(text, read)).toEqual(['models/a.yaml: This is nested more than 1100 levels deep.'])
 })
 
 test('a problem in the request is reported with its position', () => {

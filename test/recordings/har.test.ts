@@ -218,7 +218,7 @@ test.each<[string, unknown, string]>([
   [
     'a relative address',
     inLines(harWith({ ...entry, request: { ...entry.request, url: '/v1/models' } })),
-    mustBe('app.har:23:18: log.entries[0].request.url', 'an address', '/v1/models'),
+    mustBe('app.har:23:18: log.entries[0].request.url', 'a URL', '/v1/models'),
   ],
   [
     'an invalid time',
@@ -242,7 +242,7 @@ test('an invalid entry is left out, and the others keep their positions', () => 
 
 test('a file with many errors reports the first ones and the number of the rest', () => {
   const wrong = Array.from({ length: 30 }, () => ({ ...entry, request: 'GET /' }))
-  expect(() => imported(harWith(...wrong))).toThrow(/log\.entries\[19\][^\n]*\napp\.har: 10 more values are wrong\.$/)
+  expect(() => imported(harWith(...wrong))).toThrow(/log\.entries\[19\][^\n]*\napp\.har: 10 more values are invalid\.$/)
 })
 
 const said = 'data: {"choices":[{"index":0,"delta":{"content":"Grüße – 日本 “€” 😀"}}]}\n\ndata: [DONE]\n\n'
@@ -260,7 +260,7 @@ test.each([
   const har = imported(harWith(stream(text, Buffer.byteLength(right))))
   expect(bodyIn(har)).toBe(right)
   expect(har.remarks).toEqual([
-    'log.entries[0] was saved with its UTF-8 read as Latin-1, as Chromium does; its letters are put right.',
+    'log.entries[0] was saved with its UTF-8 read as Latin-1, as Chromium does; its characters have been restored.',
   ])
 })
 

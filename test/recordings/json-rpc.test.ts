@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dataIn } from '../../src/completions/events.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
-import { underIdsOf } from '../../src/recordings/json-rpc-answer.js'
+import { withIdsOf } from '../../src/recordings/json-rpc-answer.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { bodyOf } from '../../src/recordings/recording.js'
 import { runs } from '../runs.js'
@@ -75,7 +75,7 @@ test('an answer gets the ids of the call, however the network cut it, and ids of
       const borders = [0, ...cuts.sort((a, b) => a - b), bytes.length]
       const chunks = borders.slice(1).map((end, i) => ({ atMs: i, bytes: bytes.subarray(borders[i], end) }))
       const recording = streamed(chunks, asking(call(then)))
-      const response = underIdsOf(asking(call({ id, token })), recording)
+      const response = withIdsOf(asking(call({ id, token })), recording)
       expect(dataIn(bodyOf(response)).map(data => JSON.parse(data))).toEqual(messages({ id, token }))
       expect(response.chunks.map(({ atMs }) => atMs)).toEqual(
         response.chunks.map(({ atMs }) => atMs).toSorted((a, b) => a - b),
@@ -90,7 +90,7 @@ test('a batch gets the ids of its calls, and a body that does not change keeps i
   const body = '[{"jsonrpc":"2.0","id":2,"result":{"n":12345678901234567890}}, {"jsonrpc":"2.0","id":1,"result":{}}]'
   const of = (...ids: unknown[]) => asking(ids.map(id => call({ id })))
   const recording = recorded({ chunks: [{ atMs: 0, bytes: Buffer.from(body) }] }, of(1, 2))
-  const under = (...ids: unknown[]) => bodyOf(underIdsOf(of(...ids), recording)).toString()
+  const under = (...ids: unknown[]) => bodyOf(withIdsOf(of(...ids), recording)).toString()
   expect(under(1, 2)).toBe(body)
   expect(under('x', 'y')).toBe(
     '[{"jsonrpc":"2.0","id":"y","result":{"n":12345678901234567890}},{"jsonrpc":"2.0","id":"x","result":{}}]',

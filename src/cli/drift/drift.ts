@@ -83,15 +83,15 @@ async function look(
   }
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
   const results = await findDrift({
-    ...{ folder, kept, concurrency, update, signal },
+    ...{ folder, entries: kept, concurrency, update, signal },
     credentialFor: path => credentialFor(path, live),
     compare: (recorded, live) =>
       compareTools(recorded.body, live.body) ?? compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
-    ask: askLive(live),
+    send: askLive(live),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
-    begun: file => progress.at(harmless(file)),
-    ended: progress.step,
+    onStart: file => progress.at(harmless(file)),
+    onResult: progress.step,
   }).finally(progress.end)
   return { results, total: kept.length, upstream: upstream.baseUrl }
 }

@@ -26,13 +26,13 @@ export function openRecordings(line: Parameters<typeof load>[0]) {
 export async function readAll<T>({ list }: Folder, flags: Printing, read: (file: string) => Promise<T>) {
   const all = await list()
   const progress = fileProgress(all.length, flags)
-  const readOne = async (kept: RecordingFile) => {
-    progress.at(harmless(kept.file))
+  const readOne = async (entry: RecordingFile) => {
+    progress.at(harmless(entry.file))
     try {
-      return { read: [{ kept, ...(await read(kept.file)) }], broken: [] }
+      return { read: [{ entry, ...(await read(entry.file)) }], broken: [] }
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
-      return { read: [], broken: [{ kept, problems: error.problems }] }
+      return { read: [], broken: [{ entry, problems: error.problems }] }
     }
   }
   const results = await eachWithProgress(all, readOne, progress)

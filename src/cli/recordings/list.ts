@@ -22,16 +22,16 @@ export const commands = {
       const maxAgeMs = ageMsOf(config.recordings.maxAge)
       const { read, broken } = await readAll(folder, line.flags, file => overviewOf(folder, file))
       const now = Date.now()
-      const rows = read.map(({ kept, ...overview }): Row => {
+      const rows = read.map(({ entry, ...overview }): Row => {
         const ageMs = now - Date.parse(overview.recordedAt)
-        return { ...kept, ...overview, ageMs, stale: maxAgeMs > 0 && ageMs > maxAgeMs }
+        return { ...entry, ...overview, ageMs, stale: maxAgeMs > 0 && ageMs > maxAgeMs }
       })
       const groups = [...groupedBy(rows, ({ file }) => path.posix.dirname(file))].map(groupText)
       return {
         data: {
           dir: folder.dir,
           recordings: rows,
-          broken: broken.map(({ kept, problems }) => ({ file: kept.file, problems })),
+          broken: broken.map(({ entry, problems }) => ({ file: entry.file, problems })),
         },
         words: [...groups, `${summary(rows, broken.length, near(folder.dir))}\n`].join('\n'),
       }

@@ -62,13 +62,13 @@ async function movesToday({ folder, ignore }: ReturnType<typeof openRecordings>,
   const moves: Move[] = []
   for (const [key, same] of groupedBy(found, ({ key }) => key)) {
     // Files that already have this key come first, and keep their numbers if those are unique.
-    const ordered = inOrder(same).toSorted((a, b) => Number(a.kept.key !== key) - Number(b.kept.key !== key))
-    const numbers = new Set(broken.flatMap(({ kept }) => (kept.key === key ? [kept.nth] : [])))
-    for (const { kept, request } of ordered) {
-      const nth = kept.key === key && !numbers.has(kept.nth) ? kept.nth : Math.max(0, ...numbers) + 1
+    const ordered = inOrder(same).toSorted((a, b) => Number(a.entry.key !== key) - Number(b.entry.key !== key))
+    const numbers = new Set(broken.flatMap(({ entry }) => (entry.key === key ? [entry.nth] : [])))
+    for (const { entry, request } of ordered) {
+      const nth = entry.key === key && !numbers.has(entry.nth) ? entry.nth : Math.max(0, ...numbers) + 1
       numbers.add(nth)
       const to = fileOf(request, key, nth)
-      if (to !== kept.file) moves.push({ from: kept.file, to })
+      if (to !== entry.file) moves.push({ from: entry.file, to })
     }
   }
   return moves

@@ -15,7 +15,7 @@ const pairs = v.nullish(v.array(pair, 'a list'), [])
 
 const request = open({
   method: v.pipe(text, v.nonEmpty('text that is not empty')),
-  url: v.pipe(text, v.check(URL.canParse, 'an address')),
+  url: v.pipe(text, v.check(URL.canParse, 'a URL')),
   headers: pairs,
   bodySize: numbers,
   // Ours: the path as recorded. It may contain placeholders, which a URL would have to encode.
@@ -104,6 +104,6 @@ function problemsOf(mistakes: readonly Mistake[], origin: string, written: strin
   const more = mistakes.length - MISTAKES_SHOWN
   return [
     ...withPlaces(mistakes.slice(0, MISTAKES_SHOWN), written, origin),
-    ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
+    ...(more > 0 ? [{ origin, sentence: `${more} more values are invalid.` }] : []),
   ]
 }

@@ -7,14 +7,14 @@ import { credentialsOf, type Redact, type Redaction } from '../../redact/index.j
 import type { Ignore } from '../ignore.js'
 import { keyOf, requestOf } from '../key.js'
 import {
-  hasSaidDone,
+  hasDone,
   isStream,
   type RecordedChunk,
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
+  recordedHeaders,
   rounded,
-  thoseThatMatter,
 } from '../recording.js'
 import { redactedResponse } from '../redacted.js'
 import { type Entry, entriesIn } from './form.js'
@@ -31,38 +31,38 @@ export interface ImportResult {
   readonly byKey: ReadonlyMap<string, readonly Recording[]>
   /** How many entries were skipped, by reason. */
   readonly passedOver: ReadonlyMap<Reason, number>
-  /** A sentence for each entry that was incomplete. */
+  /** A sentence for each entry that was incomplete or had to be repaired. */
   readonly remarks: readonly string[]
   /** Problems of entries that were left out. */
   readonly problems: readonly Problem[]
 }
 
-/** Throws a ProblemsError for a file that is no HAR or has no valid entry. `origin` is the name of the file. */
+/** Throws a ProblemsError for a file that is not a HAR file or has no valid entry. `origin` is the name of the file. */
 export function importHar(written: string, origin: string, options: HarOptions): ImportResult {
-  const found = new Map<string, { readonly recording: Recording; readonly nth: number }[]>()
+  const byKey = new Map<string, { readonly recording: Recording; readonly nth: number }[]>()
   const passedOver = new Map<Reason, number>()
   const remarks: string[] = []
 
-  function take(entry: Entry, called: string): void {
+  function addEntry(entry: Entry, label: string): void {
     const place = placeOf(entry.request.url, options.base)
     const reason = typeof place === 'string' ? place : reasonAgainst(entry, place)
     if (typeof place === 'string' || reason) {
-      const why = reason as Reason
-      passedOver.set(why, (passedOver.get(why) ?? 0) + 1)
-      if (bodiless.has(why)) remarks.push(`${called} is ${why}.`)
+      const skipReason = reason as Reason
+      passedOver.set(skipReason, (passedOver.get(skipReason) ?? 0) + 1)
+      if (bodiless.has(skipReason)) remarks.push(`${label} is ${skipReason}.`)
       return
     }
-    const recording = recordingOf(entry, place, options.redact, what => void remarks.push(`${called} ${what}.`))
-    if (!recording.response.complete) remarks.push(`${called} broke off; it is kept as incomplete.`)
+    const recording = recordingOf(entry, place, options.redact, what => void remarks.push(`${label} ${what}.`))
+    if (!recording.response.complete) remarks.push(`${label} broke off; it is kept as incomplete.`)
     const key = keyOf(recording.request, options.ignore)
-    const same = found.get(key) ?? []
-    same.push({ recording, nth: entry._nth ?? 0 })
-    found.set(key, same)
+    const recordings = byKey.get(key) ?? []
+    recordings.push({ recording, nth: entry._nth ?? 0 })
+    byKey.set(key, recordings)
   }
 
   const { good, problems } = entriesIn(written, origin)
-  for (const { entry, nth } of good.toSorted(byTime)) take(entry, `log.entries[${nth}]`)
-  return { byKey: new Map([...found].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
+  for (const { entry, nth } of good.toSorted(byTime)) addEntry(entry, `log.entries[${nth}]`)
+  return { byKey: new Map([...byKey].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
 }
 
 /** Reported one by one, because the user may be able to save the file again with its bodies. */
@@ -71,8 +71,8 @@ const bodiless: ReadonlySet<Reason> = new Set(['without the body of the request'
 const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) =>
   Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime)
 
-const inOrder = (same: readonly { readonly recording: Recording; readonly nth: number }[]) =>
-  same.toSorted((a, b) => a.nth - b.nth).map(({ recording }) => recording)
+const inOrder = (recordings: readonly { readonly recording: Recording; readonly nth: number }[]) =>
+  recordings.toSorted((a, b) => a.nth - b.nth).map(({ recording }) => recording)
 
 /** Why an entry was skipped. Entries are counted by these words. */
 type Reason =
@@ -144,8 +144,8 @@ function isStatic({ request, response, _resourceType }: Entry): boolean {
 }
 
 function lacksRequestBody({ postData, bodySize }: Entry['request']): boolean {
-  const isThere = (postData?.text ?? undefined) !== undefined || (postData?.params.length ?? 0) > 0
-  return bodySize > 0 && !isThere
+  const hasBody = (postData?.text ?? undefined) !== undefined || (postData?.params.length ?? 0) > 0
+  return bodySize > 0 && !hasBody
 }
 
 /** Returns the recording of an entry. `remark` is called with each repair of its text. */
@@ -161,15 +161,15 @@ export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remar
   }
 }
 
-/** Our own times are kept exactly as written. */
+/** Times that are already in UTC, such as our own, are kept exactly as written. */
 const inUtc = (written: string) => (written.endsWith('Z') ? written : new Date(written).toISOString())
 
 function requestIn({ request }: Entry, { path, query }: HarPlace, redaction: Redaction): RecordedRequest {
   const { method, headers, postData, _path, _query } = request
   const contentType = postData?.mimeType || headers.find(({ name }) => /^content-type$/i.test(name))?.value
-  const asked = { method, path: _path ?? path, query, contentType, body: requestBody(postData) }
-  const recorded = requestOf(asked, redaction)
-  // Already normalized, and encoding it again would change the brackets of placeholders.
+  const received = { method, path: _path ?? path, query, contentType, body: requestBody(postData) }
+  const recorded = requestOf(received, redaction)
+  // It is already normalized, and encoding it again would change the brackets of placeholders.
   return typeof _query === 'string' ? { ...recorded, query: redaction.query(_query) } : recorded
 }
 
@@ -187,12 +187,12 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
   const body = bodyOf(content, isStream({ headers }) && typeof _complete !== 'boolean', remark)
   const events = isStream({ headers }) ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
-  const mayLackItsEnd = path === CHAT && events.length > 0 && !hasSaidDone(body)
+  const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone(body)
   const isWhole = !(_error ?? false) && !isCut(response, body) && !mayLackItsEnd
-  const chunks = events.length > 0 ? evenPieces(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
+  const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   return {
     ...{ status, headers, headMs: duration(timings.wait), endMs },
-    chunks: ownPieces(body, content._chunks) ?? chunks,
+    chunks: exportedChunks(body, content._chunks) ?? chunks,
     complete: _complete ?? isWhole,
   }
 }
@@ -209,7 +209,7 @@ function bodyOf(
   if (!isGarbled) return written
   const bytes = bytesOf(text ?? '')
   if (bytes && isUtf8(bytes)) {
-    remark('was saved with its UTF-8 read as Latin-1, as Chromium does; its letters are put right')
+    remark('was saved with its UTF-8 read as Latin-1, as Chromium does; its characters have been restored')
     return bytes
   }
   remark('looks garbled: its UTF-8 was read in another encoding, and part of it is lost. Record it again')
@@ -225,15 +225,15 @@ function bytesOf(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'latin1')
   for (let i = 0; i < text.length; i++) {
     if (text.charCodeAt(i) <= 0xff) continue
-    const place = windows.indexOf(text.charAt(i))
-    if (place < 0) return undefined
-    bytes[i] = 0x80 + place
+    const index = windows1252.indexOf(text.charAt(i))
+    if (index < 0) return undefined
+    bytes[i] = 0x80 + index
   }
   return bytes
 }
 
 /** The characters for bytes 0x80 to 0x9f in Windows-1252. Some versions of node decode it as Latin-1. */
-const windows =
+const windows1252 =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
 /** HAR's -1 means not measured. */
@@ -242,8 +242,8 @@ const duration = (ms: number) => rounded(Math.max(0, ms))
 const BOM_BYTES = 3
 
 /**
- * A tool that keeps only the beginning of a body still gives its full size. One that drops a byte order mark has cut
- * nothing.
+ * A tool that saves only the beginning of a body still gives its full size. A dropped byte order mark does not count as
+ * cut.
  */
 function isCut({ content }: Entry['response'], body: Buffer): boolean {
   return content.encoding !== 'base64' && body.length + BOM_BYTES < content.size
@@ -258,15 +258,15 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
  */
 function responseHeaders({ headers, content }: Entry['response']): RecordedResponse['headers'] {
   const flat = headers.flatMap(({ name, value }) => value.split('\n').flatMap(line => [name, line.trim()]))
-  const found = thoseThatMatter(flat).filter(([name, value]) => token.test(name) && fieldValue.test(value))
+  const found = recordedHeaders(flat).filter(([name, value]) => token.test(name) && fieldValue.test(value))
   const isTyped = found.some(([name]) => name === 'content-type') || !content.mimeType.includes('/')
   return isTyped ? found : [...found, ['content-type', content.mimeType]]
 }
 
 type HarChunks = Entry['response']['content']['_chunks']
 
-/** Our own chunks, if their sizes fit the body. */
-function ownPieces(body: Buffer, written: HarChunks): readonly RecordedChunk[] | undefined {
+/** The chunks that our own export wrote, if their sizes fit the body. */
+function exportedChunks(body: Buffer, written: HarChunks): readonly RecordedChunk[] | undefined {
   if (!written || written.reduce((sum, { bytes }) => sum + bytes, 0) !== body.length) return undefined
   let start = 0
   return written.map(({ atMs, bytes }) => {
@@ -275,7 +275,7 @@ function ownPieces(body: Buffer, written: HarChunks): readonly RecordedChunk[] |
   })
 }
 
-/** One chunk per event, evenly spaced, since HAR has no times for them. */
-function evenPieces(events: readonly Buffer[], endMs: number): readonly RecordedChunk[] {
+/** One chunk per event, evenly spaced, since HAR has no times for events. */
+function evenChunks(events: readonly Buffer[], endMs: number): readonly RecordedChunk[] {
   return events.map((bytes, i) => ({ atMs: rounded((endMs * (i + 1)) / events.length), bytes }))
 }
