@@ -9,7 +9,7 @@ import type { AnswerBody } from '../completions/completion.js'
 /** Documented ("Health response"): dotted numeric, three parts. */
 export const healthAnswer = open({
   status: only('ok'),
-  version: v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers with dots between them')),
+  version: v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers separated by dots')),
 })
 
 /** Documented ("API index response"), except for the elements. */

@@ -21,7 +21,7 @@ interface ComparedAnswer {
 /** By the name of the call. */
 type Answers = ReadonlyMap<string, ComparedAnswer>
 
-/** Leaves out temporary answers: a 429, and failures of the target. */
+/** The answers so far. Leaves out temporary ones: a 429, and failures of the target. */
 export async function answersOf(target: Target): Promise<Answers> {
   const found = new Map<string, ComparedAnswer>()
   for (const [name, result] of await target.results()) {
@@ -66,23 +66,23 @@ export interface Comparison {
 
 /** Calls that only one of them has answered are not compared. */
 export function compareAnswers(standin: Answers, live: Answers): Comparison {
-  const both = [...standin].flatMap(([call, ours]) => {
+  const pairs = [...standin].flatMap(([call, ours]) => {
     const theirs = live.get(call)
     return theirs ? [{ call, ours, theirs }] : []
   })
   const found = new Map<string, AnswerDifference>()
-  for (const { call, ours, theirs } of both) {
+  for (const { call, ours, theirs } of pairs) {
     const drifts = compare(ours.shape, theirs.shape, 'stand-in')
     if (drifts.length === 0) continue
-    const schema = schemaSays(ours.misfit, theirs.misfit)
-    // One cause may show up in a dozen calls.
+    const schema = schemaVerdict(ours.misfit, theirs.misfit)
+    // The same difference may show up in a dozen calls.
     const name = JSON.stringify([drifts, schema])
     found.set(name, { calls: [...(found.get(name)?.calls ?? []), call], drifts, schema })
   }
-  return { compared: both.length, differences: [...found.values()] }
+  return { compared: pairs.length, differences: [...found.values()] }
 }
 
-function schemaSays(ours: string | undefined, theirs: string | undefined): string {
+function schemaVerdict(ours: string | undefined, theirs: string | undefined): string {
   if (ours === undefined && theirs === undefined) return 'both fit it'
   if (ours === undefined) return `the live answer does not fit it: ${theirs}`
   return theirs === undefined ? `the stand-in's answer does not fit it: ${ours}` : `neither fits it: ${theirs}`
@@ -109,8 +109,8 @@ export async function writeBaseline(file: string, { at, target, answers }: Basel
 }
 
 /**
- * Returns `undefined` if there is no such file. Rejects with a ProblemsError for a file that `writeBaseline` has not
- * written.
+ * Returns `undefined` if there is no such file. Rejects with a ProblemsError for a file that `writeBaseline` did not
+ * write.
  */
 export async function readBaseline(file: string): Promise<Baseline | undefined> {
   let text: string

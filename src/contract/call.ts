@@ -35,7 +35,7 @@ export type CallResult = ReceivedAnswer | { readonly kind: 'unanswered'; readonl
 /** Sends a call. Rejects with an Error that says why there was no answer. */
 export type Send = (call: Call, signal: AbortSignal) => Promise<ReceivedAnswer>
 
-/** Thrown if a call is not made, with the reason. Nothing was checked then, so nothing is broken. */
+/** Thrown if a call cannot be made, with the reason. The clause is skipped then, not broken. */
 export class CallNotMade extends Error {
   override readonly name = 'CallNotMade'
 }
@@ -51,7 +51,7 @@ export interface ShownCall {
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** Expires in 2286, so that a refusal can only be about the signature. */
+/** Valid until 2286, so that only the signature can be the reason for a refusal. */
 const claims = {
   role: 'authenticated',
   aud: 'authenticated',
@@ -63,26 +63,26 @@ interface TargetAccess {
   readonly credentials: TargetCredentials
 }
 
-/** The anon key, if it is a JWT, with a wrong signature. Its claims are true. */
+/** The anon key with a wrong signature but its own claims; if it is not a JWT, a made-up user token. */
 export function forgedToken({ credentials: { anonKey = '' } }: TargetAccess): string {
-  const [header, payload, signature, ...more] = anonKey.split('.')
-  if (!header || !payload || !signature || more.length > 0) {
+  const [header, payload, signature, ...rest] = anonKey.split('.')
+  if (!header || !payload || !signature || rest.length > 0) {
     return [part({ alg: 'HS256', typ: 'JWT' }), part(claims), 'A'.repeat(43)].join('.')
   }
-  const other = signature.startsWith('A') ? 'B' : 'A'
-  return [header, payload, other + signature.slice(1)].join('.')
+  const otherLetter = signature.startsWith('A') ? 'B' : 'A'
+  return [header, payload, otherLetter + signature.slice(1)].join('.')
 }
 
 /**
- * A user token with the header and issuer of the anon key. A target that only looks at claims lets it in even where an
- * anon key is not enough.
+ * A user token with a wrong signature, and the header and issuer of the anon key. A target that only looks at claims
+ * accepts it even where an anon key is not enough.
  */
 export function forgedUserToken({ credentials: { anonKey = '' } }: TargetAccess): string {
   const [header, payload] = anonKey.split('.')
   const { iss } = unverified(payload)
   const isJwt = header !== undefined && iss !== undefined
-  const theirs = isJwt ? header : part({ alg: 'HS256', typ: 'JWT' })
-  return [theirs, part({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
+  const jwtHeader = isJwt ? header : part({ alg: 'HS256', typ: 'JWT' })
+  return [jwtHeader, part({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
 }
 
 /** A token that claims to need no signature. */

@@ -1,5 +1,6 @@
 /** The calls that clauses make. Several clauses share some of them. */
 import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
+import { jsonIn } from './answer-checks.js'
 import {
   type Call,
   CallNotMade,
@@ -10,17 +11,16 @@ import {
   unsignedToken,
 } from './call.js'
 import type { CallFor, DocumentedEndpoint } from './clause.js'
-import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
 
 /** Fixed, so that a recording of these calls can answer them again. */
 const UNKNOWN = 'there-is-no-such-path'
 const UNKNOWN_KEY = 'sk-no-such-key-00000000000000000000'
 
-export const apiKeyOf = ({ credentials: { apiKey } }: Target) => given(apiKey, 'API key')
-const anonKeyOf = ({ credentials: { anonKey } }: Target) => given(anonKey, 'anon key')
+export const apiKeyOf = ({ credentials: { apiKey } }: Target) => required(apiKey, 'API key')
+const anonKeyOf = ({ credentials: { anonKey } }: Target) => required(anonKey, 'anon key')
 
-function given(credential: string | undefined, name: string): string {
+function required(credential: string | undefined, name: string): string {
   if (!credential) throw new CallNotMade(`no ${name} is given`)
   return credential
 }
@@ -44,7 +44,7 @@ export const withAnonKey =
   target =>
     get(path, bearer(anonKeyOf(target)))
 
-/** With whichever key there is. */
+/** A GET with the API key or, if there is none, the anon key. */
 const withAnyKey =
   (path: string): CallFor =>
   ({ credentials: { apiKey, anonKey } }) => {
@@ -57,13 +57,13 @@ export const models = withApiKey(MODELS)
 
 /** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
 export const health: CallFor = async target => {
-  const open = get(HEALTH)
-  const result = await target.ask(open)
-  return result.kind !== 'unanswered' && result.status === 401 ? withAnyKey(HEALTH)(target) : open
+  const withoutCredential = get(HEALTH)
+  const result = await target.ask(withoutCredential)
+  return result.kind !== 'unanswered' && result.status === 401 ? withAnyKey(HEALTH)(target) : withoutCredential
 }
 
-/** Not checked if both keys are the same string, which then has the access of both. */
-export const withKeyOfItsOwn =
+/** Skipped if both keys are the same string, which then has the access of both. */
+export const withDistinctKeys =
   (callFor: CallFor): CallFor =>
   target => {
     const { apiKey, anonKey } = target.credentials
@@ -77,33 +77,34 @@ export const withUserToken =
     get(path, bearer(await userTokenOf(target)))
 
 /** Without a credential, or with an invalid one. */
-export const strange = (path: string, isMissing: boolean): CallFor =>
-  path === CHAT
-    ? async target => post(await chatBody(target).catch(bodyForStrangers), isMissing ? undefined : bearer(UNKNOWN_KEY))
-    : () => get(path, isMissing ? undefined : bearer(UNKNOWN_KEY))
+export function withBadCredential(path: string, kind: 'missing' | 'invalid'): CallFor {
+  const authorization = kind === 'missing' ? undefined : bearer(UNKNOWN_KEY)
+  if (path !== CHAT) return () => get(path, authorization)
+  return async target => post(await chatBody(target).catch(bodyWithUnknownModel), authorization)
+}
 
 /** A chat request with this Authorization header. If it is accepted, it costs one token. */
 const chatAs =
   (authorizationOf: (target: Target) => string): CallFor =>
   async target => {
     const authorization = authorizationOf(target)
-    return post({ ...(await chatBody(target).catch(bodyForStrangers)), ...shortest }, authorization)
+    return post({ ...(await chatBody(target).catch(bodyWithUnknownModel)), ...shortest }, authorization)
   }
 
 /** Without a known model, the request can still be refused because of its credential. */
-function bodyForStrangers(error: unknown) {
+function bodyWithUnknownModel(error: unknown) {
   if (!(error instanceof CallNotMade)) throw error
   return { model: UNKNOWN_MODEL, messages: [{ role: 'user', content: 'Say hi.' }], stream: false }
 }
 
-/** Unknown paths, requested with the credentials of their neighbours. */
+/** Unknown paths, requested with the credentials of the paths around them. */
 export const unknownPaths = {
   language: withApiKey(`/v1/${UNKNOWN}`),
   platform: withAnonKey(`/api/v1/${UNKNOWN}`),
   elsewhere: withAnyKey(`/${UNKNOWN}`),
-  /** Some gateways match only the beginning of a path and answer as for the path above. */
+  /** Some gateways match only the beginning of a path, and would answer as for /health. */
   below: withAnyKey(`/health/${UNKNOWN}`),
-  /** Frameworks that have a 404 page for GET may have none for POST. */
+  /** Some frameworks have a 404 page for GET but not for POST. */
   posted: target => ({ ...post({}, bearer(apiKeyOf(target))), path: `/v1/${UNKNOWN}` }),
 } satisfies Readonly<Record<string, CallFor>>
 
@@ -121,7 +122,7 @@ const fieldsIn = (result: CallResult) =>
 
 async function modelOf(target: Target): Promise<string> {
   const model = target.model || (await listedModels(target))[0]
-  if (!model) throw new CallNotMade('no model is known: the listing names none, and none is given')
+  if (!model) throw new CallNotMade('no model is known: the model list has none, and none is given')
   return model
 }
 
@@ -143,15 +144,15 @@ const post = (body: unknown, authorization?: string, contentType = 'application/
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
-/** `max_tokens` keeps it cheap but is not documented. If the target refuses it, it is left out from then on. */
+/** `max_tokens` keeps it cheap but is not documented. If the target refuses it, it is left out. */
 export const chat =
-  (more: Readonly<Record<string, unknown>> = {}): CallFor =>
+  (fields: Readonly<Record<string, unknown>> = {}): CallFor =>
   async target => {
     const key = bearer(apiKeyOf(target))
     const body = await chatBody(target)
     const result = await target.ask(post({ ...body, ...shortest }, key))
-    const isTaken = result.kind === 'unanswered' || (result.status !== 400 && result.status !== 422)
-    return post({ ...body, ...(isTaken && shortest), ...more }, key)
+    const isAccepted = result.kind === 'unanswered' || (result.status !== 400 && result.status !== 422)
+    return post({ ...body, ...(isAccepted && shortest), ...fields }, key)
   }
 
 /** The document promises a whole answer for `stream: false`. It does not say what happens if `stream` is absent. */
@@ -164,20 +165,20 @@ export const documentedEndpoints = {
   chat: documentedEndpoint('EP-3', CHAT, chat()),
 }
 
-function documentedEndpoint(clause: string, path: string, rightly: CallFor): DocumentedEndpoint {
-  return { clause, path, rightly, bare: strange(path, true) }
+function documentedEndpoint(clause: string, path: string, withCredential: CallFor): DocumentedEndpoint {
+  return { clause, path, withCredential, withoutCredential: withBadCredential(path, 'missing') }
 }
 
-/** A request that should be refused. If it is not, it costs one token. */
+/** A chat request with fields that should be refused. If it is accepted, it costs one token. */
 export const wrongChat =
-  (wrong: Readonly<Record<string, unknown>>): CallFor =>
+  (wrongFields: Readonly<Record<string, unknown>>): CallFor =>
   async target =>
-    post({ ...(await chatBody(target)), ...shortest, ...wrong }, bearer(apiKeyOf(target)))
+    post({ ...(await chatBody(target)), ...shortest, ...wrongFields }, bearer(apiKeyOf(target)))
 
 /** With `max_tokens`, whether or not the target accepts it. */
 export const shortestChat = wrongChat({})
 
-/** Bytes that are no chat request, or have another content type. */
+/** A body that is not a chat request, or has another content type. */
 const rawChat =
   (body: (target: Target) => unknown, contentType = 'application/json'): CallFor =>
   async target =>
@@ -209,7 +210,7 @@ export const signIn: CallFor = target => {
 
 async function userTokenOf(target: Target): Promise<string> {
   const { access_token: token } = fieldsIn(await target.ask(await signIn(target)))
-  if (typeof token !== 'string') throw new CallNotMade('the sign-in gave no access token')
+  if (typeof token !== 'string') throw new CallNotMade('the sign-in returned no access token')
   return token
 }
 
@@ -229,21 +230,21 @@ export const intruders = {
 
 /** One byte over 4 MB of spaces, which have no meaning in JSON. */
 export const tooLarge = rawChat(async target => {
-  if (!target.isNear) throw new CallNotMade('it sends 4 MB, and does so on this machine only')
+  if (!target.isNear) throw new CallNotMade('it sends 4 MB, which is done only on this machine')
   return JSON.stringify(await chatBody(target)).padEnd(4_194_305)
 })
 
 export const notJson = rawChat(() => '{')
-export const notSaidToBeJson = rawChat(chatBody, 'text/plain')
+export const wrongContentType = rawChat(chatBody, 'text/plain')
 export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
 export const wrongMethod = withApiKey(CHAT)
 
 /** A message with one mistake. */
-export const saidWrong = (message: object): CallFor =>
+export const wrongMessage = (message: object): CallFor =>
   wrongChat({ messages: [{ role: 'user', content: 'Say hi.', ...message }] })
 
-/** One of each kind: frameworks refuse them in different places, each with its own error. */
-export const mistaken: readonly CallFor[] = [
-  ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, notSaidToBeJson],
-  ...[wrongChat({ temperature: 'warm' }), saidWrong({ role: 1 }), tooLarge],
+/** One of each kind: frameworks refuse them in different places, with different errors. */
+export const invalidRequests: readonly CallFor[] = [
+  ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, wrongContentType],
+  ...[wrongChat({ temperature: 'warm' }), wrongMessage({ role: 1 }), tooLarge],
 ]

@@ -23,7 +23,7 @@ export interface ClauseForm {
   readonly id: string
   readonly section: Section
   /**
-   * The sentences and rows of the document from which it follows, verbatim. For a decision, those that leave it open.
+   * The sentences and rows of the document that it follows from, verbatim. For a decision, those that leave it open.
    */
   readonly quotes: readonly string[]
   readonly what: string
@@ -37,7 +37,7 @@ export interface Clause extends ClauseForm {
   readonly source: 'documented' | 'decided'
 }
 
-/** May reject with an CallNotMade. */
+/** May reject with a CallNotMade. */
 export type Check = (target: Target) => Promise<ClauseVerdict>
 
 export type CallFor = (target: Target) => Call | Promise<Call>
@@ -55,50 +55,55 @@ export interface AnswerCheck {
 
 /** Makes one call and checks its answer until something is wrong. Skipped after a 429. */
 export const asking =
-  (callFor: CallFor, ...looks: readonly AnswerCheck[]): Check =>
+  (callFor: CallFor, ...checks: readonly AnswerCheck[]): Check =>
   async target => {
     const call = await callFor(target)
     const result = await target.ask(call)
-    return isLimited(result) ? skipped(LIMITED) : looked(target, call, looks)
+    return isLimited(result) ? skipped(LIMITED) : checkedAnswer(target, call, checks)
   }
 
-/** A documented endpoint, as needed by clauses about callers. */
+/** A documented endpoint, and calls to it, for clauses about credentials. */
 export interface DocumentedEndpoint {
   /** The clause that says that it exists. */
   readonly clause: string
   readonly path: string
   /** With a valid credential. */
-  readonly rightly: CallFor
+  readonly withCredential: CallFor
   /** Without any credential. */
-  readonly bare: CallFor
+  readonly withoutCredential: CallFor
 }
 
 /**
- * The same for a clause about credentials. If the endpoint does not exist, only the clause about its existence is
- * broken. If the credential for that one is missing, the first clause that calls without a credential reports it.
+ * Like `asking`, for a clause about credentials. If the endpoint does not exist, only the clause about its existence is
+ * broken. If the credential for that clause is not given, the first clause that calls without a credential is broken
+ * instead.
  */
 export const askingAt =
-  ({ clause, rightly, bare }: DocumentedEndpoint, callFor: CallFor, ...looks: readonly AnswerCheck[]): Check =>
+  (
+    { clause, withCredential, withoutCredential }: DocumentedEndpoint,
+    callFor: CallFor,
+    ...checks: readonly AnswerCheck[]
+  ): Check =>
   async target => {
     const call = await callFor(target)
     if (isMissing(await target.ask(call))) {
-      const other = (await possible(target, rightly)) ?? (await bare(target))
+      const other = (await possible(target, withCredential)) ?? (await withoutCredential(target))
       const isOther = JSON.stringify(other) !== JSON.stringify(call)
-      if (isOther && isMissing(await target.ask(other))) return skipped(`the endpoint is not there, which is ${clause}`)
+      if (isOther && isMissing(await target.ask(other))) return skipped(`the endpoint does not exist (${clause})`)
     }
-    return asking(() => call, ...looks)(target)
+    return asking(() => call, ...checks)(target)
   }
 
 const isMissing = (result: CallResult) => result.kind === 'answered' && result.status === 404
 
-const LIMITED = 'the target limits the rate of calls, and answered with status 429'
+const LIMITED = 'the target limits the rate of calls (status 429)'
 
 /** A 429 says nothing about the call itself. */
 const isLimited = (result: CallResult) => result.kind === 'answered' && result.status === 429
 
-async function looked(target: Target, call: Call, looks: readonly AnswerCheck[]): Promise<ClauseVerdict> {
+async function checkedAnswer(target: Target, call: Call, checks: readonly AnswerCheck[]): Promise<ClauseVerdict> {
   const result = await target.ask(call)
-  for (const { expected, differs } of looks) {
+  for (const { expected, differs } of checks) {
     const came = result.kind === 'unanswered' ? `no answer: ${result.why}` : await differs(result, target, call)
     if (came === undefined) continue
     return { kind: 'broken', expected, came: target.clean(came), shown: target.shown(call, result) }
@@ -106,13 +111,13 @@ async function looked(target: Target, call: Call, looks: readonly AnswerCheck[])
   return held
 }
 
-/** Makes several calls and checks those answers that `fits`. Skipped if there are none. */
+/** Makes several calls and checks the answers that `fits` accepts. Skipped, because of `why`, if there are none. */
 export const askingEach =
   (
     callsFor: readonly CallFor[],
     fits: (answered: ReceivedAnswer) => boolean,
     why: string,
-    ...looks: readonly AnswerCheck[]
+    ...checks: readonly AnswerCheck[]
   ): Check =>
   async target => {
     let verdict: ClauseVerdict = skipped(why)
@@ -121,7 +126,7 @@ export const askingEach =
       if (!call) continue
       const result = await target.ask(call)
       if (result.kind === 'unanswered' || !fits(result)) continue
-      verdict = await looked(target, call, looks)
+      verdict = await checkedAnswer(target, call, checks)
       if (verdict.kind === 'broken') return verdict
     }
     return verdict
@@ -144,7 +149,7 @@ export interface BrokenVerdict {
   readonly shown: ShownCall
 }
 
-/** The verdict if nothing could be found out, with the reason. */
+/** The verdict if the clause could not be checked, with the reason. */
 export interface SkippedVerdict {
   readonly kind: 'skipped'
   readonly why: string

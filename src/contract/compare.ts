@@ -32,16 +32,16 @@ function compareStatus(recorded: number, live: number): readonly Finding[] {
 
 function severityOfStatus(recorded: number, live: number): Severity {
   if (classOf(recorded) === classOf(live)) return 'warning'
-  // Rate limits and server errors are temporary: that they are gone is no change of the platform.
-  const wasPassing = recorded === 429 || recorded >= 500
-  return wasPassing && live < 400 ? 'warning' : 'critical'
+  // Rate limits and server errors are temporary. If they no longer occur, the platform has not changed.
+  const wasTemporary = recorded === 429 || recorded >= 500
+  return wasTemporary && live < 400 ? 'warning' : 'critical'
 }
 
 function compareHeaders(recorded: readonly string[], live: readonly string[]): readonly Finding[] {
-  const [gone, come] = [less(recorded, live), less(live, recorded)]
+  const [removed, added] = [without(recorded, live), without(live, recorded)]
   return [
-    ...gone.map(name => finding('warning', name, 'recorded as a header, live not there')),
-    ...come.map(name => finding('info', name, 'recorded without this header, live with it')),
+    ...removed.map(name => finding('warning', name, 'recorded with this header, live without it')),
+    ...added.map(name => finding('info', name, 'recorded without this header, live with it')),
   ]
 }
 
@@ -84,48 +84,52 @@ function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: 
 
 /** `undefined` if the kinds are the same. */
 function severityOfKinds(recorded: readonly Kind[], live: readonly Kind[]): Severity | undefined {
-  const [gone, come] = [less(recorded, live), less(live, recorded)]
-  if (gone.length === 0 && come.length === 0) return undefined
+  const [removed, added] = [without(recorded, live), without(live, recorded)]
+  if (removed.length === 0 && added.length === 0) return undefined
   if (isOnlyNull(recorded)) return 'warning'
-  // Of an object or array, everything inside is gone. A single value that may be null is something that most clients
-  // can handle.
-  if (isOnlyNull(live)) return gone.some(kind => kind === 'object' || kind === 'array') ? 'critical' : 'warning'
-  if (come.some(kind => kind !== 'null')) return 'critical'
-  if (gone.includes('null') || come.includes('null')) return 'warning'
+  // If an object or array has become null, so has everything inside. Most clients can handle a single value that is
+  // null.
+  if (isOnlyNull(live)) return removed.some(kind => kind === 'object' || kind === 'array') ? 'critical' : 'warning'
+  if (added.some(kind => kind !== 'null')) return 'critical'
+  if (removed.includes('null') || added.includes('null')) return 'warning'
   return 'info'
 }
 
 const isOnlyNull = (kinds: readonly Kind[]) => kinds.length === 1 && kinds[0] === 'null'
 
-// Like prose, these depend on the model and vary from one answer to the next.
+// These depend on what the model generates, and vary from one answer to the next.
 const endings = new Set(['stop', 'length'])
 
 function compareWords({ words: recorded = [] }: Shape, { words: live = [] }: Shape, path: string): readonly Finding[] {
   if (recorded.length === 0 || live.length === 0) return []
-  const [gone, come] = [less(recorded, live), less(live, recorded)]
-  if (gone.length === 0 && come.length === 0) return []
-  const isEnding = path.endsWith('finish_reason') && [...gone, ...come].every(word => endings.has(word))
-  const severity = come.length === 0 || isEnding ? 'info' : 'critical'
+  const [removed, added] = [without(recorded, live), without(live, recorded)]
+  if (removed.length === 0 && added.length === 0) return []
+  const isEnding = path.endsWith('finish_reason') && [...removed, ...added].every(word => endings.has(word))
+  const severity = added.length === 0 || isEnding ? 'info' : 'critical'
   return [finding(severity, path, `recorded ${listed(recorded)}, live ${listed(live)}`)]
 }
 
 function compareFields(recorded: Shape, live: Shape, path: string): readonly Finding[] {
-  // If no object is left, that has been reported already.
+  // If one of them has no object, compareKinds has reported that.
   if (!recorded.kinds.includes('object') || !live.kinds.includes('object')) return []
-  const [known, now] = [byName(recorded), byName(live)]
-  const kept = [...known].flatMap(([name, field]) => compareField(field, now.get(name), at(path, name)))
-  const fresh = [...now].flatMap(([name, field]) => (known.has(name) ? [] : [newField(field, at(path, name))]))
-  return [...kept, ...fresh]
+  const [recordedFields, liveFields] = [byName(recorded), byName(live)]
+  const existing = [...recordedFields].flatMap(([name, field]) =>
+    compareField(field, liveFields.get(name), pathTo(path, name)),
+  )
+  const added = [...liveFields].flatMap(([name, field]) =>
+    recordedFields.has(name) ? [] : [newField(field, pathTo(path, name))],
+  )
+  return [...existing, ...added]
 }
 
 const byName = ({ fields = [] }: Shape) => new Map(fields.map(field => [field.name, field]))
 
 function compareField(recorded: Field, live: Field | undefined, path: string): readonly Finding[] {
-  const was = listed(recorded.shape.kinds)
-  if (!live) return [finding('critical', path, `recorded ${was}, live nothing`)]
+  const recordedKinds = listed(recorded.shape.kinds)
+  if (!live) return [finding('critical', path, `recorded ${recordedKinds}, live nothing`)]
   const inside = compareShapes(recorded.shape, live.shape, path)
   if (recorded.optional || !live.optional) return inside
-  return [finding('info', path, 'recorded always there, live now and then'), ...inside]
+  return [finding('info', path, 'recorded always present, live sometimes missing'), ...inside]
 }
 
 /** An `error` field that did not exist before is not just an addition. */
@@ -140,12 +144,12 @@ function compareItems(recorded: Shape, live: Shape, path: string): readonly Find
   return compareShapes(recorded.item, live.item, `${path}[]`)
 }
 
-const less = <T>(from: readonly T[], these: readonly T[]): readonly T[] => from.filter(one => !these.includes(one))
+const without = <T>(from: readonly T[], others: readonly T[]): readonly T[] => from.filter(one => !others.includes(one))
 
 const listed = (words: readonly string[]) => words.join(' or ')
 
 /** For example `choices[].message`, and `["odd name"]` for names that contain dots. */
-function at(path: string, name: string): string {
+function pathTo(path: string, name: string): string {
   if (!/^[^\s.[\]"]+$/.test(name)) return `${path}[${JSON.stringify(name)}]`
   return path === '' ? name : `${path}.${name}`
 }
@@ -161,30 +165,30 @@ function compareStreams(recorded: StreamShape, live: StreamShape): readonly Find
   ]
 }
 
-/** A finish_reason that stays null to the end is worse than a null, since clients wait for it. */
+/** A finish_reason that is null in all frames is critical, since clients wait for it. */
 function compareFinish(recorded: StreamShape, live: StreamShape, frames: readonly Finding[]): readonly Finding[] {
   const isLost = recorded.parts.includes('finish') && !live.parts.includes('finish')
   if (!isLost) return frames
   return frames.map(found => (found.path.endsWith('finish_reason') ? { ...found, severity: 'critical' } : found))
 }
 
-/** A model may call a tool instead, but one that says nothing leaves the client without an answer. */
+/** A model may call tools instead of sending content, but with neither the client has no answer. */
 function compareContent({ parts: recorded }: StreamShape, { parts: live }: StreamShape): readonly Finding[] {
   if (!recorded.includes('content') || live.includes('content') || live.includes('tool calls')) return []
-  return [finding('critical', 'choices[].delta.content', 'recorded with words, live without any')]
+  return [finding('critical', 'choices[].delta.content', 'recorded with content, live without')]
 }
 
-/** Compares only the parts that both have. The frames show which parts there are. */
+/** Compares only the parts that both have. Missing parts show in the frames. */
 function compareOrder(recorded: StreamShape, live: StreamShape): readonly Finding[] {
-  const was = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
-  const is = live.parts.filter(part => recorded.parts.includes(part)).join(', ')
-  if (was === is) return []
-  return [finding('info', 'order', `recorded ${was}; live ${is}`)]
+  const recordedOrder = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
+  const liveOrder = live.parts.filter(part => recorded.parts.includes(part)).join(', ')
+  if (recordedOrder === liveOrder) return []
+  return [finding('info', 'order', `recorded ${recordedOrder}; live ${liveOrder}`)]
 }
 
 function compareDone(recorded: StreamShape, live: StreamShape): readonly Finding[] {
   if (recorded.done === live.done) return []
   return recorded.done
-    ? [finding('critical', '[DONE]', 'recorded at the end of the stream, live not there')]
+    ? [finding('critical', '[DONE]', 'recorded at the end of the stream, live missing')]
     : [finding('warning', '[DONE]', 'recorded without it, live at the end of the stream')]
 }

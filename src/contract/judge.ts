@@ -30,8 +30,8 @@ interface JudgedAnswer {
 }
 
 /**
- * Returns `undefined` if the answer is our own, was changed by a fault, cannot be read, or is on a path that the user configured: an MCP server
- * answers in other forms, and the rest with whatever status it likes.
+ * Returns `undefined` if the answer is our own, was changed by a fault, cannot be read, or is on a path that the user
+ * configured, since an MCP server answers in other formats and other paths with any status.
  */
 export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   const { method, path, endpoint, outcome } = exchange
@@ -47,7 +47,7 @@ export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
     endpoint: endpoint.isElsewhere ? undefined : `${endpoint.method} ${endpoint.path}`,
     contentType: headerIn(headers, 'content-type') ?? '',
     isWhole: isAll && outcome.complete,
-    requested: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
+    requested: endpoint.path === CHAT ? requestedIn(exchange.body) : undefined,
   }
 }
 
@@ -72,24 +72,24 @@ function decompressed(body: Buffer, coding: string | undefined): Buffer | undefi
   }
 }
 
-/** Not validated, since forwarded requests are not either. Most have no `"stream":true`, and need not be parsed. */
-function askedIn(body: Buffer | undefined): JudgedAnswer['requested'] {
-  if (body && isSurelyWhole(body)) return wholeAsked
+/** The request is not validated, as when it is forwarded. Most have no `"stream":true`, and need not be parsed. */
+function requestedIn(body: Buffer | undefined): JudgedAnswer['requested'] {
+  if (body && hasNoStreamOption(body)) return notStreamed
   const requested = body && (jsonOf(body) as { stream?: unknown; stream_options?: { include_usage?: unknown } } | null)
   return requested
     ? { stream: requested.stream === true, usage: requested.stream_options?.include_usage === true }
     : undefined
 }
 
-const wholeAsked = { stream: false, usage: false }
+const notStreamed = { stream: false, usage: false }
 
 /** Whether a JSON object contains no `"stream": true` anywhere, in any notation. */
-function isSurelyWhole(body: Buffer): boolean {
+function hasNoStreamOption(body: Buffer): boolean {
   const text = body.toString('latin1')
   return text.startsWith('{') && text.endsWith('}') && !/"stream"\s*:\s*true|\\u/.test(text)
 }
 
-/** Creates a finding and notes which source it violates. */
+/** Creates a violation of one source. */
 type Report = (path: string, sentence: string) => Violation
 
 /** A violation of this section of platform-api.md. */
@@ -103,12 +103,12 @@ const decided: Report = (path, sentence) => ({ path, sentence, severity: 'warnin
 type Schema = Parameters<typeof check>[0]
 
 /**
- * At most this many findings of one answer are reported: a list of a thousand models without a field would repeat
- * itself a thousand times.
+ * At most this many findings of one answer are reported: if a field is missing from a list of a thousand models, one
+ * report of it is enough.
  */
 const MOST_FINDINGS = 20
 
-/** Returns all mistakes of `value`. The value is not quoted, since it may be secret. */
+/** Returns how `value` differs from the schema. The value is not quoted, since it may be secret. */
 function mismatches(schema: Schema, value: unknown, report: Report): readonly Violation[] {
   const checked = check(schema, value, { whole: 'The answer', secret: () => true })
   if ('value' in checked) return []
@@ -126,8 +126,8 @@ export function createJudge(): typeof judge {
   const faultless = new Map<string, JudgedAnswer>()
   return function* (answer) {
     const { endpoint = '', body } = answer
-    const before = faultless.get(endpoint)
-    if (before && isSame(before, answer)) return []
+    const previous = faultless.get(endpoint)
+    if (previous && isSame(previous, answer)) return []
     const found = yield* judge(answer)
     if (found.length === 0 && body.length <= MOST_KEPT_BYTES) faultless.set(endpoint, answer)
     return found
@@ -153,7 +153,7 @@ export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   if (status >= 400) return isHead ? [] : judgeError(answer)
   // The client already has this answer.
   if (status === 304) return []
-  if (status >= 300) return [decided('', `The status ${status} is not one that the platform is known to answer with.`)]
+  if (status >= 300) return [decided('', `The platform is not known to answer with status ${status}.`)]
   if (endpoint === undefined || isHead) return []
   if (status !== 200) return [documented('Endpoints')('', `The status must be 200, not ${status}.`)]
   const form = forms[endpoint]
@@ -161,7 +161,7 @@ export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   return endpoint === `POST ${CHAT}` ? yield* judgeChat(answer) : []
 }
 
-/** The required form of an endpoint's answer. */
+/** The required format of an endpoint's answer. */
 interface Form {
   readonly schema: Schema
   /** The section of platform-api.md that says that it is JSON. */
@@ -182,26 +182,24 @@ const completionForm: Form = { schema: completionAnswer, section: 'Endpoints', r
 
 function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer): readonly Violation[] {
   const report = documented('Errors')
-  const type = isJsonType(contentType) ? [] : [report('', `An error must be JSON, and its content type is not.`)]
+  const type = isJsonType(contentType) ? [] : [report('', 'An error must be JSON, but its content type is not.')]
   if (!isWhole) return type
   const value = jsonOf(body)
   if (value === undefined) return [...type, report('', 'An error must be a JSON object with the field error.')]
-  const wrong = mismatches(status === 404 ? notFoundAnswer : errorAnswer, value, report)
-  if (status !== 404 || wrong.length > 0) return [...type, ...wrong]
-  const { path: named = '' } = value as { readonly path?: string }
+  const mistakes = mismatches(status === 404 ? notFoundAnswer : errorAnswer, value, report)
+  if (status !== 404 || mistakes.length > 0) return [...type, ...mistakes]
+  const { path: errorPath = '' } = value as { readonly path?: string }
   // The live platform may be below a path of its own, and frameworks differ in whether they decode paths.
-  if ([path, percentDecoded(path)].some(one => named.split('?', 1)[0]?.endsWith(one))) return type
+  if ([path, percentDecoded(path)].some(one => errorPath.split('?', 1)[0]?.endsWith(one))) return type
   return [...type, report('path', 'path must be the requested path.')]
 }
 
 function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, section, report }: Form) {
-  const isDocumented = documented(section)
-  const type = isJsonType(contentType)
-    ? []
-    : [isDocumented('', 'The answer must be JSON, and its content type is not.')]
+  const reportForm = documented(section)
+  const type = isJsonType(contentType) ? [] : [reportForm('', 'The answer must be JSON, but its content type is not.')]
   if (!isWhole) return type
   const value = jsonOf(body)
-  if (value === undefined) return [...type, isDocumented('', 'The answer must be JSON, and its body is not.')]
+  if (value === undefined) return [...type, reportForm('', 'The answer must be JSON, but its body is not.')]
   return [...type, ...mismatches(schema, value, report)]
 }
 
@@ -210,9 +208,9 @@ function* judgeChat(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   const isEvents = /^text\/event-stream\b/i.test(contentType)
   if (requested?.stream) {
     if (isEvents) return yield* judgeStream(answer)
-    return [decided('', 'With stream the answer must be text/event-stream, and its content type is not.')]
+    return [decided('', 'With stream true the answer must be text/event-stream, but its content type is not.')]
   }
-  // If the request is unknown, the answer is checked as what it claims to be.
+  // If the request could not be read, events are not checked, since it may have asked for them.
   return !requested && isEvents ? [] : judgeJson(answer, completionForm)
 }
 
@@ -230,22 +228,22 @@ function* judgeStream({ body, isWhole, requested }: JudgedAnswer): Sliced<readon
   // Clients accept a last event without its blank line.
   const events = isWhole ? [...complete, splitter.rest()] : complete
   const texts = events.flatMap(event => dataOf(event) ?? [])
-  const done = texts.indexOf('[DONE]')
-  const told = done < 0 ? texts : texts.slice(0, done)
+  const doneIndex = texts.indexOf('[DONE]')
+  const payloads = doneIndex < 0 ? texts : texts.slice(0, doneIndex)
   const values: unknown[] = []
   const found: Violation[] = []
-  for (const [i, text] of told.entries()) {
+  for (const [i, text] of payloads.entries()) {
     const value = jsonOf(text)
     values.push(value)
-    found.push(...ofEvent(value, i))
+    found.push(...eventViolations(value, i))
     yield
   }
-  const isOver = isWhole || done >= 0
+  const hasEnded = isWhole || doneIndex >= 0
   return [
     ...found,
-    ...(isOver ? ofEnd(texts, done, values) : []),
-    ...(isOver && requested?.usage && !values.some(isError) ? ofUsage(values) : []),
-    ...ofId(values),
+    ...(hasEnded ? endViolations(texts, doneIndex, values) : []),
+    ...(hasEnded && requested?.usage && !values.some(isError) ? usageViolations(values) : []),
+    ...idViolations(values),
   ].slice(0, MOST_FINDINGS)
 }
 
@@ -259,44 +257,44 @@ export function isAboutPrompt(value: unknown): boolean {
   return object === '' && prompt_filter_results !== undefined && Array.isArray(choices) && choices.length === 0
 }
 
-function ofEvent(value: unknown, i: number): readonly Violation[] {
+function eventViolations(value: unknown, i: number): readonly Violation[] {
   const place = `events[${i}]`
   if (isAboutPrompt(value)) return []
   if (value === undefined) return [decided(place, `${place} must be JSON or [DONE].`)]
-  const wrong = mismatches(isError(value) ? errorEventAnswer : chunkAnswer, value, decided)
-  return wrong.map(one => ({
+  const mistakes = mismatches(isError(value) ? errorEventAnswer : chunkAnswer, value, decided)
+  return mistakes.map(one => ({
     ...one,
     path: one.path === '' ? place : `${place}.${one.path}`,
     sentence: `In ${place}: ${one.sentence}`,
   }))
 }
 
-function ofEnd(texts: readonly string[], done: number, values: readonly unknown[]): readonly Violation[] {
+function endViolations(texts: readonly string[], doneIndex: number, values: readonly unknown[]): readonly Violation[] {
   const last = values.at(-1)
   // An error also ends a stream.
-  if (done < 0 && isError(last)) return []
-  if (done < 0) return [decided('', 'The stream must end with data: [DONE].')]
-  const more = done < texts.length - 1 ? [decided('', 'Nothing may stand behind data: [DONE].')] : []
-  return [...more, ...ofChoices(values)]
+  if (doneIndex < 0 && isError(last)) return []
+  if (doneIndex < 0) return [decided('', 'The stream must end with data: [DONE].')]
+  const trailing = doneIndex < texts.length - 1 ? [decided('', 'Nothing may follow data: [DONE].')] : []
+  return [...trailing, ...choiceViolations(values)]
 }
 
 /** Every choice must have a finish_reason. */
-function ofChoices(values: readonly unknown[]): readonly Violation[] {
+function choiceViolations(values: readonly unknown[]): readonly Violation[] {
   if (values.some(isError)) return []
   const choices = chunksIn(values).flatMap(({ choices }) => (Array.isArray(choices) ? choices : []))
   const stopped = new Set(choices.flatMap(choice => (choice?.finish_reason ? [choice.index] : [])))
   if (choices.length === 0) return [decided('', 'The stream must have at least one choice.')]
-  const open = [...new Set(choices.map(choice => choice?.index))].filter(index => !stopped.has(index))
-  return open.map(index => decided('', `No event says why choice ${Number(index)} stops.`))
+  const unfinished = [...new Set(choices.map(choice => choice?.index))].filter(index => !stopped.has(index))
+  return unfinished.map(index => decided('', `No event has a finish_reason for choice ${Number(index)}.`))
 }
 
-function ofUsage(values: readonly unknown[]): readonly Violation[] {
+function usageViolations(values: readonly unknown[]): readonly Violation[] {
   const last = chunksIn(values).at(-1)
   if (last?.usage) return []
   return [decided('', 'With stream_options.include_usage the last event must have the usage.')]
 }
 
-function ofId(values: readonly unknown[]): readonly Violation[] {
+function idViolations(values: readonly unknown[]): readonly Violation[] {
   const ids = new Set(chunksIn(values).flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id] : [])))
   return ids.size > 1 ? [{ ...decided('id', 'All events of a stream must have the same id.'), severity: 'info' }] : []
 }

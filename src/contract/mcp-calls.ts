@@ -4,10 +4,10 @@ import { isObject } from '../core/json.js'
 import type { RpcErrorBody } from '../rpc/frames.js'
 import { metaKeys } from '../rpc/meta.js'
 import { sessionVersions, statelessVersions } from '../rpc/versions.js'
+import { jsonIn } from './answer-checks.js'
 import { type Call, CallNotMade, type CallResult } from './call.js'
 import { apiKeyOf, bearer, get, index } from './calls.js'
 import type { CallFor } from './clause.js'
-import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
 
 /** The answer to a call, if there is one. */
@@ -57,17 +57,18 @@ async function pathOf(target: Target): Promise<string> {
   return path
 }
 
-/** The entries of the API index that are called mcp. Empty if the index cannot be read. */
+/** The MCP servers in the API index. Empty if the index cannot be read. */
 async function listedServers(target: Target): Promise<readonly Listed[]> {
   if (!target.credentials.anonKey) return []
   const result = await target.ask(await index(target))
   const { endpoints } = ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as { endpoints?: unknown }
   const isServer = (one: unknown): one is Listed =>
-    isObject(one) && one.method === 'POST' && typeof one.path === 'string' && isMeant(one.path, target)
+    isObject(one) && one.method === 'POST' && typeof one.path === 'string' && isServerPath(one.path, target)
   return Array.isArray(endpoints) ? endpoints.filter(isServer) : []
 }
 
-const isMeant = (path: string, { mcpPath }: Target) => (mcpPath === undefined ? /\/mcp$/.test(path) : path === mcpPath)
+const isServerPath = (path: string, { mcpPath }: Target) =>
+  mcpPath === undefined ? /\/mcp$/.test(path) : path === mcpPath
 
 export const initialize: CallFor = async target => post(target, message('initialize', initialization), keyOf(target))
 
@@ -106,9 +107,9 @@ export const discoverWithoutSessions: CallFor = async target => {
 
 /** Sent in the session that `initialize` opened, with the body unchanged. */
 async function inSession(target: Target, body: string): Promise<Call> {
-  const begun = await target.ask(await initialize(target))
-  const id = begun.kind === 'answered' ? begun.headers.get('mcp-session-id') : null
-  const version = mcpAnswerIn(begun).result?.protocolVersion
+  const initialized = await target.ask(await initialize(target))
+  const id = initialized.kind === 'answered' ? initialized.headers.get('mcp-session-id') : null
+  const version = mcpAnswerIn(initialized).result?.protocolVersion
   const isKnown = (sessionVersions as readonly unknown[]).includes(version)
   const headers = {
     ...keyOf(target),
@@ -156,8 +157,8 @@ export const fromForeignPage: CallFor = async target => {
 export const metadataDocument: CallFor = async target => {
   const result = await target.ask(await withoutCredential(target))
   const address = result.kind === 'answered' ? metadataAddress(result.headers) : undefined
-  if (address === undefined) throw new CallNotMade('no 401 names the document')
-  if (!address.startsWith(`${target.url}/`)) throw new CallNotMade('the document is at another address than the target')
+  if (address === undefined) throw new CallNotMade('no 401 names the metadata document')
+  if (!address.startsWith(`${target.url}/`)) throw new CallNotMade('the metadata document is on another server')
   return get(address.slice(target.url.length))
 }
 

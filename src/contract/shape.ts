@@ -80,11 +80,11 @@ interface AnswerParts {
   readonly body: Buffer
 }
 
-const clientsActOn = /^(retry-after|x-ratelimit-.+|ratelimit(-.+)?|www-authenticate|location)$/
+const relevantHeaders = /^(retry-after|x-ratelimit-.+|ratelimit(-.+)?|www-authenticate|location)$/
 
 /** Never throws: a body that does not match its content type is treated as text. */
 export function shapeOfAnswer({ status, headers, body }: AnswerParts): AnswerShape {
-  const names = headers.map(([name]) => name).filter(name => clientsActOn.test(name))
+  const names = headers.map(([name]) => name).filter(name => relevantHeaders.test(name))
   const [, contentType = ''] = headers.find(([name]) => name === 'content-type') ?? []
   return {
     status,

@@ -15,15 +15,15 @@ import {
 import { clauses } from './clauses/index.js'
 import { createTarget, type TargetOptions } from './target.js'
 
-/** What is checked: a server with a URL, or a handler, which is given one. */
+/** What is checked: a server with a URL, or a handler, for which a server is started. */
 export type SuiteTarget = TargetOptions | (Omit<TargetOptions, 'url'> & { readonly handler: TargetHandler })
 
 export interface SuiteOptions {
-  /** A function is called when the first test runs. Whatever it needs must have started by then. */
+  /** A function is called when the first test runs, so what it needs must have started by then. */
   readonly target: SuiteTarget | (() => SuiteTarget | Promise<SuiteTarget>)
   /** Ids, sections, `documented` or `decided`, with `*`: `'AUTH-*,HEALTH-1'`. */
   readonly only?: string
-  /** Whether Standin's own decisions must hold as well. */
+  /** Whether Standin's own decisions must hold as well. Off by default. */
   readonly strict?: boolean
 }
 
@@ -35,7 +35,7 @@ export interface ContractTest {
   /** Returns the verdict. */
   judge(): Promise<ClauseVerdict>
   /**
-   * Resolves to `undefined` if the clause holds. Resolves to a sentence if nothing could be found out, or if it is a
+   * Resolves to `undefined` if the clause holds. Resolves to a sentence if it could not be checked, or if it is a
    * decision that the target does not share and `strict` is off. Rejects with a ContractError if the clause is broken.
    */
   run(): Promise<string | undefined>
@@ -52,10 +52,10 @@ export class ContractError extends Error {
       [
         `${id} ${what}`,
         `Expected: ${expected}`,
-        `Came: ${came}`,
+        `Received: ${came}`,
         ...quotes.map(quote => `The document says: ${quote}`),
-        `Asked: ${shown.asked}`,
-        `Answered: ${shown.answered}`,
+        `Request: ${shown.asked}`,
+        `Response: ${shown.answered}`,
       ].join('\n'),
     )
     this.expected = expected
@@ -119,21 +119,21 @@ export interface TestFunctions {
  * contractSuite({ target: { url, apiKey, anonKey }, test, describe })
  * ```
  *
- * A test is skipped, with a reason, if nothing could be found out. Throws a RangeError if no clause matches.
+ * A test is skipped, with a reason, if its clause could not be checked. Throws a RangeError if no clause matches.
  */
 export function contractSuite({ test, describe, ...options }: SuiteOptions & TestFunctions): void {
   const tests = contractTests(options)
   for (const section of sections) {
-    const ones = tests.filter(({ clause }) => clause.section === section)
-    if (ones.length === 0) continue
+    const sectionTests = tests.filter(({ clause }) => clause.section === section)
+    if (sectionTests.length === 0) continue
     describe(section, () => {
-      for (const { name, run } of ones) define(test, name, run)
+      for (const { name, run } of sectionTests) defineTest(test, name, run)
     })
   }
 }
 
-/** The function has no parameter, or jest would wait for it to call one. */
-const define = (test: DefineTest, name: string, run: ContractTest['run']) =>
+/** The function declares no parameter, because jest would wait for it to call that as `done`. */
+const defineTest = (test: DefineTest, name: string, run: ContractTest['run']) =>
   test(name, async (...[context]: [TestContext?]) => {
     const why = await run()
     if (why === undefined) return

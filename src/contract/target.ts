@@ -1,4 +1,4 @@
-/** The platform that is checked. It is called as rarely as possible, within a budget. */
+/** The platform that is checked. Calls are cached, and limited by a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetchFrom } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
@@ -49,7 +49,7 @@ export interface Target {
   calls(): number
   /** Why it cannot be reached, if it has not answered a single call. */
   unreachable(): string | undefined
-  /** Makes a call once and caches the result. Rejects with an CallNotMade when the budget is used up. */
+  /** Makes a call once and caches the result. Rejects with a CallNotMade when the budget is used up. */
   ask(call: Call): Promise<CallResult>
   shown(call: Call, result: CallResult): ShownCall
   /**
@@ -64,32 +64,32 @@ export interface Target {
 export const USUAL_MAX_CALLS = 80
 const USUAL_TIMEOUT_MS = 30_000
 
-/** A target that has not answered any of its first calls counts as down. */
+/** A target that answers none of its first calls, this many, counts as down. */
 const MOST_UNANSWERED = 3
 
 /** The maximum number of attempts for a call that gets a 429. */
 const MOST_TRIES = 3
-/** We do not wait for a longer Retry-After. */
+/** A longer Retry-After is not waited for. */
 const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
   const url = withoutSlash(options.url)
   const { apiKey, anonKey, email, password, model, mcpPath } = options
   const credentials = { apiKey, anonKey, email, password }
-  const { send, ...sent } = createSending({ ...options, url })
+  const { send, ...state } = createSending({ ...options, url })
   /** Keyed by everything but the body: one body has 4 MB, which is slow to hash but quick to compare with itself. */
   const remembered = new Map<string, { readonly call: Call; readonly result: Promise<CallResult> }[]>()
   return {
-    ...{ url, credentials, model, mcpPath, ...sent },
-    isNear: isNear(url),
+    ...{ url, credentials, model, mcpPath, ...state },
+    isNear: isLocal(url),
     ask(call) {
       const { body, ...rest } = call
       const name = JSON.stringify(rest)
-      const alike = remembered.get(name) ?? []
-      const known = alike.find(one => one.call.body === body)
+      const sameRequests = remembered.get(name) ?? []
+      const known = sameRequests.find(one => one.call.body === body)
       if (known) return known.result
       const result = send(call)
-      remembered.set(name, [...alike, { call, result }])
+      remembered.set(name, [...sameRequests, { call, result }])
       return result
     },
     async results() {
@@ -107,7 +107,7 @@ export function createTarget(options: TargetOptions): Target {
   }
 }
 
-/** Sends calls within the budget, and repeats them after a 429 that says when. */
+/** Sends calls within the budget, and repeats them after a 429 with a Retry-After. */
 function createSending({
   url,
   maxCalls = USUAL_MAX_CALLS,
@@ -126,14 +126,14 @@ function createSending({
     if (answered === 0 && calls >= MOST_UNANSWERED) throw new CallNotMade(`it does not answer (${lastWhy})`)
     if (calls >= maxCalls) throw new CallNotMade(`the budget of ${maxCalls} calls is used up`)
     calls++
-    const patience = AbortSignal.timeout(timeoutMs)
+    const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      const result = await send(call, signal ? AbortSignal.any([signal, patience]) : patience)
+      const result = await send(call, signal ? AbortSignal.any([signal, timeout]) : timeout)
       answered++
       return result
     } catch (error) {
       if (signal?.aborted) throw new CallNotMade('it was stopped')
-      lastWhy = patience.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
+      lastWhy = timeout.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
       return { kind: 'unanswered', why: lastWhy }
     }
   }
@@ -145,26 +145,26 @@ function createSending({
   }
 }
 
-/** Repeats a call after each 429 that says when, up to the maximum number of attempts. */
+/** Repeats a call after each 429 with a Retry-After, up to the maximum number of attempts. */
 async function repeated(send: () => Promise<CallResult>, signal: AbortSignal | undefined): Promise<CallResult> {
   for (let attempt = 1; ; attempt++) {
     const result = await send()
-    const waitS = result.kind === 'answered' ? waitWanted(result) : undefined
+    const waitS = result.kind === 'answered' ? waitSecondsIn(result) : undefined
     if (waitS === undefined || attempt === MOST_TRIES) return result
     await pause(waitS * 1000, undefined, { signal }).catch(() => {})
   }
 }
 
 /** Returns the seconds that a 429 asks to wait; `undefined` if it names none, or too many. */
-function waitWanted({ status, headers }: ReceivedAnswer): number | undefined {
-  const written = headers.get('retry-after') ?? ''
-  if (status !== 429 || !/^\d+$/.test(written) || Number(written) > LONGEST_WAIT_S) return undefined
-  return Number(written)
+function waitSecondsIn({ status, headers }: ReceivedAnswer): number | undefined {
+  const retryAfter = headers.get('retry-after') ?? ''
+  if (status !== 429 || !/^\d+$/.test(retryAfter) || Number(retryAfter) > LONGEST_WAIT_S) return undefined
+  return Number(retryAfter)
 }
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
-const isNear = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
+const isLocal = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
 
 interface SendOptions {
   /** Without a trailing slash. */
@@ -254,7 +254,7 @@ function answerText(result: CallResult, isPrivate: boolean): string {
   return [[String(status), ...facts].join(', '), ...(body === '' ? [] : [body])].join('\n')
 }
 
-/** Describes a credential in the document's terms. */
+/** Describes a credential with the document's names. */
 function credentialIn(authorization: string | undefined, { apiKey, anonKey }: TargetCredentials): string {
   if (authorization === undefined) return 'no credential'
   const [, scheme = '', credential = ''] = /^(\w+ )?(.*)$/s.exec(authorization) ?? []

@@ -85,22 +85,22 @@ const inWords = (before: unknown, now: unknown) =>
 function compareChoices(before: unknown, now: unknown, { path, isInput }: Place): readonly Finding[] {
   if (isDeepStrictEqual(before, now)) return []
   if (!Array.isArray(before) || !Array.isArray(now)) return [finding('critical', `${path}.enum`, inWords(before, now))]
-  const [less, more] = [before.some(one => !now.includes(one)), now.some(one => !before.includes(one))]
-  const severity = (isInput ? less : more) ? 'critical' : 'info'
-  return [finding(severity, `${path}.enum`, less ? 'lacks a choice that it had' : 'has a new choice')]
+  const [hasLost, hasGained] = [before.some(one => !now.includes(one)), now.some(one => !before.includes(one))]
+  const severity = (isInput ? hasLost : hasGained) ? 'critical' : 'info'
+  return [finding(severity, `${path}.enum`, hasLost ? 'has lost a value' : 'has a new value')]
 }
 
 function compareProperties(before: JsonObject, now: JsonObject, { path, isInput }: Place): readonly Finding[] {
-  const [old, fresh] = [propertiesOf(before), propertiesOf(now)]
-  const [hadTo, hasTo] = [requiredIn(before), requiredIn(now)]
-  const names = [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
+  const [oldProperties, newProperties] = [propertiesOf(before), propertiesOf(now)]
+  const [wasRequired, nowRequired] = [requiredIn(before), requiredIn(now)]
+  const names = [...new Set([...Object.keys(oldProperties), ...Object.keys(newProperties)])]
   return names.flatMap(name => {
     const at = { path: `${path}.${name}`, isInput }
-    const isRequired = hasTo.has(name)
-    if (!Object.hasOwn(fresh, name)) return [finding('critical', at.path, 'is gone')]
-    if (!Object.hasOwn(old, name)) return [newProperty(at, isRequired)]
-    const inside = compareSchemas(old[name], fresh[name], at)
-    if (isRequired === hadTo.has(name)) return inside
+    const isRequired = nowRequired.has(name)
+    if (!Object.hasOwn(newProperties, name)) return [finding('critical', at.path, 'is gone')]
+    if (!Object.hasOwn(oldProperties, name)) return [newProperty(at, isRequired)]
+    const inside = compareSchemas(oldProperties[name], newProperties[name], at)
+    if (isRequired === wasRequired.has(name)) return inside
     const severity = isRequired === isInput ? 'critical' : 'info'
     return [finding(severity, at.path, isRequired ? 'is now required' : 'is no longer required'), ...inside]
   })

@@ -1,4 +1,4 @@
-/** Checks live and recorded answers after they were sent. Nothing is loaded before the first one. */
+/** Checks live and recorded answers after they were sent. The checks are loaded with the first one. */
 import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
 import { createPauses, inSlices, onceLoaded, type Sliced } from '../core/work.js'
@@ -20,13 +20,13 @@ const noViolations: ViolationCounts = { documented: 0, decided: 0, unjudged: 0 }
 
 export type Violations = ReturnType<typeof createViolations>
 
-/** `redact` removes secrets, since field names and paths on the live platform may be anything. */
+/** `redact` removes secrets, which field names and paths on the live platform may contain. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact) {
   const listeners: ((violating: EndpointViolations) => void)[] = []
   let listed: EndpointViolations[] = []
   const counts = { ...noViolations }
 
-  function* look([exchange, id]: Waiting, tools: Tools): Sliced<void> {
+  function* check([exchange, id]: QueuedExchange, tools: Tools): Sliced<void> {
     const violating = yield* judged(exchange, id, tools, redact)
     if (!violating) return
     exchange.violations = violating.violations
@@ -35,7 +35,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     for (const listener of listeners) listener(violating)
   }
 
-  const queue = createQueue(look, report)
+  const queue = createQueue(check, report)
   return {
     /** Takes an exchange whose answer has been sent. */
     take(exchange: Exchange, id: number): void {
@@ -47,7 +47,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     counts: (): ViolationCounts => ({ ...counts }),
     /** The latest exchanges with violations, newest first. */
     list: (): readonly EndpointViolations[] => listed,
-    /** Headers for an answer that is about to be sent, about the answers before it: the head is sent before the body is known. */
+    /** Headers for an answer that is about to be sent. They count the violations of earlier answers, since the head is sent before the body is known. */
     headers(): readonly string[] {
       const found = counts.documented + counts.decided
       return found > 0 ? [HEADER, String(found)] : none
@@ -64,11 +64,11 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 }
 
 /** An exchange to be checked, and its id in the journal. */
-type Waiting = readonly [exchange: Exchange, id: string]
+type QueuedExchange = readonly [exchange: Exchange, id: string]
 
-/** Checks exchanges a little later, one after the other, with `look`. */
-function createQueue(look: (waiting: Waiting, tools: Tools) => Sliced<void>, report: (error: unknown) => void) {
-  const waiting: Waiting[] = []
+/** Checks exchanges a little later, one after the other. */
+function createQueue(check: (queued: QueuedExchange, tools: Tools) => Sliced<void>, report: (error: unknown) => void) {
+  const queue: QueuedExchange[] = []
   let checking: Promise<void> | undefined
   const pauses = createPauses()
   const pause = () => pauses.of(PAUSE_MS)
@@ -78,7 +78,7 @@ function createQueue(look: (waiting: Waiting, tools: Tools) => Sliced<void>, rep
     try {
       const tools = await load()
       await inSlices(
-        lookAtAll(waiting, one => look(one, tools), report),
+        checkAllIn(queue, one => check(one, tools), report),
         pause,
       )
     } catch (error) {
@@ -89,14 +89,14 @@ function createQueue(look: (waiting: Waiting, tools: Tools) => Sliced<void>, rep
 
   return {
     /** Returns false if too many are waiting already. */
-    add(one: Waiting): boolean {
-      if (waiting.length >= MOST_WAITING) return false
-      waiting.push(one)
+    add(one: QueuedExchange): boolean {
+      if (queue.length >= MOST_WAITING) return false
+      queue.push(one)
       checking ??= checkAll()
       return true
     },
     clear() {
-      waiting.length = 0
+      queue.length = 0
     },
     /** Checks all without a pause, and resolves when that is done. */
     settle: () =>
@@ -106,11 +106,15 @@ function createQueue(look: (waiting: Waiting, tools: Tools) => Sliced<void>, rep
   }
 }
 
-/** Takes them from `waiting`, also those that come meanwhile. */
-function* lookAtAll(waiting: Waiting[], look: (one: Waiting) => Sliced<void>, report: (error: unknown) => void) {
-  for (let next = waiting.shift(); next; next = waiting.shift()) {
+/** Empties the queue, including exchanges that are added meanwhile. */
+function* checkAllIn(
+  queue: QueuedExchange[],
+  check: (one: QueuedExchange) => Sliced<void>,
+  report: (error: unknown) => void,
+) {
+  for (let next = queue.shift(); next; next = queue.shift()) {
     try {
-      yield* look(next)
+      yield* check(next)
     } catch (error) {
       report(error)
     }
@@ -133,13 +137,13 @@ function* judged(
   exchange: Exchange,
   id: string,
   { judgedAnswer, judge, credentialsOf }: Tools,
-  current: () => Redact,
+  currentRedact: () => Redact,
 ): Sliced<EndpointViolations | undefined> {
   const answer = judgedAnswer(exchange)
   const found = answer ? yield* judge(answer) : []
   if (found.length === 0) return undefined
-  // A reload may have brought other secrets while the exchange waited.
-  const redact = current()
+  // A reload may have changed the secrets while the exchange waited.
+  const redact = currentRedact()
   const { text } = redact(credentialsOf(exchange, redact))
   const { method, endpoint, outcome, mode } = exchange
   return {

@@ -105,7 +105,7 @@ export function displayPath(file: string): string {
   return relative === '' || relative.startsWith('..') ? file : relative
 }
 
-/** Prefix of the folders for spilled answers (spill.ts), followed by the id of the process. */
+/** Prefix of the folders for spilled answers (response-buffer.ts), followed by the id of the process. */
 export const SPILL = 'standin-spill-'
 
 /** Removes files that ended processes have left behind. Files that cannot be removed stay. */

@@ -2,12 +2,12 @@
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { createPauses, inSlices, othersTurn } from '../core/work.js'
 import type { Redact, Redaction } from '../redact/index.js'
-import { createResponseBuffer, type ResponseBuffer } from './gathered.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import { type RequestIdentity, redactedRequest } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
+import { createResponseBuffer, type ResponseBuffer } from './response-buffer.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 

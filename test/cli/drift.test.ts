@@ -123,7 +123,7 @@ test('drift is reported per recording, the worst first', async () => {
   critical  choices[].message.refusal: recorded null, live nothing
   warning   choices[].logprobs: recorded nothing, live null`)
   expect(linesOf(recordings.same)).toBeUndefined()
-  expect(linesOf(recordings.stream)).toBe('\n  critical  [DONE]: recorded at the end of the stream, live not there')
+  expect(linesOf(recordings.stream)).toBe('\n  critical  [DONE]: recorded at the end of the stream, live missing')
   expect(linesOf(recordings.type)).toBe(`
   critical  id: recorded string, live number
   critical  object: recorded chat.completion, live completion`)

@@ -49,13 +49,13 @@ test('a broken clause fails with what was expected, what came, and what the docu
   const error = await version?.run().catch(error => error)
   expect(error).toBeInstanceOf(ContractError)
   expect(error.message.split('\n')).toEqual([
-    'HEALTH-3 The health response has a version: a string of three numbers with dots between them.',
+    'HEALTH-3 The health response has a version: a string of three numbers separated by dots.',
     'Expected: a version such as 1.0.0',
-    mustBe('Came: version', 'three numbers with dots between them', '1'),
+    mustBe('Received: version', 'three numbers separated by dots', '1'),
     'The document says: | version | string | Service version in dotted numeric form <major.minor.patch>. |',
     'The document says: The health response carries a version string field.',
-    'Asked: GET /health (no credential)',
-    'Answered: 200, content-type: application/json',
+    'Request: GET /health (no credential)',
+    'Response: 200, content-type: application/json',
     '{"status":"ok","version":"1"}',
   ])
 })
@@ -65,7 +65,7 @@ test('a decided clause that a target breaks fails only in strict mode', async ()
   const cors = (strict: boolean) => contractTests({ target, only: 'CORS-D1', strict })[0]
   expect(await cors(false)?.run()).toMatch(/^Differs from what Standin does: no such header, not /)
   await expect(cors(true)?.run()).rejects.toThrow(
-    'CORS-D1 Web pages of the same machine, such as http://localhost:3000, may call.',
+    'CORS-D1 Web pages on the same machine, such as http://localhost:3000, may call the platform.',
   )
 })
 

@@ -59,9 +59,7 @@ test('a missing API index is one breach, not one for each credential', async () 
   const { 'EP-2': there, ...others } = verdicts
   expect(there).toBe('broken')
   expect(Object.keys(others)).toHaveLength(12)
-  expect(new Set(Object.values(others))).toEqual(
-    new Set(['EP-2 is broken', 'the endpoint is not there, which is EP-2']),
-  )
+  expect(new Set(Object.values(others))).toEqual(new Set(['EP-2 is broken', 'the endpoint does not exist (EP-2)']))
 })
 
 test('without a key for the API index, the one breach is that of the first call without a credential', async () => {
@@ -95,7 +93,7 @@ test('the status of an error is judged even if its format is wrong', async () =>
   expect(await verdictsOn('ERR-5,CHAT-D6', refusing(422), options)).toEqual({ 'ERR-5': 'broken', 'CHAT-D6': 'broken' })
   expect(await verdictsOn('ERR-5,CHAT-D6', refusing(400), options)).toEqual({
     'ERR-5': 'broken',
-    'CHAT-D6': 'the status holds, and the body is not in the form of an error (ERR-5)',
+    'CHAT-D6': 'the status is right, but the body is not an error object (ERR-5)',
   })
 })
 

@@ -92,12 +92,12 @@ test.each<[what: string, now: readonly object[], findings: readonly string[]]>([
   [
     'a removed choice',
     [withProperty({ unit: { type: 'string', enum: ['C'] } })],
-    ['critical get_weather.inputSchema.unit.enum lacks a choice that it had'],
+    ['critical get_weather.inputSchema.unit.enum has lost a value'],
   ],
   [
     'an added choice',
     [withProperty({ unit: { type: 'string', enum: ['C', 'F', 'K'] } })],
-    ['info get_weather.inputSchema.unit.enum has a new choice'],
+    ['info get_weather.inputSchema.unit.enum has a new value'],
   ],
   [
     'a changed constraint',

@@ -1,12 +1,14 @@
-/** Clauses about signing in, and about which credential opens which endpoint. */
+/** Clauses about signing in, and about which endpoint accepts which credential. */
+
+import { jsonIn, jsonObject, status } from '../answer-checks.js'
 import {
   documentedEndpoints,
   intruders,
   signIn,
-  strange,
   withAnonKey,
   withApiKey,
-  withKeyOfItsOwn,
+  withBadCredential,
+  withDistinctKeys,
   withUserToken,
 } from '../calls.js'
 import {
@@ -17,7 +19,6 @@ import {
   type ClauseForm,
   type DocumentedEndpoint,
 } from '../clause.js'
-import { jsonIn, jsonObject, status } from '../looks.js'
 
 const { index: INDEX, models: MODELS, chat: CHAT } = documentedEndpoints
 
@@ -27,7 +28,7 @@ const missingOrInvalid = 'A missing or invalid credential yields HTTP 401 with b
 const row = '| 401 | Credential missing or invalid | { error: <string> } |'
 const bearer = 'Requests carry the header Authorization with the value Bearer followed by a credential.'
 
-/** A credential that must not open an endpoint, according to the document. */
+/** A credential that an endpoint must reject, according to the document. */
 const refusing =
   (...quotes: readonly string[]) =>
   (id: string, what: string, at: DocumentedEndpoint, call: CallFor): ClauseForm => ({
@@ -39,8 +40,8 @@ const unsigned = refusing(everyEndpoint)
 const withoutBearer = refusing(bearer)
 const refused = refusing(missingOrInvalid, row)
 
-const missing = ({ path }: DocumentedEndpoint) => strange(path, true)
-const invalid = ({ path }: DocumentedEndpoint) => strange(path, false)
+const missing = ({ path }: DocumentedEndpoint) => withBadCredential(path, 'missing')
+const invalid = ({ path }: DocumentedEndpoint) => withBadCredential(path, 'invalid')
 
 const jwt: AnswerCheck = {
   expected: 'an access_token that is a JWT',
@@ -51,33 +52,23 @@ const jwt: AnswerCheck = {
 }
 
 export const authenticationClauses: readonly ClauseForm[] = [
-  unsigned('AUTH-1.1', 'A JWT with a wrong signature does not open GET /api/v1.', INDEX, intruders.forgedAtIndex),
-  unsigned('AUTH-1.2', 'A JWT without a signature does not open GET /api/v1.', INDEX, intruders.unsignedAtIndex),
+  unsigned('AUTH-1.1', 'GET /api/v1 rejects a JWT with a wrong signature.', INDEX, intruders.forgedAtIndex),
+  unsigned('AUTH-1.2', 'GET /api/v1 rejects a JWT without a signature.', INDEX, intruders.unsignedAtIndex),
   unsigned(
     'AUTH-1.3',
-    'A user JWT with a wrong signature does not open GET /v1/models.',
+    'GET /v1/models rejects a user JWT with a wrong signature.',
     MODELS,
     intruders.forgedUserAtModels,
   ),
   unsigned(
     'AUTH-1.4',
-    'A user JWT with a wrong signature does not open POST /v1/chat/completions.',
+    'POST /v1/chat/completions rejects a user JWT with a wrong signature.',
     CHAT,
     intruders.forgedUserAtChat,
   ),
-  unsigned(
-    'AUTH-1.5',
-    'A user JWT with a wrong signature does not open GET /api/v1.',
-    INDEX,
-    intruders.forgedUserAtIndex,
-  ),
-  unsigned('AUTH-1.6', 'A JWT without a signature does not open GET /v1/models.', MODELS, intruders.unsignedAtModels),
-  unsigned(
-    'AUTH-1.7',
-    'A JWT without a signature does not open POST /v1/chat/completions.',
-    CHAT,
-    intruders.unsignedAtChat,
-  ),
+  unsigned('AUTH-1.5', 'GET /api/v1 rejects a user JWT with a wrong signature.', INDEX, intruders.forgedUserAtIndex),
+  unsigned('AUTH-1.6', 'GET /v1/models rejects a JWT without a signature.', MODELS, intruders.unsignedAtModels),
+  unsigned('AUTH-1.7', 'POST /v1/chat/completions rejects a JWT without a signature.', CHAT, intruders.unsignedAtChat),
   {
     id: 'AUTH-2',
     section: 'Authentication',
@@ -86,25 +77,25 @@ export const authenticationClauses: readonly ClauseForm[] = [
       'The platform is backed by a self-hosted backend that provides a database and user authentication.',
       'The authentication backend is at {auth_url}.',
     ],
-    what: 'Signing in with email and password gives a JWT.',
+    what: 'Signing in with email and password returns a JWT.',
     needs: ['AUTH-D1'],
     check: asking(signIn, status(200), jsonObject, jwt),
   },
   withoutBearer(
     'AUTH-3.1',
-    'An API key without the word Bearer before it does not open GET /v1/models.',
+    'GET /v1/models rejects an API key without the word Bearer before it.',
     MODELS,
     intruders.keyAloneAtModels,
   ),
   withoutBearer(
     'AUTH-3.2',
-    'An anon key with another word than Bearer before it does not open GET /api/v1.',
+    'GET /api/v1 rejects an anon key with another scheme than Bearer.',
     INDEX,
     intruders.otherSchemeAtIndex,
   ),
   withoutBearer(
     'AUTH-3.3',
-    'An API key without the word Bearer before it does not open POST /v1/chat/completions.',
+    'POST /v1/chat/completions rejects an API key without the word Bearer before it.',
     CHAT,
     intruders.keyAloneAtChat,
   ),
@@ -150,24 +141,24 @@ export const credentialClauses: readonly ClauseForm[] = [
     id: 'AUTH-D1',
     section: 'Authentication',
     quotes: [signingIn],
-    what: 'Signing in is POST /auth/v1/token?grant_type=password, as at Supabase.',
+    what: 'The sign-in endpoint is POST /auth/v1/token?grant_type=password, as in Supabase.',
     check: asking(signIn, signInPath),
   },
   {
     id: 'AUTH-D2',
     section: 'Authentication',
     quotes: [signingIn],
-    what: 'A token lives for 3600 seconds, and comes with one for its refresh.',
+    what: 'An access token is valid for 3600 seconds and comes with a refresh token.',
     needs: ['AUTH-2'],
     check: asking(signIn, session),
   },
-  opening('AUTH-D3', 'A user JWT opens GET /api/v1.', [INDEX, withUserToken('/api/v1'), 200], ['AUTH-2']),
-  opening('AUTH-D4', 'A user JWT opens GET /v1/models.', [MODELS, withUserToken('/v1/models'), 200], ['AUTH-2']),
+  opening('AUTH-D3', 'GET /api/v1 accepts a user JWT.', [INDEX, withUserToken('/api/v1'), 200], ['AUTH-2']),
+  opening('AUTH-D4', 'GET /v1/models accepts a user JWT.', [MODELS, withUserToken('/v1/models'), 200], ['AUTH-2']),
   opening(
     'AUTH-D5',
-    'An anon key does not open GET /v1/models.',
-    [MODELS, withKeyOfItsOwn(withAnonKey('/v1/models')), 401],
+    'GET /v1/models rejects an anon key.',
+    [MODELS, withDistinctKeys(withAnonKey('/v1/models')), 401],
     [],
   ),
-  opening('AUTH-D6', 'An API key does not open GET /api/v1.', [INDEX, withKeyOfItsOwn(withApiKey('/api/v1')), 401], []),
+  opening('AUTH-D6', 'GET /api/v1 rejects an API key.', [INDEX, withDistinctKeys(withApiKey('/api/v1')), 401], []),
 ]

@@ -2,19 +2,6 @@
 
 import { completionAnswer } from '../../completions/completion.js'
 import {
-  chat,
-  chatWithoutStream,
-  lastListedModel,
-  listedModels,
-  notJson,
-  notSaidToBeJson,
-  saidWrong,
-  shortestChat,
-  unknownModel,
-  wrongChat,
-} from '../calls.js'
-import { type AnswerCheck, asking, type CallFor, type ClauseForm } from '../clause.js'
-import {
   anyJson,
   chunks,
   endsDone,
@@ -25,7 +12,20 @@ import {
   naming,
   refused,
   status,
-} from '../looks.js'
+} from '../answer-checks.js'
+import {
+  chat,
+  chatWithoutStream,
+  lastListedModel,
+  listedModels,
+  notJson,
+  shortestChat,
+  unknownModel,
+  wrongChat,
+  wrongContentType,
+  wrongMessage,
+} from '../calls.js'
+import { type AnswerCheck, asking, type CallFor, type ClauseForm } from '../clause.js'
 
 const messages = [
   { role: 'system', content: 'Be brief.' },
@@ -62,7 +62,7 @@ export const chatClauses: readonly ClauseForm[] = [
     id: 'CHAT-2.1',
     section: 'Resources and their fields',
     quotes: [model],
-    what: 'A model that the listing does not return is refused.',
+    what: 'A model that is not in the model list is refused.',
     needs: ['EP-3'],
     check: asking(unknownModel, refused),
   },
@@ -70,7 +70,7 @@ export const chatClauses: readonly ClauseForm[] = [
     id: 'CHAT-2.2',
     section: 'Resources and their fields',
     quotes: [model],
-    what: 'Not only the first of the listed models is taken, but the last one as well.',
+    what: 'The last model in the list is accepted, not only the first.',
     needs: ['EP-3', 'MODELS-D1'],
     check: asking(lastListedModel, status(200)),
   },
@@ -82,7 +82,7 @@ export const chatClauses: readonly ClauseForm[] = [
       '| messages[].role | string | Values used: system, user. |',
       '| messages[].content | string | Text of the message. |',
     ],
-    what: 'A conversation of a system and a user message is taken.',
+    what: 'A conversation with a system and a user message is accepted.',
     needs: ['EP-3'],
     check: asking(chat({ messages }), status(200)),
   },
@@ -90,7 +90,7 @@ export const chatClauses: readonly ClauseForm[] = [
     id: 'CHAT-4',
     section: 'Resources and their fields',
     quotes: ['| temperature | number | Sampling temperature. |'],
-    what: 'A chat request with a temperature is taken.',
+    what: 'A chat request with a temperature is accepted.',
     needs: ['EP-3'],
     check: asking(chat({ temperature: 0.5 }), status(200)),
   },
@@ -98,7 +98,7 @@ export const chatClauses: readonly ClauseForm[] = [
     id: 'CHAT-5',
     section: 'Resources and their fields',
     quotes: ['| stream | boolean | false requests a single, non-streamed response. |'],
-    what: 'A chat request with stream true is taken.',
+    what: 'A chat request with stream true is accepted.',
     needs: ['EP-3'],
     check: asking(chat({ stream: true }), status(200)),
   },
@@ -112,7 +112,7 @@ export const chatFormClauses: readonly ClauseForm[] = [
     id: 'CHAT-D1',
     section: 'Resources and their fields',
     quotes: ['Chat completion response fields: not shown.'],
-    what: "A completion has OpenAI's form.",
+    what: "A completion has OpenAI's format.",
     needs: ['CHAT-1'],
     check: asking(chat(), fitting(completionAnswer, "OpenAI's chat.completion")),
   },
@@ -120,7 +120,7 @@ export const chatFormClauses: readonly ClauseForm[] = [
     id: 'CHAT-D2',
     section: 'Endpoints',
     quotes: [streams],
-    what: 'A stream is one of server-sent events.',
+    what: 'A stream consists of server-sent events.',
     needs: ['CHAT-5'],
     check: asking(stream, eventStream),
   },
@@ -128,7 +128,7 @@ export const chatFormClauses: readonly ClauseForm[] = [
     id: 'CHAT-D3',
     section: 'Endpoints',
     quotes: [streams],
-    what: "The events of a stream have OpenAI's form.",
+    what: "The events of a stream have OpenAI's format.",
     needs: ['CHAT-D2'],
     check: asking(stream, chunks),
   },
@@ -136,7 +136,7 @@ export const chatFormClauses: readonly ClauseForm[] = [
     id: 'CHAT-D4',
     section: 'Endpoints',
     quotes: [streams],
-    what: 'A stream ends in data: [DONE].',
+    what: 'A stream ends with data: [DONE].',
     needs: ['CHAT-D2'],
     check: asking(stream, endsDone),
   },
@@ -144,7 +144,7 @@ export const chatFormClauses: readonly ClauseForm[] = [
     id: 'CHAT-D5',
     section: 'Resources and their fields',
     quotes: ['Required or optional status, defaults and bounds of request fields: not shown.'],
-    what: "What OpenAI's clients send beyond the documented fields is taken: max_tokens, for one.",
+    what: "Fields that OpenAI's clients send beyond the documented ones, such as max_tokens, are accepted.",
     needs: ['EP-3'],
     check: asking(shortestChat, status(200)),
   },
@@ -168,11 +168,11 @@ const invalid = (id: string, what: string, named: string, call: CallFor, quotes 
 })
 
 const listsModels: AnswerCheck = {
-  expected: 'an error that lists the models',
+  expected: 'an error that names the models in the list',
   async differs({ text }, target) {
     const { error } = jsonIn(text).value as { readonly error: string }
     const missing = (await listedModels(target)).filter(id => !error.includes(id))
-    return missing.length === 0 ? undefined : `no word of ${missing.join(', ')}`
+    return missing.length === 0 ? undefined : `no mention of ${missing.join(', ')}`
   },
 }
 
@@ -181,22 +181,27 @@ export const chatRefusalClauses: readonly ClauseForm[] = [
   invalid('CHAT-D7', 'A chat request without messages is refused.', 'messages', wrongChat({ messages: undefined })),
   invalid(
     'CHAT-D8',
-    'A chat request with no message in its messages is refused.',
+    'A chat request with an empty list of messages is refused.',
     'messages',
     wrongChat({ messages: [] }),
   ),
   invalid('CHAT-D9', 'A temperature higher than 2 is refused.', 'temperature', wrongChat({ temperature: 2.1 })),
-  invalid('CHAT-D10', 'A model that is no string is refused.', 'model', wrongChat({ model: 1 })),
-  invalid('CHAT-D11', 'Messages that are no array are refused.', 'messages', wrongChat({ messages: 'Say hi.' })),
-  invalid('CHAT-D12', 'A role that is no string is refused.', 'role', saidWrong({ role: 1 })),
-  invalid('CHAT-D13', 'Content that is no text is refused.', 'content', saidWrong({ content: 1 })),
-  invalid('CHAT-D14', 'A temperature that is no number is refused.', 'temperature', wrongChat({ temperature: 'warm' })),
-  invalid('CHAT-D15', 'A stream that is no boolean is refused.', 'stream', wrongChat({ stream: 'yes' })),
+  invalid('CHAT-D10', 'A model that is not a string is refused.', 'model', wrongChat({ model: 1 })),
+  invalid('CHAT-D11', 'Messages that are not an array are refused.', 'messages', wrongChat({ messages: 'Say hi.' })),
+  invalid('CHAT-D12', 'A role that is not a string is refused.', 'role', wrongMessage({ role: 1 })),
+  invalid('CHAT-D13', 'Content that is not text is refused.', 'content', wrongMessage({ content: 1 })),
+  invalid(
+    'CHAT-D14',
+    'A temperature that is not a number is refused.',
+    'temperature',
+    wrongChat({ temperature: 'warm' }),
+  ),
+  invalid('CHAT-D15', 'A stream that is not a boolean is refused.', 'stream', wrongChat({ stream: 'yes' })),
   {
     id: 'CHAT-D16',
     section: 'Errors',
     quotes: [bodies],
-    what: 'A model that the listing does not return is refused with status 400.',
+    what: 'A model that is not in the model list is refused with status 400.',
     needs: ['CHAT-2.1'],
     check: asking(unknownModel, status(400)),
   },
@@ -204,7 +209,7 @@ export const chatRefusalClauses: readonly ClauseForm[] = [
     id: 'CHAT-D17',
     section: 'Errors',
     quotes: [bodies],
-    what: 'The error about a model that is not listed lists those that are.',
+    what: 'The error for a model that is not in the model list names the models in it.',
     needs: ['CHAT-D16', 'MODELS-D1', 'ERR-5'],
     check: asking(unknownModel, listsModels),
   },
@@ -219,7 +224,7 @@ export const chatRefusalClauses: readonly ClauseForm[] = [
     id: 'CHAT-D19',
     section: 'Errors',
     quotes: [bodies],
-    what: 'A body that is not said to be JSON is refused with status 415.',
-    check: asking(notSaidToBeJson, status(415)),
+    what: 'A body with a content type other than JSON is refused with status 415.',
+    check: asking(wrongContentType, status(415)),
   },
 ]

@@ -1,8 +1,9 @@
 /** Clauses about GET /health, GET /api/v1 and GET /v1/models. */
+
+import { anyJson, field, fitting, jsonIn, jsonObject, mistakesOf, someName, status } from '../answer-checks.js'
 import { healthAnswer, indexAnswer, listedEndpoint, modelsAnswer } from '../answers.js'
 import { get, health, index, listedModels, models, withApiKey } from '../calls.js'
 import { type AnswerCheck, asking, type ClauseForm } from '../clause.js'
-import { anyJson, field, fitting, jsonIn, jsonObject, mistakesOf, someName, status } from '../looks.js'
 
 export const healthClauses: readonly ClauseForm[] = [
   {
@@ -40,7 +41,7 @@ export const healthClauses: readonly ClauseForm[] = [
       '| version | string | Service version in dotted numeric form <major.minor.patch>. |',
       'The health response carries a version string field.',
     ],
-    what: 'The health response has a version: a string of three numbers with dots between them.',
+    what: 'The health response has a version: a string of three numbers separated by dots.',
     needs: ['HEALTH-1'],
     check: asking(health, field('version', healthAnswer, 'a version such as 1.0.0')),
   },
@@ -67,15 +68,15 @@ const elements: AnswerCheck = {
   },
 }
 
-const documented = ['GET /health', 'GET /api/v1', 'POST /v1/chat/completions', 'GET /v1/models']
+const documentedRoutes = ['GET /health', 'GET /api/v1', 'POST /v1/chat/completions', 'GET /v1/models']
 
-const whole: AnswerCheck = {
-  expected: `the endpoints ${documented.join(', ')}`,
+const allEndpoints: AnswerCheck = {
+  expected: `the endpoints ${documentedRoutes.join(', ')}`,
   differs({ text }) {
     const listed = (endpointsIn(text) as readonly { readonly method: string; readonly path: string }[]).map(
       ({ method, path }) => `${method} ${path}`,
     )
-    const missing = documented.filter(endpoint => !listed.includes(endpoint))
+    const missing = documentedRoutes.filter(endpoint => !listed.includes(endpoint))
     return missing.length === 0 ? undefined : `no ${missing.join(', no ')}`
   },
 }
@@ -124,7 +125,7 @@ export const indexClauses: readonly ClauseForm[] = [
     id: 'INDEX-D1',
     section: 'Resources and their fields',
     quotes: [open],
-    what: 'Each endpoint in the API index has a method, a path and the kinds of credential that open it.',
+    what: 'Each endpoint in the API index has a method, a path and the kinds of credential that it accepts.',
     needs: ['INDEX-3'],
     check: asking(index, elements),
   },
@@ -134,12 +135,12 @@ export const indexClauses: readonly ClauseForm[] = [
     quotes: [open],
     what: 'The API index lists each documented endpoint.',
     needs: ['INDEX-D1'],
-    check: asking(index, whole),
+    check: asking(index, allEndpoints),
   },
 ]
 
 const sameList: AnswerCheck = {
-  expected: 'the whole list, whatever stands in the query',
+  expected: 'the whole list, whatever the query',
   async differs({ text }, target) {
     const { data } = jsonIn(text).value as { readonly data?: readonly unknown[] }
     const whole = (await listedModels(target)).length
@@ -184,7 +185,7 @@ export const modelsClauses: readonly ClauseForm[] = [
     id: 'MODELS-D1',
     section: 'Resources and their fields',
     quotes: ['Model list response fields: not shown.'],
-    what: "The model list has OpenAI's form.",
+    what: "The model list has OpenAI's format.",
     needs: ['MODELS-2'],
     check: asking(models, fitting(modelsAnswer, "OpenAI's list of models")),
   },
@@ -192,7 +193,7 @@ export const modelsClauses: readonly ClauseForm[] = [
     id: 'MODELS-D2',
     section: 'Endpoints',
     quotes: ['Query parameters and pagination for the model list: not shown.'],
-    what: 'The model list has no pages: it is always whole, and a limit in the query is ignored.',
+    what: 'The model list has no pages: it is always complete, and a limit in the query is ignored.',
     needs: ['MODELS-D1'],
     check: asking(withApiKey('/v1/models?limit=1'), status(200), jsonObject, sameList),
   },

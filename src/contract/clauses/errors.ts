@@ -1,19 +1,20 @@
 /** Clauses about errors, limits and calls from web pages. */
+
+import { field, jsonIn, jsonObject, mistakesOf, onlyFields, status } from '../answer-checks.js'
 import { errorAnswer, notFoundAnswer } from '../answers.js'
 import type { ReceivedAnswer } from '../call.js'
 import {
   intruders,
+  invalidRequests,
   localPage,
-  mistaken,
   preflight,
-  strange,
   tooLarge,
   unknownPaths,
   unknownPathWithoutCredential,
+  withBadCredential,
   wrongMethod,
 } from '../calls.js'
 import { type AnswerCheck, asking, askingEach, type CallFor, type ClauseForm } from '../clause.js'
-import { field, jsonIn, jsonObject, mistakesOf, onlyFields, status } from '../looks.js'
 import { withoutCredential } from '../mcp-calls.js'
 
 const all = 'All errors are JSON objects with an error field and carry an HTTP status code.'
@@ -25,8 +26,11 @@ const notFoundRow = '| 404 | Path does not exist | { error: <string>, path: <req
 const unauthorizedRow = '| 401 | Credential missing or invalid | { error: <string> } |'
 
 const strangers = [
-  ...['/api/v1', '/v1/models', '/v1/chat/completions'].flatMap(path => [strange(path, true), strange(path, false)]),
-  // A gateway may check JWTs in another place than keys, and answer with another error.
+  ...['/api/v1', '/v1/models', '/v1/chat/completions'].flatMap(path => [
+    withBadCredential(path, 'missing'),
+    withBadCredential(path, 'invalid'),
+  ]),
+  // A gateway may check JWTs and keys in different places, with different errors.
   ...Object.values(intruders),
   withoutCredential,
 ]
@@ -68,7 +72,7 @@ const withoutQuery: AnswerCheck = {
 }
 
 const allowsPost: AnswerCheck = {
-  expected: 'a header Allow that names POST',
+  expected: 'an Allow header that names POST',
   differs({ headers }) {
     const allow = headers.get('allow')
     if (allow === null) return 'no such header'
@@ -77,28 +81,28 @@ const allowsPost: AnswerCheck = {
 }
 
 export const errorClauses: readonly ClauseForm[] = [
-  unknown('ERR-1.1', 'A path below /v1 that does not exist yields 404.', unknownPaths.language),
-  unknown('ERR-1.2', 'A path below /api/v1 that does not exist yields 404.', unknownPaths.platform),
-  unknown('ERR-1.3', 'A path below neither that does not exist yields 404.', unknownPaths.elsewhere),
-  unknown('ERR-1.4', 'A path below /health that does not exist yields 404.', unknownPaths.below),
-  unknown('ERR-1.5', 'A path that does not exist yields 404 for a POST as well.', unknownPaths.posted),
+  unknown('ERR-1.1', 'An unknown path below /v1 yields 404.', unknownPaths.language),
+  unknown('ERR-1.2', 'An unknown path below /api/v1 yields 404.', unknownPaths.platform),
+  unknown('ERR-1.3', 'An unknown path outside of both yields 404.', unknownPaths.elsewhere),
+  unknown('ERR-1.4', 'An unknown path below /health yields 404.', unknownPaths.below),
+  unknown('ERR-1.5', 'A POST to an unknown path yields 404 as well.', unknownPaths.posted),
   {
     id: 'ERR-2',
     section: 'Errors',
     quotes: [notFoundRow, errorField, all],
     what: 'The body of each 404 is a JSON object with an error.',
-    check: askingEach(Object.values(unknownPaths), isNotFound, 'nothing was answered with 404', jsonObject, hasError),
+    check: askingEach(Object.values(unknownPaths), isNotFound, 'no call was answered with 404', jsonObject, hasError),
   },
   {
     id: 'ERR-3',
     section: 'Errors',
     quotes: [pathField, notFoundRow],
-    what: 'The body of each 404 has the path that was requested.',
+    what: 'The body of each 404 has the requested path.',
     needs: ['ERR-2'],
     check: askingEach(
       Object.values(unknownPaths),
       isNotFound,
-      'nothing was answered with 404',
+      'no call was answered with 404',
       field('path', notFoundAnswer, 'a field path with a string'),
       asRequested,
     ),
@@ -108,20 +112,20 @@ export const errorClauses: readonly ClauseForm[] = [
     section: 'Errors',
     quotes: [unauthorizedRow, errorField, all],
     what: 'The body of each 401 is a JSON object with an error.',
-    check: askingEach(strangers, ({ status }) => status === 401, 'nothing was answered with 401', jsonObject, hasError),
+    check: askingEach(strangers, ({ status }) => status === 401, 'no call was answered with 401', jsonObject, hasError),
   },
   {
     id: 'ERR-5',
     section: 'Errors',
     quotes: [all, 'Standard REST conventions apply.'],
     what: 'The body of every other error is a JSON object with an error.',
-    check: askingEach(mistaken, ({ status }) => status >= 400, 'there was no other error', jsonObject, hasError),
+    check: askingEach(invalidRequests, ({ status }) => status >= 400, 'there was no other error', jsonObject, hasError),
   },
   {
     id: 'ERR-D1',
     section: 'Errors',
     quotes: [bodies, kinds],
-    what: 'A path that does not exist says so to anyone: 404 without a credential.',
+    what: 'An unknown path yields 404 even without a credential.',
     needs: ['ERR-1.3'],
     check: asking(unknownPathWithoutCredential, status(404)),
   },
@@ -129,7 +133,7 @@ export const errorClauses: readonly ClauseForm[] = [
     id: 'ERR-D2',
     section: 'Errors',
     quotes: [bodies],
-    what: 'The path of a 404 is without the query.',
+    what: 'The path in a 404 does not include the query.',
     needs: ['ERR-3', 'ERR-D1'],
     check: asking(
       unknownPathWithoutCredential,
@@ -149,7 +153,7 @@ export const errorClauses: readonly ClauseForm[] = [
     id: 'ERR-D4',
     section: 'Errors',
     quotes: [bodies],
-    what: 'A 405 names in its header Allow what the path takes.',
+    what: 'The Allow header of a 405 names the methods that the path accepts.',
     needs: ['ERR-D3'],
     check: asking(wrongMethod, allowsPost),
   },
@@ -157,10 +161,10 @@ export const errorClauses: readonly ClauseForm[] = [
     id: 'ERR-D5',
     section: 'Errors',
     quotes: [bodies],
-    what: 'The body of an error has the field error and no other; that of a 404 has the path as well.',
+    what: 'The body of an error has only the field error; that of a 404 also has the path.',
     needs: ['ERR-2', 'ERR-4', 'ERR-5'],
     check: askingEach(
-      [...strangers, ...mistaken],
+      [...strangers, ...invalidRequests],
       ({ status }) => status >= 400 && status !== 404,
       'there was no error',
       onlyFields('error'),
@@ -169,7 +173,7 @@ export const errorClauses: readonly ClauseForm[] = [
 ]
 
 const localOrigin: AnswerCheck = {
-  expected: 'Access-Control-Allow-Origin for a page of this machine',
+  expected: 'Access-Control-Allow-Origin for a page on this machine',
   differs({ headers }) {
     const origin = headers.get('access-control-allow-origin')
     return origin === '*' || origin === localPage ? undefined : (origin ?? 'no such header')
@@ -188,7 +192,7 @@ export const limitClauses: readonly ClauseForm[] = [
     id: 'CORS-D1',
     section: 'Beyond the document',
     quotes: [],
-    what: 'Web pages of the same machine, such as http://localhost:3000, may call.',
+    what: 'Web pages on the same machine, such as http://localhost:3000, may call the platform.',
     check: asking(preflight, localOrigin),
   },
 ]

@@ -27,9 +27,9 @@ export interface UncheckedStatement {
 }
 
 const title = 'a title'
-const heading = 'the head of a table'
-const opened = 'it opens a list; its points have clauses of their own'
-const open = 'it is left open, and Standin has nothing there'
+const heading = 'the header of a table'
+const opened = 'it introduces a list; the items have clauses of their own'
+const open = 'the document leaves it open, and Standin has nothing there'
 
 /** Statements of the platform's document that cannot be checked from outside, and why not. */
 export const silent: readonly UncheckedStatement[] = [
@@ -44,11 +44,11 @@ export const silent: readonly UncheckedStatement[] = [
     quote: 'The service is a platform that runs a suite of AI-powered products behind one domain.',
     why: 'the products are not shown',
   },
-  { quote: 'The products communicate through a shared API layer.', why: 'it is about what happens inside' },
+  { quote: 'The products communicate through a shared API layer.', why: 'it is about the inside of the platform' },
   { quote: 'The API exposes:', why: opened },
   {
     quote: 'A developer signs in to a user dashboard and generates an API key.',
-    why: 'it would make a key, and the contract changes nothing; what a key opens is EP-3 and EP-4',
+    why: 'it would create a key, and the contract changes nothing; EP-3 and EP-4 check what a key is accepted for',
   },
   { quote: '## Resources and their fields', why: title },
   { quote: '### Chat completion request (JSON body)', why: title },

@@ -3,8 +3,8 @@
 import { isObject } from '../../core/json.js'
 import { rpcCodes } from '../../rpc/frames.js'
 import { sessionVersions, statelessVersions } from '../../rpc/versions.js'
+import { jsonIn, jsonObject, status } from '../answer-checks.js'
 import { type AnswerCheck, asking, type CallFor, type ClauseForm } from '../clause.js'
-import { jsonIn, jsonObject, status } from '../looks.js'
 import {
   brokenMessage,
   discoverWithoutSessions,
@@ -40,7 +40,7 @@ const errorCode = (wanted: number): AnswerCheck => ({
   },
 })
 
-const knownVersion = result(`a protocolVersion out of ${sessionVersions.join(', ')}`, ({ protocolVersion }) =>
+const knownVersion = result(`one of the protocolVersions ${sessionVersions.join(', ')}`, ({ protocolVersion }) =>
   (sessionVersions as readonly unknown[]).includes(protocolVersion)
     ? undefined
     : `protocolVersion ${JSON.stringify(protocolVersion)}`,
@@ -55,12 +55,12 @@ const knownVersions = result(
   },
 )
 
-const toolList = result('tools with different names, each with an inputSchema of an object', ({ tools }) => {
+const toolList = result('tools with different names, each with an inputSchema of type object', ({ tools }) => {
   if (!Array.isArray(tools)) return 'no array of tools'
   const names = tools.map(tool => (isObject(tool) && typeof tool.name === 'string' ? tool.name : ''))
   if (names.includes('')) return 'a tool without a name'
-  const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice !== undefined) return `the tool ${JSON.stringify(twice)} twice`
+  const duplicate = names.find((name, i) => names.indexOf(name) !== i)
+  if (duplicate !== undefined) return `the tool ${JSON.stringify(duplicate)} twice`
   const odd = tools.findIndex(({ inputSchema }) => !isObject(inputSchema) || inputSchema.type !== 'object')
   return odd < 0 ? undefined : `the tool ${JSON.stringify(names[odd])} without an inputSchema of type object`
 })
@@ -87,13 +87,13 @@ const decided = (
   what: string,
   needs: readonly string[],
   callFor: CallFor,
-  ...looks: readonly AnswerCheck[]
+  ...checks: readonly AnswerCheck[]
 ): ClauseForm => ({
   ...{ id, section: 'Beyond the document', what, needs },
   quotes: [
     'Products in the suite, the behaviour of builder services and the behaviour of tool-protocol tools: not shown.',
   ],
-  check: asking(callFor, ...looks),
+  check: asking(callFor, ...checks),
 })
 
 const OPENS = 'MCP-1'
@@ -107,14 +107,14 @@ export const mcpClauses: readonly ClauseForm[] = [
     quotes: [
       'The key connects an application to the chat assistant, the language model, tool-protocol (MCP) tools and builder services.',
     ],
-    what: 'An API key opens the MCP server.',
+    what: 'The MCP server accepts an API key.',
     check: asking(opening, status(200), result('a JSON-RPC result')),
   },
   decided(REFUSES, 'The MCP server yields 401 without a credential.', [OPENS], withoutCredential, status(401)),
   decided(POINTS, 'A 401 of the MCP server names its metadata document.', [REFUSES], withoutCredential, namesMetadata),
   decided(
     'MCP-D3',
-    'The metadata document of the MCP server is there without a credential, and names an authorization server.',
+    'The metadata document of the MCP server needs no credential, and names an authorization server.',
     [POINTS],
     metadataDocument,
     ...[status(200), jsonObject, namesAuthServer],
@@ -135,7 +135,7 @@ export const mcpClauses: readonly ClauseForm[] = [
   ),
   decided(
     'MCP-D6',
-    'The tools of the MCP server have different names and the schema of an object.',
+    'The tools of the MCP server have different names, and an inputSchema of type object.',
     [OPENS],
     listTools,
     toolList,

@@ -1,4 +1,4 @@
-/** The checks of answers that clauses use. */
+/** The checks that clauses make of answers. */
 
 import { check, type Path } from '../check/check.js'
 import { chunkAnswer } from '../completions/completion.js'
@@ -11,9 +11,9 @@ import { isAboutPrompt } from './judge.js'
 /** A schema of contract/answers.ts. */
 type Schema = Parameters<typeof check>[0]
 
-export const status = (wanted: number): AnswerCheck => ({
-  expected: `status ${wanted}`,
-  differs: ({ status }) => (status === wanted ? undefined : `status ${status}`),
+export const status = (expected: number): AnswerCheck => ({
+  expected: `status ${expected}`,
+  differs: ({ status }) => (status === expected ? undefined : `status ${status}`),
 })
 
 /** Any refusal except one about credentials. */
@@ -29,11 +29,11 @@ const jsonWhere = (what: string, fits: (value: unknown) => boolean): AnswerCheck
     if (!isJsonType(type)) return `Content-Type: ${type}`
     const { value, why } = jsonIn(text)
     if (why !== undefined) return `a body that is not JSON: ${why}`
-    return fits(value) ? undefined : 'JSON that is no object'
+    return fits(value) ? undefined : 'JSON that is not an object'
   },
 })
 
-/** Any JSON with the content type of JSON: of models and completions the document shows no more. */
+/** Any JSON with the content type of JSON. The document says no more about models and completions. */
 export const anyJson = jsonWhere('one JSON response', () => true)
 
 /** A JSON object with the content type of JSON. */
@@ -42,7 +42,7 @@ export const jsonObject = jsonWhere('one JSON object', isObject)
 /** A list of any form that contains some text. Its fields are not documented. */
 export const someName: AnswerCheck = {
   expected: 'a list that names at least one model',
-  differs: ({ text }) => (hasListedText(jsonIn(text).value, false) ? undefined : 'no name in any list of it'),
+  differs: ({ text }) => (hasListedText(jsonIn(text).value, false) ? undefined : 'no name in any list'),
 }
 
 function hasListedText(value: unknown, isListed: boolean): boolean {
@@ -63,13 +63,12 @@ export const field = (name: string, schema: Schema, expected: string): AnswerChe
   differs: ({ text }) => mistakesIn(schema, text, path => path.length === 0 || path[0] === name),
 })
 
-/** The error mentions this word. Errors in another form are not checked, since ERR-5 is about the form. */
+/** The error mentions this word. Skipped for errors in another form, which ERR-5 is about. */
 export const naming = (word: string): AnswerCheck => ({
   expected: `an error that names ${word}`,
   differs(answered) {
     const error = errorIn(answered)
-    if (error === undefined)
-      throw new CallNotMade('the status holds, and the body is not in the form of an error (ERR-5)')
+    if (error === undefined) throw new CallNotMade('the status is right, but the body is not an error object (ERR-5)')
     return error.includes(word) ? undefined : `the error ${JSON.stringify(error)}`
   },
 })
@@ -79,8 +78,8 @@ export const onlyFields = (...names: readonly string[]): AnswerCheck => ({
   expected: `a body with ${names.join(' and ')}, and nothing else`,
   differs({ text }) {
     const { value } = jsonIn(text)
-    const more = Object.keys(value ?? {}).filter(name => !names.includes(name))
-    return more.length === 0 ? undefined : `${more.join(', ')} beside it`
+    const otherFields = Object.keys(value ?? {}).filter(name => !names.includes(name))
+    return otherFields.length === 0 ? undefined : `also ${otherFields.join(', ')}`
   },
 })
 
@@ -142,8 +141,7 @@ export const endsDone: AnswerCheck = {
   expected: `data: ${DONE} as the last event`,
   differs({ text }) {
     const last = dataIn(Buffer.from(text)).at(-1)
-    return last === DONE
-      ? undefined
-      : `${last === undefined ? 'no event' : `the event ${last.slice(0, 100)}`} as the last one`
+    if (last === DONE) return undefined
+    return last === undefined ? 'no event' : `the last event is ${last.slice(0, 100)}`
   },
 }
