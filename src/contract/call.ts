@@ -49,7 +49,7 @@ export interface ShownCall {
   readonly answered: string
 }
 
-const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const jwtPart = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** Valid until 2286, so that only the signature can be the reason for a refusal. */
 const claims = {
@@ -59,15 +59,11 @@ const claims = {
   exp: 9999999999,
 }
 
-interface TargetAccess {
-  readonly credentials: TargetCredentials
-}
-
 /** The anon key with a wrong signature but its own claims; if it is not a JWT, a made-up user token. */
-export function forgedToken({ credentials: { anonKey = '' } }: TargetAccess): string {
+export function forgedToken(anonKey = ''): string {
   const [header, payload, signature, ...rest] = anonKey.split('.')
   if (!header || !payload || !signature || rest.length > 0) {
-    return [part({ alg: 'HS256', typ: 'JWT' }), part(claims), 'A'.repeat(43)].join('.')
+    return [jwtPart({ alg: 'HS256', typ: 'JWT' }), jwtPart(claims), 'A'.repeat(43)].join('.')
   }
   const otherLetter = signature.startsWith('A') ? 'B' : 'A'
   return [header, payload, otherLetter + signature.slice(1)].join('.')
@@ -77,13 +73,13 @@ export function forgedToken({ credentials: { anonKey = '' } }: TargetAccess): st
  * A user token with a wrong signature, and the header and issuer of the anon key. A target that only looks at claims
  * accepts it even where an anon key is not enough.
  */
-export function forgedUserToken({ credentials: { anonKey = '' } }: TargetAccess): string {
+export function forgedUserToken(anonKey = ''): string {
   const [header, payload] = anonKey.split('.')
   const { iss } = unverified(payload)
   const isJwt = header !== undefined && iss !== undefined
-  const jwtHeader = isJwt ? header : part({ alg: 'HS256', typ: 'JWT' })
-  return [jwtHeader, part({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
+  const jwtHeader = isJwt ? header : jwtPart({ alg: 'HS256', typ: 'JWT' })
+  return [jwtHeader, jwtPart({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
 }
 
 /** A token that claims to need no signature. */
-export const unsignedToken = () => `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`
+export const unsignedToken = () => `${jwtPart({ alg: 'none', typ: 'JWT' })}.${jwtPart(claims)}.`

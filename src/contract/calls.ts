@@ -214,14 +214,17 @@ async function userTokenOf(target: Target): Promise<string> {
   return token
 }
 
+const forgedUserOf = ({ credentials: { anonKey } }: Target) => bearer(forgedUserToken(anonKey))
+
+/** Calls with a credential that must be refused. */
 export const intruders = {
-  forgedAtIndex: target => get(INDEX, `Bearer ${forgedToken(target)}`),
-  forgedUserAtIndex: target => get(INDEX, `Bearer ${forgedUserToken(target)}`),
-  forgedUserAtModels: target => get(MODELS, `Bearer ${forgedUserToken(target)}`),
-  forgedUserAtChat: chatAs(target => `Bearer ${forgedUserToken(target)}`),
-  unsignedAtIndex: () => get(INDEX, `Bearer ${unsignedToken()}`),
-  unsignedAtModels: () => get(MODELS, `Bearer ${unsignedToken()}`),
-  unsignedAtChat: chatAs(() => `Bearer ${unsignedToken()}`),
+  forgedAtIndex: target => get(INDEX, bearer(forgedToken(target.credentials.anonKey))),
+  forgedUserAtIndex: target => get(INDEX, forgedUserOf(target)),
+  forgedUserAtModels: target => get(MODELS, forgedUserOf(target)),
+  forgedUserAtChat: chatAs(forgedUserOf),
+  unsignedAtIndex: () => get(INDEX, bearer(unsignedToken())),
+  unsignedAtModels: () => get(MODELS, bearer(unsignedToken())),
+  unsignedAtChat: chatAs(() => bearer(unsignedToken())),
   keyAloneAtModels: target => get(MODELS, apiKeyOf(target)),
   keyAloneAtChat: chatAs(apiKeyOf),
   otherSchemeAtIndex: target => get(INDEX, `Basic ${anonKeyOf(target)}`),

@@ -263,8 +263,8 @@ function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Ta
     [apiKey, '<API_KEY>'],
     [anonKey, '<ANON_KEY>'],
     [unsignedToken(), '<a JWT without a signature>'],
-    [forgedToken({ credentials: { anonKey } }), '<a JWT with a wrong signature>'],
-    [forgedUserToken({ credentials: { anonKey } }), '<a user JWT with a wrong signature>'],
+    [forgedToken(anonKey), '<a JWT with a wrong signature>'],
+    [forgedUserToken(anonKey), '<a user JWT with a wrong signature>'],
   ]
   const name = names.find(([known]) => known === credential)?.[1]
   return `Authorization: ${scheme}${name ?? (/^Bearer ey/.test(authorization) ? '<a user JWT>' : credential)}`

@@ -10,12 +10,12 @@ type JsonObject = Readonly<Record<string, unknown>>
 export function compareTools(recorded: Buffer, live: Buffer): readonly Finding[] | undefined {
   const [before, now] = [toolsIn(recorded), toolsIn(live)]
   if (!before || !now) return undefined
-  const gone = [...before.keys()].filter(name => !now.has(name)).map(name => finding('critical', name, 'is gone'))
+  const removed = [...before.keys()].filter(name => !now.has(name)).map(name => finding('critical', name, 'is gone'))
   const rest = [...now].flatMap(([name, tool]) => {
     const known = before.get(name)
     return known ? compareTool(known, tool, name) : [finding('warning', name, 'is new')]
   })
-  return [...gone, ...rest]
+  return [...removed, ...rest]
 }
 
 function toolsIn(body: Buffer): ReadonlyMap<string, JsonObject> | undefined {

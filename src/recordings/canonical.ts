@@ -70,11 +70,11 @@ export const normalQuery = (query: string): string =>
 const byNameThenValue = ([a, x = '']: Parameter, [b, y = '']: Parameter) => compared(a, b) || compared(x, y)
 export const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-function encoded(written: string): string {
+function encoded(component: string): string {
   try {
-    return encodeURIComponent(decodeURIComponent(written.replaceAll('+', ' ')))
+    return encodeURIComponent(decodeURIComponent(component.replaceAll('+', ' ')))
   } catch {
-    return written
+    return component
   }
 }
 

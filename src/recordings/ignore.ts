@@ -35,13 +35,13 @@ export function ignoreFrom(options: readonly IgnoreOption[]) {
     inText: withoutPatterns,
     /** If an expression applies, the values are returned decoded, since they are only compared. */
     inQuery: (parameters: readonly Parameter[]) =>
-      parameters.flatMap(([name, written]): Parameter[] => {
+      parameters.flatMap(([name, value]): Parameter[] => {
         const matching = ignoredParameters.filter(parameter => parameter.name === percentDecoded(name))
         if (matching.some(({ pattern }) => !pattern)) return []
         const expressions = [...matching.map(({ pattern }) => pattern), ...patterns]
-        if (written === undefined || expressions.length === 0) return [[name, written]]
+        if (value === undefined || expressions.length === 0) return [[name, value]]
         // A decoded & would split the parameter in two.
-        return [[name, expressions.reduce(without, percentDecoded(written)).replaceAll('&', '%26')]]
+        return [[name, expressions.reduce(without, percentDecoded(value)).replaceAll('&', '%26')]]
       }),
     inJson(value: unknown): unknown {
       const remainder = fields.length === 0 ? value : withoutFields(value, fields)
@@ -56,9 +56,9 @@ const asObject = (option: IgnoreOption) => {
 }
 
 /** Always global, so that every match is removed. */
-function expressionIn(written: string): RegExp {
-  const end = written.lastIndexOf('/')
-  return new RegExp(written.slice(1, end), `${written.slice(end + 1).replace(/[gy]/g, '')}g`)
+function expressionIn(source: string): RegExp {
+  const end = source.lastIndexOf('/')
+  return new RegExp(source.slice(1, end), `${source.slice(end + 1).replace(/[gy]/g, '')}g`)
 }
 
 const without = (text: string, pattern: RegExp | undefined) => (pattern ? text.replace(pattern, '') : text)
@@ -95,8 +95,8 @@ function withoutFields(value: unknown, fields: readonly IgnoredField[]): unknown
 function remainderOf(value: unknown, fields: readonly IgnoredField[]): unknown {
   const matching = fields.filter(({ steps }) => steps.every(step => step === '**'))
   if (matching.some(({ pattern }) => !pattern)) return nothing
-  const open = withoutFields(value, fields)
-  return matching.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), open)
+  const remainder = withoutFields(value, fields)
+  return matching.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), remainder)
 }
 
 /** Returns the field as seen from one of these names; nothing if its path does not lead there. */

@@ -38,7 +38,7 @@ export const loadHar = async () => {
 }
 
 /** The options of the same names (config/recording-options.ts), and what else recordings need. */
-interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'written'> {
+interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'flush'> {
   /** The absolute path of the folder. */
   readonly dir: string
   readonly ignore: readonly IgnoreOption[]
@@ -60,10 +60,10 @@ export function openRecordings(parts: RecordingsParts) {
     ready: () => shelf.ready() ?? recorder.room(),
     /** Call `ready` first. */
     observerOf: recorder.observerOf,
-    find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
+    find: createFind({ ...parts, shelf, identify, ignore, flush: recorder.flush }),
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),
     /** The same recordings for browsing. Lists nothing until it is used. */
-    library: createLibrary({ ...parts, folder, shelf, ignore, written: recorder.flush }),
+    library: createLibrary({ ...parts, folder, shelf, ignore, flush: recorder.flush }),
   }
 }

@@ -24,7 +24,7 @@ interface Parts {
   /** 0 means no limit. */
   readonly maxAgeMs: number
   /** Resolves when everything that is being recorded is on disk. */
-  readonly written: () => Promise<void>
+  readonly flush: () => Promise<void>
 }
 
 /** The default page size. */
@@ -111,10 +111,10 @@ async function isInside({ dir }: Folder, file: string): Promise<boolean> {
 }
 
 async function put(past: PastExchange, existing: ExistingPolicy, parts: Parts): Promise<{ readonly file: string }> {
-  const { folder, shelf, run, ignore, written } = parts
+  const { folder, shelf, run, ignore, flush } = parts
   const recording = await recordingOfPast(past, parts.redact, parts.maxBytes)
   const key = keyOf(recording.request, ignore)
-  await written()
+  await flush()
   const recorded = (await folder.list()).filter(other => other.key === key)
   const [first] = recorded
   if (first && existing === 'refuse') throw alreadyRecorded(first.file, recorded.length)

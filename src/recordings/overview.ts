@@ -39,8 +39,8 @@ function outlineOf(text: string): string {
 /** The model of a JSON request. */
 function modelIn(text: string): string | undefined {
   const [, request = ''] = /^request:\n(.*?)^(?=\S)/ms.exec(text) ?? []
-  const [, written] = /^ {4}json:\n(?: {6}.*\n)*? {6}model: (.*)$/m.exec(request) ?? []
-  return written?.startsWith('"') ? String(JSON.parse(written)) : written
+  const [, model] = /^ {4}json:\n(?: {6}.*\n)*? {6}model: (.*)$/m.exec(request) ?? []
+  return model?.startsWith('"') ? String(JSON.parse(model)) : model
 }
 
 export type RecordingSummary = ReturnType<typeof summaryIn>

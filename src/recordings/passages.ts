@@ -115,7 +115,7 @@ const isDocument = (event: string) => /^\s*[{[]/.test(event)
 
 const numberPiece = ({ latin1 }: Body, start: number, end: number): Piece => ({
   ...{ start, end, text: latin1.slice(start, end) },
-  written: 'number',
+  encoding: 'number',
 })
 
 function parsed(json: string): unknown {
@@ -138,7 +138,7 @@ export interface Piece {
   readonly start: number
   readonly end: number
   readonly text: string
-  readonly written: 'utf8' | 'latin1' | 'json' | 'number'
+  readonly encoding: 'utf8' | 'latin1' | 'json' | 'number'
 }
 
 /** A body, and where its chunks begin. */
@@ -155,14 +155,14 @@ function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
   const { bytes, latin1, borders } = body
   const text = latin1.slice(start, end)
   const isAscii = !/[\x80-\xff]/.test(text)
-  const written = isAscii || body.isUtf8 || isUtf8(bytes.subarray(start, end)) ? 'utf8' : 'latin1'
+  const encoding = isAscii || body.isUtf8 || isUtf8(bytes.subarray(start, end)) ? 'utf8' : 'latin1'
   const inside = bordersInside(borders, start, end)
   // A character that crosses a border is a piece of its own.
-  const cuts = written === 'utf8' ? inside.flatMap(cut => [characterStart(bytes, cut), characterEnd(bytes, cut)]) : inside
-  if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text, written }] : []
+  const cuts = encoding === 'utf8' ? inside.flatMap(cut => [characterStart(bytes, cut), characterEnd(bytes, cut)]) : inside
+  if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text, encoding }] : []
   return [start, ...cuts].flatMap((from, i) => {
     const to = cuts[i] ?? end
-    return from < to ? [{ start: from, end: to, text: bytes.toString(written, from, to), written }] : []
+    return from < to ? [{ start: from, end: to, text: bytes.toString(encoding, from, to), encoding }] : []
   })
 }
 
@@ -185,7 +185,7 @@ function jsonPieces(body: Body, start: number, end: number): readonly Piece[] {
     const to = from + code.length
     pieces.push([
       ...plainPieces(body, position, from),
-      { start: from, end: to, text: JSON.parse(`"${code}"`), written: 'json' },
+      { start: from, end: to, text: JSON.parse(`"${code}"`), encoding: 'json' },
     ])
     position = to
   }
@@ -193,11 +193,11 @@ function jsonPieces(body: Body, start: number, end: number): readonly Piece[] {
 }
 
 /** The edit for a piece whose text has changed, escaped again inside of a JSON string. */
-export function editOf({ start, end, written, text: before }: Piece, text: string): readonly Edit[] {
+export function editOf({ start, end, encoding, text: before }: Piece, text: string): readonly Edit[] {
   if (text === before) return []
-  if (written === 'utf8' || written === 'latin1') return [{ start, end, bytes: Buffer.from(text, written) }]
+  if (encoding === 'utf8' || encoding === 'latin1') return [{ start, end, bytes: Buffer.from(text, encoding) }]
   const json = JSON.stringify(text)
-  return [{ start, end, bytes: Buffer.from(written === 'number' ? json : json.slice(1, -1)) }]
+  return [{ start, end, bytes: Buffer.from(encoding === 'number' ? json : json.slice(1, -1)) }]
 }
 
 function bordersInside(borders: readonly number[], start: number, end: number): readonly number[] {

@@ -28,7 +28,7 @@ export interface ReplayerParts {
   readonly maxAgeMs: number
   readonly stale: 'warn' | 'fail'
   /** Resolves when everything recorded so far is on disk. */
-  readonly written: () => Promise<void>
+  readonly flush: () => Promise<void>
   /** Called once for each recording that is too old. */
   readonly warn: (sentence: string) => void
 }
@@ -40,7 +40,7 @@ export type ReplayResult =
 
 /** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
 export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<ReplayResult> {
-  const { shelf, run, identify, ignore, written } = parts
+  const { shelf, run, identify, ignore, flush } = parts
   const state: SearchState = { ...parts, warned: new Set() }
   return async exchange => {
     const identified = identify(exchange)
@@ -52,7 +52,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const found = await search(identified, count, state, shelf.of)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.
-    await written()
+    await flush()
     await shelf.refresh()
     const refreshed = await search(identified, count, state, shelf.of)
     if (refreshed?.kind === 'found') return forClient(refreshed, exchange)

@@ -90,7 +90,7 @@ function redactionWith(credentials: readonly string[], placeholder: Placeholder,
   const literals = searches.literalsOf(credentials)
   const pieces = (texts: readonly string[]) => replacedPieces(texts, literals, searches.formSearch, placeholder)
   const text = (text: string) => pieces([text])[0] ?? ''
-  const query = (written: string) => redactedQuery(written, isSecretParameter, text)
+  const query = (encoded: string) => redactedQuery(encoded, isSecretParameter, text)
 
   function leaf(value: unknown): unknown {
     if (typeof value === 'string') return text(value)

@@ -108,7 +108,7 @@ describe('a documented clause that is broken', () => {
   test('is reported as Markdown, in the words of the document', async () => {
     const { flags } = await targetWith(changeOf('ERR-3'))
     const { code, stdout } = await run(['verify', ...flags, '--reporter', 'markdown', '--only', 'Errors'])
-    expect(stdout).toContain('## ERR-3: broken\n\nThe body of each 404 has the path that was requested.\n')
+    expect(stdout).toContain('## ERR-3: broken\n\nThe body of each 404 has the requested path.\n')
     expect(stdout).toContain('- document: `path · string · Request path. Present on the not-found error.`')
     expect(stdout).toMatch(/\n\| ERR-3 \| .* \| documented \| \*\*broken\*\* \| path · string · /)
     expect(stdout).toContain('| Events: not shown. | it is left open, and Standin has nothing there |')
@@ -120,7 +120,7 @@ test('a decision that a target does not share is reported, and is a failure only
   const { flags } = await targetWith(changeOf('CORS-D1'))
   const lenient = await run(['verify', ...flags, '--only', 'CORS-D1,EP-1'])
   expect(lenient.stdout).toContain(
-    '≠ CORS-D1   Web pages of the same machine, such as http://localhost:3000, may call. (decided by Standin)',
+    '≠ CORS-D1   Web pages on the same machine, such as http://localhost:3000, may call the platform. (decided by Standin)',
   )
   expect(lenient.code).toBe(0)
   const strict = await run(['verify', ...flags, '--only', 'CORS-D1,EP-1', '--strict'])

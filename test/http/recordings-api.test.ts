@@ -181,7 +181,12 @@ test.each([
   ['with an invalid credential', { bearer: 'sk-wrong' }, {}, /error of Standin's own \(.*API key.*\)/],
   ['that no rule matches', {}, { strict: true, rules: [] }, /error of Standin's own \(.* rule matches/],
   ['with a truncated answer', { headers: { 'x-standin-fault': 'truncate' } }, {}, /because a fault changed its answer/],
-  ['with an error from a fault', { headers: { 'x-standin-fault': 'status=503' } }, {}, /A rule can give the same answer/],
+  [
+    'with an error from a fault',
+    { headers: { 'x-standin-fault': 'status=503' } },
+    {},
+    /A rule can give the same answer/,
+  ],
 ])('a request %s cannot be recorded, and the error says why', async (_name, ask, options, why) => {
   const { platform, files } = await emulating(options)
   await (await platform.chat(hello, ask)).text()

@@ -81,7 +81,7 @@ const allEndpoints: AnswerCheck = {
   },
 }
 
-const open = 'Elements of the endpoints array: not shown.'
+const elementsNotShown = 'Elements of the endpoints array: not shown.'
 
 export const indexClauses: readonly ClauseForm[] = [
   {
@@ -124,7 +124,7 @@ export const indexClauses: readonly ClauseForm[] = [
   {
     id: 'INDEX-D1',
     section: 'Resources and their fields',
-    quotes: [open],
+    quotes: [elementsNotShown],
     what: 'Each endpoint in the API index has a method, a path and the kinds of credential that it accepts.',
     needs: ['INDEX-3'],
     check: asking(index, elements),
@@ -132,7 +132,7 @@ export const indexClauses: readonly ClauseForm[] = [
   {
     id: 'INDEX-D2',
     section: 'Resources and their fields',
-    quotes: [open],
+    quotes: [elementsNotShown],
     what: 'The API index lists each documented endpoint.',
     needs: ['INDEX-D1'],
     check: asking(index, allEndpoints),

@@ -28,8 +28,8 @@ export interface UncheckedStatement {
 
 const title = 'a title'
 const heading = 'the header of a table'
-const opened = 'it introduces a list; the items have clauses of their own'
-const open = 'the document leaves it open, and Standin has nothing there'
+const listIntroduction = 'it introduces a list; the items have clauses of their own'
+const leftOpen = 'the document leaves it open, and Standin has nothing there'
 
 /** Statements of the platform's document that cannot be checked from outside, and why not. */
 export const silent: readonly UncheckedStatement[] = [
@@ -45,7 +45,7 @@ export const silent: readonly UncheckedStatement[] = [
     why: 'the products are not shown',
   },
   { quote: 'The products communicate through a shared API layer.', why: 'it is about the inside of the platform' },
-  { quote: 'The API exposes:', why: opened },
+  { quote: 'The API exposes:', why: listIntroduction },
   {
     quote: 'A developer signs in to a user dashboard and generates an API key.',
     why: 'it would create a key, and the contract changes nothing; EP-3 and EP-4 check what a key is accepted for',
@@ -57,19 +57,19 @@ export const silent: readonly UncheckedStatement[] = [
   { quote: '### Error object (JSON)', why: title },
   { quote: '## States and transitions', why: title },
   { quote: 'No states are named.', why: 'there is nothing to check' },
-  { quote: 'Transitions: not shown.', why: open },
+  { quote: 'Transitions: not shown.', why: leftOpen },
   { quote: '## Endpoints', why: title },
   { quote: '| Method | Path | Request payload | Response payload |', why: heading },
-  { quote: 'Rules:', why: opened },
+  { quote: 'Rules:', why: listIntroduction },
   { quote: '## Authentication', why: title },
   { quote: '## Events', why: title },
-  { quote: 'Events: not shown.', why: open },
+  { quote: 'Events: not shown.', why: leftOpen },
   { quote: '## Errors', why: title },
   { quote: '| HTTP status | Condition | Body shape |', why: heading },
   { quote: '## Limits', why: title },
   { quote: '## Versioning', why: title },
   {
     quote: 'Version policy, deprecation rules and how the health version relates to path prefixes: not shown.',
-    why: open,
+    why: leftOpen,
   },
 ]

@@ -56,7 +56,7 @@ function requestOf({ method, path, query, body }: RecordedRequest, base: string)
 }
 
 /** Encodes characters that are not allowed in a URL, such as the brackets of placeholders. */
-const inAddress = (written: string) => written.replace(/[^\w\-.~:/?@!$&'()*+,;=%]/g, encodeURIComponent)
+const inAddress = (part: string) => part.replace(/[^\w\-.~:/?@!$&'()*+,;=%]/g, encodeURIComponent)
 
 interface PostData {
   readonly mimeType: string

@@ -58,7 +58,7 @@ const response = open({
 const entry = open({
   startedDateTime: v.pipe(
     text,
-    v.check(written => !Number.isNaN(Date.parse(written)), 'a time such as 2030-01-31T12:00:00.000Z'),
+    v.check(time => !Number.isNaN(Date.parse(time)), 'a time such as 2030-01-31T12:00:00.000Z'),
   ),
   request,
   response,
@@ -84,14 +84,14 @@ const MISTAKES_SHOWN = 20
  */
 export function entriesIn(file: string, origin: string) {
   // The specification allows a byte order mark.
-  const written = file.replace(/^\ufeff/, '')
-  const json = jsonFrom(written, origin)
+  const source = file.replace(/^\ufeff/, '')
+  const json = jsonFrom(source, origin)
   const outline = check(har, json, { whole: 'The file' })
-  if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin, written))
+  if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin, source))
   const checked = check(full, json)
   const mistakes = 'mistakes' in checked ? checked.mistakes : []
   const wrong = new Set(mistakes.map(({ path }) => path[2]))
-  const problems = problemsOf(mistakes, origin, written)
+  const problems = problemsOf(mistakes, origin, source)
   const good = outline.value.log.entries.flatMap((one, nth) => {
     const found = wrong.has(nth) ? undefined : check(entry, one)
     return found && 'value' in found ? [{ entry: found.value, nth }] : []
@@ -100,10 +100,10 @@ export function entriesIn(file: string, origin: string) {
   return { good, problems }
 }
 
-function problemsOf(mistakes: readonly Mistake[], origin: string, written: string): readonly Problem[] {
-  const more = mistakes.length - MISTAKES_SHOWN
+function problemsOf(mistakes: readonly Mistake[], origin: string, source: string): readonly Problem[] {
+  const omitted = mistakes.length - MISTAKES_SHOWN
   return [
-    ...withPlaces(mistakes.slice(0, MISTAKES_SHOWN), written, origin),
-    ...(more > 0 ? [{ origin, sentence: `${more} more values are invalid.` }] : []),
+    ...withPlaces(mistakes.slice(0, MISTAKES_SHOWN), source, origin),
+    ...(omitted > 0 ? [{ origin, sentence: `${omitted} more values are invalid.` }] : []),
   ]
 }

@@ -38,7 +38,7 @@ export interface ImportResult {
 }
 
 /** Throws a ProblemsError for a file that is not a HAR file or has no valid entry. `origin` is the name of the file. */
-export function importHar(written: string, origin: string, options: HarOptions): ImportResult {
+export function importHar(source: string, origin: string, options: HarOptions): ImportResult {
   const byKey = new Map<string, { readonly recording: Recording; readonly nth: number }[]>()
   const passedOver = new Map<Reason, number>()
   const remarks: string[] = []
@@ -60,7 +60,7 @@ export function importHar(written: string, origin: string, options: HarOptions):
     byKey.set(key, recordings)
   }
 
-  const { good, problems } = entriesIn(written, origin)
+  const { good, problems } = entriesIn(source, origin)
   for (const { entry, nth } of good.toSorted(byTime)) addEntry(entry, `log.entries[${nth}]`)
   return { byKey: new Map([...byKey].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
 }
@@ -162,7 +162,7 @@ export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remar
 }
 
 /** Times that are already in UTC, such as our own, are kept exactly as written. */
-const inUtc = (written: string) => (written.endsWith('Z') ? written : new Date(written).toISOString())
+const inUtc = (time: string) => (time.endsWith('Z') ? time : new Date(time).toISOString())
 
 function requestIn({ request }: Entry, { path, query }: HarPlace, redaction: Redaction): RecordedRequest {
   const { method, headers, postData, _path, _query } = request
@@ -204,16 +204,16 @@ function bodyOf(
   remark: (what: string) => void,
 ): Buffer {
   if (encoding === 'base64') return Buffer.from(text ?? '', 'base64')
-  const written = Buffer.from(text ?? '')
-  const isGarbled = isFromStream && size !== written.length && garbled.test(text ?? '')
-  if (!isGarbled) return written
+  const utf8 = Buffer.from(text ?? '')
+  const isGarbled = isFromStream && size !== utf8.length && garbled.test(text ?? '')
+  if (!isGarbled) return utf8
   const bytes = bytesOf(text ?? '')
   if (bytes && isUtf8(bytes)) {
     remark('was saved with its UTF-8 read as Latin-1, as Chromium does; its characters have been restored')
     return bytes
   }
   remark('looks garbled: its UTF-8 was read in another encoding, and part of it is lost. Record it again')
-  return written
+  return utf8
 }
 
 /** The first and second byte of a non-ASCII character, or the replacement for a byte that could not be read. */
@@ -266,10 +266,10 @@ function responseHeaders({ headers, content }: Entry['response']): RecordedRespo
 type HarChunks = Entry['response']['content']['_chunks']
 
 /** The chunks that our own export wrote, if their sizes fit the body. */
-function exportedChunks(body: Buffer, written: HarChunks): readonly RecordedChunk[] | undefined {
-  if (!written || written.reduce((sum, { bytes }) => sum + bytes, 0) !== body.length) return undefined
+function exportedChunks(body: Buffer, harChunks: HarChunks): readonly RecordedChunk[] | undefined {
+  if (!harChunks || harChunks.reduce((sum, { bytes }) => sum + bytes, 0) !== body.length) return undefined
   let start = 0
-  return written.map(({ atMs, bytes }) => {
+  return harChunks.map(({ atMs, bytes }) => {
     start += bytes
     return { atMs, bytes: body.subarray(start - bytes, start) }
   })
