@@ -158,7 +158,8 @@ function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
   const encoding = isAscii || body.isUtf8 || isUtf8(bytes.subarray(start, end)) ? 'utf8' : 'latin1'
   const inside = bordersInside(borders, start, end)
   // A character that crosses a border is a piece of its own.
-  const cuts = encoding === 'utf8' ? inside.flatMap(cut => [characterStart(bytes, cut), characterEnd(bytes, cut)]) : inside
+  const cuts =
+    encoding === 'utf8' ? inside.flatMap(cut => [characterStart(bytes, cut), characterEnd(bytes, cut)]) : inside
   if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text, encoding }] : []
   return [start, ...cuts].flatMap((from, i) => {
     const to = cuts[i] ?? end

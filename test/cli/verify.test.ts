@@ -111,7 +111,7 @@ describe('a documented clause that is broken', () => {
     expect(stdout).toContain('## ERR-3: broken\n\nThe body of each 404 has the requested path.\n')
     expect(stdout).toContain('- document: `path · string · Request path. Present on the not-found error.`')
     expect(stdout).toMatch(/\n\| ERR-3 \| .* \| documented \| \*\*broken\*\* \| path · string · /)
-    expect(stdout).toContain('| Events: not shown. | it is left open, and Standin has nothing there |')
+    expect(stdout).toContain('| Events: not shown. | the document leaves it open, and Standin has nothing there |')
     expect(code).toBe(1)
   })
 })

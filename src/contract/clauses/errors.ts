@@ -83,7 +83,7 @@ const allowsPost: AnswerCheck = {
 export const errorClauses: readonly ClauseForm[] = [
   unknown('ERR-1.1', 'An unknown path below /v1 yields 404.', unknownPaths.language),
   unknown('ERR-1.2', 'An unknown path below /api/v1 yields 404.', unknownPaths.platform),
-  unknown('ERR-1.3', 'An unknown path outside of both yields 404.', unknownPaths.elsewhere),
+  unknown('ERR-1.3', 'An unknown path outside of /v1 and /api/v1 yields 404.', unknownPaths.elsewhere),
   unknown('ERR-1.4', 'An unknown path below /health yields 404.', unknownPaths.below),
   unknown('ERR-1.5', 'A POST to an unknown path yields 404 as well.', unknownPaths.posted),
   {
