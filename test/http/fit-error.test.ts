@@ -344,7 +344,7 @@ describe('the original error is kept', () => {
       {
         status: 500,
         violations: [
-          { sentence: 'An error must be JSON, and its content type is not.' },
+          { sentence: 'An error must be JSON, but its content type is not.' },
           { sentence: 'An error must be a JSON object with the field error.' },
         ],
       },
