@@ -4,7 +4,7 @@ import { compiledCode } from './compiled.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
 import { DASHBOARD } from './core/paths.js'
-import { endIdleWorkers, once, onceLoaded } from './core/work.js'
+import { endIdleWorkers, importOnce, once } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, type Assembly, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
@@ -67,7 +67,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
 
   // No request may be answered in the middle of a reset.
   const reset = (options?: ResetOptions) => {
-    runtime.scopes.begin(options?.scope)
+    runtime.scopes.beginReset(options?.scope)
     return delivery.traffic.hold(() => parts.reset(options))
   }
 
@@ -78,7 +78,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
 
 /** Loaded with the first call, since only tests and the control API use it. */
 function openForTests(runtime: Runtime, current: () => Assembly): ForTests {
-  const load = onceLoaded(async () => (await import('./platform/for-tests.js')).createForTests(runtime, current))
+  const load = importOnce(async () => (await import('./platform/for-tests.js')).createForTests(runtime, current))
   return {
     messages: async wanted => (await load()).messages(wanted),
     clearMessages: async () => (await load()).clearMessages(),

@@ -6,7 +6,7 @@ import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { mcpServers, mcpTools } from '../config/mcp-options.js'
-import { inWords } from '../core/exchange.js'
+import { sourceInWords } from '../core/exchange.js'
 import {
   createReplies,
   type Explanation,
@@ -69,7 +69,7 @@ const tryReplies = command({
     const generation = await explanation.reply()
     const hint = replies.mismatch(request, generation)?.()
     const said = [...linesOf(generation), ...(hint ? [`→ ${hint}`] : [])]
-    const by = inWords(generation.answeredBy)
+    const by = sourceInWords(generation.answeredBy)
     if (generation.answeredBy.kind === 'magic')
       return `${[`${by} answers, before any rule.`, '', ...indented(said)].join('\n')}\n`
     const instead = strict ? ['strict is on, so the request is refused (424).'] : [`${by} instead:`, ...indented(said)]

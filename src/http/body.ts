@@ -2,18 +2,18 @@
 import { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { bodyTooLarge, notJsonContent, type PlatformError } from '../core/errors.js'
-import { isReadAsJson, requireUnencoded } from '../core/json.js'
+import { mayBeJson, requireUnencoded } from '../core/json.js'
 import { type AdoptedRequest, BODY } from './foreign.js'
 
 /** Whether the Content-Type allows the body to be JSON. A missing one is read as JSON. */
 export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): boolean =>
-  type === undefined || isReadAsJson(type)
+  type === undefined || mayBeJson(type)
 
 /** Throws a 415 when the Content-Type says that the body is not JSON. */
 export function requireJson(request: IncomingMessage): void {
   const { headers } = request
   const { 'content-type': type, 'content-encoding': encoding } = headers
-  if (type !== undefined && type !== 'application/json' && !isReadAsJson(type)) throw notJsonContent(type)
+  if (type !== undefined && type !== 'application/json' && !mayBeJson(type)) throw notJsonContent(type)
   requireUnencoded(encoding)
 }
 

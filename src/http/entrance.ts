@@ -1,6 +1,6 @@
 /** Where every request enters: onto the line or to express. Counts the requests that are under way. */
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { CONTROL, DASHBOARD, isReserved } from '../core/paths.js'
@@ -135,7 +135,7 @@ function createCount(counts: { underWay: number; readonly begun: number }) {
       }),
     disown() {
       disowned += counts.underWay
-      disownedAtMs = passedMs()
+      disownedAtMs = uptimeMs()
       counts.underWay = 0
       tellQuiet()
     },

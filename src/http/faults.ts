@@ -1,7 +1,7 @@
 /** Applies a fault to one response: delays it, withholds it, replaces it, or damages its body while it is sent. */
 import type { ServerResponse } from 'node:http'
 import { faultError, type PlatformError } from '../core/errors.js'
-import { type Exchange, faultDoneInWords, type Outcome } from '../core/exchange.js'
+import { appliedFaultInWords, type Exchange, type Outcome } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { ChosenFault } from '../faults/index.js'
 import { reset, type SpoiledResponse, spoil } from './spoil.js'
@@ -46,7 +46,7 @@ export function applyFault(
     spoilt = spoil(response, exchange.method === 'HEAD' ? headOnly(fault) : fault)
     const { status } = fault
     if (status === undefined) return steps.goOn()
-    const maker = faultDoneInWords({ fault, by, happened: true, isSpoilt: false })
+    const maker = appliedFaultInWords({ fault, by, happened: true, isSpoilt: false })
     steps.refuse(faultError({ ...fault, status }, steps.codeOf(status), `Made by the ${maker}.`))
   }
 

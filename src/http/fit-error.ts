@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
-import { decoded, headerIn, replyBytes } from '../core/http.js'
+import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, isObject, jsonOf } from '../core/json.js'
 import { pageText } from './page-text.js'
 
@@ -123,7 +123,7 @@ const ofJson = (headers: readonly string[], replaced = ofBody) => [
 function textIn(body: Buffer, type: string, encoding: string | undefined): string {
   if (body.length === 0) return ''
   try {
-    const bytes = decoded(body, encoding, MOST_PLAIN_BYTES)
+    const bytes = decompress(body, encoding, MOST_PLAIN_BYTES)
     const [, charset = isUtf8(bytes) ? 'utf-8' : 'windows-1252'] = /charset\s*=\s*"?([\w.:-]+)/i.exec(type) ?? []
     return new TextDecoder(charset).decode(bytes)
   } catch {

@@ -3,7 +3,7 @@
  * stages in between.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import { internalError, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import {
   type Answer,
@@ -169,7 +169,8 @@ const reading: Stage =
     if (!hasUse && !(context.live && isUnread(request))) return next(context)
     const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
     const isPlain = type === 'application/json' && encoding === undefined
-    if (!isPlain && surface.requiresJson && hasUse && !endpoint?.isElsewhere && !endpoint?.isOwn) requireJson(request)
+    if (!isPlain && surface.requiresJson && hasUse && !endpoint?.isUndocumented && !endpoint?.isConfigured)
+      requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
       if (body === undefined) return end(context)
       if (body instanceof PlatformError) {
@@ -178,7 +179,7 @@ const reading: Stage =
       }
       exchange.body = body
       try {
-        if (body.length > MOST_LEVELS && (!endpoint?.isElsewhere || isRecordable(context))) requireModestJson(body)
+        if (body.length > MOST_LEVELS && (!endpoint?.isUndocumented || isRecordable(context))) requireModestJson(body)
         next(context)
       } catch (error) {
         fail(context, error)
@@ -344,7 +345,7 @@ const newOutcome = (
   requestId,
   answer: reply,
   upstream: reply.upstream,
-  beganMs: passedMs(),
+  beganMs: uptimeMs(),
   piecesAtMs,
   complete: false,
 })
@@ -367,7 +368,7 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     query: mark < 0 ? '' : url.slice(mark + 1),
     headers,
     authorization,
-    startedMs: passedMs(),
+    startedMs: uptimeMs(),
     endedMs: undefined,
     caller: anonymous,
     scope: typeof scope === 'string' ? scope : '',
@@ -375,7 +376,7 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     mode: undefined,
     body: undefined,
     chat: undefined,
-    isUsualChat: undefined,
+    isKnownGood: undefined,
     openaiRefuses: undefined,
     outcome: undefined,
   }

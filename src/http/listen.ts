@@ -1,7 +1,7 @@
 /** Opens the port and closes it again. */
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
 import { startError } from './address.js'
 import type { Entrance } from './entrance.js'
@@ -97,7 +97,7 @@ function createNotes(warn: (sentence: string) => void) {
   const kinds = new Map<string, { readonly atMs: number; unsaid: number }>()
   return (kind: string, sentence: string) => {
     const last = kinds.get(kind)
-    const nowMs = passedMs()
+    const nowMs = uptimeMs()
     if (last && nowMs - last.atMs < AGAIN_MS) return void last.unsaid++
     kinds.set(kind, { atMs: nowMs, unsaid: 0 })
     warn(last?.unsaid ? `${sentence} (${last.unsaid} more since the last time)` : sentence)

@@ -1,6 +1,6 @@
 /** Writes the pieces of a paced body to a response. */
 import type { ServerResponse } from 'node:http'
-import { MOST_PIECES_TIMED } from '../core/clock.js'
+import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { LAST_CHUNK } from '../core/http.js'
 import { isForeign } from './foreign.js'
 import type { Sink } from './pacer.js'
@@ -29,7 +29,7 @@ export class PacedWriter implements Sink {
     /** What is sent before the first piece; empty if node sends the head. */
     private head: string,
     /** Whether each character of the body is one byte. */
-    private readonly bytewise: boolean,
+    private readonly isLatin1: boolean,
     /** Receives the time of each piece, in milliseconds from now. */
     private readonly piecesAtMs: number[] | undefined,
   ) {
@@ -66,13 +66,13 @@ export class PacedWriter implements Sink {
   }
 
   private send(text: string, behind: string): void {
-    const { response, bytewise, head, piecesAtMs } = this
+    const { response, isLatin1, head, piecesAtMs } = this
     if (piecesAtMs) noteTime(piecesAtMs, this.startMs)
     const isNodes = !this.isBegun && head === ''
     this.isBegun = true
-    const size = bytewise ? text.length : Buffer.byteLength(text)
+    const size = isLatin1 ? text.length : Buffer.byteLength(text)
     this.sentBytes += size
-    if (this.isForeign) return void response.write(text, bytewise ? 'latin1' : 'utf8')
+    if (this.isForeign) return void response.write(text, isLatin1 ? 'latin1' : 'utf8')
     // A chunk of zero bytes would be the last one.
     const framed = this.isChunked ? `${size === 0 ? '' : `${size.toString(16)}\r\n${text}\r\n`}${behind}` : text
     const encoding = size === text.length ? 'latin1' : 'utf8'
@@ -87,5 +87,5 @@ export class PacedWriter implements Sink {
 
 /** Notes that a piece is sent now. */
 export function noteTime(piecesAtMs: number[], startMs: number): void {
-  if (piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
+  if (piecesAtMs.length < MOST_TIMED_PIECES) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
 }

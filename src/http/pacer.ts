@@ -1,5 +1,5 @@
 /** Plays paced bodies: one shared timer wheel serves all streams and stops when there are none. */
-import type { Paced } from '../core/exchange.js'
+import type { PacedBody } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import { mulberry32 } from '../core/random.js'
 
@@ -15,12 +15,12 @@ export interface Pacer {
   /**
    * Starts a stream. Returns a function that stops it and frees everything it holds; calling that twice does nothing.
    */
-  play(paced: Paced, sink: Sink): () => void
+  play(paced: PacedBody, sink: Sink): () => void
 }
 
 interface Stream {
   /** The body and its sink; both `undefined` once it has ended, though its slot may hold the stream a little longer. */
-  paced: Paced | undefined
+  paced: PacedBody | undefined
   sink: Sink | undefined
   /** The shared time of streams that share a speed; `undefined` for a stream that follows the clock. */
   readonly shared: SharedTime | undefined
@@ -73,7 +73,7 @@ class Wheel implements Pacer {
     private readonly nowMs: () => number,
   ) {}
 
-  play(paced: Paced, sink: Sink): () => void {
+  play(paced: PacedBody, sink: Sink): () => void {
     const now = this.nowMs()
     const stream = this.begin(paced, sink, now)
     if (this.slots.length === 0) this.slots = Array.from({ length: SLOTS }, () => [])
@@ -86,7 +86,7 @@ class Wheel implements Pacer {
     return () => this.finish(stream)
   }
 
-  private begin(paced: Paced, sink: Sink, now: number): Stream {
+  private begin(paced: PacedBody, sink: Sink, now: number): Stream {
     const { pace, promptTokens = 0, seed = 0 } = paced
     const { firstTokenMs, tokensPerSecond, promptTokensPerSecond, fullSpeedStreams } = pace
     // Until now the other streams have run at the speed for the old number.
@@ -179,7 +179,7 @@ export const createPacer = ({ tickMs = TICK_MS, nowMs = () => performance.now() 
   new Wheel(tickMs, nowMs)
 
 /** Returns the pieces that are due after `elapsedMs`, with their frames, and sets the time of the next one. */
-function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elapsedMs: number): string {
+function duePieces(stream: Stream, { before, pieces, after, atMs }: PacedBody, elapsedMs: number): string {
   let text = ''
   while (stream.nextMs <= elapsedMs && stream.sent < pieces.length) {
     text += before + pieces[stream.sent] + after

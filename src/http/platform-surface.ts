@@ -3,11 +3,11 @@ import { noRecording, notFound, notFoundWithoutCredential, PlatformError } from 
 import {
   type Answer,
   anonymous,
-  asksLive,
   type Caller,
   type Exchange,
   type Forward,
   type Reply,
+  usesLive,
 } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
@@ -142,7 +142,7 @@ async function enterElsewhere({ identify }: Local, exchange: Exchange): Promise<
 const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: LiveOptions): Surface['live'] => ({
   ...{ cors: liveCors, origins, proxy },
   mayBeLinked: () => false,
-  carriesWebSocket: request => asksLive(modeOf(request)) && !has(request.path),
+  carriesWebSocket: request => usesLive(modeOf(request)) && !has(request.path),
   /** A preflight goes to the same place as the request that it announces. */
   mayReach({ method, path, headers }) {
     const announced = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
@@ -188,7 +188,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
       return record(mixed, exchange)
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
-      if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
+      if (exchange.endpoint?.isUndocumented && !found.isKnownPath) throw notFound()
       throw (await import('./call-errors.js')).forCaller(noRecording(found.title, found.why), exchange)
   }
 }

@@ -2,14 +2,14 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import {
-  hasNoDescriptor,
+  isOutOfDescriptors,
   noFileDescriptors,
   notFound,
   upstreamUnreachable,
   upstreamUnreadable,
   upstreamUntrusted,
 } from '../core/errors.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import { climbs } from './proxy/climbing.js'
 import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
 import { endWith } from './proxy/end-with.js'
@@ -107,7 +107,7 @@ function createSender(live: LiveAddress): Client {
     const { isWebSocket, endpoint } = proxied.context.exchange
     try {
       if (isWebSocket) onNew.direct(proxied)
-      else if (endpoint?.isElsewhere) engine(proxied)
+      else if (endpoint?.isUndocumented) engine(proxied)
       else direct(proxied)
     } catch (error) {
       proxied.fail(error)
@@ -158,7 +158,7 @@ function keptClient(live: LiveAddress, agent: HttpAgent, failed: Failed): Client
 
 /** The client for paths that only the live platform knows, loaded with the first such request. */
 function engineClient(live: LiveAddress, agent: HttpAgent, failed: Failed): Client {
-  const load = onceLoaded(async () => {
+  const load = importOnce(async () => {
     const { createEngine } = await import('./proxy/engine.js')
     return createEngine({ ...live, agent }, { connected, answerArrived, failed })
   })
@@ -197,7 +197,7 @@ function answerArrived(proxied: ProxiedRequest, answer: IncomingMessage): void {
 
 function reasonOf({ code, message }: NodeJS.ErrnoException) {
   const why = code ?? message
-  if (hasNoDescriptor(code)) return noFileDescriptors()
+  if (isOutOfDescriptors(code)) return noFileDescriptors()
   if (untrusted.test(why)) return upstreamUntrusted(why)
   return unreadable.test(why) ? upstreamUnreadable(why) : upstreamUnreachable(why)
 }

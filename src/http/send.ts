@@ -1,6 +1,6 @@
 /** Sends a reply: the only place where our own answers become bytes. */
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderValue } from 'node:http'
-import { MOST_WRITTEN, type OpenBody, type Paced, type Reply } from '../core/exchange.js'
+import { MOST_WRITTEN_PIECES, type OpenBody, type PacedBody, type Reply } from '../core/exchange.js'
 import { HEAD_ROOM, LAST_CHUNK } from '../core/http.js'
 import { leaveUnread } from './body.js'
 import { noteTime, PacedWriter } from './paced-writer.js'
@@ -191,7 +191,7 @@ export function sendPaced(
   response: ServerResponse,
   head: Head,
   { status }: Pick<Reply, 'status'>,
-  body: Paced,
+  body: PacedBody,
   { pacer, piecesAtMs }: Playing,
   done: (complete: boolean, sentBytes?: number) => void,
 ): void {
@@ -199,7 +199,7 @@ export function sendPaced(
   const text = isUsual ? headOf(status, head) : ''
   if (isUsual) note(response, status)
   else if (isOnlyHead(response, flat(head), status)) return done(true)
-  const writer = new PacedWriter(response, text, body.bytewise === true, piecesAtMs)
+  const writer = new PacedWriter(response, text, body.isLatin1 === true, piecesAtMs)
   const stop = pacer.play(body, writer)
   writer.begin()
   response.on('close', () => {
@@ -224,7 +224,7 @@ export function sendOpen(
   let complete = isEndless
   const stop = body.play({
     write(text) {
-      if (pieces.length < MOST_WRITTEN) pieces.push(text)
+      if (pieces.length < MOST_WRITTEN_PIECES) pieces.push(text)
       if (piecesAtMs) noteTime(piecesAtMs, startMs)
       response.write(text)
     },

@@ -20,7 +20,7 @@ export const limitRequests =
   next =>
   context => {
     const { caller, path, endpoint } = context.exchange
-    context.quota = limits.quotaFor(caller, path, endpoint?.isOwn)
+    context.quota = limits.quotaFor(caller, path, endpoint?.isConfigured)
     context.quota?.request()
     next(context)
   }

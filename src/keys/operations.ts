@@ -7,7 +7,7 @@ import { type Of, operation } from '../api/operation.js'
 import { dataOf, integer, moment, named, object, oneOf, optional, orNull, text } from '../api/shapes.js'
 import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
-import { isKeepable } from '../core/state.js'
+import { isStorableText } from '../core/state.js'
 
 const aName = 'a text of 1 to 100 characters'
 const name = v.pipe(
@@ -15,7 +15,7 @@ const name = v.pipe(
   v.trim(),
   v.minLength(1, aName),
   v.maxLength(100, aName),
-  v.check(isKeepable, `${aName}, all of them whole and none of them NUL`),
+  v.check(isStorableText, `${aName}, all of them whole and none of them NUL`),
 )
 
 const aFutureTime = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'

@@ -6,7 +6,7 @@ import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
 import { shortened } from '../core/errors.js'
 import { isObject } from '../core/json.js'
-import { bounded, remembered, TookTooLong } from '../core/work.js'
+import { memoized, TimeLimitError, withTimeLimit } from '../core/work.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { type Context, isModern } from './context.js'
 import type { Called } from './results.js'
@@ -81,9 +81,9 @@ export function requireFit(given: unknown, schema: object, whole: string): void 
 
 function checking<T>(what: string, check: () => T): T {
   try {
-    return bounded(check, CHECK_MS)
+    return withTimeLimit(check, CHECK_MS)
   } catch (error) {
-    if (error instanceof TookTooLong) throw invalidParams(`checking the ${what} takes too long.`)
+    if (error instanceof TimeLimitError) throw invalidParams(`checking the ${what} takes too long.`)
     throw error
   }
 }
@@ -114,7 +114,7 @@ export function readable(uri: string, context: Context): Pick<CheckedCall, 'name
 }
 
 /** RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}. */
-const patternOf = remembered((template: string) => {
+const patternOf = memoized((template: string) => {
   const parts = template.split(/(\{[^}]*\})/).map(asPattern)
   return new RegExp(`^${parts.join('')}$`)
 })

@@ -2,7 +2,7 @@
 import type { Validator } from '../check/json-schema.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, jsonOf, requireModestJson } from '../core/json.js'
-import { bounded, TookTooLong } from '../core/work.js'
+import { TimeLimitError, withTimeLimit } from '../core/work.js'
 import { documentOf, type Node } from './document.js'
 import { kindOf } from './parameters.js'
 
@@ -41,9 +41,9 @@ export function withValues(made: unknown, values: Node, schema: JsonSchema, vali
     .map(([name, value]) => [name, isNumber(name) ? asNumber(value) : value] as const)
   if (alike.length === 0) return made
   try {
-    return bounded(() => fitting(made, alike, validator()), LONGEST_MS)
+    return withTimeLimit(() => fitting(made, alike, validator()), LONGEST_MS)
   } catch (error) {
-    if (error instanceof TookTooLong || error instanceof RangeError) return made
+    if (error instanceof TimeLimitError || error instanceof RangeError) return made
     throw error
   }
 }

@@ -45,7 +45,7 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
     if (!known.has(request.model)) throw unknownModel(request.model, modelIds)
-    if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request, requests)
+    if (requests !== 'lenient' && !exchange.isKnownGood) exchange.openaiRefuses = refusedAtOpenai(request, requests)
     // Read before a rule counts its answer, since a refused request does not get one.
     const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : paceRequested(exchange.headers)
     const generation = replies.answer(request, exchange)
@@ -100,12 +100,25 @@ function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access'
 }
 
 const replyOf = (
-  { contentType, headers, body, framed, sent, again, tokens }: Form,
+  { contentType, headers, body, framed, sent, regenerate, tokens }: Form,
   { answeredBy, fault }: Generation,
   remark: Reply['remark'],
 ): Reply => {
   const status = 200
-  return { kind: 'reply', status, contentType, body, framed, sent, again, headers, answeredBy, remark, fault, tokens }
+  return {
+    kind: 'reply',
+    status,
+    contentType,
+    body,
+    framed,
+    sent,
+    regenerate,
+    headers,
+    answeredBy,
+    remark,
+    fault,
+    tokens,
+  }
 }
 
 const SMALL_REQUEST = 10_000

@@ -89,7 +89,7 @@ export const elsewhere = (method: string, path: string): Endpoint => ({
   path,
   access: accessBelow(path) ?? credentialKinds,
   takesBody: true,
-  isElsewhere: true,
+  isUndocumented: true,
   reply() {
     throw notFound()
   },

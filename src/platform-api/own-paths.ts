@@ -4,15 +4,15 @@ import { methodNotAllowed, notFound } from '../core/errors.js'
 import {
   type Access,
   type Caller,
+  combinedAccess,
   type Endpoint,
   type Exchange,
-  eitherAccess,
   jsonReply,
   type OwnPath,
   type PathSource,
   type Reply,
 } from '../core/exchange.js'
-import { CHAT, documentedPaths, INDEX, methodToFind } from '../core/paths.js'
+import { CHAT, documentedPaths, INDEX, lookupMethod } from '../core/paths.js'
 import { authorize } from '../keys/identify.js'
 import { listed } from './api-index.js'
 import type { Routes } from './index.js'
@@ -61,7 +61,7 @@ export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
     if (documentedPaths.includes(own.path)) continue
     const key = `${own.method} ${own.path}`
     const before = paths.get(key)
-    paths.set(key, before ? { ...before, access: eitherAccess(before.access, own.access) } : own)
+    paths.set(key, before ? { ...before, access: combinedAccess(before.access, own.access) } : own)
   }
   return [...paths.values()]
 }
@@ -72,7 +72,7 @@ function createEndpointsOf(sources: readonly PathSource[]) {
 
   /** The endpoints of each source for a method on a path. */
   function candidates(method: string, path: string, scope?: string): readonly Candidate[] {
-    const wanted = methodToFind(method)
+    const wanted = lookupMethod(method)
     return sources.flatMap(source => {
       const own = source.at(path, scope).find(one => one.method === wanted)
       return own ? [{ source, own }] : []
@@ -84,9 +84,9 @@ function createEndpointsOf(sources: readonly PathSource[]) {
     if (!first) return undefined
     const before = others.length === 0 ? made.get(first.own) : undefined
     if (before) return before
-    const access = found.map(({ own }) => own.access).reduce(eitherAccess)
+    const access = found.map(({ own }) => own.access).reduce(combinedAccess)
     const reply = (exchange: Exchange) => firstAnswer(found, exchange)
-    const endpoint: Endpoint = { ...first.own, access, takesBody: true, isOwn: true, reply }
+    const endpoint: Endpoint = { ...first.own, access, takesBody: true, isConfigured: true, reply }
     if (others.length === 0) made.set(first.own, endpoint)
     return endpoint
   }

@@ -4,17 +4,17 @@ import type { Changes } from '../config/limit-options.js'
 import { type LoadedConfig, mistakesWithoutLive } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import {
-  asksLive,
   type Endpoint,
   type Exchange,
   type OwnPath,
   type PathSource,
+  usesLive,
   usesRecordings,
 } from '../core/exchange.js'
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH } from '../core/paths.js'
-import { atHandOnceLoaded, inTurns, onceLoaded } from '../core/work.js'
+import { importOnce, importOnceDirect, inTurns } from '../core/work.js'
 import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
@@ -174,7 +174,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
   const { play: recordings, look } = runtime.recordings.of(loaded)
-  const proxy = atHandOnceLoaded(() => openProxy(config, liveCors.headersFor, runtime.warn))
+  const proxy = importOnceDirect(() => openProxy(config, liveCors.headersFor, runtime.warn))
 
   function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()
@@ -214,20 +214,20 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
 function identifyIn(chosen: ModeSettings, { upstream }: Config, { identify }: Authenticator) {
   if (upstream.credentials !== 'pass' || modesIn(chosen).every(mode => mode === 'emulate')) return identify
   return (authorization: string | undefined, exchange: Exchange) =>
-    asksLive(chosen.of(exchange)) ? identifyForLive(authorization) : identify(authorization)
+    usesLive(chosen.of(exchange)) ? identifyForLive(authorization) : identify(authorization)
 }
 
 /** Identifies callers, and creates the auth backend: our own, or the proxy to the live one. */
 function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Runtime, origins: Origins) {
   const { auth, upstream } = loaded.config
   const { now } = clock
-  const tokens = onceLoaded(async () => {
+  const tokens = importOnce(async () => {
     const { createTokens } = await import('../supabase/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
   const settings = auth
   const backend: Backend = { state: state.get, tokens, settings, now, url: () => `${url()}${AUTH}`, origins, announce }
-  const routes = onceLoaded(async () => {
+  const routes = importOnce(async () => {
     const { authEndpoints } = await import('../supabase/endpoints/index.js')
     return createRoutes(authEndpoints(backend))
   })
@@ -239,7 +239,7 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
     now,
   })
   const liveCors = createAuthCors(origins.live)
-  const proxy = atHandOnceLoaded(() =>
+  const proxy = importOnceDirect(() =>
     openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => authenticator.forget()),
   )
   const surface = isLive
@@ -256,7 +256,7 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
 function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Runtime) {
   const { config } = loaded
   let known: Replies | undefined
-  const replies = onceLoaded(async () => {
+  const replies = importOnce(async () => {
     const read = await readReplies(loaded, sources, rules.persistent)
     known = read.replies
     return read
@@ -288,7 +288,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
 /** A tokenizer that estimates until the table of its encoding is loaded. */
 function openTokenizer({ tokenizer: name }: Pick<Config, 'tokenizer'>) {
   let table = estimated
-  const readTable = onceLoaded(async () => {
+  const readTable = importOnce(async () => {
     table = await tokenizerNamed(name)
   })
   const tokenizer: Tokenizer = {

@@ -5,7 +5,7 @@ import { ProblemsError } from '../check/problem.js'
 import { type LoadedConfig, mistakesWithoutLive } from '../config/load.js'
 import { modeSwitch } from '../config/schema.js'
 import type { Mode } from '../core/exchange.js'
-import { isOpen } from '../core/origins.js'
+import { allowsAllPages } from '../core/origins.js'
 import { isOwnAddress } from '../http/address.js'
 import { type ModeOf, type ModesByEndpoint, modesFrom } from '../http/modes.js'
 import { createListeners } from './listeners.js'
@@ -66,7 +66,7 @@ const openToAll =
 
 /** Whether a configuration lets every page use the live platform. */
 const isOpenToAll = ({ config }: LoadedConfig) =>
-  isOpen(config.cors.origins) && (mistakesWithoutLive(config).length > 0 || config.auth.mode === 'proxy')
+  allowsAllPages(config.cors.origins) && (mistakesWithoutLive(config).length > 0 || config.auth.mode === 'proxy')
 
 /** Why these modes cannot work; `undefined` if they can. */
 function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {

@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/load.js'
 import type { OwnPath, PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
-import { onceLoaded, together } from '../core/work.js'
+import { allOrProblems, importOnce } from '../core/work.js'
 import { rulePaths } from '../platform-api/rule-paths.js'
 import type { Replies } from '../replies/index.js'
 
@@ -19,8 +19,8 @@ export type OwnPathsAt = (path: string) => readonly OwnPath[]
 
 export function openOwnPaths({ read, replies, openers }: Needed) {
   let known: readonly PathSource[] | undefined = openers.length === 0 ? [] : undefined
-  const open = onceLoaded(async () => {
-    known = await together(openers.map(opener => opener()))
+  const open = importOnce(async () => {
+    known = await allOrProblems(openers.map(opener => opener()))
     return known
   })
   const others = async () => known ?? open()

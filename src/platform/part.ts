@@ -1,6 +1,6 @@
 /** The life of a part, and the steps that all parts take together. */
 import type { ConfigSources, LoadedConfig } from '../config/load.js'
-import { createTurns, inTurns } from '../core/work.js'
+import { createSerialQueue, inTurns } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
 
 export interface ResetOptions {
@@ -29,7 +29,7 @@ export type Parts = ReturnType<typeof createParts>
 /** Parts in order: reloads and resets go from first to last, closing from last to first. */
 export function createParts(parts: readonly Part[]) {
   // Two resets at a time would each bring back what the other one has.
-  const resets = createTurns()
+  const resets = createSerialQueue()
   return {
     open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
     /** Applies a new configuration completely, or not at all. */

@@ -6,7 +6,7 @@ import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import type { Scopes } from '../core/scope.js'
-import { atHandOnceLoaded, onceLoaded } from '../core/work.js'
+import { importOnce, importOnceDirect } from '../core/work.js'
 import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import { createListeners } from './listeners.js'
@@ -23,7 +23,7 @@ interface Reporters {
   readonly warn: (sentence: string) => void
   /** Called with internal errors. */
   readonly report: (error: unknown) => void
-  readonly isPast: Scopes['isPast']
+  readonly isPast: Scopes['isFromBeforeReset']
   readonly violations: () => ViolationCounts
 }
 
@@ -45,8 +45,8 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   return {
     /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
     of(loaded: LoadedConfig) {
-      const look = onceLoaded(() => open(loaded))
-      const play = atHandOnceLoaded(async () => {
+      const look = importOnce(() => open(loaded))
+      const play = importOnceDirect(async () => {
         latest = await look()
         return latest
       })

@@ -5,9 +5,9 @@ import { chatRequest } from '../completions/request.js'
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, noSuchRule, PlatformError } from '../core/errors.js'
-import { type AnsweredBy, inWords } from '../core/exchange.js'
+import { type AnsweredBy, sourceInWords } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
-import { createTurns } from '../core/work.js'
+import { createSerialQueue } from '../core/work.js'
 import type {
   Explanation,
   Generation,
@@ -74,7 +74,7 @@ function createEdits(dependencies: Dependencies, part: RulesPart) {
   const { current, sources, reload } = dependencies
   const ruleSet = () => currentRules(dependencies)
   // Edits wait for one another, so that none is based on a text that is being written.
-  const inTurn = createTurns()
+  const inTurn = createSerialQueue()
 
   async function changeInFile(id: string, change: RuleChange): Promise<string> {
     const changed = await (await loadReplies()).changeRule(id, change, await ruleSet())
@@ -227,7 +227,7 @@ async function attemptFrom<T extends { readonly answeredBy: AnsweredBy }>(
   const isRefused = generation instanceof PlatformError
   return {
     rule: rule ? { title: rule.title, place: rule.place, why: verdictOf(rule) } : null,
-    source: isRefused ? null : inWords(generation.answeredBy),
+    source: isRefused ? null : sourceInWords(generation.answeredBy),
     reply: isRefused ? generation.message : linesOf(generation).join('\n'),
     hint: isRefused ? (generation.more.hint ?? null) : (mismatch(generation) ?? (rule ? null : nearest())),
     others: others.map(({ rule: { title, place }, isBefore, reasons }) => ({ title, place, isBefore, reasons })),

@@ -55,7 +55,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const clock = createClock()
   const messages = createListeners<MessageRow>()
   const scopes = createScopes(renew)
-  const journal = createJournal({ ...first.config.journal, redact, isPast: scopes.isPast, report })
+  const journal = createJournal({ ...first.config.journal, redact, isPast: scopes.isFromBeforeReset, report })
   const meter = createMeter()
   journal.follow(meter.count)
   const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
@@ -80,7 +80,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
     faults: createFaultsPart(renew),
     /** The rows of resources, for the control API and tests. */
     resources: openResourceRows(current, { state, clock }),
-    recordings: createRecordingsPart({ warn, report, isPast: scopes.isPast, violations: violations.counts }),
+    recordings: createRecordingsPart({ warn, report, isPast: scopes.isFromBeforeReset, violations: violations.counts }),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,
     announce: messages.tell,

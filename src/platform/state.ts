@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
 import { type State, TakenError } from '../core/state.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import type { StateDocument } from '../state/index.js'
 import type { UserSeed } from '../supabase/seeds.js'
@@ -37,7 +37,7 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
   let planted: Planted = { loaded, atMs: 0 }
   const beginning = createBeginning(loaded.dir)
   const isInMemory = loaded.config.state === 'memory'
-  const get = onceLoaded(async () => {
+  const get = importOnce(async () => {
     const opened = await openPlanted(loaded, clock.now, warn)
     planted = opened.planted
     opened.state.onRevoked(onRevoked)

@@ -22,7 +22,7 @@ const none: readonly RecordingFile[] = []
 export type Run = ReturnType<typeof createRun>
 
 /** `onMiss` is called with each miss. Misses of exchanges from before the last reset are not listed. */
-export function createRun(onMiss: (miss: Miss) => void, isPast: Scopes['isPast'] = () => false) {
+export function createRun(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBeforeReset'] = () => false) {
   const counts = createByScope(() => new LRUCache<string, number>({ max: COUNTED }))
   const recordingCounts = new Map<string, number>()
   const earlierEntries = new Map<string, readonly RecordingFile[]>()
@@ -47,7 +47,7 @@ export function createRun(onMiss: (miss: Miss) => void, isPast: Scopes['isPast']
       }
       return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? none, isFirst }
     },
-    missed(miss: Miss, exchange: Parameters<Scopes['isPast']>[0]): void {
+    missed(miss: Miss, exchange: Parameters<Scopes['isFromBeforeReset']>[0]): void {
       missed()
       if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
       onMiss(miss)

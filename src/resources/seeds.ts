@@ -1,6 +1,6 @@
 /** Adds the rows of data files to the state, in each scope when it is first used. */
 import type { ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
-import { othersTurn } from '../core/work.js'
+import { nextTurn } from '../core/work.js'
 import type { ReadyResource, SeedRow } from './resource.js'
 import { headId, nextAfter, rowKey } from './rows.js'
 
@@ -49,7 +49,7 @@ async function plant(tables: Tables, resource: ReadyResource, scope: string, atM
   const present = before ? await withoutStale(tables, resource, id) : new Map<string, ResourceRow>()
   let position = before?.next_position ?? 1
   for (const [i, seed] of resource.seeds.entries()) {
-    if (i % ROWS === 0) await othersTurn()
+    if (i % ROWS === 0) await nextTurn()
     const known = present.get(rowKey(id, seed.id))
     const { owner, parent, row, mark } = seed
     const content = { owner, parent, row, seed: mark, updated_at: at }

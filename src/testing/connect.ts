@@ -5,11 +5,11 @@ import { closed, optional } from '../check/check.js'
 import { missText } from '../check/miss-text.js'
 import { plainJson } from '../check/plain-json.js'
 import { ProblemsError } from '../check/problem.js'
-import { settingOf, stepOf } from '../core/clock.js'
+import { requireClockTime, requireStep } from '../core/clock.js'
 import { stringifyExact } from '../core/json.js'
 import { DASHBOARD } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
-import { remembered } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
@@ -196,7 +196,7 @@ const failing =
 const MOST_REMEMBERED = 50
 
 function journalOf(control: Control, own: Own): ConnectedJournal {
-  const matchesOf = remembered((part: string) => matches(control, { ...own, ...JSON.parse(part) }), MOST_REMEMBERED)
+  const matchesOf = memoized((part: string) => matches(control, { ...own, ...JSON.parse(part) }), MOST_REMEMBERED)
   /** The exchanges that match a part of a query that only the platform can evaluate; all of them without one. */
   const matching = (part: object) => matchesOf(JSON.stringify(part))()
 
@@ -278,8 +278,8 @@ function clockOf(control: Control): SharedClock {
     void (await control('PUT /clock', { body }))
   return {
     now: async () => Date.parse((await state()).now),
-    set: async time => turn({ now: settingOf(time) }),
-    advance: async ms => turn({ advanceMs: stepOf(ms) }),
+    set: async time => turn({ now: requireClockTime(time) }),
+    advance: async ms => turn({ advanceMs: requireStep(ms) }),
     freeze: () => turn({ frozen: true }),
     run: () => turn({ frozen: false }),
     reset: () => turn({ reset: true }),

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { type Exchange, type Paced, type Reply, sourceOf } from '../../src/core/exchange.js'
+import { type Exchange, type PacedBody, type Reply, sourceOf } from '../../src/core/exchange.js'
 import type { Fault } from '../../src/core/fault.js'
 import { unpaced } from '../../src/core/pace.js'
 import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
@@ -8,7 +8,7 @@ import { listen } from '../../src/http/listen.js'
 import { requestChat } from './answers.js'
 import { journalOfAll, lineOver } from './emulating.js'
 
-const paced: Paced = {
+const paced: PacedBody = {
   head: 'data: {"a":1}\n\n',
   before: 'data: {"b":',
   pieces: ['2', '3'],

@@ -39,7 +39,7 @@ export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: Platf
   return ({ path, endpoint }) => {
     const kind = documentedCredentialOf(path)
     if (kind === 'anonKey') return anon
-    const isForKeys = kind === 'apiKey' || isMcp?.(path) || (endpoint?.isOwn && opensWithKey(endpoint.access))
+    const isForKeys = kind === 'apiKey' || isMcp?.(path) || (endpoint?.isConfigured && opensWithKey(endpoint.access))
     return isForKeys ? ofModels() : none
   }
 }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
 import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
-import { asksModel } from '../../core/paths.js'
+import { callsModel } from '../../core/paths.js'
 import { reset } from '../spoil.js'
 import type { LiveAnswer, LiveRequest } from './live-answer.js'
 
@@ -235,4 +235,4 @@ const AT_ONCE_MS = 1_000
  * time since the request was sent.
  */
 const mayRetry = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
-  closed.has(code) && (idempotent.has(method) || (afterMs < AT_ONCE_MS && asksModel(method, path)))
+  closed.has(code) && (idempotent.has(method) || (afterMs < AT_ONCE_MS && callsModel(method, path)))

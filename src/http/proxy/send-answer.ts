@@ -1,6 +1,6 @@
 /** Sends an answer of the live platform to the client: in one piece if it is complete, otherwise as it arrives. */
 import { createEventSplitter, dataOf } from '../../completions/events.js'
-import { passedMs } from '../../core/clock.js'
+import { uptimeMs } from '../../core/clock.js'
 import { upstreamUnreadable } from '../../core/errors.js'
 import type { UpstreamResponse } from '../../core/exchange.js'
 import { asUpstream, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
@@ -79,7 +79,7 @@ export function sendHead(
     remark,
     answer: asUpstream(headers, nothing),
     upstream,
-    beganMs: passedMs(),
+    beganMs: uptimeMs(),
     piecesAtMs,
     complete: false,
   }

@@ -10,7 +10,7 @@ export interface ByteTemplate {
    * Returns the bytes with `id` in all places; it must be as long as the id that the template was made with. Call `sent`
    * when the bytes have been sent. `again` produces them once more.
    */
-  fill(id: string): Pick<Reply, 'framed' | 'sent' | 'again'> & { readonly body: Buffer }
+  fill(id: string): Pick<Reply, 'framed' | 'sent' | 'regenerate'> & { readonly body: Buffer }
 }
 
 /** Roughly the number of answers that are under way at the same time. */
@@ -62,7 +62,7 @@ export function createByteTemplate(sameAs: string, id: string, text: string): By
         sent() {
           if (free.length < KEPT) free.push(copy)
         },
-        again: () => filled(fresh(), next).body,
+        regenerate: () => filled(fresh(), next).body,
       }
     },
   }

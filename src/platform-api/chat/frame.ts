@@ -2,13 +2,13 @@
 import type { CompletionUsage } from '../../completions/completion.js'
 import type { ChatRequest } from '../../completions/request.js'
 import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
-import type { Paced, Reply } from '../../core/exchange.js'
+import type { PacedBody, Reply } from '../../core/exchange.js'
 import { createIds } from '../../core/random.js'
 import type { UsageInput } from '../../replies/index.js'
 import type { Spoken } from './trim.js'
 
 /** The part of a reply that depends on its form. */
-export type Form = Pick<Reply, 'contentType' | 'body' | 'framed' | 'sent' | 'again' | 'headers' | 'tokens'>
+export type Form = Pick<Reply, 'contentType' | 'body' | 'framed' | 'sent' | 'regenerate' | 'headers' | 'tokens'>
 
 /** The beginning of a completion. */
 export interface Opening {
@@ -19,7 +19,7 @@ export interface Opening {
 }
 
 /** A stream in parts, without a pace yet. */
-export type Events = Pick<Paced, 'head' | 'before' | 'pieces' | 'after' | 'tail'>
+export type Events = Pick<PacedBody, 'head' | 'before' | 'pieces' | 'after' | 'tail'>
 
 /** OpenAI's name for the back end that made the answer. Here there is only one. */
 export const FINGERPRINT = 'fp_standin'

@@ -7,7 +7,7 @@ import { promptTokens, type Tokenizer, tokenizerNamed } from '../../completions/
 import { answerTakesTooLong, answerTooLarge } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
-import { inWorker, othersTurn, TookTooLong } from '../../core/work.js'
+import { inWorker, nextTurn, TimeLimitError } from '../../core/work.js'
 import type { Choice, Generation } from '../../replies/index.js'
 import type { Form } from './frame.js'
 import { createCompletions } from './plain.js'
@@ -70,7 +70,7 @@ export async function heavyCompletion(
 ): Promise<Form> {
   const { choices, usage, answeredBy } = generation
   // Reading such a request took a while already, and a worker that has to start takes another.
-  await othersTurn()
+  await nextTurn()
   const input = { ...bodyFor(exchange, tokenizer), generation: { choices, answeredBy, ...(usage && { usage }) }, pace }
   const form = await inWorker<Output>('completion', input satisfies Input, LONGEST_MS).catch(tooLong)
   const { body } = form
@@ -84,7 +84,7 @@ export const heavyPromptTokens = (exchange: Exchange, tokenizer: Tokenizer): Pro
 const bodyFor = ({ body = Buffer.alloc(0) }: Exchange, { name }: Tokenizer) => ({ tokenizer: name, body })
 
 function tooLong(error: unknown): never {
-  throw error instanceof TookTooLong ? answerTakesTooLong(error.message) : error
+  throw error instanceof TimeLimitError ? answerTakesTooLong(error.message) : error
 }
 
 /** Runs in the worker for heavyCompletion. */

@@ -91,7 +91,7 @@ export function createCompletions(tokenizer: Tokenizer) {
       const ascii = own.ascii() && isAscii(opening.model)
       return {
         ...streamForm,
-        body: { ...paced(events(own, opening, total), pace, request, tokens), bytewise: ascii },
+        body: { ...paced(events(own, opening, total), pace, request, tokens), isLatin1: ascii },
         tokens,
       }
     },
@@ -142,9 +142,9 @@ function atOnce(own: Prepared, opening: Opening, total: string | undefined, toke
   const sameAs = `${created} ${total} ${model}`
   if (own.template?.sameAs !== sameAs)
     own.template = createByteTemplate(sameAs, id, inOnePiece(events(own, opening, total)))
-  const { body, framed, sent, again } = own.template.fill(id)
+  const { body, framed, sent, regenerate } = own.template.fill(id)
   const { contentType, headers } = streamForm
-  return { contentType, headers, body, framed, sent, again, tokens }
+  return { contentType, headers, body, framed, sent, regenerate, tokens }
 }
 
 /** The events around the pieces of a plain text, each without its beginning up to the id. */

@@ -6,7 +6,7 @@ import { errorAnswer, notFoundAnswer } from '../../contract/answers.js'
 import type { Endpoint, EndpointDescription, OwnPath } from '../../core/exchange.js'
 import { isLoopback } from '../../core/origins.js'
 import { CONTROL, DASHBOARD, operationId } from '../../core/paths.js'
-import { othersTurn } from '../../core/work.js'
+import { nextTurn } from '../../core/work.js'
 import { type DashboardApiParts, dashboardOperations } from '../../dashboard/operations.js'
 import { modesFrom } from '../../http/modes.js'
 import { type ControlParts, controlOperations } from '../../http/operations.js'
@@ -45,7 +45,7 @@ export async function openApiOf(config: Config, { url, ownPaths = [] }: Running)
   const paths: Record<string, Record<string, object>> = {}
   for (const one of placed) {
     // All of them together take more than 100 ms.
-    await othersTurn()
+    await nextTurn()
     paths[one.path] ??= {}
     Object.assign(paths[one.path] ?? {}, { [one.method]: await writeOperation(one, forms) })
   }

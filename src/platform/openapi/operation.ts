@@ -6,7 +6,7 @@ import type {
   EndpointDescription,
   EventDescription,
   JsonSchema,
-  NamedForm,
+  NamedSchema,
 } from '../../core/exchange.js'
 import { errorForm, errorsOf, type PlacedOperation, sourced } from './surface.js'
 
@@ -150,7 +150,7 @@ export function createForms() {
       return referenceTo(name)
     },
     /** Adds a named form to the schemas, and returns a reference to it. */
-    async named([name, form]: NamedForm, cited?: DocumentedFields): Promise<JsonSchema> {
+    async named([name, form]: NamedSchema, cited?: DocumentedFields): Promise<JsonSchema> {
       if (cited?.fields) schemas[name] = marked(await written(form, name), cited.fields, cited.section)
       else schemas[name] ??= await written(form, name)
       return referenceTo(name)
