@@ -199,9 +199,9 @@ export interface Reply {
   /** A text is sent with its length. Bytes are a stream that is already complete, so they are sent without one. */
   readonly body: string | Buffer | PacedBody
   /** Called when a body of bytes has been sent. The bytes may then be reused. */
-  readonly sent?: (() => void) | undefined
+  readonly onSent?: (() => void) | undefined
   /** A buffer that contains the body's bytes, with `HEAD_ROOM` free bytes before them and the end of a chunk after them (core/http.ts), so that head and body can be sent in one write. */
-  readonly framed?: Buffer | undefined
+  readonly framedBody?: Buffer | undefined
   /** Creates the body's bytes again, for readers that need them after they were reused. */
   readonly regenerate?: (() => Buffer) | undefined
   /** Further headers, as node's flat array of names and values. */

@@ -1,4 +1,4 @@
-/** Determines the mode of a request: that of its endpoint if it has one, otherwise the general mode. */
+/** Finds the mode of a request: that of its endpoint if it has one, otherwise the general mode. */
 import { type Mode, usesLive } from '../core/exchange.js'
 import { glob, lookupMethod } from '../core/paths.js'
 
@@ -8,13 +8,13 @@ export type ModesByEndpoint = Readonly<Record<string, Mode>>
 export type ModeOf = (request: { readonly method: string; readonly path: string }) => Mode
 
 /** Whether a request in this mode may reach the live platform. */
-export const mayGoLive = (mode: Mode, onMiss: 'fail' | 'emulate' | 'record') =>
+export const mayUseLive = (mode: Mode, onMiss: 'fail' | 'emulate' | 'record') =>
   usesLive(mode) || (mode === 'replay' && onMiss === 'record')
 
 /**
  * Returns the function that finds the mode of a request. `mode` applies where no pattern matches. HEAD counts as GET.
  */
-export function modesFrom(mode: Mode, modes: ModesByEndpoint): ModeOf {
+export function createModeOf(mode: Mode, modes: ModesByEndpoint): ModeOf {
   const entries = Object.entries(modes).map(([written, mode]) => {
     const [path = '', method] = written.split(' ').reverse()
     return { pattern: glob(path), method, mode }

@@ -42,7 +42,7 @@ interface PlatformParts {
 const credentials = object({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
 type Credentials = Of<typeof credentials>
 
-const aMoment = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
+const momentForm = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
 /** NaN if it is not a valid time. */
 function msOf(written: string | number): number {
@@ -51,18 +51,18 @@ function msOf(written: string | number): number {
 }
 
 const moment = v.pipe(
-  v.union([text, number], aMoment),
-  v.check(written => isOnClock(msOf(written)), aMoment),
+  v.union([text, number], momentForm),
+  v.check(written => isOnClock(msOf(written)), momentForm),
   v.transform(msOf),
 )
 
-const milliseconds = 'a whole number of milliseconds'
+const millisecondsForm = 'a whole number of milliseconds'
 
-/** Applied in this order. */
+/** The changes are applied in this order. */
 const clockRequest = object({
   now: optional(moment, 'The time to set: an ISO 8601 time, or milliseconds since 1970.'),
   advanceMs: optional(
-    v.pipe(v.number(milliseconds), v.safeInteger(milliseconds)),
+    v.pipe(v.number(millisecondsForm), v.safeInteger(millisecondsForm)),
     'How far to move the clock forward; negative for backward.',
   ),
   frozen: optional(yesOrNo, 'Whether the clock is stopped.'),
@@ -70,11 +70,11 @@ const clockRequest = object({
 })
 
 /** Applies all of the changes, or none. */
-function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typeof clockRequest>): void {
+function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typeof clockRequest>): void {
   if (advanceMs !== undefined && !isOnClock((now ?? clock.now()) + advanceMs)) {
     throw invalidRequest(`advanceMs must lead to a time from 1970 to 9000; ${advanceMs} does not.`)
   }
-  // Frozen before it is set, so that it shows exactly the time it was set to.
+  // Freezes the clock before setting it, so that it stays at exactly that time.
   if (frozen === true) clock.freeze()
   if (now !== undefined) clock.set(now)
   if (advanceMs !== undefined) clock.advance(advanceMs)
@@ -91,7 +91,7 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
     does: 'Answers as soon as the platform is ready.',
     access: 'anyone',
     returns: object({ ready: v.literal(true), mode: oneOf(modes), url: text, version: text }),
-    answer: 'It is ready.',
+    answer: 'The platform is ready.',
     run: () => ({ ready: true as const, ...readiness() }),
   }),
   reset: operation({
@@ -103,7 +103,7 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
       state: optional(yesOrNo, 'False to keep users, sessions, keys and messages.'),
     }),
     isBodyOptional: true,
-    answer: 'It is forgotten.',
+    answer: 'The platform is reset.',
     run: ({ body, scope }) => reset({ scope: body.scope ?? scope, state: body.state }),
   }),
 })
@@ -123,7 +123,7 @@ const clockOperations = ({ clock }: Pick<PlatformParts, 'clock'>) => ({
     returns: clockState,
     answer: clockAnswer,
     run({ body }) {
-      turn(clock, body)
+      changeClock(clock, body)
       return clock.state()
     },
   }),

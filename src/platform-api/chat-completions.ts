@@ -100,7 +100,7 @@ function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access'
 }
 
 const replyOf = (
-  { contentType, headers, body, framed, sent, regenerate, tokens }: Form,
+  { contentType, headers, body, framedBody, onSent, regenerate, tokens }: Form,
   { answeredBy, fault }: Generation,
   remark: Reply['remark'],
 ): Reply => {
@@ -110,8 +110,8 @@ const replyOf = (
     status,
     contentType,
     body,
-    framed,
-    sent,
+    framedBody,
+    onSent,
     regenerate,
     headers,
     answeredBy,

@@ -84,7 +84,7 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
 }
 
 /** For a path that is not emulated, with any method. */
-export const elsewhere = (method: string, path: string): Endpoint => ({
+export const undocumentedEndpoint = (method: string, path: string): Endpoint => ({
   method,
   path,
   access: accessBelow(path) ?? credentialKinds,

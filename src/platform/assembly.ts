@@ -19,7 +19,7 @@ import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
 import type { LineParts } from '../http/line.js'
-import { platformSurface, untilPathsAreKnown } from '../http/platform-surface.js'
+import { platformSurface, waitForOwnPaths } from '../http/platform-surface.js'
 import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
@@ -187,7 +187,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
       onMiss: config.recordings.onMiss,
       errors: config.upstream.errors,
       isMcp: mcpPathsOf(config),
-      passed: runtime.recordings.passed,
+      onForward: runtime.recordings.passed,
       faultByRule: exchange => chat.answers.faultFor(exchange),
       ...{ recordings, origins, liveCors, proxy },
     })
@@ -200,7 +200,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
       const sources = ownPaths.now(changed.pace)
       if (sources) return surfaceWith(changed, sources)
       const later = async () => surfaceWith(changed, await ownPaths.loaded(changed.pace))
-      return untilPathsAreKnown(surfaceWith(changed), changed.routes, later)
+      return waitForOwnPaths(surfaceWith(changed), changed.routes, later)
     },
     /** Functions that each open one thing that these modes need. */
     needed: (chosen: ModeSettings) => [

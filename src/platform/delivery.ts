@@ -27,13 +27,13 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
   const traffic = createTraffic()
   const line = createLine(parts, {
     add: journal.add,
-    left: traffic.left,
+    left: traffic.onEnd,
     pacer: createPacer(),
     report,
   })
   let listener = nowhere
-  const rest = createRest({ loadApp, report })
-  const entrance = createEntrance({ line: line.accept, carriesWebSocket: line.carriesWebSocket, rest }, traffic)
+  const app = createRest({ loadApp, report })
+  const entrance = createEntrance({ line: line.accept, forwardsWebSocket: line.carriesWebSocket, app }, traffic)
   const mount = createMount(entrance)
   return {
     /** Opens the port. Rejects with a StartError if it is not available. */
@@ -78,6 +78,6 @@ async function quietSoon(traffic: Traffic): Promise<void> {
   const tooLong = new Promise<void>(resolve => {
     timer = setTimeout(resolve, LONGEST_END_MS)
   })
-  await Promise.race([traffic.quiet(), tooLong])
+  await Promise.race([traffic.idle(), tooLong])
   clearTimeout(timer)
 }

@@ -7,7 +7,7 @@ import { modeSwitch } from '../config/schema.js'
 import type { Mode } from '../core/exchange.js'
 import { allowsAllPages } from '../core/origins.js'
 import { isOwnAddress } from '../http/address.js'
-import { type ModeOf, type ModesByEndpoint, modesFrom } from '../http/modes.js'
+import { createModeOf, type ModeOf, type ModesByEndpoint } from '../http/modes.js'
 import { createListeners } from './listeners.js'
 import type { ResetOptions } from './part.js'
 
@@ -34,7 +34,7 @@ function requireModes(settings: Pick<ModeSettings, 'mode' | 'modes'>): void {
 
 function chosenIn(loaded: Pick<LoadedConfig, 'config'>): ModeSettings {
   const { mode, modes } = modesOf(loaded)
-  return { mode, modes, of: modesFrom(mode, modes) }
+  return { mode, modes, of: createModeOf(mode, modes) }
 }
 
 export const modesIn = ({ mode, modes }: ModeSettings) => [mode, ...Object.values(modes)]

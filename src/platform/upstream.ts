@@ -17,11 +17,11 @@ export function mcpPathsOf({ mcp }: Pick<Config, 'mcp'>): ((path: string) => boo
 /** `warn` is called with the reason if the session from `standin login` cannot be used. */
 export async function openProxy(config: Config, corsFor: Cors['headersFor'], warn: Warn) {
   const { upstream } = config
-  const { callersOwn, createProxy, platformCredentials } = await import('../http/proxy.js')
+  const { callerCredentials, createProxy, platformCredentials } = await import('../http/proxy.js')
   const userToken = await openLiveSession(upstream, warn)
   const isMcp = mcpPathsOf(config)
   const swapped = platformCredentials({ ...upstream, userToken, isMcp })
-  const credentials = upstream.credentials === 'pass' ? callersOwn : swapped
+  const credentials = upstream.credentials === 'pass' ? callerCredentials : swapped
   return createProxy({ ...upstream, corsFor, credentials, isMcp })
 }
 

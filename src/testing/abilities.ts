@@ -90,7 +90,7 @@ interface Parts {
 /** Those of a scope; without one, of the whole platform. */
 export function createAbilities({ platform, keys, unanswered }: Parts, scope?: string): Abilities {
   const reply = giving(platform, scope)
-  const journal = createTestJournal(platform.journal, platform.forTests.traffic.underWay, scope)
+  const journal = createTestJournal(platform.journal, platform.forTests.traffic.pending, scope)
   return {
     ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform, scope) }) },
     failNext: failing(platform, scope),

@@ -314,7 +314,7 @@ async function lineWith(body: PacedBody) {
   const waiting = new Map<number, () => void>()
   journal.follow(exchange => waiting.get(exchanges.push(exchange))?.())
   const line = lineOver({ endpoint, journal })
-  const listener = await listen(createEntrance({ line: line.accept, rest: () => {} }), { host: '127.0.0.1', port: 0 })
+  const listener = await listen(createEntrance({ line: line.accept, app: () => {} }), { host: '127.0.0.1', port: 0 })
   onTestFinished(() => listener.stop(0))
   return {
     url: `http://127.0.0.1:${listener.port}`,

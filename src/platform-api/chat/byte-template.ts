@@ -10,7 +10,7 @@ export interface ByteTemplate {
    * Returns the bytes with `id` in all places; it must be as long as the id that the template was made with. Call `sent`
    * when the bytes have been sent. `again` produces them once more.
    */
-  fill(id: string): Pick<Reply, 'framed' | 'sent' | 'regenerate'> & { readonly body: Buffer }
+  fill(id: string): Pick<Reply, 'framedBody' | 'onSent' | 'regenerate'> & { readonly body: Buffer }
 }
 
 /** Roughly the number of answers that are under way at the same time. */
@@ -58,8 +58,8 @@ export function createByteTemplate(sameAs: string, id: string, text: string): By
       const copy = filled(free.pop() ?? fresh(), next)
       return {
         body: copy.body,
-        framed: copy.framed,
-        sent() {
+        framedBody: copy.framed,
+        onSent() {
           if (free.length < KEPT) free.push(copy)
         },
         regenerate: () => filled(fresh(), next).body,

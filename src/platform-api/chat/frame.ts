@@ -8,7 +8,7 @@ import type { UsageInput } from '../../replies/index.js'
 import type { Spoken } from './trim.js'
 
 /** The part of a reply that depends on its form. */
-export type Form = Pick<Reply, 'contentType' | 'body' | 'framed' | 'sent' | 'regenerate' | 'headers' | 'tokens'>
+export type Form = Pick<Reply, 'contentType' | 'body' | 'framedBody' | 'onSent' | 'regenerate' | 'headers' | 'tokens'>
 
 /** The beginning of a completion. */
 export interface Opening {

@@ -142,9 +142,9 @@ function atOnce(own: Prepared, opening: Opening, total: string | undefined, toke
   const sameAs = `${created} ${total} ${model}`
   if (own.template?.sameAs !== sameAs)
     own.template = createByteTemplate(sameAs, id, inOnePiece(events(own, opening, total)))
-  const { body, framed, sent, regenerate } = own.template.fill(id)
+  const { body, framedBody, onSent, regenerate } = own.template.fill(id)
   const { contentType, headers } = streamForm
-  return { contentType, headers, body, framed, sent, regenerate, tokens }
+  return { contentType, headers, body, framedBody, onSent, regenerate, tokens }
 }
 
 /** The events around the pieces of a plain text, each without its beginning up to the id. */

@@ -8,7 +8,7 @@ import { isLoopback } from '../../core/origins.js'
 import { CONTROL, DASHBOARD, operationId } from '../../core/paths.js'
 import { nextTurn } from '../../core/work.js'
 import { type DashboardApiParts, dashboardOperations } from '../../dashboard/operations.js'
-import { modesFrom } from '../../http/modes.js'
+import { createModeOf } from '../../http/modes.js'
 import { type ControlParts, controlOperations } from '../../http/operations.js'
 import { createEndpoints } from '../../platform-api/index.js'
 import { authRefusal } from '../../supabase/answers.js'
@@ -111,7 +111,7 @@ async function describedBy(
   { mode, modes }: Config,
   opens: Opens,
 ): Promise<readonly PlacedOperation[]> {
-  const modeOf = modesFrom(mode, modes)
+  const modeOf = createModeOf(mode, modes)
   const placed = endpoints.map(async ({ method, path, access, says }) => {
     if (!says) return []
     const operation = await says(modeOf({ method, path }))
