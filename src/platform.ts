@@ -17,7 +17,7 @@ export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
 
 /**
- * Reads the configuration unless it was read already, opens the port, and only then loads what not every request needs.
+ * Reads the configuration, unless `read` has it, opens the port, and only then loads what not every request needs.
  * Rejects with a ProblemsError for an invalid configuration or rules, and with a StartError if the port or the state is
  * not available.
  */
@@ -28,7 +28,7 @@ export async function openPlatform(sources: PlatformSources, read?: LoadedConfig
   if (sources.listen !== false) await delivery.listen({ host, port })
   try {
     await parts.ready()
-    compiledCode.keep()
+    compiledCode.save()
     return platformOf(parts)
   } catch (error) {
     await parts.stop(0)
@@ -48,8 +48,8 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     ...{ port: () => delivery.port(), renew: () => delivery.renew() },
   })
   const assemblies: Assemblies = createAssemblies(first, sources, runtime)
-  const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
-  const controlToken = () => loaded().config.controlToken || madeUpToken()
+  const generatedToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
+  const controlToken = () => loaded().config.controlToken || generatedToken()
   const forTests = openForTests(runtime, current)
   const ready = once(() => parts.open())
   const stopping = new AbortController()
@@ -63,7 +63,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     },
   })
 
-  const parts = createParts(inOrder({ runtime, assemblies, delivery, loaded, stopping }))
+  const parts = createParts(orderedParts({ runtime, assemblies, delivery, loaded, stopping }))
 
   // No request may be answered in the middle of a reset.
   const reset = (options?: ResetOptions) => {
@@ -73,10 +73,10 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
 
   const reload = async () => parts.reload(await loadConfig(sources))
   const stop = (graceMs = 0) => parts.close(graceMs)
-  return { runtime, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
+  return { runtime, forTests, assemblies, delivery, url, generatedToken, ready, reset, reload, stop }
 }
 
-/** Loaded with the first call, since only tests and the control API use it. */
+/** The functions for tests. They are loaded with the first call, since only tests and the control API use them. */
 function openForTests(runtime: Runtime, current: () => Assembly): ForTests {
   const load = importOnce(async () => (await import('./platform/for-tests.js')).createForTests(runtime, current))
   return {
@@ -97,7 +97,7 @@ interface PartsToOrder {
 }
 
 /** All parts. Each part comes after the parts that it needs. */
-const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrder): readonly Part[] => [
+const orderedParts = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrder): readonly Part[] => [
   { close: endIdleWorkers },
   runtime.modes,
   runtime.settings,
@@ -143,7 +143,7 @@ function platformOf(parts: PlatformParts): OpenPlatform {
       return usableKey(current().loaded.config, clock.now())
     },
     get controlToken() {
-      return current().loaded.config.controlToken === '' ? parts.madeUpToken() : ''
+      return current().loaded.config.controlToken === '' ? parts.generatedToken() : ''
     },
     get mode() {
       return modes.current().mode

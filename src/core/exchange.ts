@@ -48,7 +48,7 @@ export interface Endpoint extends Omit<OwnPath, 'says'> {
   /** Whether its path is neither documented nor configured, so that only the live platform or a recording may know it. Its body may be of any type. */
   readonly isUndocumented?: true
   /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
-  says?(mode: Mode): Promise<EndpointDescription>
+  describe?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
 
@@ -181,7 +181,7 @@ export interface EndpointDescription extends Citation {
   /** Schemas with names of their own, to which its own schemas refer as `#/components/schemas/…`. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>
   /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
-  readonly narrowed?: JsonSchema
+  readonly constraint?: JsonSchema
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDescription | readonly AnswerDescription[]>>
   /** Errors in addition to those that all endpoints have, by status. */

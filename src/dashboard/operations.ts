@@ -1,7 +1,7 @@
 /** Every operation of the dashboard's API: what the page has to know, and the keys of a user. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
-import { listOf, maybe, object, oneOf, orNull, text, whole } from '../api/shapes.js'
+import { operation, type ValueOf } from '../api/operation.js'
+import { listOf, object, oneOf, optionalMember, orNull, text, wholeNumber } from '../api/shapes.js'
 import { isLoopback } from '../core/origins.js'
 import { clockState } from '../http/operations.js'
 import { keyOperations } from '../keys/operations.js'
@@ -24,18 +24,18 @@ const config = object({
   /** MCP servers. The revision changes with the tools that a server offers. */
   mcp: listOf(object({ path: text, revision: text })),
   /** The development user, to sign in with at once. */
-  sign_in: maybe(object({ email: text, password: text })),
+  sign_in: optionalMember(object({ email: text, password: text })),
   /** The public development key, if it works here and the request came over loopback. */
-  development_key: maybe(text),
+  development_key: optionalMember(text),
   /** What a new password must be; absent if a live backend decides. */
-  password_rule: maybe(text),
+  password_rule: optionalMember(text),
   /** The clock by which things expire. */
   clock: clockState,
   /** Changes when sessions are gone because Standin was restarted (`run`) or its state was replaced. */
-  users: object({ run: orNull(text), replaced: whole }),
+  users: object({ run: orNull(text), replaced: wholeNumber }),
 })
 /** What the page has to know before anyone signs in. Secrets are not in it: they are in the terminal. */
-export type ConfigJson = Of<typeof config>
+export type ConfigJson = ValueOf<typeof config>
 
 export type DashboardApiParts = Parameters<typeof keyOperations>[0] & {
   /** Asked each time, since a reload may change it. `isLocal`: the request came over loopback, and to a name of this machine. */

@@ -7,7 +7,7 @@ import {
   type Operation,
   type Operations,
   type Schema,
-  Streamed,
+  StreamedAnswer,
   TextAnswer,
   type User,
 } from '../api/operation.js'
@@ -83,7 +83,7 @@ async function run(one: Operation, given: object): Promise<unknown> {
 }
 
 function send(response: Response, { status, returns }: Operation, answer: unknown): unknown {
-  if (answer instanceof Streamed) {
+  if (answer instanceof StreamedAnswer) {
     response.setHeader('content-type', answer.contentType)
     return response.req.method === 'HEAD' ? response.end() : answer.write(response)
   }
@@ -122,7 +122,7 @@ const booleans = new Map([
 /** Rejects with a PlatformError that names the first mistake. */
 async function readJsonBody(
   request: Request,
-  { body, takes, isBodyOptional, reads = {} }: Operation,
+  { body, takes, isBodyOptional, bodyReading: reads = {} }: Operation,
 ): Promise<unknown> {
   const { bytes: limitBytes = BODY_LIMIT_BYTES, parse = parseJson } = reads
   const schema = takes ?? body

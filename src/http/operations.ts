@@ -1,7 +1,7 @@
 /** All operations of the control API: those of the parts, and those for the platform as a whole. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
-import { number, object, objectOf, oneOf, optional, scopeQuery, text, yesOrNo } from '../api/shapes.js'
+import { operation, type ValueOf } from '../api/operation.js'
+import { boolean, number, object, objectOf, oneOf, optional, scopeQuery, text } from '../api/shapes.js'
 import { isMoment } from '../check/formats.js'
 import { modeOperations, steeringOperations } from '../config/operations.js'
 import { violationOperations } from '../contract/operations.js'
@@ -40,7 +40,7 @@ interface PlatformParts {
 }
 
 const credentials = object({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
-type Credentials = Of<typeof credentials>
+type Credentials = ValueOf<typeof credentials>
 
 const momentForm = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
@@ -65,7 +65,7 @@ const clockRequest = object({
     v.pipe(v.number(millisecondsForm), v.safeInteger(millisecondsForm)),
     'How far to move the clock forward; negative for backward.',
   ),
-  frozen: optional(yesOrNo, 'Whether the clock is stopped.'),
+  frozen: optional(boolean, 'Whether the clock is stopped.'),
   reset: optional(v.literal(true, 'true, or left out'), 'Sets the clock to the real time again and lets it run.'),
 })
 
@@ -82,7 +82,7 @@ function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOut
   if (reset) clock.reset()
 }
 
-export const clockState = object({ now: text, frozen: yesOrNo, offsetMs: number })
+export const clockState = object({ now: text, frozen: boolean, offsetMs: number })
 const clockAnswer = 'The time of the clock, whether it is stopped, and how far it is ahead of the real time.'
 
 const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness' | 'reset'>) => ({
@@ -100,7 +100,7 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
     query: scopeQuery,
     body: object({
       ...scopeQuery.entries,
-      state: optional(yesOrNo, 'False to keep users, sessions, keys and messages.'),
+      state: optional(boolean, 'False to keep users, sessions, keys and messages.'),
     }),
     isBodyOptional: true,
     answer: 'The platform is reset.',

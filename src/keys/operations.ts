@@ -3,7 +3,7 @@
  * users.
  */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
+import { operation, type ValueOf } from '../api/operation.js'
 import { dataOf, integer, moment, named, object, oneOf, optional, orNull, text } from '../api/shapes.js'
 import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
@@ -72,9 +72,9 @@ const key = named('Key', object(keyFields))
 const newKey = named('NewKey', object({ ...keyFields, key: text }))
 
 /** A key without its secret. */
-export type ApiKeyView = Of<typeof key>
+export type ApiKeyView = ValueOf<typeof key>
 /** A key with its secret, which is known only at this moment. */
-export type NewApiKey = Of<typeof newKey>
+export type NewApiKey = ValueOf<typeof newKey>
 
 export interface UserKeys {
   /** Lists the keys of a user, or of all users, newest first. */

@@ -83,7 +83,7 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
   }
 }
 
-/** For a path that is not emulated, with any method. */
+/** The endpoint for a path that is not emulated, with any method. */
 export const undocumentedEndpoint = (method: string, path: string): Endpoint => ({
   method,
   path,

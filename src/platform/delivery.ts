@@ -21,7 +21,7 @@ interface Dependencies {
 }
 
 /** Used if no port is opened. */
-const nowhere: Listener = { port: 0, stop: async () => {} }
+const noListener: Listener = { port: 0, stop: async () => {} }
 
 export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies) {
   const traffic = createTraffic()
@@ -31,8 +31,8 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     pacer: createPacer(),
     report,
   })
-  let listener = nowhere
-  const app = createRest({ loadApp, report })
+  let listener = noListener
+  const app = createLazyApp({ loadApp, report })
   const entrance = createEntrance({ line: line.accept, forwardsWebSocket: line.carriesWebSocket, app }, traffic)
   const mount = createMount(entrance)
   return {
@@ -49,13 +49,13 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     async close(graceMs: number) {
       traffic.close()
       await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
-      await quietSoon(traffic)
+      await waitUntilIdle(traffic)
     },
   }
 }
 
 /** Answers requests that are not on the line, with an app that is loaded for the first of them. */
-function createRest({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'>) {
+function createLazyApp({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'>) {
   let app: (() => Promise<App>) | undefined
   return (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void => {
     app ??= importOnce(() => loadApp(prototypes))
@@ -69,15 +69,15 @@ function createRest({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'
   }
 }
 
-/** A request that never ends does not keep the process alive. */
-const LONGEST_END_MS = 500
+/** The longest wait, so that a request that never ends does not keep the process alive. */
+const MOST_WAIT_MS = 500
 
-/** Requests that were cut end slightly later than the server. Each one is in the journal and the log once it has ended. */
-async function quietSoon(traffic: Traffic): Promise<void> {
+/** Waits for requests that were cut, which end slightly later than the server, so that the journal and the log have them. */
+async function waitUntilIdle(traffic: Traffic): Promise<void> {
   let timer: NodeJS.Timeout | undefined
-  const tooLong = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, LONGEST_END_MS)
+  const timeout = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, MOST_WAIT_MS)
   })
-  await Promise.race([traffic.idle(), tooLong])
+  await Promise.race([traffic.idle(), timeout])
   clearTimeout(timer)
 }

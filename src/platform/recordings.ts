@@ -32,12 +32,12 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   const all: Recordings[] = []
   let latest: Recordings | undefined
   let run: Run | undefined
-  let passes = 0
+  let forwarded = 0
 
   async function open(loaded: LoadedConfig): Promise<Recordings> {
     const { createRun } = await import('../recordings/index.js')
-    run ??= createRun(missed.tell, isPast)
-    const recordings = await openedFor(loaded, { run, warn, report })
+    run ??= createRun(missed.emit, isPast)
+    const recordings = await openFor(loaded, { run, warn, report })
     all.push(recordings)
     return recordings
   }
@@ -45,17 +45,17 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   return {
     /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
     of(loaded: LoadedConfig) {
-      const look = importOnce(() => open(loaded))
-      const play = importOnceDirect(async () => {
-        latest = await look()
+      const read = importOnce(() => open(loaded))
+      const use = importOnceDirect(async () => {
+        latest = await read()
         return latest
       })
-      return { play, look }
+      return { use, read }
     },
     /** Counts a request that is forwarded to the live platform. */
-    passed: () => void passes++,
+    countForward: () => void forwarded++,
     /** The receipt so far; `undefined` while no mode has used recordings. */
-    receipt: (): Receipt | undefined => latest && { ...latest.receipt(), passed: passes, violations: violations() },
+    receipt: (): Receipt | undefined => latest && { ...latest.receipt(), passed: forwarded, violations: violations() },
     /** The latest requests without a recording, newest first. */
     misses: (): readonly Miss[] => run?.misses() ?? [],
     onMiss: missed.add,
@@ -67,7 +67,7 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
 }
 
 /** The recordings of the configured folder. */
-async function openedFor(
+async function openFor(
   { config, dir }: LoadedConfig,
   reporters: Pick<Reporters, 'warn' | 'report'> & { readonly run: Run },
 ) {

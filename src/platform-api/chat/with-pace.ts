@@ -3,10 +3,15 @@ import { hash } from 'node:crypto'
 import type { ChatRequest } from '../../completions/request.js'
 import type { PacedBody } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
-import type { Cost, Events } from './frame.js'
+import type { Events, TokenCount } from './frame.js'
 
 /** Returns the events with `pace`. The prompt is counted only if its length matters. */
-export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Pick<Cost, 'prompt'>): PacedBody {
+export function withPace(
+  events: Events,
+  pace: Pace,
+  request: ChatRequest,
+  cost: Pick<TokenCount, 'prompt'>,
+): PacedBody {
   return {
     ...events,
     pace,
