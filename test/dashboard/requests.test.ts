@@ -150,6 +150,21 @@ inBrowser('a fault is named as the cause of its effect', async () => {
   expect(await one.innerText()).not.toContain('client disconnected')
 })
 
+inBrowser('an exchange without a rule was answered by Standin, with an error only if there was one', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/health', '/nope')
+  const { page } = await openRequests(platform, {}, '?id=1')
+  const by = (text: string) =>
+    page
+      .getByRole('complementary')
+      .locator('dl div', { hasText: 'Answered by' })
+      .getByText(text, { exact: true })
+      .waitFor()
+  await by('Standin')
+  await page.keyboard.press('k')
+  await by('Standin, with an error')
+})
+
 inBrowser(
   'a request is sent again unchanged or opened in the playground, and actions that cannot work are not offered',
   async () => {
@@ -159,7 +174,7 @@ inBrowser(
     const { page } = await openRequests(platform, {}, '?id=2')
     const one = page.getByRole('complementary')
     await one.getByRole('button', { name: 'Send again' }).waitFor()
-    expect(await one.getByRole('button', { name: /Make a/ }).count()).toBe(0)
+    expect(await one.getByRole('button', { name: /^Create/ }).count()).toBe(0)
     expect(await one.getByRole('link', { name: 'Open in playground' }).count()).toBe(0)
     await page.keyboard.press('j')
     await one.getByRole('button', { name: 'Create rule' }).waitFor()
@@ -290,6 +305,18 @@ inBrowser('by keyboard alone a user moves through the list, opens, steps on, and
   await page.keyboard.press('End')
   await row(page, '/path-0').waitFor()
   expect(await hasFocus(page, page.locator('[data-index="41"] a'))).toBe(true)
+})
+
+inBrowser('a user can leave the list for the browser itself, without being taken to the heading', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  const { page } = await openRequests(platform)
+  await row(page, '/one').getByRole('link').focus()
+  await page.keyboard.press('Tab')
+  // The list is rendered again.
+  await visit(platform, '/two')
+  await says(page, 'Live. 2 requests')
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY')
 })
 
 inBrowser('a paused list stays as it is and counts new requests, and clearing it empties the journal too', async () => {
