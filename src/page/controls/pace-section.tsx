@@ -104,5 +104,6 @@ const TYPICAL = 300
 function inWords({ firstTokenMs, tokensPerSecond }: Pace): string {
   const wholeMs = firstTokenMs + (tokensPerSecond === 0 ? 0 : ((TYPICAL - 1) * 1000) / tokensPerSecond)
   if (wholeMs === 0) return `An answer of ${TYPICAL} tokens arrives at once.`
-  return `An answer of ${TYPICAL} tokens begins after ${seconds(firstTokenMs)} and takes ${seconds(wholeMs)}.`
+  const begins = firstTokenMs === 0 ? 'at once' : `after ${seconds(firstTokenMs)}`
+  return `An answer of ${TYPICAL} tokens begins ${begins} and takes ${seconds(wholeMs)}.`
 }
