@@ -55,7 +55,7 @@ inBrowser('a rule is created from a request, corrected, tried and saved to a fil
 
   await tabTo(page, page.getByRole('button', { name: 'Try this request' }))
   await page.keyboard.press('Enter')
-  await page.getByText('rule "penguins" answers.').waitFor()
+  await page.getByText('Rule "penguins" answers.').waitFor()
   await page.getByRole('dialog').getByText('A bird in a suit.', { exact: true }).waitFor()
   // Nothing was installed.
   expect(await rulesOf(platform)).toHaveLength(1)

@@ -15,7 +15,7 @@ import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
-import { counted } from '../wording.js'
+import { accessInWords, counted } from '../wording.js'
 
 export function ResourcesView() {
   const path = useAddress().query.get('path')
@@ -53,7 +53,7 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
   },
   { name: 'Rows', width: '14%', of: ({ rows }) => counted(rows, 'row') },
   { name: 'Visible to', width: '16%', of: ({ owner }) => (owner === null ? 'everyone' : 'their owner') },
-  { name: 'Access', width: '24%', of: ({ access }) => [access].flat().join(', ') },
+  { name: 'Credential', width: '24%', of: ({ access }) => accessInWords(access) },
 ]
 
 function Rows({ path }: { readonly path: string }) {
@@ -114,7 +114,7 @@ function Rows({ path }: { readonly path: string }) {
 
 const rowColumns: readonly Column<RowView>[] = [
   { name: 'Id', width: '18%', of: ({ id }) => <ShortCode text={id} /> },
-  { name: 'Row', plain: true, of: ({ row }) => <ShortCode text={JSON.stringify(row)} /> },
+  { name: 'Row', of: ({ row }) => <ShortCode text={JSON.stringify(row)} /> },
   { name: 'Changed', width: '14%', of: ({ updated_at }) => <Moment at={updated_at} /> },
 ]
 
