@@ -319,7 +319,7 @@ describe('summaries', () => {
   ])('the condition of %j reads: %s', (rule, words) => expect(whenInShort(rule)).toBe(words))
 
   test.each([
-    [{ reply: { text: '' } }, '(nothing)'],
+    [{ reply: { text: '' } }, '(no text)'],
     [{ reply: { text: 'a\n  b' } }, 'a b'],
     [{ reply: { text: 'x'.repeat(500) } }, `${'x'.repeat(120)}…`],
     [{ reply: { toolCalls: [{ name: 'find' }, { name: 'get' }] } }, 'calls find, calls get'],
