@@ -116,6 +116,8 @@ inBrowser('a file name that is taken or invalid is reported, and the edited rule
   await page.getByLabel('File name').fill('../none')
   await page.getByRole('button', { name: 'Save to file' }).click()
   await page.getByText(/name must be a name of small letters/).waitFor()
+  const name = page.getByLabel('File name')
+  expect([await name.getAttribute('aria-invalid'), await hasFocus(page, name)]).toEqual(['true', true])
   expect(readdirSync(replies)).toEqual(['none.yaml'])
   expect(await ruleTextOn(page)).toContain('What is a penguin?')
 })
