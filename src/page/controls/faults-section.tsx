@@ -18,7 +18,7 @@ const presets: readonly (readonly [name: string, fault: Fault])[] = [
   ['Stream cut after 3 chunks', { cutAfterChunks: 3 }],
 ]
 
-const REMOVED = 'The fault is removed.'
+const REMOVED = 'The fault was removed.'
 
 /** The changes of faults. Each rejects if it fails. */
 function faultChanges({ controls: { random }, reload }: ControlProps) {
@@ -26,11 +26,11 @@ function faultChanges({ controls: { random }, reload }: ControlProps) {
   const setRandom = (faults: readonly object[], said: string) =>
     settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
   return {
-    addNext: (call: object) => settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault is added.'),
+    addNext: (call: object) => settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault was added.'),
     addRandom: (fault: object) => setRandom([...random.inForce, fault], 'Random requests fail from now on.'),
     removeNext: (id: string) => settle(control('DELETE /faults/{id}', { id }), REMOVED),
     removeRandom: (index: number) => setRandom(random.inForce.toSpliced(index, 1), REMOVED),
-    clear: () => settle(control('DELETE /faults'), 'All pending faults are removed.'),
+    clear: () => settle(control('DELETE /faults'), 'All pending faults were removed.'),
   }
 }
 

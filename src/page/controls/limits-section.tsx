@@ -22,7 +22,7 @@ export function LimitsSection({ controls, reload }: ControlProps) {
         settings={shown}
         configured={configured}
         problemOf={(name, value) => problemsIn(limitsChange, { ...shown, [name]: value }).get(name)}
-        onChange={(name, value) => apply({ ...shown, [name]: value }, 'The limit is changed.')}
+        onChange={(name, value) => apply({ ...shown, [name]: value }, 'The limit was changed.')}
       />
       <FailureNote failure={failure} />
       <UsageTable {...controls.limits} />

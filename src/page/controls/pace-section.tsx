@@ -41,7 +41,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
   const hasOwnPace = (id: string) => Object.keys(shown.models[id] ?? {}).length > 0
   const current = paceIn(shown, model)
   const change = (to: PaceInput) =>
-    apply(changed(shown, model, to), model === EVERY ? 'The pace is changed.' : `The pace of ${model} is changed.`)
+    apply(changed(shown, model, to), model === EVERY ? 'The pace was changed.' : `The pace of ${model} was changed.`)
 
   return (
     <ControlSection

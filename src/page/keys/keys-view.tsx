@@ -128,7 +128,7 @@ export function KeyTable({ keys, more, revoke, onRevoked, ...table }: KeyTablePr
         forgetKey(id)
         onRevoked()
       }}
-      said={`The key ${name} is revoked.`}
+      said={`The key ${name} was revoked.`}
     >
       <p>
         Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.

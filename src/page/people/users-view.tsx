@@ -86,7 +86,7 @@ function AddDialog({ onAdded }: { readonly onAdded: () => void }) {
       isEdited={isEdited}
       onSend={() => admin('POST', 'admin/users', { email, ...(password && { password }), email_confirm: isConfirmed })}
       onDone={onAdded}
-      said={`${email} is added.`}
+      said={`${email} was added.`}
     >
       <Field label="Email" type="email" {...field('email')} />
       <NewPasswordField

@@ -69,7 +69,7 @@ function Rows({ path }: { readonly path: string }) {
       children: <p>The rows of the data file are restored. All other rows and all changes are lost.</p>,
       onSend: () => control('POST /resources/{resource}/restore', { resource: path }),
       onDone,
-      said: 'The rows are restored.',
+      said: 'The rows were restored.',
     })
   const pageButtons = (
     <span class="row">
@@ -90,7 +90,7 @@ function Rows({ path }: { readonly path: string }) {
         title={`Delete ${row.id}?`}
         send="Delete"
         onSend={() => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id: row.id })}
-        said="The row is deleted."
+        said="The row was deleted."
       />
     </>
   )
@@ -138,8 +138,8 @@ function EditDialog({ path: resource, row, onDone }: EditProps) {
     return control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, ...change })
   }
   const words = row
-    ? { title: `Edit ${row.id}`, send: 'Save', said: 'The row is saved.' }
-    : { title: 'Add a row', send: 'Add row', said: 'The row is added.' }
+    ? { title: `Edit ${row.id}`, send: 'Save', said: 'The row was saved.' }
+    : { title: 'Add a row', send: 'Add row', said: 'The row was added.' }
   return (
     <Confirm {...words} isEdited={text !== initial} onSend={save} onDone={onDone}>
       <TextArea label="Row (JSON)" name="row" code rows={12} value={text} onChange={setText} />
