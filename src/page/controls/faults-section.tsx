@@ -26,7 +26,8 @@ function faultChanges({ controls: { random }, reload }: ControlProps) {
   const setRandom = (faults: readonly object[], said: string) =>
     settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
   return {
-    addNext: (call: object) => settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault was added.'),
+    addNext: (call: object) =>
+      settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault was added.'),
     addRandom: (fault: object) => setRandom([...random.inForce, fault], 'Random requests fail from now on.'),
     removeNext: (id: string) => settle(control('DELETE /faults/{id}', { id }), REMOVED),
     removeRandom: (index: number) => setRandom(random.inForce.toSpliced(index, 1), REMOVED),
