@@ -6,6 +6,7 @@ import { liveWith, proxyTo } from '../http/live.js'
 import { NEAREST } from '../sentences.js'
 import { expectAccessible } from './axe.js'
 import { clipboardOf, desktop, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
+import { ada, openSignedIn } from './people.js'
 import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -305,6 +306,24 @@ inBrowser('by keyboard alone a user moves through the list, opens, steps on, and
   await page.keyboard.press('End')
   await row(page, '/path-0').waitFor()
   expect(await hasFocus(page, page.locator('[data-index="41"] a'))).toBe(true)
+})
+
+inBrowser('Escape closes an open menu before it closes the exchange', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  const { page } = await openPage()
+  await openSignedIn(page, platform)
+  await page.goto(`${platform.dashboardUrl}/requests?id=1`)
+  const exchange = page.getByRole('complementary')
+  await exchange.waitFor()
+  await page.getByRole('button', { name: `Account: ${ada.email}` }).click()
+  const signOut = page.getByRole('button', { name: 'Sign out' })
+  await signOut.waitFor()
+  await page.keyboard.press('Escape')
+  await signOut.waitFor({ state: 'hidden' })
+  expect(await exchange.isVisible()).toBe(true)
+  await page.keyboard.press('Escape')
+  await exchange.waitFor({ state: 'detached' })
 })
 
 inBrowser('a user can leave the list for the browser itself, without being taken to the heading', async () => {
