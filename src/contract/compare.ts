@@ -1,21 +1,26 @@
 /** Compares the shapes of two answers field by field, and rates each difference. */
-import type { Finding, Severity } from '../check/finding.js'
+import type { Finding, FindingSource, Severity } from '../check/finding.js'
 import type { AnswerShape, Field, Kind, Shape, StreamShape } from './shape.js'
 
 /**
- * Returns all differences. `name` is what sentences call the first answer. The bodies of a success and of an error are
+ * Returns all differences. `source` is where the first answer comes from. The bodies of a success and of an error are
  * not compared.
  */
-export function compare(recorded: AnswerShape, live: AnswerShape, name = 'recorded'): readonly Finding[] {
+export function compare(
+  recorded: AnswerShape,
+  live: AnswerShape,
+  source: keyof typeof names = 'recording',
+): readonly Finding[] {
   return differences(recorded, live).map(({ severity, path, rest }) => ({
-    severity,
-    path,
-    sentence: `${name} ${rest}`,
+    ...{ severity, source, path, sentence: `${names[source]} ${rest}` },
   }))
 }
 
+/** What sentences call the first answer. */
+const names = { recording: 'recorded', 'stand-in': 'stand-in' } satisfies Partial<Record<FindingSource, string>>
+
 /** A finding whose sentence still lacks its beginning, the name of the first answer. */
-interface UnnamedFinding extends Omit<Finding, 'sentence'> {
+interface UnnamedFinding extends Omit<Finding, 'source' | 'sentence'> {
   /** The rest of the sentence: `200, live 404`. */
   readonly rest: string
 }

@@ -99,7 +99,9 @@ export function findingsIn(
   { status, headers, text }: ReceivedAnswer,
 ): readonly Finding[] {
   const { document } = operation.from
-  const critical = (path: string, sentence: string): Finding => ({ severity: 'critical', path, sentence })
+  const critical = (path: string, sentence: string): Finding => ({
+    ...{ severity: 'critical', source: 'openapi', path, sentence },
+  })
   const response = responseFor(operation, status)
   if (!response) return [critical('status', `The document does not describe the status ${status}.`)]
   const content = isObject(response.content) ? response.content : {}
