@@ -61,7 +61,6 @@ export function FaultForm({ onNext, onRandom }: Props) {
   const [values, setValues] = useState<Values>({})
   const [isRandom, setRandom] = useState(false)
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
-  const { models } = useConfig()
   const fields = fieldsFor(effect)
   const targets = isRandom ? random : next
   const textOf = (name: string) => values[name] ?? (name === 'delayMs' && effect !== 'delayMs' ? '' : firstOf(name))
@@ -108,26 +107,32 @@ export function FaultForm({ onNext, onRandom }: Props) {
       <RadioGroup label="Which requests" value={isRandom} onChange={setRandom} options={which} />
       <div class="fields">
         {Object.entries(targets).map(([name, schema]) => field(name, schema, name === 'path' || name === 'method'))}
-        {!isRandom && (
-          <>
-            <Select
-              label="Model"
-              value={textOf('model')}
-              options={[['', 'any'], ...models]}
-              onChange={change('model')}
-            />
-            <Field
-              label="The user says"
-              value={textOf('user')}
-              required={false}
-              placeholder="anything"
-              hint="Part of the last user message."
-              onChange={change('user')}
-            />
-          </>
-        )}
+        {!isRandom && <ChatConditions textOf={textOf} change={change} />}
       </div>
     </Form>
+  )
+}
+
+interface ChatConditionsProps {
+  readonly textOf: (name: string) => string
+  readonly change: (name: string) => (value: string) => void
+}
+
+/** Conditions that only chat completions can meet. */
+function ChatConditions({ textOf, change }: ChatConditionsProps) {
+  const { models } = useConfig()
+  return (
+    <>
+      <Select label="Model" value={textOf('model')} options={[['', 'any'], ...models]} onChange={change('model')} />
+      <Field
+        label="The user says"
+        value={textOf('user')}
+        required={false}
+        placeholder="anything"
+        hint="Part of the last user message."
+        onChange={change('user')}
+      />
+    </>
   )
 }
 
