@@ -4,7 +4,7 @@ import { compiledCode } from './compiled.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
 import { DASHBOARD } from './core/paths.js'
-import { endIdleWorkers, once, onceLoaded } from './core/work.js'
+import { createTurns, endIdleWorkers, once, onceLoaded } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, type Assembly, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
@@ -71,7 +71,9 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     return delivery.traffic.hold(() => parts.reset(options))
   }
 
-  const reload = async () => parts.reload(await loadConfig(sources))
+  // Reading takes longer for some files than for others, so an earlier reload could otherwise replace a later one.
+  const reloads = createTurns()
+  const reload = () => reloads(async () => parts.reload(await loadConfig(sources)))
   const stop = (graceMs = 0) => parts.close(graceMs)
   return { runtime, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
 }
