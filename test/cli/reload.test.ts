@@ -146,6 +146,15 @@ test('of two reloads at the same time, the one that began later applies last', a
   expect(platform.loaded.config.version).toBe('2.2.2')
 })
 
+test('a switch of the mode during a reload survives it', async () => {
+  const { reload, platform } = await platformOf({ recordings: { dir: 'recordings' } })
+  const reloading = reload({ version: '1.1.1', recordings: { dir: 'recordings' } })
+  await othersTurn()
+  platform.switchMode('replay')
+  await reloading
+  expect([platform.loaded.config.version, platform.mode]).toEqual(['1.1.1', 'replay'])
+})
+
 test('two patterns in one folder are each watched to their own depth', async () => {
   const replies = 'replies: ["**/*.rules.yaml", "extra.yaml"]\n'
   const platform = await startReady({
