@@ -11,7 +11,7 @@ export interface SharedScope extends SharedAbilities {
   readonly headers: { readonly [SCOPE_HEADER]: string }
   /** An API key whose requests belong to the scope, for apps that cannot send extra headers. */
   readonly apiKey: string
-  /** Removes the replies, faults, sequences, misses, changes to MCP servers and journal of this scope, and restores its rows of resources. */
+  /** Removes the replies, faults, sequences, misses and journal of this scope, and brings back the rows of resources. */
   reset(): Promise<void>
 }
 
