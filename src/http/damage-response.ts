@@ -83,9 +83,9 @@ class DamagedBody {
 
   /** A stalled response counts as full, so that its writer waits, and with it the live platform. */
   isFull(): boolean {
-    const { isOver: over, stall: silence, response } = this
+    const { isOver, stall, response } = this
     return (
-      over || silence !== undefined || Reflect.get(OutgoingMessage.prototype, 'writableNeedDrain', response) === true
+      isOver || stall !== undefined || Reflect.get(OutgoingMessage.prototype, 'writableNeedDrain', response) === true
     )
   }
 

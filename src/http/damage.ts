@@ -102,7 +102,7 @@ const CHUNKS_BEFORE_RESET = 2
 /** For event streams. */
 function streamDamage(fault: Fault): Damage {
   const splitter = createEventSplitter()
-  const { due: dueSteps, passChunk } = createChunks(fault)
+  const { dueSteps, passChunk } = createChunks(fault)
   /** The last chunk so far, held back if the very last one is to be truncated. */
   let held: Buffer | undefined
 
@@ -142,7 +142,7 @@ function streamDamage(fault: Fault): Damage {
 function createChunks(fault: Fault) {
   let chunks = 0
 
-  function* due(): Generator<DamageStep> {
+  function* dueSteps(): Generator<DamageStep> {
     if (chunks === fault.stallAfterChunks) yield { kind: 'stall' }
     if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
     if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
@@ -154,8 +154,8 @@ function createChunks(fault: Fault) {
   function* passChunk(event: Buffer, isHalved: boolean): Generator<DamageStep> {
     chunks++
     yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : pass(event)
-    yield* due()
+    yield* dueSteps()
   }
 
-  return { due, passChunk }
+  return { dueSteps, passChunk }
 }

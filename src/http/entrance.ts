@@ -20,7 +20,7 @@ export type App = (request: IncomingMessage, response: ServerResponse) => void
 interface RequestTargets {
   readonly line: Line['accept']
   /** Whether a WebSocket on a path is forwarded to the live platform. By default, none is. */
-  readonly forwardsWebSocket?: Line['carriesWebSocket'] | undefined
+  readonly forwardsWebSocket?: Line['forwardsWebSocket'] | undefined
   readonly app: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
 }
 

@@ -59,7 +59,7 @@ interface LineServices {
   /** Adds an exchange that has ended to the journal. */
   readonly add: (exchange: Exchange) => void
   /** Called after `add`, even if that threw. */
-  readonly left: (exchange: Exchange) => void
+  readonly onEnd: (exchange: Exchange) => void
   /** Called with internal errors. */
   readonly report: (error: unknown) => void
 }
@@ -67,7 +67,7 @@ interface LineServices {
 export interface Line {
   readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
   /** Whether a WebSocket on this path is forwarded to the live platform. */
-  readonly carriesWebSocket: (request: Pick<Exchange, 'method' | 'path'>) => boolean
+  readonly forwardsWebSocket: (request: Pick<Exchange, 'method' | 'path'>) => boolean
   /** Rebuilds the line after something was switched on or off. Pending requests stay on the old one. */
   renew(): void
 }
@@ -79,9 +79,9 @@ export function createLine(current: () => LineParts, services: LineServices): Li
     renew() {
       line = composeLine(current(), services)
     },
-    carriesWebSocket: request => !isAuth(request.path) && (line.platform.live?.carriesWebSocket?.(request) ?? false),
+    forwardsWebSocket: request => !isAuth(request.path) && (line.platform.live?.forwardsWebSocket?.(request) ?? false),
     accept(request, response, path) {
-      const { platform, auth, first, withFault: firstWithFault, ends: exits } = line
+      const { platform, auth, first, firstWithFault, exits } = line
       const exchange = newExchange(request, path)
       if (hasUpgraded(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
@@ -109,10 +109,10 @@ export function createLine(current: () => LineParts, services: LineServices): Li
 }
 
 /** Chains the stages that are switched on. */
-function composeLine(parts: LineParts, fixed: LineServices) {
+function composeLine(parts: LineParts, services: LineServices) {
   const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
-  const ends = new LineExits(fixed, parts.contractHeaders)
-  const withFaults = faultsAfter(faults)(ends.deliver, ends)
+  const exits = new LineExits(services, parts.contractHeaders)
+  const withFaults = faultsAfter(faults)(exits.deliver, exits)
   const stepsWith = (hasFaultHeader: boolean) =>
     [
       (platform.live || auth.live) && ownPagesOnly,
@@ -124,8 +124,8 @@ function composeLine(parts: LineParts, fixed: LineServices) {
       getAnswer(withFaults),
     ]
       .filter(stage => typeof stage === 'function')
-      .reduceRight<Step>((next, stage) => stage(next, ends), faults.areRandom ? withFaults : ends.deliver)
-  return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
+      .reduceRight<Step>((next, stage) => stage(next, exits), faults.areRandom ? withFaults : exits.deliver)
+  return { platform, auth, exits, first: stepsWith(false), firstWithFault: stepsWith(true) }
 }
 
 /** Finds the endpoint and the caller, and checks that the caller has access. */
@@ -218,7 +218,7 @@ const getAnswer =
 /** The ways in which a request can leave the stages. Arrow functions, because stages use them without the object. */
 class LineExits implements Exits {
   constructor(
-    private readonly fixed: LineServices,
+    private readonly services: LineServices,
     private readonly contractHeaders: () => readonly string[] = () => noHeaders,
   ) {}
 
@@ -228,14 +228,14 @@ class LineExits implements Exits {
   }
 
   readonly journal: Step = ({ exchange }) => {
-    const { add, left, report } = this.fixed
+    const { add, onEnd, report } = this.services
     try {
       add(exchange)
     } catch (error) {
       // The response has been sent, and the next request on the connection must not be affected.
       report(error)
     }
-    left(exchange)
+    onEnd(exchange)
   }
 
   readonly end: Step = context => {
@@ -253,7 +253,7 @@ class LineExits implements Exits {
   readonly fail = (context: RequestContext, cause: unknown): void => {
     const { request, response, exchange, hasFault } = context
     const error = cause instanceof PlatformError ? cause : internalError()
-    if (error !== cause) this.fixed.report(cause)
+    if (error !== cause) this.services.report(cause)
     if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
     // The fault has journaled it when the connection closed, and journal entries do not change.
     if (hasFault && response.destroyed) return
@@ -285,7 +285,7 @@ class LineExits implements Exits {
       ownHeaders: () => [...(quota?.headers() ?? []), ...this.contractHeadersFor(exchange)],
       // A fault that splits the chunks needs an uncompressed body.
       isUncompressed: hasFault,
-      observer: observer && guardObserver(observer, response, this.fixed.report),
+      observer: observer && guardObserver(observer, response, this.services.report),
       done: error => (error === undefined ? this.end(context) : this.fail(context, error)),
     }
     if (!surface.live) throw new Error(`There is no live platform behind ${exchange.path}.`)
@@ -329,7 +329,7 @@ class LineExits implements Exits {
       this.end(context)
     }
     if (isOpenBody(body)) sendOpen(response, head, reply, body, piecesAtMs, done)
-    else sendPaced(response, head, reply, body, { pacer: this.fixed.pacer, piecesAtMs }, done)
+    else sendPaced(response, head, reply, body, { pacer: this.services.pacer, piecesAtMs }, done)
   }
 }
 

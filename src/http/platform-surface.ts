@@ -143,7 +143,7 @@ async function enterUndocumented({ identify }: LocalPlatform, exchange: Exchange
 const liveOptions = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: LiveOptions): Surface['live'] => ({
   ...{ cors: liveCors, origins, proxy },
   mayBeLinked: () => false,
-  carriesWebSocket: request => usesLive(modeOf(request)) && !has(request.path),
+  forwardsWebSocket: request => usesLive(modeOf(request)) && !has(request.path),
   /** A preflight counts as the request for which it asks. */
   mayReach({ method, path, headers }) {
     const requestedMethod = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined

@@ -85,6 +85,6 @@ export interface Live {
   /** Whether other sites link to a path on purpose. */
   mayBeLinked(path: string): boolean
   /** Whether a WebSocket on this path is forwarded to the live platform; absent if none is. */
-  carriesWebSocket?(request: Pick<Exchange, 'method' | 'path'>): boolean
+  forwardsWebSocket?(request: Pick<Exchange, 'method' | 'path'>): boolean
   readonly proxy: () => Upstream | Promise<Upstream>
 }

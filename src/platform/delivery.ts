@@ -27,13 +27,13 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
   const traffic = createTraffic()
   const line = createLine(parts, {
     add: journal.add,
-    left: traffic.onEnd,
+    onEnd: traffic.onEnd,
     pacer: createPacer(),
     report,
   })
   let listener = noListener
   const app = createLazyApp({ loadApp, report })
-  const entrance = createEntrance({ line: line.accept, forwardsWebSocket: line.carriesWebSocket, app }, traffic)
+  const entrance = createEntrance({ line: line.accept, forwardsWebSocket: line.forwardsWebSocket, app }, traffic)
   const mount = createMount(entrance)
   return {
     /** Opens the port. Rejects with a StartError if it is not available. */

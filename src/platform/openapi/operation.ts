@@ -126,30 +126,30 @@ interface DocumentedFields {
   readonly fields?: readonly string[] | undefined
 }
 
-/** The schemas of the document: each form once, by name, with the source of each field. */
+/** The schemas of the document: each once, by name, with the source of each field. */
 export function createDocumentSchemas() {
   const schemas: Record<string, JsonSchema> = {}
 
   async function schemaOf(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
-    if (!isChecked(form)) return form
-    const { plain, definitions, inside: nested } = await convert(form, name)
-    for (const [key, part] of definitions) schemas[`${name}.${key}`] = withoutDefaults(part)
+    if (!isChecked(form)) return forGenerators(form)
+    const { plain, definitions, nested } = await convert(form, name)
+    for (const [key, part] of definitions) schemas[`${name}.${key}`] = forGenerators(part)
     for (const [name, schema] of nested) schemas[name] ??= await schemaOf(schema, name)
-    return withoutDefaults(plain)
+    return forGenerators(plain)
   }
 
   return {
     schemas,
     /** Adds schemas that already have names. */
     add: (named: Readonly<Record<string, JsonSchema>>) => void Object.assign(schemas, named),
-    /** Returns the schema of a form inline, with references to named forms inside it. */
+    /** Returns a schema inline, with references to named schemas inside it. */
     async of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema> {
       const name = isChecked(form) && nameOf(form)
       if (!name) return schemaOf(form, '')
       schemas[name] ??= await schemaOf(form, name)
       return referenceTo(name)
     },
-    /** Adds a named form to the schemas, and returns a reference to it. */
+    /** Adds a named schema, and returns a reference to it. */
     async named([name, form]: NamedSchema, cited?: DocumentedFields): Promise<JsonSchema> {
       if (cited?.fields) schemas[name] = withSources(await schemaOf(form, name), cited.fields, cited.section)
       else schemas[name] ??= await schemaOf(form, name)
@@ -158,14 +158,14 @@ export function createDocumentSchemas() {
   }
 }
 
-/** Converts to JSON Schema, with references from the document's root, and collects the named forms inside. */
+/** Converts to JSON Schema, with references from the document's root, and collects the named schemas inside. */
 async function convert(form: DocumentedSchema, name: string) {
-  const inside = new Map<string, DocumentedSchema>()
+  const nested = new Map<string, DocumentedSchema>()
   const text = await jsonSchemaOf(form, name, {
     elsewhere(schema) {
       const own = nameOf(schema)
       if (own === undefined || own === name) return undefined
-      inside.set(own, schema)
+      nested.set(own, schema)
       return referenceTo(own)
     },
   })
@@ -176,13 +176,14 @@ async function convert(form: DocumentedSchema, name: string) {
     $defs = {},
     ...plain
   } = JSON.parse(text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}.`))
-  return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs), inside }
+  return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs), nested }
 }
 
 /**
- * Defaults are in the descriptions, because some type generators treat a field with a `default` as required (openapi-typescript does by default).
+ * The same schema for type generators. openapi-typescript treats a field with a `default` as required, so defaults are in the
+ * descriptions. For an object without any description of its fields, it allows no fields, so such an object says that it may have any.
  */
-function withoutDefaults(schema: JsonSchema): JsonSchema {
+function forGenerators(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword === 'default') return []
     if (keyword !== 'properties') return [[keyword, inside(value)]]
@@ -192,17 +193,25 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
     ])
     return [[keyword, Object.fromEntries(properties)]]
   })
-  return Object.fromEntries(entries)
+  return Object.fromEntries(isAnyObject(schema) ? [...entries, ['additionalProperties', true]] : entries)
+}
+
+const describingFields = ['patternProperties', 'additionalProperties', '$ref', 'allOf', 'anyOf', 'oneOf']
+
+function isAnyObject(schema: JsonSchema): boolean {
+  const { type, properties = {} } = schema as { readonly type?: unknown; readonly properties?: object }
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'))
+  return isObject && Object.keys(properties).length === 0 && !describingFields.some(keyword => keyword in schema)
 }
 
 function inside(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inside)
-  return typeof value === 'object' && value !== null ? withoutDefaults(value as JsonSchema) : value
+  return typeof value === 'object' && value !== null ? forGenerators(value as JsonSchema) : value
 }
 
 function withDefaultDescribed(property: JsonSchema): JsonSchema {
   const { default: initial, description } = property
-  const plain = withoutDefaults(property)
+  const plain = forGenerators(property)
   if (initial === undefined || typeof initial === 'object') return plain
   const said = `${JSON.stringify(initial)} where it is left out.`
   return { ...plain, description: typeof description === 'string' ? `${description} ${said}` : said }
