@@ -174,7 +174,7 @@ test('the limit on added rules covers all scopes together, and removed rules mak
   await add(2, 'a')
   await expect(add(1, 'b')).rejects.toMatchObject({
     status: 409,
-    message: expect.stringMatching(/^No more than 3 rules/),
+    message: expect.stringMatching(/^At most 3 rules/),
   })
   expect(atRunTime.all()).toHaveLength(3)
   atRunTime.remove({ scope: 'a' })
