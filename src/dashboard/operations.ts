@@ -45,10 +45,10 @@ export type DashboardApiParts = Parameters<typeof keyOperations>[0] & {
 export const dashboardOperations = (parts: DashboardApiParts) => ({
   getConfig: operation({
     at: 'GET /config',
-    does: 'Returns what the page needs before anyone signs in.',
+    does: 'Returns what the dashboard needs before a user signs in.',
     access: 'anyone',
     returns: config,
-    answer: 'Addresses, the public key, and what can be asked.',
+    answer: 'The addresses, the public key, the models and the endpoints.',
     run: ({ headers: { host = '' }, remoteAddress }) =>
       parts.config(isLoopback(remoteAddress ?? '') && isLoopback(host.replace(/:\d*$/, ''))),
   }),

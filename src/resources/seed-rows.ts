@@ -80,5 +80,7 @@ function ownerOf(row: Json, { owner: field, userIdOf }: Form): { owner: string |
     }
   if (!written.includes('@')) return { owner: written }
   const id = userIdOf(written)
-  return id === undefined ? { owner: null, trouble: `${field} is ${written}, who is not among users.` } : { owner: id }
+  return id === undefined
+    ? { owner: null, trouble: `${field}: ${written} is not the email address of a user in the option users.` }
+    : { owner: id }
 }

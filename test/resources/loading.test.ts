@@ -89,7 +89,7 @@ test('rows that belong to users must name an existing user', async () => {
     'rows.yaml': '- id: 1\n  user_id: someone@example.com\n- id: 2\n- id: 3\n  user_id: null\n',
   })
   expect(problems).toEqual([
-    'rows.yaml:2:3: Row 1: user_id is someone@example.com, who is not among users.',
+    'rows.yaml:2:3: Row 1: user_id: someone@example.com is not the email address of a user in the option users.',
     'rows.yaml:3:3: Row 2: user_id must be the email address or the id of its user, or null for a row that only the service key sees.',
   ])
 })
