@@ -1,5 +1,4 @@
 /** Looks up the target of a call among the server's lists, and checks the arguments. */
-
 import { validatorOf } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { didYouMean } from '../check/suggest.js'

@@ -1,5 +1,4 @@
 /** Requests without a session (since 2026-07-28): each names its client, version and target in `_meta` and in headers. */
-
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { invalidParams, RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'

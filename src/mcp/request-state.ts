@@ -1,5 +1,4 @@
 /** The state of a call without a session, which the client sends back with its next attempt: signed against changes, and bound to caller and call. */
-
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { stringifyExact } from '../core/json.js'
 import { isSameSecret } from '../core/secrets.js'

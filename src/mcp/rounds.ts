@@ -1,5 +1,4 @@
 /** A reply's questions to the client: which ones are still open, and whether the answers fit. */
-
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { isObject } from '../core/json.js'
 import type { McpQuestion, McpRound } from '../replies/index.js'

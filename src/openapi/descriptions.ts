@@ -1,5 +1,4 @@
 /** Describes the operations of a document for Standin's own OpenAPI document. */
-
 import type { AnswerDescription, EndpointDescription, JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { operationId } from '../core/paths.js'

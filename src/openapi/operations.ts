@@ -1,5 +1,4 @@
 /** The operations of OpenAPI documents: their paths, who may call them, and which one a request matches. */
-
 import { type Access, accessBelow, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { documentedPaths, isAuth, isReserved } from '../core/paths.js'

@@ -1,5 +1,4 @@
 /** Translates OpenAPI schemas to JSON Schema, with the definitions that they refer to. */
-
 import type { JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import type { Node, OpenApiDocument } from './document.js'

@@ -1,5 +1,4 @@
 /** Operations on resources and their rows. */
-
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import {

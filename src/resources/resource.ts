@@ -1,5 +1,4 @@
 /** A resource: a collection of rows at a path, ready to answer. */
-
 import type { ResourceAction } from '../config/resource-options.js'
 import type { Access } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
