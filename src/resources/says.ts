@@ -13,11 +13,11 @@ const verbs: Readonly<Record<ResourceAction, string>> = {
   delete: 'Deletes a row',
 }
 
-// `wrap` may give any form.
+// Has no schema, because `wrap` can produce any JSON.
 const row: AnswerDescription = { what: 'The row.', type: 'application/json' }
 const rows: AnswerDescription = { what: 'The rows.', type: 'application/json' }
 const notThere = 'There is no such row, or it belongs to another user.'
-const unfit = 'The row is not a JSON object, or does not fit the schema.'
+const unfit = 'The row is not a JSON object, or does not match the schema.'
 const changed = { 404: notThere, 412: 'The row has changed: its ETag differs from If-Match.' }
 
 const answers: Readonly<Record<ResourceAction, Pick<EndpointDescription, 'answers' | 'errors'>>> = {
