@@ -104,8 +104,8 @@ export function readableResource(uri: string, context: Context): Pick<CheckedCal
   const { resources, resourceTemplates } = context.server.options
   const resource = resources.find(one => one.uri === uri)
   if (resource) return { name: uri, resource, mimeType: resource.mimeType }
-  const fits = ({ uriTemplate }: { readonly uriTemplate: string }) => patternOf(uriTemplate).test(uri)
-  const template = uri.length <= LONGEST_URI ? withTimeLimit('uri', () => resourceTemplates.find(fits)) : undefined
+  const matches = ({ uriTemplate }: { readonly uriTemplate: string }) => patternOf(uriTemplate).test(uri)
+  const template = uri.length <= LONGEST_URI ? withTimeLimit('uri', () => resourceTemplates.find(matches)) : undefined
   if (template) return { name: uri, mimeType: template.mimeType }
   const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
   const known = resources.map(({ uri }) => uri)

@@ -63,8 +63,8 @@ function requireKnown({ remove = {} }: McpChanges, current: McpServer): void {
 
 function requireUsable({ tools = [] }: McpChanges): void {
   for (const tool of tools) {
-    const trouble = schemaProblem(tool)
-    if (trouble !== undefined) throw invalidRequest(trouble)
+    const problem = schemaProblem(tool)
+    if (problem !== undefined) throw invalidRequest(problem)
   }
 }
 
