@@ -5,7 +5,7 @@ import { schemaAt } from '../../src/config/options.js'
 import { lineOf, readCommandLine } from './line.js'
 
 test('a command line without arguments is standin dev without overrides', async () => {
-  const { name, words, child, overrides, flags } = await lineOf([])
+  const { name, args: words, child, overrides, flags } = await lineOf([])
   expect({ name, words, child, overrides }).toEqual({ name: 'dev', words: [], child: [], overrides: [] })
   expect(Object.values(flags).filter(Boolean)).toEqual([])
 })
@@ -14,7 +14,7 @@ test.each([
   [['--json', 'config', '--config', 'a.yaml', 'check', '--quiet']],
   [['config', 'check', '--config', 'a.yaml', '--quiet', '--json']],
 ])('flags may come before, between and after the words: %j', async argv => {
-  const { name, words, flags } = await lineOf(argv)
+  const { name, args: words, flags } = await lineOf(argv)
   expect({ name, words }).toEqual({ name: 'config check', words: [] })
   expect(flags).toMatchObject({ config: 'a.yaml', json: true, quiet: true })
 })
@@ -57,7 +57,7 @@ test('a single dash is a value, which stands for standard input', async () => {
 })
 
 test('words after -- are not flags', async () => {
-  expect((await lineOf(['replies', 'try', '--', '--port'])).words).toEqual(['--port'])
+  expect((await lineOf(['replies', 'try', '--', '--port'])).args).toEqual(['--port'])
 })
 
 test('every flag that sets an option names an existing option', () => {

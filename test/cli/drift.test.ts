@@ -130,7 +130,7 @@ test('drift is reported per recording, the worst first', async () => {
   expect(linesOf(recordings.whole)).toBe(`
   critical  content-type: recorded text/event-stream, live application/json
   critical  body: recorded a stream, live JSON as a whole`)
-  expect(report.at(-2)).toBe('6 recordings: 1 the same, 5 drifted (7 critical, 1 warning)')
+  expect(report.at(-2)).toBe('6 recordings: 1 unchanged, 5 drifted (7 critical, 1 warning)')
 })
 
 const warned = async () => {
@@ -236,7 +236,7 @@ test('a request that might change something, or whose secret was redacted, is no
   const { code, stdout } = await run(['drift'], { files })
   expect(code).toBe(0)
   for (const [{ name }, reason] of skipped) expect(stdout).toContain(`${name} skipped: ${reason}\n`)
-  expect(stdout).toMatch(/^8 recordings: 1 the same, 7 skipped$/m)
+  expect(stdout).toMatch(/^8 recordings: 1 unchanged, 7 skipped$/m)
   expect(live.asked.map(promptIn)).toEqual(['[see-1]'])
 })
 
@@ -254,7 +254,7 @@ test('after a 429 all requests wait for as long as Retry-After says', async () =
   expect(live.asked).toHaveLength(4)
 })
 
-test('a recording counts as not asked if a 429 demands too long a wait', async () => {
+test('a recording counts as not compared if a 429 demands too long a wait', async () => {
   const live = await liveThat(asked =>
     promptIn(asked) === 'hello' ? { status: 429, headers: { 'retry-after': '3600' }, body: {} } : { body: {} },
   )
@@ -263,8 +263,8 @@ test('a recording counts as not asked if a 429 demands too long a wait', async (
   const end = await run(['drift'], { files: project(live, recordings) })
   expect(end).toMatchObject({
     code: 0,
-    stdout: `${limited.name} not asked: The live platform is rate limiting (429).
-2 recordings: 1 the same, 1 not asked
+    stdout: `${limited.name} not compared: The live platform is rate limiting (429).
+2 recordings: 1 unchanged, 1 not compared
 `,
   })
 })
@@ -285,7 +285,7 @@ test('the command gives up on a live platform that never answers', async () => {
     code: 1,
     stderr: `Nothing could be compared. ${notReached('ECONNRESET')}\n`,
   })
-  expect(stdout).toMatch(/^30 recordings: 0 the same, 30 not asked$/m)
+  expect(stdout).toMatch(/^30 recordings: 0 unchanged, 30 not compared$/m)
   expect(live.asked.length).toBeLessThan(10)
 })
 
@@ -302,7 +302,7 @@ test('a live key that is refused is reported once, and soon no longer sent', asy
   expect(await command.ended).toEqual({
     ...{ code: 1, signal: null, stderr: '' },
     stdout: `The live platform refuses upstream.apiKey (401): 30 recordings were not compared. Check it.
-31 recordings: 1 the same, 30 refused
+31 recordings: 1 unchanged, 30 refused
 `,
   })
   expect(live.asked.length).toBeLessThan(10)
@@ -341,7 +341,7 @@ test('an answer with an invalid status is not compared', async () => {
   const reason = 'The live platform answered with something that is not valid HTTP (status 999).'
   expect(await run(['drift'], { files: project(live, [file]) })).toMatchObject({
     ...{ code: 1, stderr: `Nothing could be compared. ${reason}\n` },
-    stdout: `${file.name} not asked: ${reason}\n1 recording: 0 the same, 1 not asked\n`,
+    stdout: `${file.name} not compared: ${reason}\n1 recording: 0 unchanged, 1 not compared\n`,
   })
 })
 
@@ -371,7 +371,7 @@ test.each<[string, LiveReply | 'never', string]>([
   const files = project(live, [odd, recorded(chatRequest('plain'), { body: {} })], more)
   expect(await run(['drift'], { files })).toMatchObject({
     code: 0,
-    stdout: `${odd.name} not asked: ${reason}\n2 recordings: 1 the same, 1 not asked\n`,
+    stdout: `${odd.name} not compared: ${reason}\n2 recordings: 1 unchanged, 1 not compared\n`,
   })
 })
 
@@ -477,7 +477,7 @@ test('--update stores the new answers, and the next run finds no drift', async (
   expect(await command.ended).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
-      /^4 recordings: 0 the same, 3 drifted \(2 critical, 2 warnings\), 2 updated, 1 not asked$/m,
+      /^4 recordings: 0 unchanged, 3 drifted \(2 critical, 2 warnings\), 2 updated, 1 not compared$/m,
     ),
   })
   const now = ({ path: file }: { readonly path: string }) => readFileSync(path.join(command.dir, file), 'utf8')
@@ -533,7 +533,7 @@ test('Ctrl-C ends the command with a report of what is known', async () => {
   command.send('SIGINT')
   expect(await command.ended).toEqual({
     ...{ code: 130, signal: null, stderr: '' },
-    stdout: '3 recordings: 1 the same, 2 not reached\n',
+    stdout: '3 recordings: 1 unchanged, 2 not reached\n',
   })
 })
 
@@ -544,7 +544,7 @@ test('an unreadable recording is reported, and the others are compared', async (
   const { code, stdout } = await run(['drift'], { files })
   expect(code).toBe(2)
   expect(stdout).toMatch(/^\S+-broken-[0-9a-f]{12}\.yaml:\d+:\d+: .+$/m)
-  expect(stdout).toMatch(/^2 recordings: 1 the same, 1 not readable$/m)
+  expect(stdout).toMatch(/^2 recordings: 1 unchanged, 1 unreadable$/m)
 })
 
 test('a run without recordings compares nothing and fails', async () => {

@@ -349,7 +349,7 @@ test('with --json the receipt is a line of JSON, and a mode without recordings p
 test('--strict in a mode without recordings is refused, with a hint to set the mode', async () => {
   expect(await runInProcess(['exec', '--strict', '--', 'true'])).toMatchObject({
     ...{ code: 2, stdout: '' },
-    stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin exec --help.\n',
+    stderr: '--strict checks recordings, and mode emulate uses none. Add --mode replay. See standin exec --help.\n',
   })
 })
 

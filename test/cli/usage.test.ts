@@ -66,7 +66,7 @@ test.each([
   [['--json=yes'], 'The flag --json takes no value.'],
   [['confg'], '"confg" is not a command. Did you mean "config"?'],
   [['launch-the-rocket'], '"launch-the-rocket" is not a command.'],
-  [['dev', 'more'], 'standin dev takes no further words, such as more.'],
+  [['dev', 'more'], 'standin dev takes no arguments, but got "more".'],
   [['config'], 'standin config needs one of: check, print, init, schema.'],
   [
     ['config', 'chek'],

@@ -1,6 +1,6 @@
 import { Server } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { tellMessages } from '../../src/cli/event-log.js'
+import { logMessages } from '../../src/cli/event-log.js'
 import { openPlatform } from '../../src/platform.js'
 import { documentOf, operationsOf } from '../platform/openapi/document.js'
 import { platformWith } from '../scene.js'
@@ -69,6 +69,6 @@ test('the log shows an email that was sent before the log was loaded', async () 
     body: '{"email":"ada@example.com"}',
   })
   const say = vi.fn()
-  tellMessages(platform, { say })
+  logMessages(platform, { event: say })
   expect(say.mock.calls).toMatchObject([[{ event: 'message', recipient: 'ada@example.com' }, expect.any(Function)]])
 })

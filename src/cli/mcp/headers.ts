@@ -3,7 +3,7 @@ import { fieldIn } from '../../mcp/param-headers.js'
 import { isRequest, type RpcFrame, targetOf } from '../../rpc/frames.js'
 import { metaKeys, metaOf } from '../../rpc/meta.js'
 
-/** The version that a message without a session names. */
+/** The protocol version that a message names itself; `undefined` for a message in a session. */
 export function versionIn(frame: RpcFrame): string | undefined {
   const version = 'params' in frame ? metaOf(frame.params)[metaKeys.version] : undefined
   return typeof version === 'string' ? version : undefined
