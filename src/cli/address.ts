@@ -33,7 +33,7 @@ function configuredAddress(line: CommandLine): URL {
   const { config } = load(line)
   if (config.port === 0) {
     throw new UsageError(
-      'The configured port is 0, so Standin uses any free one. Give its address with --url http://127.0.0.1:PORT.',
+      'The configured port is 0, so Standin uses any free one. Give the address with --url http://127.0.0.1:PORT.',
     )
   }
   return new URL(`http://${urlHost(config.host)}:${config.port}`)

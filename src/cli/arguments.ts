@@ -81,7 +81,7 @@ async function commandLineOf(
   const args = [...(beginsWithName ? words.slice(nameWords.length) : words), ...(hasChild ? [] : afterTerminator)]
   if (hasChild && args[0] !== undefined) {
     throw new UsageError(
-      `Put -- before the command, so that its flags are not read as ours: standin ${name} -- ${args[0]}.`,
+      `Put -- before the command, so that its flags are not read as flags of standin: standin ${name} -- ${args[0]}.`,
     )
   }
   requireArgumentCount(args, name, usage)

@@ -35,7 +35,7 @@ const draftRules: Load = () => import('./draft-rules.js')
 const commandTable: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
   'Start Standin': [
     ['[dev]', 'Start the platform', dev],
-    ['record', 'Start in mode record: forward to the live platform and record its answers', dev],
+    ['record', 'Start in mode record: forward to the live platform and record answers', dev],
     ['replay', 'Start in mode replay: answer from recordings', dev],
     ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
   ],

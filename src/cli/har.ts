@@ -122,10 +122,10 @@ const dataOf = ({ passedOver, remarks, problems }: ImportResult, written: readon
 
 function linesOf(data: ReturnType<typeof dataOf>, existing: number, base: string | undefined): readonly string[] {
   const reasons = Object.entries(data.passedOver)
-  const servers = base === undefined ? ' from all servers, as neither upstream.baseUrl nor --base is set' : ''
+  const servers = base === undefined ? ' All servers count, as neither upstream.baseUrl nor --base is set.' : ''
   return [
     ...data.imported,
-    `${pluralize(data.imported.length, 'exchange')} imported${servers}.`,
+    `${pluralize(data.imported.length, 'exchange')} imported.${servers}`,
     ...(reasons.length > 0 ? ['Skipped:', ...reasons.map(([reason, count]) => `  ${skippedText(reason, count)}`)] : []),
     ...(existing > 0 ? ['Use --overwrite to replace existing recordings.'] : []),
     ...data.remarks,

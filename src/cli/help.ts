@@ -56,7 +56,7 @@ async function helpOf(listed: readonly ListedCommand[]): Promise<string> {
     ...(others.length === 0
       ? [precedence]
       : wrap(
-          `It also accepts the flags of all commands (see standin --help): ${others.map(name => `--${name}`).join(', ')}.`,
+          `The flags of all commands work as well (see standin --help): ${others.map(name => `--${name}`).join(', ')}.`,
           WIDTH,
         )),
     ...(allExamples.length > 0 ? ['', 'Examples', table(allExamples)] : []),

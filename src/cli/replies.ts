@@ -118,7 +118,7 @@ function explanationText(
     ? [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...indented(answerLines)]
     : ['No rule answers.', nearest(), ...otherwise]
   const others = triedBefore().map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`)
-  return `${[...answer, ...(others.length === 0 ? [] : ['', 'Passed over:', ...others])].join('\n')}\n`
+  return `${[...answer, ...(others.length === 0 ? [] : ['', 'Skipped:', ...others])].join('\n')}\n`
 }
 
 export const commands = {

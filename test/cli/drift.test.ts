@@ -48,7 +48,7 @@ test('other text in the same structure is not drift', async () => {
   ])
   expect(await run(['drift'], { files })).toEqual({
     ...{ code: 0, signal: null, stderr: '' },
-    stdout: '5 recordings: 5 the same\n',
+    stdout: '5 recordings: 5 unchanged\n',
   })
   const credentials = Object.fromEntries(live.asked.map(({ url, headers }) => [url, headers.authorization]))
   expect(credentials).toEqual({
@@ -85,7 +85,7 @@ test('custom paths are requested with the API key if they accept one', async () 
     ...project(live, recordings, 'resources: { /builder/tasks: {} }\n'),
     'fixtures/replies/own.yaml': rules,
   }
-  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stderr: '', stdout: '4 recordings: 4 the same\n' })
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stderr: '', stdout: '4 recordings: 4 unchanged\n' })
   expect(Object.fromEntries(live.asked.map(({ url, headers }) => [url, headers.authorization]))).toEqual({
     '/builder/projects': 'Bearer sk-live-for-drift-0123456789abcdef',
     '/builder/tasks': 'Bearer sk-live-for-drift-0123456789abcdef',
@@ -250,7 +250,7 @@ test('after a 429 all requests wait for as long as Retry-After says', async () =
   })
   const recordings = ['one', 'two', 'three'].map(prompt => recorded(chatRequest(prompt), { body: {} }))
   const end = await run(['drift', '--concurrency', '1'], { files: project(live, recordings) })
-  expect(end).toMatchObject({ code: 0, stdout: '3 recordings: 3 the same\n' })
+  expect(end).toMatchObject({ code: 0, stdout: '3 recordings: 3 unchanged\n' })
   expect(live.asked).toHaveLength(4)
 })
 
@@ -273,7 +273,7 @@ test('a recorded 429 is compared with a 429', async () => {
   const limited = { status: 429, headers: { 'retry-after': '3600' }, body: { error: 'Slow.' } }
   const live = await liveThat(() => limited)
   const files = project(live, [recorded(chatRequest('hello'), limited)])
-  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
 })
 
 test('the command gives up on a live platform that never answers', async () => {
@@ -381,7 +381,7 @@ test('a compressed answer is decompressed even if the request did not ask for co
     body: gzipSync(JSON.stringify(completion('Hello.'))),
   }))
   const files = project(live, [recorded(chatRequest('hello'), { body: completion('Hi.') })])
-  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
 })
 
 test('a redirect is compared and not followed, so live credentials go nowhere else', async () => {
@@ -411,7 +411,7 @@ test('an untrusted certificate is accepted only with upstream.insecure', async (
   })
   expect(live.asked).toEqual([])
   const end = await run(['drift'], { files: project(live, recordings, '  insecure: true\n') })
-  expect(end).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+  expect(end).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
 })
 
 test('--concurrency limits the requests in flight', async () => {
@@ -492,7 +492,7 @@ test('--update stores the new answers, and the next run finds no drift', async (
   }
   expect(await run(['drift', '--only', 'chat-completions/*-new-*'], { files: again })).toMatchObject({
     code: 0,
-    stdout: '1 recording: 1 the same\n',
+    stdout: '1 recording: 1 unchanged\n',
   })
   expect(await run(['drift', '--only', '*stream*'], { files: again })).toMatchObject({ code: 0 })
 })

@@ -25,7 +25,7 @@ test.each([
   [['tail', '-h'], /--last NUMBER/, /--reporter|^ {2}--seed/m],
   [['recordings', '--help'], /recordings prune[\s\S]*--older-than AGE/, /standin tail/],
   [['recordings', 'scan', '--help'], /recordings scan/, /recordings prune|--older-than/],
-  [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free one\)/, /--role/],
+  [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free port\)/, /--role/],
   [['record', '--help'], /--upstream URL/, /--mode MODE/],
 ])('the help of %j shows what belongs to it and nothing else', async (args, own, foreign) => {
   const { code, stdout, stderr } = await run(args)

@@ -42,7 +42,7 @@ test('the first MCP server of the configuration is verified, or the one that --m
     runIn(['verify', '--config', 'c.yaml', '--only', 'MCP-1', ...more], { files }).ended
   expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 clause: 1 holds') })
   const { code, stdout } = await verify('--mcp', '/more')
-  expect(stdout).toContain('asked      POST /more (Authorization: Bearer <API_KEY>)')
+  expect(stdout).toContain('request    POST /more (Authorization: Bearer <API_KEY>)')
   expect(code).toBe(1)
 })
 

@@ -48,7 +48,7 @@ test('a stopped platform reports its violations, and fails with --fail-on-violat
 test('--fail-on-violation is refused if nothing is checked', async () => {
   expect(await runInProcess(['exec', '--fail-on-violation', '--', 'true'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('the mode is emulate'),
+    stderr: expect.stringContaining('mode emulate has none'),
   })
   const files = { 'platform.config.yaml': 'mode: replay\ncontract: { check: false }\n' }
   expect(await runInProcess(['exec', '--fail-on-violation', '--', 'true'], { files })).toMatchObject({

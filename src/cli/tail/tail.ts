@@ -31,11 +31,11 @@ export const tailFlags = {
   scope: text('NAME', 'Only requests of this scope'),
   search: text(
     'TEXT',
-    'Only requests with this text in path, status, source, model, prompt, call, error or credential',
+    'Only with this text in path, status, source, model, prompt, call, error or credential',
   ),
   text: text('TEXT', 'Only requests with this text in their body'),
   complete: text('true|false', 'Only complete answers, or only incomplete ones'),
-  problems: toggle('Only requests without a recording, or whose answer was refused, failed or broke off'),
+  problems: toggle('Only requests that have no recording, were refused, failed or broke off'),
 }
 
 type Line = CommandLine<typeof tailFlags>
