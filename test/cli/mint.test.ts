@@ -262,8 +262,14 @@ test('a token of a platform with another secret is refused', async () => {
 const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['token', '--role', 'admin'], flagOneOf('--role', ['anon', 'service', 'user'], 'admin')],
   [['token', '--role'], 'The flag --role needs a value: --role ROLE.'],
-  [['token', '--role', 'anon', '--email', 'ada@example.com'], '--email is for user tokens: leave it out with --role anon.'],
-  [['token', '--role', 'service', '--email', 'ada@example.com'], '--email is for user tokens: leave it out with --role service.'],
+  [
+    ['token', '--role', 'anon', '--email', 'ada@example.com'],
+    '--email is for user tokens: leave it out with --role anon.',
+  ],
+  [
+    ['token', '--role', 'service', '--email', 'ada@example.com'],
+    '--email is for user tokens: leave it out with --role service.',
+  ],
   [['token', '--email', 'ada'], '--email must be an email address, not "ada".'],
   [['token', '--email='], '--email must be an email address, not "".'],
   [['token', '--expires-in', '0'], flagWhole('--expires-in', 1, 9999999999, '0')],

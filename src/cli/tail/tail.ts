@@ -29,10 +29,7 @@ export const tailFlags = {
   credential: text('TEXT', 'Only requests with this credential: the name of a key, "revoked key", none'),
   source: text('TEXT', 'Only answers whose source (a rule, a recording) contains this text'),
   scope: text('NAME', 'Only requests of this scope'),
-  search: text(
-    'TEXT',
-    'Only with this text in path, status, source, model, prompt, call, error or credential',
-  ),
+  search: text('TEXT', 'Only with this text in path, status, source, model, prompt, call, error or credential'),
   text: text('TEXT', 'Only requests with this text in their body'),
   complete: text('true|false', 'Only complete answers, or only incomplete ones'),
   problems: toggle('Only requests that have no recording, were refused, failed or broke off'),
