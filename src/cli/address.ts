@@ -6,12 +6,12 @@ import type { CommandLine } from './command.js'
 import { load } from './load.js'
 
 /**
- * `given` is the value of --url. PLATFORM_BASE_URL is set by `standin exec` or a copied .env. The credentials of the
+ * `urlFlag` is the value of --url. PLATFORM_BASE_URL is set by `standin exec` or a copied .env. The credentials of the
  * configuration belong to the address only if `isConfigured`. Throws a UsageError if there is no address.
  */
-export function addressFor(line: CommandLine, given: string | undefined) {
+export function addressFor(line: CommandLine, urlFlag: string | undefined) {
   const { port, host } = line.flags
-  const url = given ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
+  const url = urlFlag ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
   return url === undefined
     ? { url: configuredAddress(line), isConfigured: true }
     : { url: parseAddress(url), isConfigured: false }

@@ -79,12 +79,12 @@ async function writeRecordings(
   flags: OutputFlags & { readonly overwrite: boolean },
 ) {
   const progress = fileProgress(byKey.size, flags)
-  const known = groupedBy(await folder.list(), ({ key }) => key)
+  const entriesByKey = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
   let existing = 0
   try {
     for (const [key, recordings] of byKey) {
-      const old = known.get(key) ?? []
+      const old = entriesByKey.get(key) ?? []
       if (old.length > 0 && !flags.overwrite) existing += recordings.length
       else written.push(...(await replaceRecordings(folder, key, recordings, old)))
       progress.step()

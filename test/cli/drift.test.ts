@@ -366,7 +366,8 @@ test.each<[string, LiveReply | 'never', string]>([
   const live = await liveThat(asked =>
     promptIn(asked) !== 'odd' ? { body: {} } : answer === 'never' ? new Promise(() => {}) : answer,
   )
-  const more = '  firstByteTimeoutMs: 300\nrecordings: { maxBytes: 1024 }\n'
+  const timeoutMs = answer === 'never' ? 300 : 60_000
+  const more = `  firstByteTimeoutMs: ${timeoutMs}\nrecordings: { maxBytes: 1024 }\n`
   const odd = recorded(chatRequest('odd'), { body: {} })
   const files = project(live, [odd, recorded(chatRequest('plain'), { body: {} })], more)
   expect(await run(['drift'], { files })).toMatchObject({

@@ -100,21 +100,21 @@ async function compareWithLive(
 
 async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
   const isMcp = mcpPathsOf(loaded.config)
-  const at = await ownPathsAt()
-  const isForKeys = (path: string) => isMcp?.(path) || at(path).some(({ access }) => opensWithKey(access))
+  const endpointsAt = await ownPathsAt()
+  const isForKeys = (path: string) => isMcp?.(path) || endpointsAt(path).some(({ access }) => opensWithKey(access))
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }
 
 /** The `initialize` parameters of recorded MCP sessions, by path. */
 async function initializeParams(folder: Folder, entries: readonly RecordingFile[]): Promise<InitializeParamsFor> {
-  const found = new Map<string, object>()
+  const paramsByPath = new Map<string, object>()
   for (const { file } of entries.filter(({ file }) => file.includes('/initialize-'))) {
     // An unreadable file is reported when it is compared.
     const recording = await folder.read(file).catch(() => undefined)
     const [message] = recording ? messagesOf(recording.request.body) : []
-    if (recording && message?.params) found.set(recording.request.path, message.params)
+    if (recording && message?.params) paramsByPath.set(recording.request.path, message.params)
   }
-  return path => found.get(path)
+  return path => paramsByPath.get(path)
 }
 
 /** What users call the credential that `sendToLive` sends for a path. */

@@ -151,9 +151,9 @@ export class Bridge {
       for await (const message of messagesIn(next, id => (lastId = id))) {
         if (isFirst) this.#connection.keepVersion(message)
         if (listsTools) this.#connection.keepSchemas(message)
-        const own = isRequest(frame) ? withRequestId(message, frame.id) : message
-        if (isRequest(frame) && isAnswerTo(own, frame.id)) isAnswered = true
-        this.#write(own)
+        const received = isRequest(frame) ? withRequestId(message, frame.id) : message
+        if (isRequest(frame) && isAnswerTo(received, frame.id)) isAnswered = true
+        this.#write(received)
       }
       // A server may close a stream before the answer and wait for the client to resume it.
       const mayResume: boolean = !isAnswered && lastId !== resumedFrom

@@ -24,8 +24,8 @@ export function statelessHeaders(frame: RpcFrame, schema?: unknown): Readonly<Re
 }
 
 /** The arguments that the schema of the tool marks (specification 2026-07-28, "Custom Headers from Tool Parameters"). */
-const argumentHeaders = (schema: unknown, given: unknown) =>
-  [...fieldIn(schema, given)].flatMap(({ header, value }) =>
+const argumentHeaders = (schema: unknown, args: unknown) =>
+  [...fieldIn(schema, args)].flatMap(({ header, value }) =>
     value === undefined || typeof value === 'object'
       ? []
       : [[`mcp-param-${header}`, headerText(String(value))] as const],

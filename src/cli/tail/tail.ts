@@ -88,8 +88,8 @@ export const filterIn = ({ flags }: Pick<Line, 'flags'>): Readonly<Record<string
 
 /** The configured token is only sent to this machine. */
 function controlAddress(line: Line): ControlAddress {
-  const { url: given, 'control-token': token } = line.flags
-  const { url, isConfigured } = addressFor(line, given)
+  const { url: urlFlag, 'control-token': token } = line.flags
+  const { url, isConfigured } = addressFor(line, urlFlag)
   const mayHaveToken = isConfigured || isLoopback(url.hostname)
   return { url: url.origin, token: token ?? (mayHaveToken ? configuredToken(line) : '') }
 }

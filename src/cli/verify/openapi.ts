@@ -30,8 +30,8 @@ export async function verifyOpenApi(line: VerifyLine, file: string): Promise<und
     if (flags[name]) throw new UsageError(`--${name} applies to the platform's document: leave it out with --openapi.`)
   const operations = (await readDocuments([inputFor(file)], console.error)).flatMap(one => operationsOf(one))
   // A stand-in started for this check serves the document itself.
-  const own = { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }
-  const opened = await openTarget({ ...line, overrides: [...line.overrides, own] })
+  const ownOption = { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }
+  const opened = await openTarget({ ...line, overrides: [...line.overrides, ownOption] })
   const signal = stopOnSignals()
   const startedMs = performance.now()
   try {

@@ -30,16 +30,16 @@ export async function openTarget(line: VerifyLine) {
 
 /** The target at an address, or the live one, with its credentials. */
 export async function targetAt(address: string, line: VerifyLine, origin = '--target'): Promise<TargetOptions> {
-  const given = await targetValues(line.flags, address)
+  const valueFor = await targetValues(line.flags, address)
   const live = address === 'live' ? liveOf(line) : undefined
   const url = live?.url ?? parseBaseUrl(origin, address)
-  const auth = given('auth')
+  const auth = valueFor('auth')
   const authUrl = auth === undefined ? live?.authUrl : parseBaseUrl('--auth', auth)
   const credentials = {
-    apiKey: given('api-key') ?? live?.apiKey,
-    anonKey: given('anon-key') ?? live?.anonKey,
-    email: given('email'),
-    password: given('password'),
+    apiKey: valueFor('api-key') ?? live?.apiKey,
+    anonKey: valueFor('anon-key') ?? live?.anonKey,
+    email: valueFor('email'),
+    password: valueFor('password'),
   }
   if ((credentials.email === undefined) !== (credentials.password === undefined)) {
     throw new UsageError(
