@@ -68,7 +68,7 @@ const exchangeMetrics = (meter: Meter) => [
   ),
   counter('standin_tokens_total', 'Tokens of prompts and of completions.', [...endpointLabels, 'kind'], counter => {
     for (const series of meter.series()) {
-      if (series.promptTokens === 0) continue
+      if (series.promptTokens + series.completionTokens === 0) continue
       counter.inc({ ...labelsOf(series), kind: 'prompt' }, series.promptTokens)
       counter.inc({ ...labelsOf(series), kind: 'completion' }, series.completionTokens)
     }

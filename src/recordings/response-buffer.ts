@@ -71,6 +71,7 @@ function createStore() {
     bytes: () => inMemoryBytes,
     drop(): void {
       inMemory = []
+      inMemoryBytes = 0
       spill?.drop()
       spill = undefined
     },
