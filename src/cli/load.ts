@@ -1,4 +1,4 @@
-/** Loads the configuration for commands that start no platform. */
+/** Loads the configuration, for commands that do not open a port. */
 import { readYaml } from '../check/yaml.js'
 import { configIn } from '../config/load.js'
 import type { Platform } from '../platform.js'

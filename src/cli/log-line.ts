@@ -1,4 +1,4 @@
-/** What a line of the request log shows, without secrets: made from an exchange, or a journal entry itself. */
+/** What a line of the request log shows, without secrets. Made from an exchange; a journal entry can be used as well. */
 import { mcpServers } from '../config/mcp-options.js'
 import type { Config } from '../config/schema.js'
 import { type Exchange, sourceOf } from '../core/exchange.js'

@@ -75,7 +75,7 @@ export function createProgress(
   }
 }
 
-/** A bar, and the facts behind it. A longer line would wrap and could not be erased. */
+/** A bar followed by the facts, cut to the width of the terminal: a line that wraps could not be erased. */
 function lineOf(part: number, facts: string, { columns }: Terminal): string {
   const filled = Math.floor(part * BAR_WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)

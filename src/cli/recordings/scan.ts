@@ -85,7 +85,7 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
   return [...findings, ...more].map(finding => ({ file: relativePath(file), ...finding }))
 }
 
-/** The kinds of secrets in the assembled answer, where those show that are split over two chunks. */
+/** The kinds of secrets in the assembled body: a secret that is split over two chunks shows only there. */
 async function kindsInBody(file: string, folder: Folder, rules: RedactionRules): Promise<readonly string[]> {
   const recording = await folder.read(file).catch((error: unknown) => {
     // The raw text has been searched. Invalid recordings are reported by other commands.
