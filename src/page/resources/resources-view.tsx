@@ -52,7 +52,7 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
     ),
   },
   { name: 'Rows', width: '14%', of: ({ rows }) => counted(rows, 'row') },
-  { name: 'Visible to', width: '16%', of: ({ owner }) => (owner === null ? 'everyone' : 'their owner') },
+  { name: 'Owner', width: '16%', of: ({ owner }) => (owner === null ? 'none' : 'user') },
   { name: 'Access', width: '24%', of: ({ access }) => [access].flat().join(', ') },
 ]
 
