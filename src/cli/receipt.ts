@@ -82,7 +82,7 @@ export function violatingAnswerText(
 ): string {
   const findings = fromWorst(violations)
     .slice(0, MOST_VIOLATIONS)
-    .map(({ severity, sentence, source }) => ({ severity, path: '', sentence: `${sentence} (${source})` }))
+    .map(finding => ({ ...finding, path: '', sentence: `${finding.sentence} (${finding.source})` }))
   const item: ReportItem = {
     ...{ outcome: 'broken', classname: 'contract', shown: 'always', rows: [] },
     names: [`${endpoint ?? method} ${status}`],

@@ -21,7 +21,7 @@ import {
 } from '../api/shapes.js'
 import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
-import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
+import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
 import type { TriedRequest } from './http/route.js'
 import type { SentRules } from './load.js'
@@ -279,7 +279,7 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
 
 function parseRules(body: Buffer): unknown {
   requireModestJson(body, MOST_VALUES_OF_RULES)
-  return parseExact(body.toString('utf8'))
+  return parseExact(jsonText(body))
 }
 
 /** The default page size. */

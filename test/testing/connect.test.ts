@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { connect, type SharedPlatform } from '../../src/index.js'
+import { connect, type SharedPlatform, startPlatform } from '../../src/index.js'
 import { assertReceived } from '../../src/test-runner.js'
 import '../../src/vitest.js'
 import { control } from '../http/controlled.js'
@@ -216,6 +216,37 @@ test('code written for SharedPlatform runs in process and over a connection', as
     return [await either.mode, await either.journal.count({ path: '/v1/*' }), (await either.misses()).length]
   }
   expect(await scenario(scene)).toEqual(await scenario(platform))
+})
+
+/** Only the process that started a platform can stop it or mount it; the matchers use the other two parts of a journal. */
+const onlyInProcess = ['handler', 'idle', 'stop', 'nearest', 'underWay']
+
+test('a connection has everything that a platform in this process has', async () => {
+  const local = await startPlatform({ resources: { '/things': { data: [] } } })
+  onTestFinished(() => local.stop())
+  const remote = await connect(local.url)
+  const [here, there] = [local.scope('a'), await remote.scope('a')]
+  const pairs = [
+    ...([
+      [local, remote],
+      [here, there],
+    ] as const),
+    ...(['journal', 'mcp'] as const).flatMap(
+      name =>
+        [
+          [local[name], remote[name]],
+          [here[name], there[name]],
+        ] as const,
+    ),
+    ...(['clock', 'outbox', 'env'] as const).map(name => [local[name], remote[name]] as const),
+    [local.mcp.tool('look'), remote.mcp.tool('look')],
+    [local.resource('/things'), remote.resource('/things')],
+    [await local.reply('Hi!'), await remote.reply('Hi!')],
+  ] as const
+  for (const [ours, theirs] of pairs) {
+    const expected = Object.keys(ours).filter(name => !onlyInProcess.includes(name))
+    expect(Object.keys(theirs)).toEqual(expect.arrayContaining(expected))
+  }
 })
 
 test("invalid calls are refused with the platform's error messages", async () => {
