@@ -96,7 +96,7 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
   }),
   reset: operation({
     at: 'POST /reset',
-    does: 'Resets the platform. With a scope: its rules, what rules remember, its faults, replay positions and journal. Without one, also pace, limits, random faults, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
+    does: 'Resets the platform. With a scope, resets its rules and their state, its faults, replay positions and journal. Without one, also resets pace, limits, random faults, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
     query: scopeQuery,
     body: object({
       ...scopeQuery.entries,

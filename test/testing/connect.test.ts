@@ -123,7 +123,7 @@ test('a failing matcher shows the nearest request', async () => {
   const failing = expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4' } })
   await expect(failing).rejects.toThrow(/nearest is POST \/v1\/chat\/completions, 200:[\s\S]*gpt-4o-mini/)
   await expect(platform.journal.waitFor('/nothing', { timeoutMs: 60 })).rejects.toThrow(
-    /No exchange came within 60 ms that fits \{ path: '\/nothing' \}[\s\S]*What came/,
+    /No exchange matching \{ path: '\/nothing' \} arrived within 60 ms[\s\S]*Received/,
   )
 })
 
@@ -254,8 +254,8 @@ test("invalid calls are refused with the platform's error messages", async () =>
   await expect(platform.reply({ when: { usr: 'hello' }, reply: 'Hi!' } as never)).rejects.toThrow(/usr/)
   await expect(platform.failNext({ status: 200 } as never)).rejects.toThrow('an HTTP status from 400 to 599')
   await expect(platform.switchMode('proxy')).rejects.toThrow(/409/)
-  await expect(platform.reset(null as never)).rejects.toThrow(mustBe('reset: what it is given', AN_OBJECT, null))
-  await expect(platform.signIn(null as never)).rejects.toThrow(mustBe('signIn: what it is given', AN_OBJECT, null))
+  await expect(platform.reset(null as never)).rejects.toThrow(mustBe('reset: the argument', AN_OBJECT, null))
+  await expect(platform.signIn(null as never)).rejects.toThrow(mustBe('signIn: the argument', AN_OBJECT, null))
   const when = { user: () => true } as never
   await expect(platform.reply('Hi!', { when })).rejects.toThrow('the rule: when.user is a function')
   await expect(platform.failNext({ status: 500 }, { when })).rejects.toThrow('failNext: when.user is a function')
