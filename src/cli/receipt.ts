@@ -91,21 +91,36 @@ export function violationsText({ documented, decided, unjudged }: ViolationCount
 
 export const missText = (miss: Miss, { red, dim }: Colors): string => textOf(miss, { title: red, faint: dim, harmless })
 
+/** The flags that say what to record, and where. */
+type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>
+
 /** Advice on misses in `standin exec`. Names the folder by its full path, as it may not be the intended one, and says if it is empty. */
-export function missAdvice({ config, dir }: LoadedConfig, command: readonly string[], { cyan }: Colors): string {
+export function missAdvice(
+  { config, dir }: LoadedConfig,
+  command: readonly string[],
+  flags: PlaceFlags,
+  { cyan }: Colors,
+): string {
   const { recordings, upstream } = config
   const folder = path.resolve(dir, recordings.dir)
   const state = isEmpty(folder) ? `${folder} has no recordings` : `The recordings are in ${folder}`
+  const places = (['config', 'upstream', 'recordings'] as const).flatMap(name => {
+    const value = flags[name]
+    return value === undefined ? [] : [`--${name} ${inShell(value)}`]
+  })
   const record = [
     'standin exec --mode record',
+    ...places,
     ...(upstream.baseUrl === '' ? ['--upstream URL'] : []),
     '--',
-    // Ready to copy: words with spaces or shell characters are quoted.
-    ...command.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))),
+    ...command.map(inShell),
   ]
   const emulate = recordings.onMiss === 'fail' ? '\n  Or emulate missing answers: --on-miss emulate.' : ''
   return cyan(`→ ${harmless(state)}. Record what is missing:\n    ${harmless(record.join(' '))}${emulate}`)
 }
+
+/** Ready to copy: words with spaces or shell characters are quoted. */
+const inShell = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))
 
 function isEmpty(folder: string): boolean {
   try {
