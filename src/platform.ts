@@ -3,15 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { compiledCode } from './compiled.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
-import { DASHBOARD } from './core/paths.js'
-import { endIdleWorkers, once, onceLoaded } from './core/work.js'
+import { createTurns, endIdleWorkers, once } from './core/work.js'
 import { urlHost } from './http/address.js'
-import { type Assemblies, type Assembly, createAssemblies } from './platform/assembly.js'
+import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
-import type { ForTests } from './platform/for-tests.js'
+import { openForTests, platformOf } from './platform/open-platform.js'
 import { createParts, type Part, type PlatformSources, type ResetOptions } from './platform/part.js'
-import { type OpenPlatform, usableKey } from './platform/platform.js'
-import { createContractCheck, createRuntime, type Runtime } from './platform/runtime.js'
+import type { OpenPlatform } from './platform/platform.js'
+import { clockPart, createContractCheck, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
 
 export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
@@ -35,8 +34,6 @@ export async function openPlatform(sources: PlatformSources, read?: LoadedConfig
     throw error
   }
 }
-
-type PlatformParts = ReturnType<typeof createPlatformParts>
 
 function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   const { host } = first.config
@@ -71,21 +68,11 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     return delivery.traffic.hold(() => parts.reset(options))
   }
 
-  const reload = async () => parts.reload(await loadConfig(sources))
+  // Reading takes longer for some files than for others, so an earlier reload could otherwise replace a later one.
+  const reloads = createTurns()
+  const reload = () => reloads(async () => parts.reload(await loadConfig(sources)))
   const stop = (graceMs = 0) => parts.close(graceMs)
   return { runtime, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
-}
-
-/** Loaded with the first call, since only tests and the control API use it. */
-function openForTests(runtime: Runtime, current: () => Assembly): ForTests {
-  const load = onceLoaded(async () => (await import('./platform/for-tests.js')).createForTests(runtime, current))
-  return {
-    messages: async wanted => (await load()).messages(wanted),
-    clearMessages: async () => (await load()).clearMessages(),
-    signIn: async wanted => (await load()).signIn(wanted),
-    mintToken: async request => (await load()).mintToken(request),
-    createKey: async wish => (await load()).createKey(wish),
-  }
 }
 
 interface PartsToOrder {
@@ -108,54 +95,9 @@ const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrd
   runtime.faults,
   runtime.recordings,
   createContractCheck(runtime, loaded),
-  {
-    open: runtime.journal.open,
-    reset: ({ scope }) => runtime.journal.clear(scope),
-  },
-  { reset: ({ scope }) => (scope === undefined ? runtime.clock.reset() : undefined) },
+  journalPart(runtime),
+  clockPart(runtime),
   { prepare: async () => delivery.renew },
   delivery,
   { close: () => stopping.abort() },
 ]
-
-/** The public interface of the parts. */
-function platformOf(parts: PlatformParts): OpenPlatform {
-  const { assemblies, runtime, delivery, forTests, reset, reload, stop } = parts
-  const { modes, state, recordings, faults, clock, journal, violations, onMessage } = runtime
-  const { current } = assemblies
-  const url = parts.url()
-  return {
-    ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
-    ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: runtime.rules.rules },
-    ...{ exportState: state.export, importState: state.import, switchMode: modes.switch },
-    ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
-    ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists, mintToken: forTests.mintToken },
-    ownPathsAt: () => current().ownPathsAt(),
-    openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
-    forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
-    get anonKey() {
-      return assemblies.completed().tokens.anonKey
-    },
-    get serviceKey() {
-      return assemblies.completed().tokens.serviceKey
-    },
-    get apiKey() {
-      return usableKey(current().loaded.config, clock.now())
-    },
-    get controlToken() {
-      return current().loaded.config.controlToken === '' ? parts.madeUpToken() : ''
-    },
-    get mode() {
-      return modes.current().mode
-    },
-    get modes() {
-      return modes.current().modes
-    },
-    get loaded() {
-      return current().loaded
-    },
-    get textFiles() {
-      return assemblies.completed().files
-    },
-  }
-}

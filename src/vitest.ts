@@ -14,7 +14,7 @@ expect.extend(matchers)
  * them, and stopped afterwards. A test fails if a request had no prepared answer.
  *
  * Each file has its own platform, so that files can run at the same time. Tests that run at the same time in one file
- * (`test.concurrent`) share one: give each a `platform.scope(name)`, and `reset: false` to this.
+ * (`test.concurrent`) share one: give each its own `platform.scope(name)`, and set `reset: false`.
  *
  * ```ts
  * import { expect, test } from 'vitest'

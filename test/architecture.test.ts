@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { type Source, violations, weightOf } from './architecture.js'
+import { type Source, unusedPlaces, violations, weightOf } from './architecture.js'
 
 const root = path.join(import.meta.dirname, '..')
 
@@ -28,6 +28,7 @@ test('the source follows the rules', () => {
   const tree = realTree()
   expect(tree.map(({ file }) => file)).toContain('platform.ts')
   expect(violations(tree, Object.keys(dependencies))).toEqual([])
+  expect(unusedPlaces(tree)).toEqual([])
   expect(weightOf(tree)).toEqual([])
 })
 
@@ -119,6 +120,14 @@ test('a dependency that nothing uses is reported', () => {
   ])
 })
 
+test('a place that may import a package, but does not, is reported', () => {
+  const sources = [{ file: 'keys/a.ts', text: "/** Planted. */\nimport 'jose'" }]
+  expect(unusedPlaces(sources, { jose: ['keys/', 'supabase/tokens.ts'], pg: ['state/'] })).toEqual([
+    'supabase/tokens.ts may import jose, but does not.',
+    'state/ may import pg, but does not.',
+  ])
+})
+
 test('an import that bypasses the index of the replies is reported', () => {
   const text = "import { rulesSchema } from '../replies/rules.js'\nimport { createReplies } from '../replies/index.js'"
   expect(planted({ 'platform-api/chat.ts': text })).toEqual([
@@ -173,6 +182,13 @@ test('a file in core that only one folder uses is reported', () => {
   const files = { 'core/words.ts': '', 'http/send.ts': "import '../core/words.js'" }
   expect(weighed(files)).toEqual(['core/words.ts is used by http alone.'])
   expect(weighed({ ...files, 'auth/a.ts': "import type {} from '../core/words.js'" })).toEqual([])
+  expect(weighed({ 'core/words.ts': '' })).toEqual(['core/words.ts is used by no folder.'])
+})
+
+test('platform.ts and its folder count as one user of core', () => {
+  const text = "import type {} from '../core/words.js'"
+  const files = { 'core/words.ts': '', 'platform.ts': text.replace('..', '.'), 'platform/app.ts': text }
+  expect(weighed(files)).toEqual(['core/words.ts is used by platform alone.'])
 })
 
 test('a sixteenth file in core is reported', () => {
@@ -193,4 +209,14 @@ test('a short file that only its neighbour imports is reported, unless its comme
   expect(weighed({ ...files, 'http/body.ts': '\n'.repeat(40).replaceAll('\n', 'work()\n') })).toEqual([])
   expect(weighed({ ...files, 'auth/a.ts': "import '../http/body.js'" })).toEqual([])
   expect(weighed(files, 'Reads bodies. A separate file: it is loaded by itself.')).toEqual([])
+})
+
+test('a function of more than 60 lines is reported, unless the comment above it says why', () => {
+  const functionOf = (lines: number) => `function all() {\n${'  work()\n'.repeat(lines - 2)}}`
+  expect(weighed({ 'http/send.ts': functionOf(60) })).toEqual([])
+  const sentence = 'http/send.ts:2 is a function of 61 lines; say above it "Long because …", or split it.'
+  expect(weighed({ 'http/send.ts': functionOf(61) })).toEqual([sentence])
+  expect(weighed({ 'http/send.ts': `export const send = {\n  a: ${functionOf(61)}\n}` })).toHaveLength(1)
+  const reason = '/** Sends. Long because each line is one step of the same list. */'
+  expect(weighed({ 'http/send.ts': `${reason}\n${functionOf(61)}` })).toEqual([])
 })

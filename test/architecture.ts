@@ -54,7 +54,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['page/playground/settings.ts', 'check/json-places.ts'],
   '@supabase/auth-js': ['page/session/auth-client.ts', 'cli/login.ts'],
   // The state: one query builder, and the two databases.
-  'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/', 'keys/', 'faults/'],
+  'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/seeds.ts'],
   kysely: ['state/'],
   libsql: ['state/sqlite.ts'],
   pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],
@@ -121,6 +121,20 @@ export function violations(sources: readonly Source[], dependencies: readonly st
     ...unused(dependencies, imports),
   ]
 }
+
+/** Places in `importersOf` that do not import their package, as one sentence each. */
+export function unusedPlaces(sources: readonly Source[], allowed = importersOf): readonly string[] {
+  const imports = sources.flatMap(importsOf)
+  return Object.entries(allowed).flatMap(([name, places]) => {
+    const files = imports.filter(imported => packageOf(imported.name) === name).map(({ file }) => file)
+    return places
+      .filter(place => !files.some(file => isInPlace(file, place)))
+      .map(place => `${place} may import ${name}, but does not.`)
+  })
+}
+
+/** Whether a file is this one, or is in this folder. */
+const isInPlace = (file: string, place: string) => (place.endsWith('/') ? file.startsWith(place) : file === place)
 
 interface Node {
   readonly type: string
@@ -211,7 +225,7 @@ function packageRule({ file, name }: Import): readonly string[] {
   if (isOurs(name) || (name.startsWith('node:') && isBuiltin(name))) return []
   const allowed = importersOf[packageOf(name)]
   if (!allowed) return [`${file} imports ${name}, which no file may import.`]
-  if (allowed.some(place => (place.endsWith('/') ? file.startsWith(place) : file === place))) return []
+  if (allowed.some(place => isInPlace(file, place))) return []
   return [`${file} imports ${name}, which only ${allowed.join(', ')} may import.`]
 }
 
@@ -270,6 +284,7 @@ export function weightOf(sources: readonly Source[]): readonly string[] {
     ...crowdedCore(sources),
     ...sources.flatMap(({ file }) => ofOneFolder(file, whoImports(file))),
     ...sources.flatMap(source => crumb(source, whoImports(source.file))),
+    ...sources.flatMap(longFunctions),
   ]
 }
 
@@ -300,9 +315,11 @@ function crowdedCore(sources: readonly Source[]): readonly string[] {
 
 /** A file in core/ is for several folders. */
 function ofOneFolder(file: string, importers: readonly string[]): readonly string[] {
-  const folders = new Set(importers.map(part).filter(folder => folder !== 'core'))
-  if (part(file) !== 'core' || folders.size !== 1) return []
-  return [`${file} is used by ${[...folders][0]} alone.`]
+  // A file beside its folder, such as platform.ts, counts as a part of it.
+  const users = importers.map(importer => sameFloor[part(importer)] ?? part(importer))
+  const folders = [...new Set(users)].filter(folder => folder !== 'core')
+  if (part(file) !== 'core' || folders.length > 1) return []
+  return [folders.length === 0 ? `${file} is used by no folder.` : `${file} is used by ${folders[0]} alone.`]
 }
 
 function crumb(source: Source, importers: readonly string[]): readonly string[] {
@@ -314,4 +331,37 @@ function crumb(source: Source, importers: readonly string[]): readonly string[] 
   return [
     `${file} is short, and only ${only} imports it. Merge them, or let its first comment say why it is a separate file.`,
   ]
+}
+
+/** Longer functions do not fit on a screen. */
+const MOST_LINES = 60
+
+/** What the comment directly above a longer function says. */
+const longReason = /\blong because\b/i
+
+function longFunctions(source: Source): readonly string[] {
+  const { file, text } = source
+  const { program, comments } = parsed(source)
+  const lineAt = (position: number) => text.slice(0, position).split('\n').length
+  const reasons = comments.filter(({ value }) => longReason.test(value)).map(({ end }) => lineAt(end))
+  return functionsIn(program.body).flatMap(({ start, end }) => {
+    const [first, last] = [lineAt(start), lineAt(end)]
+    const lines = last - first + 1
+    if (lines <= MOST_LINES || reasons.includes(first - 1)) return []
+    return [`${file}:${first} is a function of ${lines} lines; say above it "Long because …", or split it.`]
+  })
+}
+
+interface FunctionNode {
+  readonly start: number
+  readonly end: number
+}
+
+/** All functions in a tree, also those inside of others. */
+function functionsIn(node: unknown): readonly FunctionNode[] {
+  if (Array.isArray(node)) return node.flatMap(functionsIn)
+  if (typeof node !== 'object' || node === null) return []
+  const { type } = node as Node
+  const isFunction = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type)
+  return [...(isFunction ? [node as unknown as FunctionNode] : []), ...Object.values(node).flatMap(functionsIn)]
 }

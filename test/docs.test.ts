@@ -218,6 +218,14 @@ test('the troubleshooting page explains each error code exactly once', () => {
   expect(gone).toEqual([])
 })
 
+test("the log's advice is about error codes that exist", () => {
+  const [, table = ''] = page('src/cli/advice.ts').split(/^const onCode = new Map/m)
+  const advised = [...table.matchAll(/^ +\[?\n? *'([a-z_]+)',/gm)].map(([, code]) => code)
+  const errors = page('src/core/errors.ts') + page('src/supabase/errors.ts')
+  expect(advised.length).toBeGreaterThan(30)
+  expect(advised.filter(code => !errors.includes(`'${code}'`))).toEqual([])
+})
+
 test('the troubleshooting page quotes error messages as they are in the code', () => {
   const written = sources()
     .replace(/\$\{[^}]*\}/g, '…')

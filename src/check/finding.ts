@@ -7,8 +7,15 @@ export const severities = ['info', 'warning', 'critical'] as const
 /** `critical` breaks clients, `warning` may, and `info` is worth knowing. */
 export type Severity = (typeof severities)[number]
 
+/** Whether platform-api.md says so, or only other platforms do and Standin has decided it. */
+const contractSources = ['documented', 'decided'] as const
+
+/** What a finding deviates from: the contract, an OpenAPI document, a recording, or the answer of another target. */
+export type FindingSource = (typeof contractSources)[number] | 'openapi' | 'recording' | 'stand-in'
+
 export interface Finding {
   readonly severity: Severity
+  readonly source: FindingSource
   /**
    * The field, such as `choices[0].message`; empty for the whole answer; a name such as `status` or `content-type` for
    * things outside of the body.
@@ -26,8 +33,7 @@ export const violation = Object.assign(
     path: text,
     sentence: text,
     severity: word(severities),
-    /** Whether platform-api.md says so, or only other platforms do and Standin has decided it. */
-    source: word(['documented', 'decided']),
+    source: word(contractSources),
     /** The section of platform-api.md. */
     section: v.exactOptional(text),
   }),

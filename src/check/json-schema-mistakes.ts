@@ -1,5 +1,5 @@
 /** Explains in sentences why a value does not fit a JSON Schema. */
-import { type Mistake, mustBe, oneOf, type Path, pathInWords, valueInWords } from './check.js'
+import { type CheckOptions, type Mistake, mustBe, oneOf, type Path, pathInWords, valueInWords } from './check.js'
 import type { SchemaObject } from './json-schema-form.js'
 import { didYouMean } from './suggest.js'
 
@@ -18,14 +18,17 @@ const containers = new Set(
   prefixItems items additionalItems unevaluatedItems`.split(/\s+/),
 )
 
-export function mistakesIn(mismatches: readonly SchemaMismatch[], whole: string): readonly Mistake[] {
+/** How sentences name the whole value, and which values they must not quote. */
+type Wording = Required<Pick<CheckOptions, 'whole' | 'secret'>>
+
+export function mistakesIn(mismatches: readonly SchemaMismatch[], wording: Wording): readonly Mistake[] {
   const mistakes: Mistake[] = []
   for (let i = 0; i < mismatches.length; ) {
     const mismatch = mismatches[i++] as SchemaMismatch
     const from = i
     if (containers.has(mismatch.keyword)) continue
     while (mismatches[i]?.location.startsWith(`${mismatch.location}/`)) i++
-    mistakes.push(...mistakesOf(mismatch, mismatches.slice(from, i), mismatches[from - 2], whole))
+    mistakes.push(...mistakesOf(mismatch, mismatches.slice(from, i), mismatches[from - 2], wording))
   }
   return mistakes.filter(({ sentence }, i) => mistakes.findIndex(other => other.sentence === sentence) === i)
 }
@@ -34,12 +37,12 @@ function mistakesOf(
   mismatch: SchemaMismatch,
   inside: readonly SchemaMismatch[],
   around: SchemaMismatch | undefined,
-  whole: string,
+  wording: Wording,
 ): readonly Mistake[] {
   const { keyword, schema, path, value } = mismatch
   const at = (path: Path, predicate: string): Mistake => ({
     path,
-    sentence: `${pathInWords(path) || whole} ${predicate}`,
+    sentence: `${pathInWords(path) || wording.whole} ${predicate}`,
   })
   if (keyword === 'false') return [at(path, `is not known here.${suggestion(path, around?.schema)}`)]
   if (keyword === 'required') return missing(schema.required, value).map(key => at([...path, key], 'is missing.'))
@@ -49,8 +52,9 @@ function mistakesOf(
       .flatMap(([key, keys]) =>
         missing(keys, value).map(other => at([...path, other], `is missing, but required if ${key} is present.`)),
       )
-  if (keyword === 'anyOf' || keyword === 'oneOf') return mistakesOfForms(mismatch, inside, whole)
-  return [at(path, `${expectations[keyword]?.(schema, value) ?? `does not fit ${keyword} of its schema`}.`)]
+  if (keyword === 'anyOf' || keyword === 'oneOf') return mistakesOfForms(mismatch, inside, wording)
+  const [predicate, found] = expectations[keyword]?.(schema, value) ?? [`does not fit ${keyword} of its schema`]
+  return [at(path, found === undefined || wording.secret(path) ? `${predicate}.` : `${predicate}, not ${found}.`)]
 }
 
 const has = (value: unknown, key: string) => typeof value === 'object' && value !== null && Object.hasOwn(value, key)
@@ -78,23 +82,23 @@ function formsOf(
 function mistakesOfForms(
   mismatch: SchemaMismatch,
   inside: readonly SchemaMismatch[],
-  whole: string,
+  wording: Wording,
 ): readonly Mistake[] {
   const { path, value } = mismatch
   const forms = formsOf(mismatch, inside)
   const { length: count } = mismatch.schema[mismatch.keyword as 'anyOf' | 'oneOf'] ?? []
-  const at = (predicate: string) => [{ path, sentence: `${pathInWords(path) || whole} ${predicate}` }]
+  const at = (predicate: string) => [{ path, sentence: `${pathInWords(path) || wording.whole} ${predicate}` }]
   if (forms.length < count) return at(`fits more than one of the ${count} forms that its schema allows.`)
   // The intended form probably has the right constants, such as a `kind`, and its mistakes deepest in the value.
   const depthOf = (form: readonly SchemaMismatch[]) => Math.max(...form.map(one => one.path.length))
   const wrongTags = (form: readonly SchemaMismatch[]) => form.filter(one => isTag(one, path)).length
   const [best = [], ...others] = forms.toSorted((a, b) => wrongTags(a) - wrongTags(b) || depthOf(b) - depthOf(a))
   const isIntended = others.every(form => wrongTags(form) > wrongTags(best))
-  if (isIntended || depthOf(best) > path.length) return mistakesIn(best, whole)
+  if (isIntended || depthOf(best) > path.length) return mistakesIn(best, wording)
   const types = inside.every(({ keyword }) => keyword === 'type')
     ? inside.flatMap(({ schema }) => schema.type ?? [])
     : []
-  if (types.length > 0) return at(`${mustBe(typesInWords(types), value)}.`)
+  if (types.length > 0) return at(`${mustBe(typesInWords(types), ...(wording.secret(path) ? [] : [value]))}.`)
   return at(`fits none of the ${count} forms that its schema allows.`)
 }
 
@@ -121,30 +125,37 @@ const counted = (count: number | undefined, what: string) => `${count} ${what}${
 
 const listed = (values: readonly unknown[] = []) => values.map(value => JSON.stringify(value))
 
-/** The rest of a sentence that begins with the value, by the keyword that it does not fit. */
-const expectations: Readonly<Record<string, (schema: SchemaObject, value: unknown) => string>> = {
-  type: ({ type = [] }, value) => mustBe(typesInWords(type), value),
-  const: schema => mustBe(JSON.stringify(schema.const)),
-  enum: (schema, value) => mustBe(oneOf(listed(schema.enum)), value),
-  not: () => 'is a value that its schema excludes',
-  minProperties: ({ minProperties }, value) => `must have at least ${fields(minProperties)}, not ${size(value)}`,
-  maxProperties: ({ maxProperties }, value) => `must have at most ${fields(maxProperties)}, not ${size(value)}`,
-  propertyNames: () => 'has a field with a name that its schema does not allow',
-  minItems: ({ minItems }, value) => `must have at least ${counted(minItems, 'item')}, not ${size(value)}`,
-  maxItems: ({ maxItems }, value) => `must have at most ${counted(maxItems, 'item')}, not ${size(value)}`,
-  uniqueItems: () => 'must not have two equal items',
-  contains: () => 'has none of the items that its schema asks for',
-  minContains: () => 'has too few of the items that its schema asks for',
-  maxContains: () => 'has too many of the items that its schema limits',
-  minimum: ({ minimum }, value) => mustBe(`at least ${minimum}`, value),
-  maximum: ({ maximum }, value) => mustBe(`at most ${maximum}`, value),
-  exclusiveMinimum: ({ exclusiveMinimum }, value) => mustBe(`more than ${exclusiveMinimum}`, value),
-  exclusiveMaximum: ({ exclusiveMaximum }, value) => mustBe(`less than ${exclusiveMaximum}`, value),
-  multipleOf: ({ multipleOf }, value) => mustBe(`a multiple of ${multipleOf}`, value),
-  minLength: ({ minLength }, value) => `must have at least ${counted(minLength, 'character')}, not ${size(value)}`,
-  maxLength: ({ maxLength }, value) => `must have at most ${counted(maxLength, 'character')}, not ${size(value)}`,
-  pattern: ({ pattern }, value) => `must match /${pattern}/, not ${valueInWords(value)}`,
-  format: ({ format }, value) => mustBe(`a string of the format ${format}`, value),
+/** The rest of a sentence about a value, and in words what was found instead. */
+type Expectation = readonly [predicate: string, found?: string]
+
+const expected = (expectation: string, value: unknown): Expectation => [mustBe(expectation), valueInWords(value)]
+
+const expectedSize = (bounds: string, value: unknown): Expectation => [`must have ${bounds}`, String(size(value))]
+
+/** By the keyword that the value does not fit. */
+const expectations: Readonly<Record<string, (schema: SchemaObject, value: unknown) => Expectation>> = {
+  type: ({ type = [] }, value) => expected(typesInWords(type), value),
+  const: schema => [mustBe(JSON.stringify(schema.const))],
+  enum: (schema, value) => expected(oneOf(listed(schema.enum)), value),
+  not: () => ['is a value that its schema excludes'],
+  minProperties: ({ minProperties }, value) => expectedSize(`at least ${fields(minProperties)}`, value),
+  maxProperties: ({ maxProperties }, value) => expectedSize(`at most ${fields(maxProperties)}`, value),
+  propertyNames: () => ['has a field with a name that its schema does not allow'],
+  minItems: ({ minItems }, value) => expectedSize(`at least ${counted(minItems, 'item')}`, value),
+  maxItems: ({ maxItems }, value) => expectedSize(`at most ${counted(maxItems, 'item')}`, value),
+  uniqueItems: () => ['must not have two equal items'],
+  contains: () => ['has none of the items that its schema asks for'],
+  minContains: () => ['has too few of the items that its schema asks for'],
+  maxContains: () => ['has too many of the items that its schema limits'],
+  minimum: ({ minimum }, value) => expected(`at least ${minimum}`, value),
+  maximum: ({ maximum }, value) => expected(`at most ${maximum}`, value),
+  exclusiveMinimum: ({ exclusiveMinimum }, value) => expected(`more than ${exclusiveMinimum}`, value),
+  exclusiveMaximum: ({ exclusiveMaximum }, value) => expected(`less than ${exclusiveMaximum}`, value),
+  multipleOf: ({ multipleOf }, value) => expected(`a multiple of ${multipleOf}`, value),
+  minLength: ({ minLength }, value) => expectedSize(`at least ${counted(minLength, 'character')}`, value),
+  maxLength: ({ maxLength }, value) => expectedSize(`at most ${counted(maxLength, 'character')}`, value),
+  pattern: ({ pattern }, value) => [`must match /${pattern}/`, valueInWords(value)],
+  format: ({ format }, value) => expected(`a string of the format ${format}`, value),
 }
 
 const fields = (count: number | undefined) => counted(count, 'field')

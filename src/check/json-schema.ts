@@ -52,7 +52,7 @@ const run = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup, f
 /** Schemas are never changed, so each is prepared once. */
 const validators = new WeakMap<object, Validator>()
 
-export type Validator = (value: unknown, options?: Pick<CheckOptions, 'firstOnly' | 'whole'>) => readonly Mistake[]
+export type Validator = (value: unknown, options?: CheckOptions) => readonly Mistake[]
 
 /**
  * Returns a function that lists the mistakes of a value. Patterns and nested lists can take any amount of time, so
@@ -69,10 +69,10 @@ function createValidator(schema: unknown): Validator {
   const root = normalized(withoutUnsupported(schema))
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)
-  const check: Validator = (value, { firstOnly = false, whole = 'it' } = {}) => {
+  const check: Validator = (value, { firstOnly = false, whole = 'it', secret = () => false } = {}) => {
     const errors = run(value as JsonValue, root, lookup, firstOnly)
     if (errors.length === 0) return []
-    const mistakes = mistakesIn(mismatchesOf(errors, value, schemaAt), whole)
+    const mistakes = mistakesIn(mismatchesOf(errors, value, schemaAt), { whole, secret })
     return firstOnly ? mistakes.slice(0, 1) : mistakes
   }
   return (value, options) => {

@@ -73,7 +73,7 @@ const SHOWN = 3
 export function violatingText({ endpoint, method, status, violations }: EndpointViolations, colors: Colors): string {
   const findings = fromWorst(violations)
     .slice(0, SHOWN)
-    .map(({ severity, sentence, source }) => ({ severity, path: '', sentence: `${sentence} (${source})` }))
+    .map(finding => ({ ...finding, path: '', sentence: `${finding.sentence} (${finding.source})` }))
   const item: ReportItem = {
     ...{ outcome: 'broken', classname: 'contract', shown: 'always', rows: [] },
     names: [`${endpoint ?? method} ${status}`],

@@ -47,13 +47,13 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
   return {
     getMode: operation({
       at: 'GET /mode',
-      does: 'Returns where answers come from.',
+      does: 'Returns the current mode: where answers come from.',
       ...answersModes,
       run: () => switcher.current(),
     }),
     setMode: operation({
       at: 'PUT /mode',
-      does: 'Changes where answers come from, from the next request on.',
+      does: 'Changes the mode, from the next request on.',
       body: modeSwitch,
       ...answersModes,
       errors: { 409: 'The configuration lacks what the mode needs.' },
@@ -67,7 +67,7 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
     }),
     listModes: operation({
       at: 'GET /mode/choices',
-      does: 'Lists the modes, and the configured one.',
+      does: 'Lists the available modes, and the configured one.',
       returns: object({
         data: listOf(object({ mode: oneOf(modes), reason: maybe(text) })),
         configured: currentModes,

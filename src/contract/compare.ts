@@ -1,18 +1,31 @@
 /** Compares the shapes of two answers field by field, and rates each difference. */
-import type { Finding, Severity } from '../check/finding.js'
+import type { Finding, FindingSource, Severity } from '../check/finding.js'
 import type { AnswerShape, Field, Kind, Shape, StreamShape } from './shape.js'
 
 /**
- * Returns all differences. `name` is what sentences call the first answer. The bodies of a success and of an error are
+ * Returns all differences. `source` is where the first answer comes from. The bodies of a success and of an error are
  * not compared.
  */
-export function compare(recorded: AnswerShape, live: AnswerShape, name = 'recorded'): readonly Finding[] {
-  const findings = differences(recorded, live)
-  if (name === 'recorded') return findings
-  return findings.map(finding => ({ ...finding, sentence: finding.sentence.replace(/^recorded\b/, name) }))
+export function compare(
+  recorded: AnswerShape,
+  live: AnswerShape,
+  source: keyof typeof names = 'recording',
+): readonly Finding[] {
+  return differences(recorded, live).map(({ severity, path, rest }) => ({
+    ...{ severity, source, path, sentence: `${names[source]} ${rest}` },
+  }))
 }
 
-function differences(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
+/** What sentences call the first answer. */
+const names = { recording: 'recorded', 'stand-in': 'stand-in' } satisfies Partial<Record<FindingSource, string>>
+
+/** A finding whose sentence still lacks its beginning, the name of the first answer. */
+interface UnnamedFinding extends Omit<Finding, 'source' | 'sentence'> {
+  /** The rest of the sentence: `200, live 404`. */
+  readonly rest: string
+}
+
+function differences(recorded: AnswerShape, live: AnswerShape): readonly UnnamedFinding[] {
   const status = compareStatus(recorded.status, live.status)
   if (classOf(recorded.status) !== classOf(live.status)) return status
   return [
@@ -25,9 +38,9 @@ function differences(recorded: AnswerShape, live: AnswerShape): readonly Finding
 
 const classOf = (status: number) => Math.floor(status / 100)
 
-function compareStatus(recorded: number, live: number): readonly Finding[] {
+function compareStatus(recorded: number, live: number): readonly UnnamedFinding[] {
   if (recorded === live) return []
-  return [finding(severityOfStatus(recorded, live), 'status', `recorded ${recorded}, live ${live}`)]
+  return [finding(severityOfStatus(recorded, live), 'status', `${recorded}, live ${live}`)]
 }
 
 function severityOfStatus(recorded: number, live: number): Severity {
@@ -37,32 +50,32 @@ function severityOfStatus(recorded: number, live: number): Severity {
   return wasTemporary && live < 400 ? 'warning' : 'critical'
 }
 
-function compareHeaders(recorded: readonly string[], live: readonly string[]): readonly Finding[] {
+function compareHeaders(recorded: readonly string[], live: readonly string[]): readonly UnnamedFinding[] {
   const [removed, added] = [without(recorded, live), without(live, recorded)]
   return [
-    ...removed.map(name => finding('warning', name, 'recorded with this header, live without it')),
-    ...added.map(name => finding('info', name, 'recorded without this header, live with it')),
+    ...removed.map(name => finding('warning', name, 'with this header, live without it')),
+    ...added.map(name => finding('info', name, 'without this header, live with it')),
   ]
 }
 
-function compareTypes(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
+function compareTypes(recorded: AnswerShape, live: AnswerShape): readonly UnnamedFinding[] {
   if (recorded.contentType === live.contentType) return []
-  const sentence = `recorded ${recorded.contentType || 'none'}, live ${live.contentType || 'none'}`
+  const sentence = `${recorded.contentType || 'none'}, live ${live.contentType || 'none'}`
   return [finding('critical', 'content-type', sentence)]
 }
 
-function compareBodies(recorded: AnswerShape['body'], live: AnswerShape['body']): readonly Finding[] {
+function compareBodies(recorded: AnswerShape['body'], live: AnswerShape['body']): readonly UnnamedFinding[] {
   if (recorded.kind === 'JSON' && live.kind === 'JSON') return compareShapes(recorded.shape, live.shape)
   if (recorded.kind === 'stream' && live.kind === 'stream') return compareStreams(recorded, live)
   if (recorded.kind === live.kind) return []
-  return [finding('critical', '', `recorded ${named(recorded)}, live ${named(live)}`)]
+  return [finding('critical', '', `${named(recorded)}, live ${named(live)}`)]
 }
 
 const named = ({ kind }: AnswerShape['body']) =>
   kind === 'stream' ? 'a stream' : kind === 'JSON' ? 'JSON as a whole' : kind
 
 /** The path of the whole value is empty. */
-export function compareShapes(recorded: Shape, live: Shape, path = ''): readonly Finding[] {
+export function compareShapes(recorded: Shape, live: Shape, path = ''): readonly UnnamedFinding[] {
   return [
     ...compareKinds(recorded, live, path),
     ...compareWords(recorded, live, path),
@@ -71,15 +84,15 @@ export function compareShapes(recorded: Shape, live: Shape, path = ''): readonly
   ]
 }
 
-const finding = (severity: Severity, path: string, sentence: string): Finding => ({
+const finding = (severity: Severity, path: string, rest: string): UnnamedFinding => ({
   severity,
   path: path === '' ? 'body' : path,
-  sentence,
+  rest,
 })
 
-function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: string): readonly Finding[] {
+function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: string): readonly UnnamedFinding[] {
   const severity = severityOfKinds(recorded, live)
-  return severity ? [finding(severity, path, `recorded ${listed(recorded)}, live ${listed(live)}`)] : []
+  return severity ? [finding(severity, path, `${listed(recorded)}, live ${listed(live)}`)] : []
 }
 
 /** `undefined` if the kinds are the same. */
@@ -100,16 +113,20 @@ const isOnlyNull = (kinds: readonly Kind[]) => kinds.length === 1 && kinds[0] ==
 // These depend on what the model generates, and vary from one answer to the next.
 const endings = new Set(['stop', 'length'])
 
-function compareWords({ words: recorded = [] }: Shape, { words: live = [] }: Shape, path: string): readonly Finding[] {
+function compareWords(
+  { words: recorded = [] }: Shape,
+  { words: live = [] }: Shape,
+  path: string,
+): readonly UnnamedFinding[] {
   if (recorded.length === 0 || live.length === 0) return []
   const [removed, added] = [without(recorded, live), without(live, recorded)]
   if (removed.length === 0 && added.length === 0) return []
   const isEnding = path.endsWith('finish_reason') && [...removed, ...added].every(word => endings.has(word))
   const severity = added.length === 0 || isEnding ? 'info' : 'critical'
-  return [finding(severity, path, `recorded ${listed(recorded)}, live ${listed(live)}`)]
+  return [finding(severity, path, `${listed(recorded)}, live ${listed(live)}`)]
 }
 
-function compareFields(recorded: Shape, live: Shape, path: string): readonly Finding[] {
+function compareFields(recorded: Shape, live: Shape, path: string): readonly UnnamedFinding[] {
   // If one of them has no object, compareKinds has reported that.
   if (!recorded.kinds.includes('object') || !live.kinds.includes('object')) return []
   const [recordedFields, liveFields] = [byName(recorded), byName(live)]
@@ -124,23 +141,23 @@ function compareFields(recorded: Shape, live: Shape, path: string): readonly Fin
 
 const byName = ({ fields = [] }: Shape) => new Map(fields.map(field => [field.name, field]))
 
-function compareField(recorded: Field, live: Field | undefined, path: string): readonly Finding[] {
+function compareField(recorded: Field, live: Field | undefined, path: string): readonly UnnamedFinding[] {
   const recordedKinds = listed(recorded.shape.kinds)
-  if (!live) return [finding('critical', path, `recorded ${recordedKinds}, live nothing`)]
+  if (!live) return [finding('critical', path, `${recordedKinds}, live nothing`)]
   const inside = compareShapes(recorded.shape, live.shape, path)
   if (recorded.optional || !live.optional) return inside
-  return [finding('info', path, 'recorded always present, live sometimes missing'), ...inside]
+  return [finding('info', path, 'always present, live sometimes missing'), ...inside]
 }
 
 /** An `error` field that did not exist before is not just an addition. */
-function newField({ name, shape }: Field, path: string): Finding {
+function newField({ name, shape }: Field, path: string): UnnamedFinding {
   const isError = name === 'error' && !isOnlyNull(shape.kinds)
-  return finding(isError ? 'critical' : 'warning', path, `recorded nothing, live ${listed(shape.kinds)}`)
+  return finding(isError ? 'critical' : 'warning', path, `nothing, live ${listed(shape.kinds)}`)
 }
 
-function compareItems(recorded: Shape, live: Shape, path: string): readonly Finding[] {
+function compareItems(recorded: Shape, live: Shape, path: string): readonly UnnamedFinding[] {
   if (!recorded.item || !live.kinds.includes('array')) return []
-  if (!live.item) return [finding('warning', `${path}[]`, 'recorded with items, live without')]
+  if (!live.item) return [finding('warning', `${path}[]`, 'with items, live without')]
   return compareShapes(recorded.item, live.item, `${path}[]`)
 }
 
@@ -154,8 +171,8 @@ function pathTo(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-function compareStreams(recorded: StreamShape, live: StreamShape): readonly Finding[] {
-  if (recorded.frame && !live.frame) return [finding('critical', '', 'recorded a stream with frames, live one without')]
+function compareStreams(recorded: StreamShape, live: StreamShape): readonly UnnamedFinding[] {
+  if (recorded.frame && !live.frame) return [finding('critical', '', 'a stream with frames, live one without')]
   const frames = recorded.frame && live.frame ? compareShapes(recorded.frame, live.frame) : []
   return [
     ...compareFinish(recorded, live, frames),
@@ -166,29 +183,33 @@ function compareStreams(recorded: StreamShape, live: StreamShape): readonly Find
 }
 
 /** A finish_reason that is null in all frames is critical, since clients wait for it. */
-function compareFinish(recorded: StreamShape, live: StreamShape, frames: readonly Finding[]): readonly Finding[] {
+function compareFinish(
+  recorded: StreamShape,
+  live: StreamShape,
+  frames: readonly UnnamedFinding[],
+): readonly UnnamedFinding[] {
   const isLost = recorded.parts.includes('finish') && !live.parts.includes('finish')
   if (!isLost) return frames
   return frames.map(found => (found.path.endsWith('finish_reason') ? { ...found, severity: 'critical' } : found))
 }
 
 /** A model may call tools instead of sending content, but with neither the client has no answer. */
-function compareContent({ parts: recorded }: StreamShape, { parts: live }: StreamShape): readonly Finding[] {
+function compareContent({ parts: recorded }: StreamShape, { parts: live }: StreamShape): readonly UnnamedFinding[] {
   if (!recorded.includes('content') || live.includes('content') || live.includes('tool calls')) return []
-  return [finding('critical', 'choices[].delta.content', 'recorded with content, live without')]
+  return [finding('critical', 'choices[].delta.content', 'with content, live without')]
 }
 
 /** Compares only the parts that both have. Missing parts show in the frames. */
-function compareOrder(recorded: StreamShape, live: StreamShape): readonly Finding[] {
+function compareOrder(recorded: StreamShape, live: StreamShape): readonly UnnamedFinding[] {
   const recordedOrder = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
   const liveOrder = live.parts.filter(part => recorded.parts.includes(part)).join(', ')
   if (recordedOrder === liveOrder) return []
-  return [finding('info', 'order', `recorded ${recordedOrder}; live ${liveOrder}`)]
+  return [finding('info', 'order', `${recordedOrder}; live ${liveOrder}`)]
 }
 
-function compareDone(recorded: StreamShape, live: StreamShape): readonly Finding[] {
+function compareDone(recorded: StreamShape, live: StreamShape): readonly UnnamedFinding[] {
   if (recorded.done === live.done) return []
   return recorded.done
-    ? [finding('critical', '[DONE]', 'recorded at the end of the stream, live missing')]
-    : [finding('warning', '[DONE]', 'recorded without it, live at the end of the stream')]
+    ? [finding('critical', '[DONE]', 'at the end of the stream, live missing')]
+    : [finding('warning', '[DONE]', 'without it, live at the end of the stream')]
 }

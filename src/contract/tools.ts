@@ -29,7 +29,9 @@ function toolsIn(body: Buffer): ReadonlyMap<string, JsonObject> | undefined {
 const fieldIn = (value: unknown, name: string) =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
-const finding = (severity: Severity, path: string, sentence: string): Finding => ({ severity, path, sentence })
+const finding = (severity: Severity, path: string, sentence: string): Finding => ({
+  ...{ severity, source: 'recording', path, sentence },
+})
 
 function compareTool(before: JsonObject, now: JsonObject, path: string): readonly Finding[] {
   return [

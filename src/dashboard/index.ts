@@ -1,4 +1,4 @@
-/** The user dashboard at /dashboard: its page, and the REST API that the page and scripts use. */
+/** The dashboard at /dashboard: its page, and the REST API for the page and for scripts. */
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import path from 'node:path'
@@ -15,14 +15,14 @@ type DashboardParts = DashboardApiParts & { readonly identify: Identify }
 
 export function createDashboard(parts: DashboardParts): Router {
   const router = Router()
-  router.use(protect)
-  router.use('/api', createOperationsRouter(dashboardOperations(parts), admitting(parts)))
+  router.use(setSecurityHeaders)
+  router.use('/api', createOperationsRouter(dashboardOperations(parts), createAdmit(parts)))
   router.use(createPageFiles(parts.config))
-  router.use(unreadablePath)
+  router.use(throwForMalformedPath)
   return router
 }
 
-const admitting =
+const createAdmit =
   ({ identify }: DashboardParts): Admit =>
   async ({ method, originalUrl, headers: { authorization } }, access) => {
     if (access !== 'user') return undefined
@@ -33,8 +33,8 @@ const admitting =
     throw wrongKind(caller.kind, ['user'], `${method} ${originalUrl.split('?', 1)[0]}`)
   }
 
-/** Content types are not guessed, nothing is cached or shown to other pages, and no other page may load or frame this one. */
-function protect(_request: Request, response: Response, next: NextFunction): void {
+/** Prevents guessing of content types, caching, referrers, and that other sites load or frame the page. */
+function setSecurityHeaders(_request: Request, response: Response, next: NextFunction): void {
   response.set({
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
     'cross-origin-resource-policy': 'same-origin',
@@ -45,28 +45,28 @@ function protect(_request: Request, response: Response, next: NextFunction): voi
   next()
 }
 
-/** Malformed paths are treated as unknown. Four parameters are how express knows an error handler. */
-function unreadablePath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
+/** Treats malformed paths as unknown. Express recognizes an error handler by its four parameters. */
+function throwForMalformedPath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
   throw error instanceof URIError ? notFound() : error
 }
 
-/** The same two steps up from src/dashboard as from dist/chunks, where the build puts this file. */
-// Not import.meta.dirname: jest 29 has none.
+/** The path is the same from src/dashboard as from dist/chunks, where the build puts this file. */
+// Not import.meta.dirname, which jest 29 does not have.
 const folder = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
 
-/** Serves the page and what it loads, as the build left them. `config` is asked each time, since a reload may change it. */
+/** Serves the built page and its assets. Calls `config` for each request, because a reload may change it. */
 function createPageFiles(config: DashboardParts['config']): Router {
   const router = Router()
   const paths = Object.values(routes).map(route => route.slice(DASHBOARD.length) || '/')
   const sendPage = async (request: Request, response: Response, status = 200) => {
-    const gzip = takesGzip(request)
+    const gzip = acceptsGzip(request)
     const html = await readFile(path.join(folder, gzip ? 'index.html.gz' : 'index.html')).catch(() => {
       throw pageNotBuilt()
     })
     if (gzip) response.set('content-encoding', 'gzip')
     response
       .status(status)
-      .set('content-security-policy', policy(await config()))
+      .set('content-security-policy', contentSecurityPolicy(await config()))
       .vary('accept-encoding')
       .type('html')
       .send(html)
@@ -77,24 +77,28 @@ function createPageFiles(config: DashboardParts['config']): Router {
     .all(({ method }) => {
       throw methodNotAllowed(method, ['GET', 'HEAD'])
     })
-  router.use('/assets', toCompressed, express.static(path.join(folder, 'assets'), { index: false, setHeaders }))
-  // A person gets a page with a way back, a script the documented error.
+  router.use(
+    '/assets',
+    useCompressed,
+    express.static(path.join(folder, 'assets'), { index: false, setHeaders: setAssetHeaders }),
+  )
+  // Browsers get a page with links, scripts the documented error.
   router.get(/^/, (request, response, next) =>
     request.accepts(['json', 'html']) === 'html' ? sendPage(request, response, 404) : next(),
   )
   return router
 }
 
-const takesGzip = (request: Request) => request.acceptsEncodings('gzip', 'identity') === 'gzip'
+const acceptsGzip = (request: Request) => request.acceptsEncodings('gzip', 'identity') === 'gzip'
 
-/** The build leaves a compressed copy beside each file. */
-function toCompressed(request: Request, _response: Response, next: NextFunction): void {
-  if (takesGzip(request)) request.url = request.url.replace(/\.(?:js|css)(?=$|\?)/, '$&.gz')
+/** Serves the compressed copy that the build puts beside each file. */
+function useCompressed(request: Request, _response: Response, next: NextFunction): void {
+  if (acceptsGzip(request)) request.url = request.url.replace(/\.(?:js|css)(?=$|\?)/, '$&.gz')
   next()
 }
 
-/** The names of what the page loads change with what is in it. */
-function setHeaders(response: ServerResponse, file: string): void {
+/** Assets can be cached forever, because their names change with their content. */
+function setAssetHeaders(response: ServerResponse, file: string): void {
   response.setHeader('cache-control', 'public, max-age=31536000, immutable')
   response.setHeader('vary', 'accept-encoding')
   if (!file.endsWith('.gz')) return
@@ -105,8 +109,8 @@ function setHeaders(response: ServerResponse, file: string): void {
   )
 }
 
-/** Nothing runs, loads or connects but what is ours; an auth backend elsewhere is let in by its origin. */
-function policy({ url, auth_url }: ConfigJson): string {
+/** Allows only scripts, styles and connections of this origin, and connections to the auth backend if it has another one. */
+function contentSecurityPolicy({ url, auth_url }: ConfigJson): string {
   const { origin } = new URL(auth_url)
   return [
     "default-src 'none'",

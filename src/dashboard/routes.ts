@@ -1,6 +1,6 @@
-/** The page's own addresses, for the page itself and for the server that answers a reload there. */
+/** The addresses of the page's views, for the page and for the server, which serves the page at each. */
 
-/** Each view of the page with its address. */
+/** The address of each view. */
 export const routes = {
   connect: '/dashboard',
   requests: '/dashboard/requests',
@@ -21,10 +21,10 @@ export const routes = {
 
 export type View = keyof typeof routes
 
-/** The address that opens the playground with the request of an exchange, ready to be changed and sent. */
+/** The address that opens the playground with the request of an exchange. */
 export const playgroundWith = (exchange: string) => `${routes.playground}?${new URLSearchParams({ exchange })}`
 
-/** The address that shows a rule. Its place may have changed since it answered, so it is also known by its title. */
+/** The address that shows a rule. It has the title too, because the place of the rule may have changed since it answered. */
 export const ruleAt = ({ title, place }: { readonly title: string; readonly place: string }) =>
   `${routes.replies}?${new URLSearchParams({ rule: title, at: place })}`
 
@@ -38,7 +38,7 @@ export const toolAt = (tool: { readonly server: string; readonly tool: string })
 /** The address that shows a recording. */
 export const recordingAt = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`
 
-/** The view at an address; `undefined` where there is none. */
+/** The view at an address; `undefined` if there is none. */
 export function viewAt(path: string): View | undefined {
   const plain = path.replace(/\/$/, '')
   return (Object.keys(routes) as View[]).find(view => routes[view] === plain)

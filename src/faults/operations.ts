@@ -22,7 +22,7 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     does: 'Lists the faults that wait for requests, in order.',
     query: scopeQuery,
     returns: dataOf(waitingFault),
-    answer: 'The faults; `times` is the number of requests that each will still hit.',
+    answer: 'The faults; `times` is the number of requests that each still applies to.',
     run: ({ scope }) => ({ data: faults.waiting(scope) }),
   }),
   addFault: operation({
@@ -42,13 +42,13 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     at: 'DELETE /faults',
     does: 'Removes all waiting faults.',
     query: scopeQuery,
-    answer: 'None waits.',
+    answer: 'The faults are removed.',
     run: ({ scope }) => faults.clear(scope),
   }),
   removeFault: operation({
     at: 'DELETE /faults/{id}',
     does: 'Removes one waiting fault.',
-    answer: 'The fault was removed.',
+    answer: 'The fault is removed.',
     run({ id }) {
       if (!faults.remove(id)) throw noSuchFault(id)
     },

@@ -22,7 +22,7 @@ import {
   PlatformError,
   unreadableRequest,
 } from '../core/errors.js'
-import { requireModestJson, stringifyExact } from '../core/json.js'
+import { jsonBody, requireModestJson, stringifyExact } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { readBody, requireJson } from './body.js'
 
@@ -140,7 +140,7 @@ const hasBody = ({ headers }: Request) =>
 
 function usual(body: Buffer): unknown {
   requireModestJson(body)
-  return JSON.parse(body.toString('utf8'))
+  return jsonBody(body)
 }
 
 async function parsed(body: Buffer, parse: (body: Buffer) => unknown): Promise<unknown> {

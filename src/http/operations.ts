@@ -91,19 +91,19 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
     does: 'Answers as soon as the platform is ready.',
     access: 'anyone',
     returns: object({ ready: v.literal(true), mode: oneOf(modes), url: text, version: text }),
-    answer: 'It is ready.',
+    answer: 'The platform is ready.',
     run: () => ({ ready: true as const, ...readiness() }),
   }),
   reset: operation({
     at: 'POST /reset',
-    does: 'Resets the platform. With a scope: its rules, what rules remember, its faults, replay positions and journal. Without one, also pace, limits, random faults, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
+    does: 'Resets the platform. With a scope, resets its rules and their state, its faults, replay positions and journal. Without one, also resets pace, limits, random faults, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
     query: scopeQuery,
     body: object({
       ...scopeQuery.entries,
       state: optional(yesOrNo, 'False to keep users, sessions, keys and messages.'),
     }),
     isBodyOptional: true,
-    answer: 'It is forgotten.',
+    answer: 'The platform is reset.',
     run: ({ body, scope }) => reset({ scope: body.scope ?? scope, state: body.state }),
   }),
 })

@@ -31,12 +31,12 @@ export const journalOperations = (parts: JournalParts) => ({
 const operationsOnAll = ({ reader }: JournalParts) => ({
   listExchanges: operation({
     at: 'GET /journal',
-    does: 'Lists the latest matching exchanges; with `follow` streams new ones, with `brief` returns each in short.',
+    does: 'Lists the latest matching exchanges. With `follow`, new ones are streamed; with `brief`, each is summarized.',
     query: journalQuery,
     headers: { 'Last-Event-ID': 'The id of the last event that the client has received; continues after it.' },
     returns: v.union([exchanges, briefs]),
     answer: pageAnswer,
-    streams: { answer: 'With `follow`: what comes, as events.', events: journalEvents },
+    streams: { answer: 'With `follow`: new exchanges as events.', events: journalEvents },
     run({ query: { follow = false, brief = false, limit, ...filter }, headers }) {
       if (!follow) return reader.page(filter, limit ?? PAGE, brief ? 'brief' : 'usual')
       return reader.follow(filter, { limit, isBrief: brief, lastId: headers['last-event-id'] })
@@ -46,7 +46,7 @@ const operationsOnAll = ({ reader }: JournalParts) => ({
     at: 'DELETE /journal',
     does: 'Deletes all exchanges, or those of one scope.',
     query: scopeQuery,
-    answer: 'They are forgotten.',
+    answer: 'The exchanges are deleted.',
     run: ({ query: { scope } }) => reader.clear(scope),
   }),
 })
@@ -57,7 +57,7 @@ const searching = ({ reader }: JournalParts) => ({
     does: 'Counts the exchanges that match.',
     body: journalFilter,
     returns: object({ count: whole }),
-    answer: 'Their number.',
+    answer: 'The number of matching exchanges.',
     run: ({ body }) => ({ count: reader.count(body) }),
   }),
   findExchanges: operation({

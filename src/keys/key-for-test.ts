@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { number } from '../check/check.js'
 import { isKeepable } from '../core/state.js'
 
-const aName = 'text of at most 1000 characters, all of them whole and none of them NUL'
+const aName = 'a text of at most 1000 characters, without unpaired surrogates or NUL characters'
 /** A thousand years. */
 const LONGEST_MS = 1000 * 365 * 86_400_000
 

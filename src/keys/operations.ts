@@ -15,7 +15,7 @@ const name = v.pipe(
   v.trim(),
   v.minLength(1, aName),
   v.maxLength(100, aName),
-  v.check(isKeepable, `${aName}, all of them whole and none of them NUL`),
+  v.check(isKeepable, `${aName}, without unpaired surrogates or NUL characters`),
 )
 
 const aFutureTime = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'

@@ -19,7 +19,7 @@ export interface RunningServer {
   readonly states: RequestStates
   /** Whether a call without a rule is an error. */
   readonly strict: boolean
-  file(name: string): Promise<string | Buffer>
+  readFile(name: string): Promise<string | Buffer>
 }
 
 /** Who makes a call, and with which version of the protocol. */
@@ -35,8 +35,8 @@ export interface Context {
 
 export const isModern = ({ version }: Pick<Context, 'version'>) => isStateless(version)
 
-/** The capabilities of a client to answer questions. */
-const answering = ['elicitation', 'sampling', 'roots']
+/** The client capabilities that mean it can answer questions. */
+const inputCapabilities = ['elicitation', 'sampling', 'roots']
 
 /** Longer names are ignored, because sessions keep them. */
 const LONGEST_NAME = 200
@@ -47,6 +47,6 @@ export function clientFrom(info: unknown, capabilities: unknown): ClientFacts {
   const declared = isObject(capabilities) ? capabilities : {}
   return {
     name: typeof name === 'string' && name.length <= LONGEST_NAME ? name : undefined,
-    capabilities: new Set(answering.filter(capability => declared[capability] !== undefined)),
+    capabilities: new Set(inputCapabilities.filter(capability => declared[capability] !== undefined)),
   }
 }

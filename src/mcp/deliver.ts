@@ -1,4 +1,4 @@
-/** Turns the messages of a call into the HTTP answer: JSON, or a stream of events. */
+/** Turns the messages of a call into the HTTP response: JSON, or an event stream. */
 import type { Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { isPaced, type Pace } from '../core/pace.js'
@@ -14,30 +14,30 @@ import {
 } from '../rpc/frames.js'
 import type { EventStream } from './streams.js'
 
-/** The messages of an answer, in order. The last one is the response. */
+/** The messages that answer a request: notifications, then the response. */
 export interface CallMessages {
-  readonly before: readonly RpcFrame[]
+  readonly notifications: readonly RpcFrame[]
   readonly response: RpcResponse
-  /** The HTTP status, 200 without one. */
+  /** The HTTP status; 200 by default. */
   readonly status?: number | undefined
-  readonly by: McpGeneration | undefined
+  readonly generation: McpGeneration | undefined
 }
 
-/** What the client accepts. The specification requires both, but many clients send neither. */
-export function acceptedIn(accept: string | undefined) {
+/** What the client accepts. The specification requires clients to list both types, but many send no Accept header. */
+export function acceptedTypes(accept: string | undefined) {
   if (accept === undefined || /\*\/\*/.test(accept)) return { json: true, stream: true }
   return { json: /application\/(json|\*)/i.test(accept), stream: /text\/(event-stream|\*)/i.test(accept) }
 }
 
 export const streamHeaders = ['cache-control', 'no-cache', 'x-accel-buffering', 'no']
-export const EVENTS = 'text/event-stream'
+export const EVENT_STREAM = 'text/event-stream'
 
 export const jsonReply = (value: unknown, status = 200, headers: readonly string[] = []): Reply => ({
   ...{ kind: 'reply', status, contentType: 'application/json', headers },
   body: stringifyExact(value),
 })
 
-/** A refusal with an HTTP status of its own. */
+/** An error with an HTTP status of its own. */
 export const httpError = (status: number, sentence: string) =>
   new RpcError(rpcCodes.badRequest, sentence, undefined, status)
 
@@ -47,45 +47,45 @@ export function errorReply(error: RpcError, id: RpcId | undefined, usual = 400):
   return { ...jsonReply(frame, error.status ?? usual), remark: remarkOn(frame) }
 }
 
-/** What the log and the journal say of an error, whose HTTP status is often 200. */
+/** The remark on an error in the log and the journal, because its HTTP status is often 200. */
 const remarkOn = (response: RpcResponse) =>
   'error' in response ? () => `JSON-RPC error ${response.error.code}: ${response.error.message}` : undefined
 
-interface How {
-  readonly accepted: ReturnType<typeof acceptedIn>
+interface Delivery {
+  readonly accepted: ReturnType<typeof acceptedTypes>
   readonly pace: Pace
   readonly headers: readonly string[]
   /** Opens a stream of the session, which keeps the events. */
   readonly openStream?: (() => EventStream) | undefined
 }
 
-/** The log's name for what answered, and the fault of its rule. */
-export const factsOf = (by: McpGeneration | undefined): Pick<Reply, 'answeredBy' | 'fault'> => ({
-  ...(by && { answeredBy: by.answeredBy }),
-  ...(by?.fault && { fault: by.fault }),
+/** The source of the answer for the log, and the fault of its rule. */
+export const ruleFacts = (generation: McpGeneration | undefined): Pick<Reply, 'answeredBy' | 'fault'> => ({
+  ...(generation && { answeredBy: generation.answeredBy }),
+  ...(generation?.fault && { fault: generation.fault }),
 })
 
-/** The text of an event or a body, as the rule wants it broken. */
-export const spoiled = (text: string, by: McpGeneration | undefined) =>
-  by?.protocolFault === 'malformed-json' ? text.replace(/}(?=\n*$)/, '') : text
+/** The text of an event or a body, made malformed if the rule asks for it. */
+export const withTextFault = (text: string, generation: McpGeneration | undefined) =>
+  generation?.protocolFault === 'malformed-json' ? text.replace(/}(?=\n*$)/, '') : text
 
 /** The reply with these messages. Without notifications it is JSON, if the client accepts that. */
-export function replyWith(messages: CallMessages, { accepted, pace, headers, openStream }: How): Reply {
-  const { before, response, status = 200, by } = messages
-  const facts = { remark: remarkOn(response), ...factsOf(by) }
-  const cut = by?.protocolFault === 'cut-stream'
-  const isStream = accepted.stream && status === 200 && (before.length > 0 || cut || !accepted.json)
+export function replyWith(messages: CallMessages, { accepted, pace, headers, openStream }: Delivery): Reply {
+  const { notifications, response, status = 200, generation } = messages
+  const facts = { remark: remarkOn(response), ...ruleFacts(generation) }
+  const isCut = generation?.protocolFault === 'cut-stream'
+  const isStream = accepted.stream && status === 200 && (notifications.length > 0 || isCut || !accepted.json)
   if (!isStream) {
     const reply = jsonReply(response, status, headers)
-    return { ...reply, body: spoiled(String(reply.body), by), ...facts }
+    return { ...reply, body: withTextFault(String(reply.body), generation), ...facts }
   }
   const stream = openStream?.()
-  const events = [...before, response].map(frame => (stream ? stream.send(frame) : eventText(frame)))
+  const events = [...notifications, response].map(frame => (stream ? stream.send(frame) : eventText(frame)))
   stream?.end()
-  if (cut) events.pop()
-  if (stream && events.length === 0) events.push(stream.beginning)
-  const head = { kind: 'reply', status, contentType: EVENTS, headers: [...headers, ...streamHeaders] } as const
-  const pieces = events.map(text => spoiled(text, by))
+  if (isCut) events.pop()
+  if (stream && events.length === 0) events.push(stream.firstEvent)
+  const head = { kind: 'reply', status, contentType: EVENT_STREAM, headers: [...headers, ...streamHeaders] } as const
+  const pieces = events.map(text => withTextFault(text, generation))
   if (!isPaced(pace)) return { ...head, ...facts, body: Buffer.from(pieces.join('')) }
   return { ...head, ...facts, body: { head: '', before: '', pieces, after: '', tail: '', pace } }
 }

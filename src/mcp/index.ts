@@ -1,4 +1,4 @@
-/** MCP servers, as a source of answers on configured paths. Loaded only if one is configured. */
+/** Answers requests to the paths of MCP servers. Loaded only if one is configured. */
 import path from 'node:path'
 import { pathInWords } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
@@ -11,42 +11,42 @@ import { methodToFind } from '../core/paths.js'
 import { readBodyFile } from '../replies/index.js'
 import { RpcError } from '../rpc/frames.js'
 import { isStateless, sessionVersions } from '../rpc/versions.js'
-import { troubleWith } from './called.js'
+import { schemaProblem } from './check-call.js'
 import type { RunningServer } from './context.js'
 import { errorReply } from './deliver.js'
-import { ended, generalStream } from './legacy.js'
+import { endSession, generalStream } from './legacy.js'
 import { challenge, metadata, WELL_KNOWN } from './metadata.js'
-import type { McpOffers } from './offers.js'
-import { type PaceOf, posted } from './post.js'
+import type { McpOverrides } from './overrides.js'
+import { type PaceOf, postReply } from './post.js'
 
 export { announceChanges, createMcpLists } from './manage.js'
-export { createMcpOffers, type McpOffers } from './offers.js'
+export { createMcpOverrides, type McpOverrides } from './overrides.js'
 export { createRequestStates, type RequestStates } from './request-state.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
 
-interface Needed extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'file'> {
+interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'readFile'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
-  readonly offers: Pick<McpOffers, 'of'>
+  readonly overrides: Pick<McpOverrides, 'apply'>
 }
 
 /** Rejects with a ProblemsError for schemas and files that cannot be used. */
 export async function mcpSource(
   loaded: LoadedConfig,
-  { origins, paceOf, offers, ...shared }: Needed,
+  { origins, paceOf, overrides, ...shared }: SourceParts,
 ): Promise<PathSource> {
-  const file = (name: string) => readBodyFile(path.resolve(loaded.dir, name))
+  const readFile = (name: string) => readBodyFile(path.resolve(loaded.dir, name))
   const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
-    ...{ ...shared, path, options, configured: options, file },
+    ...{ ...shared, path, options, configured: options, readFile },
   }))
   await requireUsable(servers, loaded)
-  const offering: Offering = (server, { scope }) => {
-    const options = offers.of(server.path, server.options, scope)
+  const serverFor: ServerFor = (server, { scope }) => {
+    const options = overrides.apply(server.path, server.options, scope)
     return options === server.options ? server : { ...server, options }
   }
-  const answers = new Map(servers.flatMap(server => answersOf(server, offering, paceOf)))
+  const answers = new Map(servers.flatMap(server => answersOf(server, serverFor, paceOf)))
   const [first] = servers
-  if (first) answers.set(getting(WELL_KNOWN), exchange => metadata(first, exchange))
+  if (first) answers.set(publicGet(WELL_KNOWN), exchange => metadata(first, exchange))
   const byPath = new Map<string, OwnPath[]>()
   for (const own of answers.keys()) byPath.set(own.path, [...(byPath.get(own.path) ?? []), own])
   return {
@@ -62,49 +62,49 @@ export async function mcpSource(
   }
 }
 
-/** The server as an exchange sees it. */
-type Offering = (server: RunningServer, exchange: Exchange) => RunningServer
+/** Returns the server with the run-time changes for the scope of an exchange. */
+type ServerFor = (server: RunningServer, exchange: Exchange) => RunningServer
 
-type Answering = (exchange: Exchange) => Reply | Promise<Reply>
+type AnswerRequest = (exchange: Exchange) => Reply | Promise<Reply>
 
-const getting = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone', isLocal: true })
+const publicGet = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone', isLocal: true })
 
-/** The paths of a server: its own, and that of its metadata document. */
+/** The endpoints of a server, including that of its metadata document, with the functions that answer them. */
 function answersOf(
   server: RunningServer,
-  offering: Offering,
+  serverFor: ServerFor,
   paceOf: PaceOf,
-): readonly (readonly [OwnPath, Answering])[] {
+): readonly (readonly [OwnPath, AnswerRequest])[] {
   const { path, options } = server
-  const own = (method: string): OwnPath => ({
+  const endpoint = (method: string): OwnPath => ({
     ...{ method, path, access: options.access },
     challenge: exchange => challenge(path, exchange),
   })
-  const inSessions = (answer: (server: RunningServer, exchange: Exchange) => Reply) => (exchange: Exchange) => {
+  const withSessions = (answer: (server: RunningServer, exchange: Exchange) => Reply) => (exchange: Exchange) => {
     const { method, headers } = exchange
     if (isStateless(String(headers['mcp-protocol-version']))) throw methodNotAllowed(method, ['POST'])
-    return orError(() => answer(offering(server, exchange), exchange))
+    return orErrorReply(() => answer(serverFor(server, exchange), exchange))
   }
   const hasSessions = sessionVersions.some(version => options.protocolVersions.includes(version))
   return [
     [
-      own('POST'),
+      endpoint('POST'),
       async exchange => ({
         answeredBy: { kind: 'mcp', path },
-        ...(await posted(offering(server, exchange), exchange, paceOf)),
+        ...(await postReply(serverFor(server, exchange), exchange, paceOf)),
       }),
     ],
     ...(hasSessions
       ? ([
-          [own('GET'), inSessions(generalStream)],
-          [own('DELETE'), inSessions(ended)],
+          [endpoint('GET'), withSessions(generalStream)],
+          [endpoint('DELETE'), withSessions(endSession)],
         ] as const)
       : []),
-    [getting(`${WELL_KNOWN}${path}`), exchange => metadata(server, exchange)],
+    [publicGet(`${WELL_KNOWN}${path}`), exchange => metadata(server, exchange)],
   ]
 }
 
-function orError(answer: () => Reply): Reply {
+function orErrorReply(answer: () => Reply): Reply {
   try {
     return answer()
   } catch (error) {
@@ -113,21 +113,21 @@ function orError(answer: () => Reply): Reply {
   }
 }
 
-/** With such a mistake, every call of the tool or every reading of the resource would fail. */
+/** Rejects with a ProblemsError for tools and resources that could not be used at all. */
 async function requireUsable(servers: readonly RunningServer[], { placeOf, config, dir }: LoadedConfig): Promise<void> {
   const problems: Problem[] = []
   const files: string[] = []
-  for (const { path: server, options, file } of servers) {
-    const at = mcpServerAt(config.mcp, server)
+  for (const { path: server, options, readFile } of servers) {
+    const serverOption = mcpServerAt(config.mcp, server)
     for (const [i, tool] of options.tools.entries()) {
-      const sentence = troubleWith(tool)
-      if (sentence !== undefined) problems.push({ ...placeOf([...at, 'tools', i, 'inputSchema']), sentence })
+      const sentence = schemaProblem(tool)
+      if (sentence !== undefined) problems.push({ ...placeOf([...serverOption, 'tools', i, 'inputSchema']), sentence })
     }
     for (const [i, { file: name }] of options.resources.entries()) {
       if (name === undefined) continue
-      const option = [...at, 'resources', i, 'file']
+      const option = [...serverOption, 'resources', i, 'file']
       files.push(path.resolve(dir, name))
-      await file(name).catch(error =>
+      await readFile(name).catch(error =>
         problems.push({
           ...placeOf(option),
           sentence: `${pathInWords(option)}: ${name} ${unreadable('', error).sentence}`,

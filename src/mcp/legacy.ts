@@ -1,34 +1,34 @@
-/** Requests with sessions (versions up to 2025-11-25): how a session starts, is found, is resumed and ends. */
+/** Requests of versions with sessions (up to 2025-11-25): they start, find, resume and end a session. */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { invalidParams, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
-import { acceptedIn, EVENTS, httpError, streamHeaders } from './deliver.js'
+import { acceptedTypes, EVENT_STREAM, httpError, streamHeaders } from './deliver.js'
 import { sessionNotFound } from './faults.js'
 import { capabilitiesOf, serverInfo } from './lists.js'
 import type { McpResult } from './results.js'
 import { holderOf, type Session } from './sessions.js'
 import { eventIn, openBody } from './streams.js'
 
-export const SESSION = 'mcp-session-id'
+export const SESSION_HEADER = 'mcp-session-id'
 
 /** The version that a server answers with: the client's if the server supports it, otherwise the server's latest. */
 function agreedVersion(requested: unknown, { options }: RunningServer): string {
   const supported = options.protocolVersions
-  const spoken = sessionVersions.filter(version => supported.includes(version))
-  const latest = spoken.at(-1)
+  const candidates = sessionVersions.filter(version => supported.includes(version))
+  const latest = candidates.at(-1)
   if (latest === undefined)
     throw new RpcError(
       rpcCodes.unsupportedVersion,
-      `Unsupported protocol version: ${requested}. This server speaks ${supported.join(', ')}.`,
+      `Unsupported protocol version: ${requested}. This server supports ${supported.join(', ')}.`,
       { supported, requested },
       400,
     )
-  return spoken.find(version => version === requested) ?? latest
+  return candidates.find(version => version === requested) ?? latest
 }
 
-/** Starts a session, and returns it with the result of `initialize`. */
-export function initialized({ params = {} }: RpcRequest, server: RunningServer, exchange: Exchange) {
+/** Starts a session. Returns it with the result of `initialize`. */
+export function initialize({ params = {} }: RpcRequest, server: RunningServer, exchange: Exchange) {
   const { protocolVersion, clientInfo, capabilities } = params
   if (typeof protocolVersion !== 'string') throw invalidParams('protocolVersion is missing.')
   const { options } = server
@@ -46,7 +46,7 @@ export function initialized({ params = {} }: RpcRequest, server: RunningServer, 
 
 /** The session of a request. Throws an RpcError if the request names none or an unknown one. */
 export function sessionOf(server: RunningServer, { headers, caller }: Exchange): Session {
-  const { [SESSION]: id, 'mcp-protocol-version': version } = headers
+  const { [SESSION_HEADER]: id, 'mcp-protocol-version': version } = headers
   if (typeof version === 'string' && !(protocolVersions as readonly string[]).includes(version))
     throw badRequest(`Unsupported protocol version: ${version}`)
   if (typeof id !== 'string') throw badRequest('Mcp-Session-Id header is required. A session begins with initialize.')
@@ -60,12 +60,12 @@ export const badRequest = (sentence: string) => httpError(400, `Bad Request: ${s
 export function sessionContext(server: RunningServer, exchange: Exchange, session: Session | undefined): Context {
   const version = session?.version ?? ASSUMED_VERSION
   const client = session?.client ?? clientFrom(undefined, undefined)
-  // Without logging/setLevel the server decides, and sends everything.
+  // The server chooses the level until the client sets one. Standin sends everything.
   return { ...{ server, exchange, version, client, session }, logLevel: session?.logLevel ?? 'debug' }
 }
 
-/** Handles a message without an answer: a notification, or the client's answer to a question. */
-export function take(frame: RpcFrame, { waiting }: Session): void {
+/** Handles a message that is not answered: a notification, or the client's answer to a question. */
+export function takeMessage(frame: RpcFrame, { waiting }: Session): void {
   if (isResponse(frame)) for (const call of waiting) call.take(frame)
   else if (frame.method === 'notifications/cancelled')
     for (const call of waiting) if (call.requestId === frame.params?.requestId) call.cancel()
@@ -74,24 +74,24 @@ export function take(frame: RpcFrame, { waiting }: Session): void {
 /** GET: the stream on which a client receives changes, or one that it resumes by `Last-Event-ID`. */
 export function generalStream(server: RunningServer, exchange: Exchange): Reply {
   const session = sessionOf(server, exchange)
-  if (!acceptedIn(exchange.headers.accept).stream)
+  if (!acceptedTypes(exchange.headers.accept).stream)
     throw httpError(406, 'Not Acceptable: the client must accept text/event-stream')
-  const head = { kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders } as const
+  const head = { kind: 'reply', status: 200, contentType: EVENT_STREAM, headers: streamHeaders } as const
   // Opening a stream would end the client's current one.
   if (exchange.method === 'HEAD') return { ...head, body: '' }
   const last = eventIn(String(exchange.headers['last-event-id'] ?? ''))
-  const known = last && session.streams.get(last.stream)
-  if (!known) {
-    session.general?.end()
-    session.general = server.sessions.stream(session)
+  const resumed = last && session.streams.get(last.stream)
+  if (!resumed) {
+    session.generalStream?.end()
+    session.generalStream = server.sessions.stream(session)
   }
-  const stream = known ?? session.general
-  const body = openBody(sink => stream?.attach(sink, known ? last?.n : 0) ?? (() => {}), true)
+  const stream = resumed ?? session.generalStream
+  const body = openBody(sink => stream?.attach(sink, resumed ? last?.n : 0) ?? (() => {}), true)
   return { ...head, body }
 }
 
-/** DELETE ends a session. */
-export function ended(server: RunningServer, exchange: Exchange): Reply {
+/** DELETE: ends the session. */
+export function endSession(server: RunningServer, exchange: Exchange): Reply {
   server.sessions.end(sessionOf(server, exchange))
   return { kind: 'reply', status: 204, contentType: '', body: '' }
 }

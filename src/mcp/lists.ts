@@ -1,4 +1,4 @@
-/** What a server offers: its capabilities, and its lists page by page. */
+/** The capabilities of a server, and its lists page by page. */
 import type { McpServer } from '../config/mcp-options.js'
 import { invalidParams } from '../rpc/frames.js'
 import { type Context, isModern, type RunningServer } from './context.js'
@@ -6,10 +6,10 @@ import type { McpList } from './operations.js'
 
 type Value = Readonly<Record<string, unknown>>
 
-/** What `initialize` and `server/discover` return about a server. */
+/** The capabilities that `initialize` and `server/discover` return. */
 export function capabilitiesOf({ options, configured }: Pick<RunningServer, 'options' | 'configured'>): Value {
   const { resourceTemplates, completions } = options
-  // A list stays available when its last item was removed at run time.
+  // A list that was emptied at run time is still a capability.
   const hasAny = (...lists: readonly McpList[]) =>
     lists.some(list => options[list].length + configured[list].length > 0)
   const has = { tools: hasAny('tools'), prompts: hasAny('prompts') }
@@ -25,8 +25,8 @@ export function capabilitiesOf({ options, configured }: Pick<RunningServer, 'opt
 
 export const serverInfo = ({ name, title, version }: McpServer): Value => ({ name, ...(title && { title }), version })
 
-/** The answer to a request for a list; `undefined` for any other request. Throws an RpcError for a cursor that was never given out. */
-export function listOf(method: string, params: Value, context: Context): Value | undefined {
+/** The answer to a request for a list; `undefined` for any other request. Throws an RpcError for an unknown cursor. */
+export function listResult(method: string, params: Value, context: Context): Value | undefined {
   const { options } = context.server
   switch (method) {
     case 'tools/list':
@@ -34,7 +34,7 @@ export function listOf(method: string, params: Value, context: Context): Value |
     case 'prompts/list':
       return page('prompts', options.prompts.map(withoutReply), params, context)
     case 'resources/list':
-      return page('resources', options.resources.map(described), params, context)
+      return page('resources', options.resources.map(listedResource), params, context)
     case 'resources/templates/list': {
       const templates = options.resourceTemplates.map(one => ({ name: one.uriTemplate, ...withoutReply(one) }))
       return page('resourceTemplates', templates, params, context)
@@ -45,7 +45,7 @@ export function listOf(method: string, params: Value, context: Context): Value |
 const withoutReply = ({ reply: _, ...listed }: { readonly reply?: unknown }): Value => listed
 
 /** Lists do not include the content of resources. */
-function described({
+function listedResource({
   reply: _,
   text: _text,
   blob: _blob,
@@ -79,4 +79,4 @@ function startAt(cursor: unknown): number {
   return Number(digits)
 }
 
-const unknownCursor = () => invalidParams('cursor is none that this list has given out.')
+const unknownCursor = () => invalidParams('cursor is unknown. Send the nextCursor of the previous page.')

@@ -1,47 +1,47 @@
-/** Reads and changes the lists of servers, for the control API and for tests, and tells clients which have changed. */
+/** Reads and changes the lists of servers for the control API and for tests, and notifies clients of the changes. */
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type McpServer, mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, noSuchMcpItem } from '../core/errors.js'
-import { troubleWith } from './called.js'
-import { type McpOffers, nameIn } from './offers.js'
+import { schemaProblem } from './check-call.js'
 import type { McpChanges, McpList, McpLists, OfferedServer } from './operations.js'
-import type { List, McpSessions } from './sessions.js'
+import { type McpOverrides, nameIn } from './overrides.js'
+import type { ListName, McpSessions } from './sessions.js'
 
 interface Parts {
   /** The servers of the current configuration. */
   readonly servers: () => ReadonlyMap<string, McpServer>
-  readonly offers: McpOffers
+  readonly overrides: McpOverrides
   readonly sessions: McpSessions
 }
 
-export function createMcpLists({ servers, offers, sessions }: Parts): McpLists {
-  function configured(path: string): McpServer {
+export function createMcpLists({ servers, overrides, sessions }: Parts): McpLists {
+  function configuredServer(path: string): McpServer {
     const found = servers().get(path)
     if (found) return found
     throw noSuchMcpItem('MCP server at', path, didYouMean(path, [...servers().keys()]))
   }
 
-  const offered = (path: string, scope: string) => offers.of(path, configured(path), scope)
+  const currentServer = (path: string, scope: string) => overrides.apply(path, configuredServer(path), scope)
 
   /** Applies a change, and notifies the clients whose lists have changed. */
-  function changing(path: string, scope: string, change: () => void): OfferedServer {
-    const old = offered(path, scope)
+  function applyChange(path: string, scope: string, change: () => void): OfferedServer {
+    const old = currentServer(path, scope)
     change()
-    const now = offered(path, scope)
+    const now = currentServer(path, scope)
     announceDifferences(sessions, path, { old, now }, scope || undefined)
     return viewOf(path, now)
   }
 
   return {
-    list: async scope => [...servers().keys()].map(path => viewOf(path, offered(path, scope))),
+    list: async scope => [...servers().keys()].map(path => viewOf(path, currentServer(path, scope))),
     async change(path, changes, scope) {
-      requireKnown(changes, offered(path, scope))
+      requireKnown(changes, currentServer(path, scope))
       requireUsable(changes)
-      return changing(path, scope, () => offers.change(path, changes, scope))
+      return applyChange(path, scope, () => overrides.change(path, changes, scope))
     },
-    restore: async (path, scope) => changing(path, scope, () => offers.restore(path, scope)),
+    restore: async (path, scope) => applyChange(path, scope, () => overrides.restore(path, scope)),
   }
 }
 
@@ -49,26 +49,26 @@ const viewOf = (path: string, { name, tools, resources, resourceTemplates, promp
   ...{ path, name, tools, resources, resourceTemplates, prompts },
 })
 
-const words: Readonly<Record<McpList, string>> = {
+const itemNames: Readonly<Record<McpList, string>> = {
   ...{ tools: 'tool', resources: 'resource', resourceTemplates: 'resource template', prompts: 'prompt' },
 }
 
-function requireKnown({ remove = {} }: McpChanges, offered: McpServer): void {
+function requireKnown({ remove = {} }: McpChanges, current: McpServer): void {
   for (const [list, names = []] of Object.entries(remove) as [McpList, readonly string[] | undefined][]) {
-    const known = offered[list].map(item => nameIn(list, item))
-    const strange = names.find(name => !known.includes(name))
-    if (strange !== undefined) throw noSuchMcpItem(words[list], strange, didYouMean(strange, known))
+    const known = current[list].map(item => nameIn(list, item))
+    const unknown = names.find(name => !known.includes(name))
+    if (unknown !== undefined) throw noSuchMcpItem(itemNames[list], unknown, didYouMean(unknown, known))
   }
 }
 
 function requireUsable({ tools = [] }: McpChanges): void {
   for (const tool of tools) {
-    const trouble = troubleWith(tool)
-    if (trouble !== undefined) throw invalidRequest(trouble)
+    const problem = schemaProblem(tool)
+    if (problem !== undefined) throw invalidRequest(problem)
   }
 }
 
-const members: Readonly<Record<List, readonly (keyof McpServer)[]>> = {
+const membersOfList: Readonly<Record<ListName, readonly (keyof McpServer)[]>> = {
   tools: ['tools'],
   resources: ['resources', 'resourceTemplates'],
   prompts: ['prompts'],
@@ -90,6 +90,7 @@ function announceDifferences(
   { old, now }: { readonly old: McpServer; readonly now: McpServer },
   scope?: string,
 ): void {
-  for (const list of Object.keys(members) as readonly List[])
-    if (members[list].some(member => !isDeepStrictEqual(old[member], now[member]))) sessions.changed(path, list, scope)
+  for (const list of Object.keys(membersOfList) as readonly ListName[])
+    if (membersOfList[list].some(member => !isDeepStrictEqual(old[member], now[member])))
+      sessions.listChanged(path, list, scope)
 }

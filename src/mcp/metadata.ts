@@ -1,6 +1,6 @@
 /**
- * RFC 9728: the documents that say which credentials a server accepts, and the 401 header that points to them. A
- * separate file, because it is a separate specification.
+ * RFC 9728: the documents that say which credentials a server accepts, and the header of a 401 that points to them. A
+ * separate file, because it implements a separate specification.
  */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { jsonReply } from '../core/exchange.js'
@@ -18,8 +18,7 @@ export const challenge = (path: string, exchange: Pick<Exchange, 'headers'>): st
 
 /**
  * Names the auth backend if the server accepts user tokens, because the backend issues them. API keys come from the
- * dashboard, not from a server. The backend's own metadata says that it is not an OAuth server, so this promises
- * nothing that it cannot do, such as scopes.
+ * dashboard, so they have no authorization server. The backend is not an OAuth server, so no scopes are listed.
  */
 export const metadata = ({ path, options }: RunningServer, exchange: Exchange): Reply =>
   jsonReply({

@@ -1,13 +1,13 @@
 /** Answers one request of a client, with or without a session. */
 import type { McpGeneration } from '../replies/index.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
-import { isLogLevel } from '../rpc/log-levels.js'
-import { readable } from './called.js'
-import { answerCall, type CallOutcome, callFor, type Earlier, RuleError } from './calls.js'
+import { isLogLevel, logLevels } from '../rpc/log-levels.js'
+import { answerCall, type CallContinuation, type CallOutcome, callFor, RuleError } from './calls.js'
+import { readableResource } from './check-call.js'
 import { type Context, isModern } from './context.js'
-import { capabilitiesOf, listOf } from './lists.js'
+import { capabilitiesOf, listResult } from './lists.js'
 import { discovery } from './modern.js'
-import { completed, type McpResult } from './results.js'
+import { type McpResult, withCommonMembers } from './results.js'
 import type { Session } from './sessions.js'
 
 /** The capability that a server must have for a method. */
@@ -25,7 +25,7 @@ const capabilityOf: Readonly<Record<string, string>> = {
 }
 
 /** The methods that version 2026-07-28 removed. */
-const withSessionsOnly = new Set([
+const removedMethods = new Set([
   'initialize',
   'ping',
   'logging/setLevel',
@@ -33,22 +33,26 @@ const withSessionsOnly = new Set([
   'resources/unsubscribe',
 ])
 
-const calls = new Set(['tools/call', 'resources/read', 'prompts/get', 'completion/complete'])
+const callMethods = new Set(['tools/call', 'resources/read', 'prompts/get', 'completion/complete'])
 
-/** Throws an RpcError for a request that cannot be answered. */
-export async function answerTo(request: RpcRequest, context: Context, earlier?: Earlier): Promise<CallOutcome> {
+/** Answers a request of any method. Throws an RpcError for a request that cannot be answered. */
+export async function answerRequest(
+  request: RpcRequest,
+  context: Context,
+  earlier?: CallContinuation,
+): Promise<CallOutcome> {
   const { method, params = {} } = request
-  const needed = capabilityOf[method]
-  const isKnown = needed === undefined || capabilitiesOf(context.server)[needed] !== undefined
-  if (!isKnown || (isModern(context) && withSessionsOnly.has(method))) throw unknownMethod(method, context)
-  if (calls.has(method)) return answerCall(request, context, earlier)
-  const by = await ruleOn(request, context)
-  const result = listOf(method, params, context) ?? simpleResult(method, params, context)
-  return { kind: 'answered', result: completed(result, context), before: [], by }
+  const capability = capabilityOf[method]
+  const isSupported = capability === undefined || capabilitiesOf(context.server)[capability] !== undefined
+  if (!isSupported || (isModern(context) && removedMethods.has(method))) throw unknownMethod(method, context)
+  if (callMethods.has(method)) return answerCall(request, context, earlier)
+  const generation = await takeRule(request, context)
+  const result = listResult(method, params, context) ?? simpleResult(method, params, context)
+  return { kind: 'answered', result: withCommonMembers(result, context), notifications: [], generation }
 }
 
-/** A rule can make any request fail. */
-export async function ruleOn(request: RpcRequest, context: Context): Promise<McpGeneration | undefined> {
+/** Uses the rule that matches a request. Throws its error, because a rule can make any request fail. */
+export async function takeRule(request: RpcRequest, context: Context): Promise<McpGeneration | undefined> {
   const ruleAnswer = await (await context.server.replies()).take(callFor(request, context))
   if (ruleAnswer?.generation.error) throw new RuleError(ruleAnswer.generation, ruleAnswer.generation.error)
   return ruleAnswer?.generation
@@ -62,14 +66,14 @@ function simpleResult(method: string, params: RpcParams, context: Context): McpR
     case 'ping':
       return {}
     case 'logging/setLevel':
-      if (!isLogLevel(params.level)) throw invalidParams('level is not known.')
+      if (!isLogLevel(params.level)) throw invalidParams(`level must be one of ${logLevels.join(', ')}.`)
       if (session) session.logLevel = params.level
       return {}
     case 'resources/subscribe':
     case 'resources/unsubscribe': {
       if (typeof params.uri !== 'string') throw invalidParams('uri is missing.')
       if (method === 'resources/unsubscribe') session?.subscriptions.delete(params.uri)
-      else if (session) subscribe(session, readable(params.uri, context).name)
+      else if (session) subscribe(session, readableResource(params.uri, context).name)
       return {}
     }
   }

@@ -1,16 +1,15 @@
-/** Requests without a session (since 2026-07-28): each names its client, version and target in `_meta` and in headers. */
-
+/** Requests of versions without sessions (since 2026-07-28): each has its client, version and target in `_meta` and in headers. */
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { invalidParams, RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
-import { isLogLevel } from '../rpc/log-levels.js'
+import { isLogLevel, logLevels } from '../rpc/log-levels.js'
 import { metaKeys, metaOf } from '../rpc/meta.js'
 import { isStateless } from '../rpc/versions.js'
-import type { Asking, Earlier } from './calls.js'
+import type { CallContinuation, InputRequiredCall } from './calls.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
 import { cachingOf, capabilitiesOf } from './lists.js'
-import { fieldIn } from './param-headers.js'
-import { completed, type McpResult } from './results.js'
+import { parameterHeaders } from './param-headers.js'
+import { type McpResult, withCommonMembers } from './results.js'
 import { holderOf } from './sessions.js'
 
 type Message = RpcRequest | RpcNotification
@@ -34,12 +33,12 @@ export function modernContext(message: Message, server: RunningServer, exchange:
   if (typeof version !== 'string') throw missing(metaKeys.version)
   if (header !== version) throw mismatch('MCP-Protocol-Version', header, version)
   if (!isStateless(version) || !server.options.protocolVersions.some(one => one === version))
-    throw unsupported(version, server)
+    throw unsupportedVersion(version, server)
   if (!isObject(capabilities)) throw missing(metaKeys.capabilities)
   requireHeaders(message, server, exchange)
   const { [metaKeys.logLevel]: level } = meta
   if (level !== undefined && !isLogLevel(level))
-    throw invalidParams(`_meta["${metaKeys.logLevel}"] is no log level.`, undefined, 400)
+    throw invalidParams(`_meta["${metaKeys.logLevel}"] must be one of ${logLevels.join(', ')}.`, undefined, 400)
   return {
     ...{ server, exchange, version, session: undefined },
     client: clientFrom(meta[metaKeys.clientInfo], capabilities),
@@ -59,7 +58,7 @@ const mismatch = (name: string, header: string | undefined, body: string) =>
     400,
   )
 
-export const unsupported = (requested: string, { options }: RunningServer) =>
+export const unsupportedVersion = (requested: string, { options }: RunningServer) =>
   new RpcError(
     rpcCodes.unsupportedVersion,
     `Unsupported protocol version: ${requested}`,
@@ -69,16 +68,16 @@ export const unsupported = (requested: string, { options }: RunningServer) =>
 
 const namedMethods = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
-/** Standard headers repeat fields of the body, and so do headers for arguments (`x-mcp-header`). */
+/** Throws an RpcError if the headers that repeat fields of the body (standard ones, and those of `x-mcp-header`) differ from it. */
 function requireHeaders({ method, params = {} }: Message, { options }: RunningServer, exchange: Exchange): void {
-  const called = headerOf(exchange, 'mcp-method')
-  if (called !== method) throw mismatch('Mcp-Method', called, method)
+  const methodHeader = headerOf(exchange, 'mcp-method')
+  if (methodHeader !== method) throw mismatch('Mcp-Method', methodHeader, method)
   const name = targetOf(method, params)
   if (!namedMethods.has(method) || name === undefined) return
   const header = headerOf(exchange, 'mcp-name')
   if (decodedHeader(header) !== name) throw mismatch('Mcp-Name', header, name)
   const tool = method === 'tools/call' ? options.tools.find(one => one.name === name) : undefined
-  for (const { header, value } of tool ? fieldIn(tool.inputSchema, params.arguments) : []) {
+  for (const { header, value } of tool ? parameterHeaders(tool.inputSchema, params.arguments) : []) {
     const sent = headerOf(exchange, `mcp-param-${header.toLowerCase()}`)
     const isSame = value === undefined ? sent === undefined : isSameValue(decodedHeader(sent), value)
     if (!isSame) throw mismatch(`Mcp-Param-${header}`, sent, value === undefined ? '' : String(value))
@@ -90,19 +89,19 @@ const isSameValue = (sent: string | undefined, value: unknown) =>
   sent !== undefined &&
   (sent === String(value) || (typeof value === 'number' && sent.trim() !== '' && Number(sent) === value))
 
-/** Decodes `=?base64?…?=`, which stands for a value that headers cannot contain; `undefined` if it is invalid. */
+/** Decodes `=?base64?…?=`, the form of values that headers cannot contain; `undefined` if it is invalid. */
 function decodedHeader(value: string | undefined): string | undefined {
-  const [, coded] = /^=\?base64\?(.*)\?=$/.exec(value ?? '') ?? []
-  if (coded === undefined) return value
-  return /^([A-Za-z\d+/]{4})*([A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(coded)
-    ? Buffer.from(coded, 'base64').toString()
+  const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value ?? '') ?? []
+  if (encoded === undefined) return value
+  return /^([A-Za-z\d+/]{4})*([A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(encoded)
+    ? Buffer.from(encoded, 'base64').toString()
     : undefined
 }
 
 /** The answer to `server/discover`. */
 export const discovery = (context: Context): McpResult => {
   const { options } = context.server
-  return completed(
+  return withCommonMembers(
     {
       supportedVersions: [...options.protocolVersions].reverse(),
       capabilities: capabilitiesOf(context.server),
@@ -113,32 +112,32 @@ export const discovery = (context: Context): McpResult => {
   )
 }
 
-/** What a state is bound to. Leaves out `_meta`, the answers and the state itself, which change with each attempt. */
-function boundTo({ method, params = {} }: RpcRequest, { exchange, server }: Context) {
+/** The caller and the call that a state is bound to. Without `_meta`, the answers and the state, which change with each attempt. */
+function bindingOf({ method, params = {} }: RpcRequest, { exchange, server }: Context) {
   const { _meta: _, inputResponses: _responses, requestState: _state, ...same } = params
   return { holder: holderOf(exchange.caller), call: stringifyExact([server.path, method, same]) }
 }
 
-/** The client's answers of this attempt and earlier ones. Throws an RpcError for malformed answers. */
-export function earlierOf(request: RpcRequest, context: Context): Earlier {
+/** The client's answers in this attempt and in earlier ones. Throws an RpcError for malformed answers. */
+export function continuationOf(request: RpcRequest, context: Context): CallContinuation {
   const { inputResponses, requestState } = request.params ?? {}
   const state =
-    requestState === undefined ? undefined : context.server.states.open(requestState, boundTo(request, context))
+    requestState === undefined ? undefined : context.server.states.open(requestState, bindingOf(request, context))
   if (inputResponses !== undefined && !isObject(inputResponses))
     throw invalidParams('inputResponses must be an object.')
   const answers = Object.entries(inputResponses ?? {})
-  const wrong = answers.find(([, answer]) => !isObject(answer))
-  if (wrong) throw invalidParams(`inputResponses.${wrong[0]} must be an object.`)
+  const invalid = answers.find(([, answer]) => !isObject(answer))
+  if (invalid) throw invalidParams(`inputResponses.${invalid[0]} must be an object.`)
   return { ruleAnswer: state, answers: { ...state?.answers, ...Object.fromEntries(answers) } }
 }
 
 /** The result that asks the client to call again with its answers. */
-export function inputRequired(
-  { round, ruleAnswer, answers }: Asking,
+export function inputRequiredResult(
+  { round, ruleAnswer, answers }: InputRequiredCall,
   request: RpcRequest,
   context: Context,
 ): McpResult {
   const { place, count } = ruleAnswer
-  const requestState = context.server.states.seal({ place, count, answers }, boundTo(request, context))
-  return completed({ resultType: 'input_required', inputRequests: round, requestState }, context)
+  const requestState = context.server.states.seal({ place, count, answers }, bindingOf(request, context))
+  return withCommonMembers({ resultType: 'input_required', inputRequests: round, requestState }, context)
 }

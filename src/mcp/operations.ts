@@ -28,7 +28,7 @@ const server = named(
 export type OfferedServer = Of<typeof server>
 
 const advice = (key: string) =>
-  key === 'reply' ? ' What is answered is a rule: add it with POST /__standin/replies.' : undefined
+  key === 'reply' ? ' To set an answer, add a rule with POST /__standin/replies.' : undefined
 
 const { reply: _tool, ...tool } = mcpItems.tools.entries
 // Only the configuration may name files, because their content goes to every client.
@@ -39,19 +39,25 @@ const { reply: _prompt, ...prompt } = mcpItems.prompts.entries
 const names = maybe(listOf(text))
 
 export const mcpChanges = object({
-  tools: optional(listOfItems(object(tool, advice), 'tools', mcpItemKeys.tools), 'Added, or replaced by name.'),
+  tools: optional(
+    listOfItems(object(tool, advice), 'tools', mcpItemKeys.tools),
+    'Items to add. An item with the same name is replaced.',
+  ),
   resources: optional(
     listOfItems(object(resource, advice), 'resources', mcpItemKeys.resources),
-    'Added, or replaced by uri.',
+    'Items to add. An item with the same uri is replaced.',
   ),
   resourceTemplates: optional(
     listOfItems(object(resourceTemplate, advice), 'resource templates', mcpItemKeys.resourceTemplates),
-    'Added, or replaced by uriTemplate.',
+    'Items to add. An item with the same uriTemplate is replaced.',
   ),
-  prompts: optional(listOfItems(object(prompt, advice), 'prompts', mcpItemKeys.prompts), 'Added, or replaced by name.'),
+  prompts: optional(
+    listOfItems(object(prompt, advice), 'prompts', mcpItemKeys.prompts),
+    'Items to add. An item with the same name is replaced.',
+  ),
   remove: optional(
     object({ tools: names, resources: names, resourceTemplates: names, prompts: names }),
-    'Names of tools and prompts, URIs of resources and templates.',
+    'Items to remove: the names of tools and prompts, and the URIs of resources and templates.',
   ),
 })
 export type McpChanges = Of<typeof mcpChanges>
@@ -66,13 +72,13 @@ export interface McpLists {
 }
 
 const inScope = object({ scope: optional(text, 'The scope. By default, requests of every scope.') })
-const notThere = 'There is no such server, or no such item.'
+const notThere = 'The server or an item to remove does not exist.'
 const reads = { bytes: 1_048_576 }
 
 export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }) => ({
   listMcpServers: operation({
     at: 'GET /mcp',
-    does: 'Lists the emulated MCP servers, with what they offer at the moment.',
+    does: 'Lists the emulated MCP servers with their current tools, resources and prompts.',
     query: inScope,
     returns: dataOf(server),
     answer: 'The servers, in the order of the configuration.',
@@ -80,8 +86,8 @@ export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }
   }),
   changeMcpServer: operation({
     at: 'PUT /mcp/{server}',
-    does: 'Adds, replaces and removes tools, resources and prompts of an MCP server until a reset, and tells its clients.',
-    more: 'The server is its path, encoded: %2Fmcp.',
+    does: 'Adds, replaces and removes tools, resources and prompts of an MCP server until a reset, and notifies its clients.',
+    more: 'The server is given by its path, encoded: %2Fmcp.',
     query: inScope,
     body: mcpChanges,
     reads,
@@ -92,7 +98,7 @@ export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }
   }),
   restoreMcpServer: operation({
     at: 'POST /mcp/{server}/restore',
-    does: 'Undoes the changes to an MCP server, and tells its clients.',
+    does: 'Undoes the changes to an MCP server, and notifies its clients.',
     query: inScope,
     returns: server,
     answer: 'The server as it is configured.',

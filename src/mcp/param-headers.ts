@@ -8,12 +8,12 @@ import { isObject } from '../core/json.js'
  * Only nested properties count, as in the specification. The value is the argument, or `undefined` if it is missing or
  * null, in which case no header is sent.
  */
-export function* fieldIn(schema: unknown, given: unknown): Generator<{ header: string; value: unknown }> {
+export function* parameterHeaders(schema: unknown, args: unknown): Generator<{ header: string; value: unknown }> {
   if (!isObject(schema) || !isObject(schema.properties)) return
   for (const [name, property] of Object.entries(schema.properties)) {
-    const value = isObject(given) && Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined
+    const value = isObject(args) && Object.hasOwn(args, name) ? (args[name] ?? undefined) : undefined
     const header = isObject(property) ? property['x-mcp-header'] : undefined
     if (typeof header === 'string') yield { header, value }
-    yield* fieldIn(property, value)
+    yield* parameterHeaders(property, value)
   }
 }

@@ -1,4 +1,4 @@
-/** POST: the messages that a client sends, and how each is answered. */
+/** POST: answers the messages that a client sends. */
 import type { Exchange, OpenBody, Reply } from '../core/exchange.js'
 import { jsonText, parseExact } from '../core/json.js'
 import { type Pace, type PaceInput, unpaced } from '../core/pace.js'
@@ -16,40 +16,40 @@ import {
   rpcCodes,
 } from '../rpc/frames.js'
 import { isStateless } from '../rpc/versions.js'
-import { askingBody } from './asking.js'
-import { type Asking, type CallOutcome, RuleError } from './calls.js'
+import { type CallOutcome, type InputRequiredCall, RuleError } from './calls.js'
 import type { Context, RunningServer } from './context.js'
 import {
-  acceptedIn,
+  acceptedTypes,
   type CallMessages,
-  EVENTS,
+  EVENT_STREAM,
   errorReply,
-  factsOf,
   httpError,
   jsonReply,
   replyWith,
+  ruleFacts,
   streamHeaders,
 } from './deliver.js'
-import { requireNoFault, underWrongId } from './faults.js'
-import { badRequest, initialized, SESSION, sessionContext, sessionOf, take } from './legacy.js'
-import { listening } from './listen.js'
-import { answerTo, ruleOn } from './methods.js'
-import { earlierOf, inputRequired, isModernMessage, modernContext } from './modern.js'
+import { requireNoFault, withWrongIdFault } from './faults.js'
+import { badRequest, initialize, SESSION_HEADER, sessionContext, sessionOf, takeMessage } from './legacy.js'
+import { listenBody } from './listen.js'
+import { answerRequest, takeRule } from './methods.js'
+import { continuationOf, inputRequiredResult, isModernMessage, modernContext } from './modern.js'
+import { questionsBody } from './questions.js'
 import type { Session } from './sessions.js'
 
 /** The pace of a stream, from the request, the rule and the configuration. */
 export type PaceOf = (exchange: Exchange, own: PaceInput | undefined) => Pace
 
-const nothing: Reply = { kind: 'reply', status: 202, contentType: '', body: '' }
+const acceptedReply: Reply = { kind: 'reply', status: 202, contentType: '', body: '' }
 
-/** Answers a POST. A message that cannot be answered gets the error that the specification defines. */
-export async function posted(server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
+/** Answers a POST. An invalid message gets the error that the specification defines. */
+export async function postReply(server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   let value: unknown
   try {
     value = bodyOf(exchange)
     if (Array.isArray(value)) return await batch(value, server, exchange)
     const frame = frameFrom(value)
-    return await answered(frame, server, exchange, paceOf)
+    return await messageReply(frame, server, exchange, paceOf)
   } catch (error) {
     if (error instanceof RpcError) return errorReply(error, idOf(value))
     throw error
@@ -66,122 +66,140 @@ function bodyOf({ headers, body }: Exchange): unknown {
   }
 }
 
-async function answered(frame: RpcFrame, server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
-  const accepted = acceptedIn(exchange.headers.accept)
+async function messageReply(
+  frame: RpcFrame,
+  server: RunningServer,
+  exchange: Exchange,
+  paceOf: PaceOf,
+): Promise<Reply> {
+  const accepted = acceptedTypes(exchange.headers.accept)
   if (!accepted.json && !accepted.stream)
     throw httpError(406, 'Not Acceptable: the client must accept application/json and text/event-stream')
   if ('method' in frame && isModernMessage(frame, exchange)) {
     const context = modernContext(frame, server, exchange)
-    return isRequest(frame) ? modernReply(frame, context, paceOf) : nothing
+    return isRequest(frame) ? modernReply(frame, context, paceOf) : acceptedReply
   }
-  if (isRequest(frame) && frame.method === 'initialize') return beginning(frame, server, exchange)
+  if (isRequest(frame) && frame.method === 'initialize') return initializeReply(frame, server, exchange)
   const session = sessionOf(server, exchange)
   const context = sessionContext(server, exchange, session)
   if (isRequest(frame)) return sessionReply(frame, context, paceOf)
-  take(frame, session)
-  return nothing
+  takeMessage(frame, session)
+  return acceptedReply
 }
 
-async function beginning(request: RpcRequest, server: RunningServer, exchange: Exchange): Promise<Reply> {
+async function initializeReply(request: RpcRequest, server: RunningServer, exchange: Exchange): Promise<Reply> {
   const context = sessionContext(server, exchange, undefined)
   let session: Session | undefined
-  const messages = await attempted(request, context, async () => {
-    const by = await ruleOn(request, context)
-    const begun = initialized(request, server, exchange)
-    session = begun.session
-    return { kind: 'answered', result: begun.result, before: [], by }
+  const messages = await messagesFor(request, context, async () => {
+    const generation = await takeRule(request, context)
+    const started = initialize(request, server, exchange)
+    session = started.session
+    return { kind: 'answered', result: started.result, notifications: [], generation }
   })
-  const headers = session ? [SESSION, session.id] : []
-  return replyWith(messages as CallMessages, { ...howFor({ ...context, session }), headers })
+  const headers = session ? [SESSION_HEADER, session.id] : []
+  return replyWith(messages as CallMessages, { ...deliveryFor({ ...context, session }), headers })
 }
 
 async function modernReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
   if (request.method === 'subscriptions/listen') return listenReply(request, context)
-  const messages = await attempted(request, context, async () =>
-    answerTo(request, context, earlierOf(request, context)),
+  const messages = await messagesFor(request, context, async () =>
+    answerRequest(request, context, continuationOf(request, context)),
   )
-  if (!isAsking(messages)) return replyWith(messages, howFor(context, paceOf(context.exchange, messages.by?.pace)))
-  const response = resultFrame(request.id, inputRequired(messages, request, context))
-  return replyWith({ before: [], response, by: messages.ruleAnswer.generation }, howFor(context))
+  if (!needsInput(messages))
+    return replyWith(messages, deliveryFor(context, paceOf(context.exchange, messages.generation?.pace)))
+  const response = resultFrame(request.id, inputRequiredResult(messages, request, context))
+  return replyWith({ notifications: [], response, generation: messages.ruleAnswer.generation }, deliveryFor(context))
 }
 
-/** A rule can make it fail as any request. */
+/** Opens the stream, unless a rule makes the request fail. */
 async function listenReply(request: RpcRequest, context: Context): Promise<Reply> {
-  const body = listening(request, context)
-  const messages = (await attempted(request, context, async () => ({
-    ...{ kind: 'answered', result: {}, before: [], by: await ruleOn(request, context) },
+  const body = listenBody(request, context)
+  const messages = (await messagesFor(request, context, async () => ({
+    ...{ kind: 'answered', result: {}, notifications: [], generation: await takeRule(request, context) },
   }))) as CallMessages
-  const { by, response } = messages
-  return by?.protocolFault || 'error' in response ? replyWith(messages, howFor(context)) : openReply(body, by)
+  const { generation, response } = messages
+  return generation?.protocolFault || 'error' in response
+    ? replyWith(messages, deliveryFor(context))
+    : openReply(body, generation)
 }
 
 async function sessionReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
-  const messages = await attempted(request, context, () => answerTo(request, context))
-  if (!isAsking(messages)) return replyWith(messages, howFor(context, paceOf(context.exchange, messages.by?.pace)))
-  const body = askingBody(messages, request, context, (answers, ruleAnswer) =>
-    attempted(request, context, () => answerTo(request, context, { answers, ruleAnswer })),
+  const messages = await messagesFor(request, context, () => answerRequest(request, context))
+  if (!needsInput(messages))
+    return replyWith(messages, deliveryFor(context, paceOf(context.exchange, messages.generation?.pace)))
+  const body = questionsBody(messages, request, context, (answers, ruleAnswer) =>
+    messagesFor(request, context, () => answerRequest(request, context, { answers, ruleAnswer })),
   )
   return openReply(body, messages.ruleAnswer.generation)
 }
 
-const openReply = (body: OpenBody, by: McpGeneration | undefined): Reply => ({
-  ...{ kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body, ...factsOf(by) },
+const openReply = (body: OpenBody, generation: McpGeneration | undefined): Reply => ({
+  ...{ kind: 'reply', status: 200, contentType: EVENT_STREAM, headers: streamHeaders, body, ...ruleFacts(generation) },
 })
 
-const howFor = ({ exchange, session, server }: Context, pace = unpaced) => ({
-  ...{ accepted: acceptedIn(exchange.headers.accept), pace, headers: [] as readonly string[] },
+const deliveryFor = ({ exchange, session, server }: Context, pace = unpaced) => ({
+  ...{ accepted: acceptedTypes(exchange.headers.accept), pace, headers: [] as readonly string[] },
   openStream: session && (() => server.sessions.stream(session)),
 })
 
-/** The answer to a request. An RpcError becomes a JSON-RPC error. */
-async function attempted(
+/** The messages that answer a request, or the questions that it asks. An RpcError becomes a JSON-RPC error. */
+async function messagesFor(
   request: RpcRequest,
   context: Context,
   answer: () => Promise<CallOutcome>,
-): Promise<CallMessages | Asking> {
-  let by: McpGeneration | undefined
+): Promise<CallMessages | InputRequiredCall> {
+  let generation: McpGeneration | undefined
   try {
     const outcome = await answer()
-    by = outcome.kind === 'asking' ? outcome.ruleAnswer.generation : outcome.by
-    requireNoFault(by, context)
-    if (outcome.kind === 'asking') return outcome
-    return { before: outcome.before, response: underWrongId(resultFrame(request.id, outcome.result), by), by }
+    generation = outcome.kind === 'input-required' ? outcome.ruleAnswer.generation : outcome.generation
+    requireNoFault(generation, context)
+    if (outcome.kind === 'input-required') return outcome
+    return {
+      notifications: outcome.notifications,
+      response: withWrongIdFault(resultFrame(request.id, outcome.result), generation),
+      generation,
+    }
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    if (error instanceof RuleError) by = error.by
-    return { before: [], response: underWrongId(failureFrame(request.id, error), by), status: error.status, by }
+    if (error instanceof RuleError) generation = error.generation
+    return {
+      notifications: [],
+      response: withWrongIdFault(failureFrame(request.id, error), generation),
+      status: error.status,
+      generation,
+    }
   }
 }
 
 /** Only 2025-03-26 has batches. */
-const WITH_BATCHES = '2025-03-26'
+const BATCH_VERSION = '2025-03-26'
 const MOST_IN_BATCH = 100
 
 async function batch(values: readonly unknown[], server: RunningServer, exchange: Exchange): Promise<Reply> {
   const { 'mcp-protocol-version': version } = exchange.headers
   if (typeof version === 'string' && isStateless(version)) throw noBatches(version)
   const session = sessionOf(server, exchange)
-  if (session.version !== WITH_BATCHES) throw noBatches(session.version)
+  if (session.version !== BATCH_VERSION) throw noBatches(session.version)
   if (values.length === 0 || values.length > MOST_IN_BATCH)
     throw invalidRequest(`a batch has 1 to ${MOST_IN_BATCH} messages.`)
   const context = sessionContext(server, exchange, session)
-  const responses = await Promise.all(values.map(value => inBatch(value, context, session)))
-  const there = responses.filter(response => response !== undefined)
-  return there.length === 0 ? nothing : jsonReply(there)
+  const responses = await Promise.all(values.map(value => batchResponse(value, context, session)))
+  const present = responses.filter(response => response !== undefined)
+  return present.length === 0 ? acceptedReply : jsonReply(present)
 }
 
 const noBatches = (version: string) => badRequest(`Batches are not part of version ${version}`)
 
-async function inBatch(value: unknown, context: Context, session: Session): Promise<RpcFrame | undefined> {
+async function batchResponse(value: unknown, context: Context, session: Session): Promise<RpcFrame | undefined> {
   try {
     const frame = frameFrom(value)
     if (!isRequest(frame)) {
-      take(frame, session)
+      takeMessage(frame, session)
       return undefined
     }
     if (frame.method === 'initialize') throw invalidRequest('initialize cannot be part of a batch.')
-    const messages = await attempted(frame, context, () => answerTo(frame, context))
-    if (!isAsking(messages)) return messages.response
+    const messages = await messagesFor(frame, context, () => answerRequest(frame, context))
+    if (!needsInput(messages)) return messages.response
     throw new RpcError(rpcCodes.internal, 'A call in a batch cannot ask the client anything.')
   } catch (error) {
     if (error instanceof RpcError) return failureFrame(idOf(value), error)
@@ -189,4 +207,4 @@ async function inBatch(value: unknown, context: Context, session: Session): Prom
   }
 }
 
-const isAsking = (found: CallMessages | Asking): found is Asking => 'kind' in found
+const needsInput = (outcome: CallMessages | InputRequiredCall): outcome is InputRequiredCall => 'kind' in outcome

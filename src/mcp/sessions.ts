@@ -1,11 +1,11 @@
-/** The sessions of protocol versions up to 2025-11-25, and the streams of all versions on which servers announce changes. They survive a reload. */
+/** The sessions of protocol versions up to 2025-11-25, and the listeners for changes of later versions. They survive a reload. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../core/exchange.js'
 import { notificationFrame, type RpcId, type RpcParams, type RpcResponse } from '../rpc/frames.js'
 import type { LogLevel } from '../rpc/log-levels.js'
 import { createEventStream, type EventStream } from './streams.js'
 
-/** What a client says about itself. */
+/** The name and capabilities that a client declares. */
 export interface ClientFacts {
   readonly name: string | undefined
   readonly capabilities: ReadonlySet<string>
@@ -25,30 +25,30 @@ export interface Session {
   readonly waiting: Set<WaitingCall>
   /** The streams of calls, and the one that the client opens with GET. */
   readonly streams: Map<number, EventStream>
-  general: EventStream | undefined
+  generalStream: EventStream | undefined
   usedAtMs: number
 }
 
 export interface WaitingCall {
   readonly requestId: RpcId
-  /** Passes on an answer of the client, if this call has asked for it. */
+  /** Handles an answer of the client, if it belongs to this call. */
   take(response: RpcResponse): void
   cancel(): void
 }
 
-type Beginning = Pick<Session, 'server' | 'version' | 'client' | 'scope' | 'holder'>
+type NewSession = Pick<Session, 'server' | 'version' | 'client' | 'scope' | 'holder'>
 
 /** A `subscriptions/listen` stream. */
 export interface ChangeListener {
   readonly server: string
   readonly scope: string
-  /** Sends a notification if the client has asked for its kind. */
-  tell(method: string, params?: RpcParams): void
+  /** Sends a notification if the client has subscribed to its kind. */
+  notify(method: string, params?: RpcParams): void
   keepAlive(): void
   end(): void
 }
 
-export type List = 'tools' | 'resources' | 'prompts'
+export type ListName = 'tools' | 'resources' | 'prompts'
 
 export type McpSessions = ReturnType<typeof createMcpSessions>
 
@@ -56,7 +56,7 @@ export type McpSessions = ReturnType<typeof createMcpSessions>
 const MOST_SESSIONS = 10_000
 /** Comments in open streams keep proxies from closing them. */
 const KEEP_ALIVE_MS = 15_000
-/** At most this many calls of a session wait for the client. One more ends the oldest. */
+/** At most this many calls of a session wait for the client. */
 const MOST_WAITING = 100
 /** The number of streams kept per session for clients that reconnect. More than can be open, so the oldest one has always ended. */
 const MOST_STREAMS = 2 * MOST_WAITING
@@ -64,8 +64,8 @@ const MOST_STREAMS = 2 * MOST_WAITING
 /** Identifies a caller, so that callers cannot use each other's sessions. */
 export const holderOf = (caller: Caller): string => `${caller.kind} ${'id' in caller ? caller.id : ''}`
 
-/** Adds a call that waits for the client. */
-export function keepWaiting({ waiting }: Session, call: WaitingCall): void {
+/** Adds a call that waits for the client. Cancels the oldest one if there are too many. */
+export function addWaitingCall({ waiting }: Session, call: WaitingCall): void {
   const [oldest] = waiting
   if (waiting.size >= MOST_WAITING) oldest?.cancel()
   waiting.add(call)
@@ -83,10 +83,10 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
 
   return {
     end,
-    begin(beginning: Beginning): Session {
+    begin(input: NewSession): Session {
       const oldest = sessions.size >= MOST_SESSIONS ? sessions.values().next().value : undefined
       if (oldest) end(oldest)
-      const session = newSession(beginning, now())
+      const session = newSession(input, now())
       sessions.set(session.id, session)
       return session
     },
@@ -104,30 +104,30 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
       return session
     },
     stream(session: Session): EventStream {
-      const made = createEventStream(++streams)
-      keepStream(session, made)
-      return made
+      const newStream = createEventStream(++streams)
+      keepStream(session, newStream)
+      return newStream
     },
   }
 }
 
-const newSession = (beginning: Beginning, usedAtMs: number): Session => ({
-  ...{ ...beginning, id: randomUUID(), logLevel: undefined, subscriptions: new Set() },
-  ...{ waiting: new Set(), streams: new Map(), general: undefined, usedAtMs },
+const newSession = (input: NewSession, usedAtMs: number): Session => ({
+  ...{ ...input, id: randomUUID(), logLevel: undefined, subscriptions: new Set() },
+  ...{ waiting: new Set(), streams: new Map(), generalStream: undefined, usedAtMs },
 })
 
-function keepStream({ streams, general }: Session, made: EventStream): void {
-  streams.set(made.number, made)
+function keepStream({ streams, generalStream }: Session, newStream: EventStream): void {
+  streams.set(newStream.number, newStream)
   if (streams.size <= MOST_STREAMS) return
-  const oldest = [...streams.values()].find(one => one !== general && one.isEnded())
+  const oldest = [...streams.values()].find(one => one !== generalStream && one.isEnded())
   if (oldest) streams.delete(oldest.number)
 }
 
-/** Without a scope, all are meant. */
+/** Without a scope, everything matches. */
 const isIn = (scope: string | undefined, one: { readonly scope: string }) => scope === undefined || one.scope === scope
 
 /** Updates of resources are only for sessions that have subscribed to them. */
-const hears = ({ subscriptions }: Session, uri: unknown) => uri === undefined || subscriptions.has(String(uri))
+const isSubscribed = ({ subscriptions }: Session, uri: unknown) => uri === undefined || subscriptions.has(String(uri))
 
 /** `now` is Standin's clock. */
 export function createMcpSessions(now: () => number) {
@@ -135,16 +135,17 @@ export function createMcpSessions(now: () => number) {
   const listeners = new Set<ChangeListener>()
   const store = createSessionStore(sessions, now)
 
-  const keepingAlive = setInterval(() => {
+  const keepAliveTimer = setInterval(() => {
     for (const listener of listeners) listener.keepAlive()
     for (const { streams } of sessions.values()) for (const stream of streams.values()) stream.keepAlive()
   }, KEEP_ALIVE_MS).unref()
 
-  function tell(server: string, scope: string | undefined, method: string, params?: RpcParams): void {
-    const isMeant = (one: Session | ChangeListener) => one.server === server && isIn(scope, one)
+  function notify(server: string, scope: string | undefined, method: string, params?: RpcParams): void {
+    const isAddressed = (one: Session | ChangeListener) => one.server === server && isIn(scope, one)
     for (const session of sessions.values())
-      if (isMeant(session) && hears(session, params?.uri)) session.general?.send(notificationFrame(method, params))
-    for (const listener of listeners) if (isMeant(listener)) listener.tell(method, params)
+      if (isAddressed(session) && isSubscribed(session, params?.uri))
+        session.generalStream?.send(notificationFrame(method, params))
+    for (const listener of listeners) if (isAddressed(listener)) listener.notify(method, params)
   }
 
   /** Ends the sessions and streams of a scope, or all if none is given. */
@@ -160,12 +161,13 @@ export function createMcpSessions(now: () => number) {
       return () => void listeners.delete(listener)
     },
     /** Notifies the clients of a server that a list has changed: those of one scope, or all if none is given. */
-    changed: (server: string, list: List, scope?: string) => tell(server, scope, `notifications/${list}/list_changed`),
-    updated: (server: string, uri: string, scope?: string) =>
-      tell(server, scope, 'notifications/resources/updated', { uri }),
+    listChanged: (server: string, list: ListName, scope?: string) =>
+      notify(server, scope, `notifications/${list}/list_changed`),
+    resourceUpdated: (server: string, uri: string, scope?: string) =>
+      notify(server, scope, 'notifications/resources/updated', { uri }),
     forget,
     close(): void {
-      clearInterval(keepingAlive)
+      clearInterval(keepAliveTimer)
       forget()
     },
   }

@@ -16,7 +16,7 @@ export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody =>
 })
 
 /** How many events of a stream are kept for clients that reconnect. */
-const MOST_KEPT = 256
+const MOST_EVENTS = 256
 
 export type EventStream = ReturnType<typeof createEventStream>
 
@@ -24,9 +24,9 @@ export type EventStream = ReturnType<typeof createEventStream>
 export function createEventStream(number: number) {
   let events: { readonly n: number; readonly text: string }[] = []
   let last = 0
-  let ended = false
+  let hasEnded = false
   let reader: EventSink | undefined
-  /** Ends the reader. It can resume the stream. */
+  /** Disconnects the reader, which can resume the stream. */
   function cut(): void {
     reader?.end()
     reader = undefined
@@ -34,29 +34,29 @@ export function createEventStream(number: number) {
   return {
     number,
     /** Whether no more events will come. */
-    isEnded: () => ended,
-    /** An event without a message, so that a client can resume a stream of which it has seen nothing else. */
-    beginning: `id: ${number}-0\ndata:\n\n`,
-    /** Keeps the event and returns its text. Readers get the text that `spoil` makes of it. */
-    send(frame: RpcFrame, spoil = (text: string) => text): string {
+    isEnded: () => hasEnded,
+    /** An event without a message, with whose id a client can resume a stream that has sent nothing else. */
+    firstEvent: `id: ${number}-0\ndata:\n\n`,
+    /** Keeps the event and returns its text. The reader gets the text that `transform` returns. */
+    send(frame: RpcFrame, transform = (text: string) => text): string {
       last++
       const text = eventText(frame, `${number}-${last}`)
       events.push({ n: last, text })
-      if (events.length > MOST_KEPT) events = events.slice(-MOST_KEPT)
-      reader?.write(spoil(text))
+      if (events.length > MOST_EVENTS) events = events.slice(-MOST_EVENTS)
+      reader?.write(transform(text))
       return text
     },
     keepAlive: (): void => reader?.write(':\n\n'),
     cut,
     end(): void {
-      ended = true
+      hasEnded = true
       cut()
     },
-    /** Writes the events after event `after`, then new ones as they come. Ends the previous reader. */
+    /** Writes the events after the event number `after`, then new ones as they come. Disconnects the previous reader. */
     attach(sink: EventSink, after = 0): () => void {
       cut()
       for (const { n, text } of events) if (n > after) sink.write(text)
-      if (ended) sink.end()
+      if (hasEnded) sink.end()
       else reader = sink
       return () => {
         if (reader === sink) reader = undefined

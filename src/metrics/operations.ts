@@ -12,9 +12,9 @@ export function metricOperations({ metrics }: { readonly metrics: () => Promise<
   return {
     getMetrics: operation({
       at: 'GET /metrics',
-      does: 'Returns metrics of this process, for Prometheus.',
+      does: 'Returns the metrics of this process for Prometheus.',
       returns: 'text/plain',
-      answer: 'Requests, durations, tokens, recordings and the process itself, in the text format of Prometheus.',
+      answer: 'Metrics of requests, durations, tokens, recordings and the process, in the text format of Prometheus.',
       async run() {
         const { contentType, text } = await exposition()
         return new TextAnswer(contentType, await text())

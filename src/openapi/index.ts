@@ -22,8 +22,8 @@ interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, 
 
 /** The documents that the configuration names. */
 export function documentsIn({ config: { openapi }, dir }: LoadedConfig): readonly DocumentInput[] {
-  return [openapi].flat().map(written => {
-    const entry = typeof written === 'string' ? { file: written } : written
+  return [openapi].flat().map(option => {
+    const entry = typeof option === 'string' ? { file: option } : option
     const { file: name, validate = true, folders = [], access, prefix } = entry
     const file = path.resolve(dir, name)
     const allowed = [path.dirname(file), dir, ...folders.map(folder => path.resolve(dir, folder))]
@@ -34,7 +34,7 @@ export function documentsIn({ config: { openapi }, dir }: LoadedConfig): readonl
 /** The largest documents take a few seconds. */
 const LONGEST_MS = 120_000
 
-/** Reads documents, each in a worker. Rejects with a ProblemsError that has the mistakes of all of them. */
+/** Reads documents, each in a worker. Rejects with a ProblemsError that lists the mistakes of all of them. */
 export async function readDocuments(
   inputs: readonly DocumentInput[],
   warn: (sentence: string) => void = () => {},
@@ -62,29 +62,29 @@ async function read({ file, dir, folders, name }: DocumentInput): Promise<ReadOu
   })
 }
 
-/** All operations of a document are described together, when the first description is needed. */
-function describing({ document }: ConfiguredDocument) {
+/** Returns a function that describes the operations of a document. Its code is loaded when it is first needed. */
+function createDescribe({ document }: ConfiguredDocument) {
   const descriptions = onceLoaded(async () => (await import('./descriptions.js')).createDescriptions(document))
   return async (operation: DocumentedOperation) => (await descriptions())(operation)
 }
 
 /** Answers the operations of the documents. If several describe the same operation, the first one wins. */
 export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
-  const index = createOperationIndex(documents.flatMap(one => operationsOf(one, describing(one))))
+  const index = createOperationIndex(documents.flatMap(one => operationsOf(one, createDescribe(one))))
   const checkOf = remembered(createRequestCheck)
   const answerOf = remembered((operation: DocumentedOperation) => createAnswers(operation, seed))
 
   return {
     files: documents.flatMap(({ files }) => files),
-    at: path => index.at(stepsOfPath(path)).map(({ own }) => own),
-    paths: () => index.all.map(({ own }) => own),
+    at: path => index.at(stepsOfPath(path)).map(({ endpoint }) => endpoint),
+    paths: () => index.all.map(({ endpoint }) => endpoint),
     async answer(exchange) {
       const steps = stepsOfPath(exchange.path)
       const method = methodToFind(exchange.method)
-      const operation = index.at(steps).find(({ own }) => own.method === method)
+      const operation = index.at(steps).find(({ endpoint }) => endpoint.method === method)
       if (!operation) return undefined
       const params = operation.paramsIn(steps) ?? {}
-      if (operation.from.validate) await checkOf(operation)(exchange, params)
+      if (operation.source.validate) await checkOf(operation)(exchange, params)
       return answerOf(operation)(exchange, params)
     },
   }

@@ -5,23 +5,25 @@ interface Range {
   readonly quality: number
 }
 
-const bare = (type: string) => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+const mediaType = (type: string) => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
 const matches = (range: string, type: string) =>
   range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
 
 /** The entry of `types` that matches a Content-Type. Entries may be ranges such as `image/*`. */
 export function matchingType(sent: string, types: readonly string[]): string | undefined {
-  const type = bare(sent)
-  return types.find(one => bare(one) === type) ?? types.find(one => matches(bare(one), type))
+  const type = mediaType(sent)
+  return types.find(one => mediaType(one) === type) ?? types.find(one => matches(mediaType(one), type))
 }
 
 /** The entry of `types` that an Accept header prefers. On a tie, JSON wins. */
 export function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
   const ranges = rangesIn(accept ?? '*/*')
   const qualityOf = (type: string) => {
-    const fitting = ranges.filter(({ type: range }) => matches(range, bare(type)) || matches(bare(type), range))
-    return fitting.toSorted((a, b) => specificity(b) - specificity(a))[0]?.quality ?? 0
+    const matching = ranges.filter(
+      ({ type: range }) => matches(range, mediaType(type)) || matches(mediaType(type), range),
+    )
+    return matching.toSorted((a, b) => specificity(b) - specificity(a))[0]?.quality ?? 0
   }
   const rated = types.map((type, i) => ({ type, i, quality: qualityOf(type), json: /[/+]json\b/i.test(type) ? 0 : 1 }))
   const [best] = rated
@@ -40,7 +42,7 @@ function rangesIn(accept: string): readonly Range[] {
     .split(',', MOST_RANGES)
     .map(part => {
       const [, quality = '1'] = /;\s*q=([\d.]+)/i.exec(part) ?? []
-      return { type: bare(part), quality: Number(quality) || 0 }
+      return { type: mediaType(part), quality: Number(quality) || 0 }
     })
     .filter(({ type }) => type !== '')
 }
@@ -48,7 +50,7 @@ function rangesIn(accept: string): readonly Range[] {
 export interface Preferences {
   readonly code?: number
   readonly example?: string
-  /** Made-up values instead of examples. */
+  /** Whether to generate values instead of using examples. */
   readonly dynamic?: boolean
 }
 

@@ -1,5 +1,4 @@
-/** The operations of OpenAPI documents: their paths, who may call them, and which one a request matches. */
-
+/** The operations of OpenAPI documents: their paths, their access, and which one a request matches. */
 import { type Access, accessBelow, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
@@ -20,11 +19,11 @@ export interface ConfiguredDocument {
 
 /** One operation of a document. */
 export interface DocumentedOperation {
-  /** The endpoint: the same object each time. */
-  readonly own: OwnPath
-  readonly from: ConfiguredDocument
+  /** Always the same object. */
+  readonly endpoint: OwnPath
+  readonly source: ConfiguredDocument
   /** The operation as written in the document. */
-  readonly written: Node
+  readonly definition: Node
   /** The parameters of the operation and of its path. */
   readonly parameters: readonly Node[]
   /** The path parameters by name; `undefined` if the path does not match. */
@@ -37,44 +36,44 @@ const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 type Describe = (operation: DocumentedOperation) => Promise<EndpointDescription>
 
 /** All operations of a document, in its order. */
-export function operationsOf(from: ConfiguredDocument, describe?: Describe): readonly DocumentedOperation[] {
-  const { document } = from
+export function operationsOf(source: ConfiguredDocument, describe?: Describe): readonly DocumentedOperation[] {
+  const { document } = source
   const paths = isObject(document.root.paths) ? document.root.paths : {}
   return Object.entries(paths).flatMap(([template, item]) => {
-    const pathItem = document.resolved(item)
+    const pathItem = document.resolve(item)
     if (!isObject(pathItem) || !template.startsWith('/')) return []
     return methods.flatMap(method => {
-      const written = document.resolved(pathItem[method])
-      return isObject(written) ? [operationOf(from, method, template, { pathItem, written, describe })] : []
+      const definition = document.resolve(pathItem[method])
+      return isObject(definition) ? [operationOf(source, method, template, { pathItem, definition, describe })] : []
     })
   })
 }
 
 function operationOf(
-  from: ConfiguredDocument,
+  source: ConfiguredDocument,
   method: (typeof methods)[number],
   template: string,
-  { pathItem, written, describe }: { pathItem: Node; written: Node; describe: Describe | undefined },
+  { pathItem, definition, describe }: { pathItem: Node; definition: Node; describe: Describe | undefined },
 ): DocumentedOperation {
-  const { document, prefix } = from
-  const servers = [written.servers, pathItem.servers, document.root.servers].find(Array.isArray)
-  const path = withoutSlash(prefix ?? basePathOf(servers?.[0])) + template
-  const own: OwnPath = {
+  const { document, prefix } = source
+  const servers = [definition.servers, pathItem.servers, document.root.servers].find(Array.isArray)
+  const path = withoutTrailingSlash(prefix ?? basePathOf(servers?.[0])) + template
+  const endpoint: OwnPath = {
     method: method.toUpperCase(),
     path,
-    access: from.access ?? accessOf(document, written, path),
+    access: source.access ?? accessOf(document, definition, path),
     ...(describe && { says: () => describe(operation) }),
   }
   const pattern = patternOf(path)
   const operation: DocumentedOperation = {
-    ...{ own, from, written },
-    parameters: parametersOf(document, pathItem, written),
+    ...{ endpoint, source, definition },
+    parameters: parametersOf(document, pathItem, definition),
     paramsIn: steps => paramsIn(pattern, steps),
   }
   return operation
 }
 
-const withoutSlash = (path: string) => path.replace(/\/+$/, '')
+const withoutTrailingSlash = (path: string) => path.replace(/\/+$/, '')
 
 /** The path of a server's address. Its variables have their default values. */
 function basePathOf(server: unknown): string {
@@ -89,7 +88,7 @@ function basePathOf(server: unknown): string {
   return path === '' || path.startsWith('/') ? path : `/${path}`
 }
 
-/** Any security scheme is treated as the platform's own credentials. */
+/** Any security scheme stands for the platform's own credentials. */
 function accessOf(document: OpenApiDocument, operation: Node, path: string): Access {
   const security = operation.security ?? document.root.security
   if (!Array.isArray(security)) return usualAccess(path)
@@ -103,7 +102,7 @@ function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): r
   const found = new Map<string, Node>()
   for (const { parameters } of holders)
     for (const one of Array.isArray(parameters) ? parameters : []) {
-      const parameter = document.resolved(one)
+      const parameter = document.resolve(one)
       if (isObject(parameter)) found.set(`${parameter.in} ${parameter.name}`, parameter)
     }
   return [...found.values()]
@@ -122,14 +121,14 @@ function patternOf(path: string): readonly Step[] {
     .split('/')
     .map(step => {
       const names = [...step.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
-      if (names.length === 0) return { kind: 'literal', text: decoded(step), names }
+      if (names.length === 0) return { kind: 'literal', text: decodeStep(step), names }
       const only = names.length === 1 && step === `{${names[0]}}`
       if (only) return { kind: 'param', text: names[0] ?? '', names }
       return { kind: 'param', text: step, names, texts: step.split(/\{[^}]*\}/) }
     })
 }
 
-const decoded = (step: string) => stepsOfPath(`/${step}`)[0] ?? step
+const decodeStep = (step: string) => stepsOfPath(`/${step}`)[0] ?? step
 
 function paramsIn(pattern: readonly Step[], steps: readonly string[]): Readonly<Record<string, string>> | undefined {
   const params: [string, string][] = []
@@ -143,7 +142,7 @@ function paramsIn(pattern: readonly Step[], steps: readonly string[]): Readonly<
   return Object.fromEntries(params)
 }
 
-/** The values between the texts of a step, at least one character each. Not a regular expression, since a client could make one slow. */
+/** The values between the texts of a step, at least one character each. No regular expression, because a client could make it slow. */
 function valuesBetween(texts: readonly string[], step: string): readonly string[] | undefined {
   const [first = '', ...others] = texts
   const last = others.pop() ?? ''
@@ -160,19 +159,19 @@ function valuesBetween(texts: readonly string[], step: string): readonly string[
   return end > start && step.endsWith(last) ? [...values, step.slice(start, end)] : undefined
 }
 
-/** Paths are looked up segment by segment, so the number of operations does not matter. */
+/** Looks up paths segment by segment, so that the number of operations does not matter. */
 export function createOperationIndex(operations: readonly DocumentedOperation[]) {
   const tree = createPathTree<DocumentedOperation>()
-  const all = operations.filter(({ own }) => !isTaken(own.path))
-  for (const one of all) tree.put({ segments: patternOf(one.own.path) }, one)
+  const all = operations.filter(({ endpoint }) => !isReservedPath(endpoint.path))
+  for (const one of all) tree.put({ segments: patternOf(one.endpoint.path) }, one)
   return {
     all,
     /** The operations of a path, one for each method: those of the more specific template first. */
     at(steps: readonly string[]): readonly DocumentedOperation[] {
       const byMethod = new Map<string, DocumentedOperation>()
       for (const one of tree.find(steps)) {
-        const before = byMethod.get(one.own.method)
-        if (one.paramsIn(steps) && (!before || isMoreSpecific(one, before))) byMethod.set(one.own.method, one)
+        const current = byMethod.get(one.endpoint.method)
+        if (one.paramsIn(steps) && (!current || isMoreSpecific(one, current))) byMethod.set(one.endpoint.method, one)
       }
       return [...byMethod.values()]
     },
@@ -180,14 +179,14 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
 }
 
 /** Standin's own paths and the documented endpoints cannot be overridden. */
-const isTaken = (path: string) => isReserved(path) || isAuth(path) || documentedPaths.includes(path)
+const isReservedPath = (path: string) => isReserved(path) || isAuth(path) || documentedPaths.includes(path)
 
-/** Of two templates with a parameter in the same segment, the one with text around it is more specific. */
+/** Whether a template has more text around its parameters than another one that has parameters in the same segments. */
 const isMoreSpecific = (one: DocumentedOperation, other: DocumentedOperation) =>
   textIn(one) > textIn(other) && shape(one) === shape(other)
-const textIn = ({ own }: DocumentedOperation) => own.path.replace(/\{[^}]*\}/g, '').length
-const shape = ({ own }: DocumentedOperation) =>
-  own.path
+const textIn = ({ endpoint }: DocumentedOperation) => endpoint.path.replace(/\{[^}]*\}/g, '').length
+const shape = ({ endpoint }: DocumentedOperation) =>
+  endpoint.path
     .split('/')
     .map(step => (step.includes('{') ? '{}' : step))
     .join('/')

@@ -1,15 +1,15 @@
-/** Reads the parameters of a request by the location, style and type that its operation declares. */
+/** Parses the parameters of a request by the location, style and type that its operation declares. */
 import type { Exchange } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
 import type { Node, OpenApiDocument } from './document.js'
 
-const places = ['path', 'query', 'header', 'cookie'] as const
+const locations = ['path', 'query', 'header', 'cookie'] as const
 /** The location of a parameter. */
-type ParameterPlace = (typeof places)[number]
+type ParameterLocation = (typeof locations)[number]
 
 export interface DescribedParameter {
   readonly name: string
-  readonly in: ParameterPlace
+  readonly in: ParameterLocation
   readonly required: boolean
   readonly schema: unknown
   /** Whether its value is JSON, by its `content`. */
@@ -18,27 +18,27 @@ export interface DescribedParameter {
   readonly explode: boolean
 }
 
-const usualStyle: Readonly<Record<ParameterPlace, string>> = {
+const defaultStyles: Readonly<Record<ParameterLocation, string>> = {
   path: 'simple',
   query: 'form',
   header: 'simple',
   cookie: 'form',
 }
 
-/** OpenAPI says that parameters with these names are ignored. */
-const ignored = new Set(['accept', 'content-type', 'authorization'])
+/** OpenAPI ignores header parameters with these names. */
+const ignoredHeaders = new Set(['accept', 'content-type', 'authorization'])
 
-export function parameterOf(written: Node): DescribedParameter | undefined {
-  const { name, required, schema, content, explode } = written
-  const place = written.in as ParameterPlace
-  if (typeof name !== 'string' || !places.includes(place)) return undefined
-  if (place === 'header' && ignored.has(name.toLowerCase())) return undefined
-  const style = typeof written.style === 'string' ? written.style : usualStyle[place]
+export function parameterOf(definition: Node): DescribedParameter | undefined {
+  const { name, required, schema, content, explode } = definition
+  const location = definition.in as ParameterLocation
+  if (typeof name !== 'string' || !locations.includes(location)) return undefined
+  if (location === 'header' && ignoredHeaders.has(name.toLowerCase())) return undefined
+  const style = typeof definition.style === 'string' ? definition.style : defaultStyles[location]
   const [media] = isObject(content) ? Object.values(content) : []
   return {
-    name: place === 'header' ? name.toLowerCase() : name,
-    in: place,
-    required: required === true || place === 'path',
+    name: location === 'header' ? name.toLowerCase() : name,
+    in: location,
+    required: required === true || location === 'path',
     schema: schema ?? (isObject(media) ? media.schema : undefined),
     isJson: schema === undefined && isObject(content) && Object.keys(content).some(type => /json/i.test(type)),
     style,
@@ -46,30 +46,30 @@ export function parameterOf(written: Node): DescribedParameter | undefined {
   }
 }
 
-/** The types that decide how a text is parsed. */
-interface Kind {
+/** The parts of a schema that decide how a text is parsed. */
+interface SchemaFacts {
   readonly types: ReadonlySet<string>
   readonly items: unknown
   readonly properties: Node
   /** The schema of properties that are not listed. */
-  readonly others: unknown
+  readonly additional: unknown
 }
 
-/** `seen` are the schemas that were read before, since alternatives may contain themselves. */
-export function kindOf(document: OpenApiDocument, schema: unknown, seen = new Set<unknown>()): Kind {
-  const found = document.resolved(schema)
+/** Collects the facts of a schema and its alternatives. `seen` has the schemas visited so far, because alternatives can be circular. */
+export function schemaFacts(document: OpenApiDocument, schema: unknown, seen = new Set<unknown>()): SchemaFacts {
+  const found = document.resolve(schema)
   if (!isObject(found) || seen.has(found))
-    return { types: new Set(), items: undefined, properties: {}, others: undefined }
+    return { types: new Set(), items: undefined, properties: {}, additional: undefined }
   seen.add(found)
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap(keyword => (Array.isArray(found[keyword]) ? found[keyword] : []))
-  const inner = parts.map(part => kindOf(document, part, seen))
+  const inner = parts.map(part => schemaFacts(document, part, seen))
   const own = [found.type].flat().filter(type => typeof type === 'string')
   const implied =
     own.length > 0 ? [] : [...('properties' in found ? ['object'] : []), ...('items' in found ? ['array'] : [])]
   return {
     types: new Set([...own, ...implied, ...inner.flatMap(({ types }) => [...types])]),
     items: found.items ?? inner.find(({ items }) => items !== undefined)?.items,
-    others: found.additionalProperties ?? inner.find(({ others }) => others !== undefined)?.others,
+    additional: found.additionalProperties ?? inner.find(({ additional }) => additional !== undefined)?.additional,
     properties: Object.fromEntries([...inner, { properties: found.properties }].flatMap(entriesOf)),
   }
 }
@@ -78,9 +78,9 @@ const entriesOf = ({ properties }: { readonly properties: unknown }) =>
   isObject(properties) ? Object.entries(properties) : []
 
 /** Parses a text as the number, boolean or null that its schema allows; otherwise returns the text. */
-export function readAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {
+export function parseAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {
   if (typeof text !== 'string') return text
-  const { types } = kindOf(document, schema)
+  const { types } = schemaFacts(document, schema)
   if ((types.has('integer') || types.has('number')) && /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
     return Number(text)
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true'
@@ -90,29 +90,29 @@ export function readAs(document: OpenApiDocument, schema: unknown, text: unknown
 }
 
 /** All parameters of a request by location and name. */
-export function valuesOf(
+export function parameterValues(
   document: OpenApiDocument,
   parameters: readonly DescribedParameter[],
   { query, headers }: Pick<Exchange, 'query' | 'headers'>,
   params: Readonly<Record<string, string>>,
-): Readonly<Record<ParameterPlace, Readonly<Record<string, unknown>>>> {
+): Readonly<Record<ParameterLocation, Readonly<Record<string, unknown>>>> {
   const search = new URLSearchParams(query)
   const cookies = new URLSearchParams((headers.cookie ?? '').replaceAll(/;\s*/g, '&'))
-  const texts: Readonly<Record<ParameterPlace, (parameter: DescribedParameter) => unknown>> = {
+  const readers: Readonly<Record<ParameterLocation, (parameter: DescribedParameter) => unknown>> = {
     query: parameter => fromQuery(document, parameter, search),
     cookie: parameter => fromQuery(document, parameter, cookies),
     path: parameter => fromText(document, parameter, unprefixed(parameter, params[parameter.name])),
     header: parameter => fromText(document, parameter, headers[parameter.name]?.toString()),
   }
-  const values: Record<ParameterPlace, Record<string, unknown>> = { path: {}, query: {}, header: {}, cookie: {} }
+  const values: Record<ParameterLocation, Record<string, unknown>> = { path: {}, query: {}, header: {}, cookie: {} }
   for (const parameter of parameters) {
-    const value = texts[parameter.in](parameter)
+    const value = readers[parameter.in](parameter)
     if (value !== undefined) Object.defineProperty(values[parameter.in], parameter.name, { value, enumerable: true })
   }
   return values
 }
 
-/** `.5` and `;id=5` are other ways to write `5` in a path, and `;id=5;id=6` is one to write `5,6`. */
+/** Converts the styles `label` (`.5`) and `matrix` (`;id=5`, `;id=5;id=6`) to the style `simple` (`5`, `5,6`). */
 function unprefixed({ style, name, explode }: DescribedParameter, text: string | undefined): string | undefined {
   if (text === undefined || (style !== 'label' && style !== 'matrix')) return text
   if (style === 'label') return explode ? text.slice(1).replaceAll('.', ',') : text.replace(/^\./, '')
@@ -127,102 +127,102 @@ function fromText(
 ) {
   if (text === undefined) return undefined
   if (isJson) return jsonOf(text) ?? text
-  const { types, items, properties } = kindOf(document, schema)
+  const { types, items, properties } = schemaFacts(document, schema)
   const split = text === '' ? [] : text.split(',')
-  if (types.has('array')) return split.map(one => readAs(document, items, one))
-  if (types.has('object')) return objectOf(document, properties, split, explode)
-  return readAs(document, schema, text)
+  if (types.has('array')) return split.map(one => parseAs(document, items, one))
+  if (types.has('object')) return parseObject(document, properties, split, explode)
+  return parseAs(document, schema, text)
 }
 
 /** Parses `a,1,b,2`, or `a=1,b=2` if exploded. */
-function objectOf(document: OpenApiDocument, properties: Node, parts: readonly string[], explode: boolean): unknown {
+function parseObject(document: OpenApiDocument, properties: Node, parts: readonly string[], explode: boolean): unknown {
   const pairs = explode
     ? parts.map(part => part.split('=', 2))
     : parts.flatMap((name, i) => (i % 2 === 0 ? [[name, parts[i + 1] ?? '']] : []))
   return Object.fromEntries(
-    pairs.map(([name = '', value = '']) => [name, readAs(document, ownOf(properties, name), value)]),
+    pairs.map(([name = '', value = '']) => [name, parseAs(document, ownProperty(properties, name), value)]),
   )
 }
 
-const ownOf = (properties: Node, name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
+const ownProperty = (properties: Node, name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
 
-/** Between the items of a list that is one text; elsewhere a comma. */
+/** The characters between the items of a list that is one text. Other styles use a comma. */
 export const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' }
 
 function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, search: URLSearchParams): unknown {
   const { name, schema, style, explode, isJson } = parameter
-  const { types, items, properties } = kindOf(document, schema)
+  const { types, items, properties } = schemaFacts(document, schema)
   if (style === 'deepObject') return deepObject(document, parameter, search)
   if (types.has('object') && !types.has('string') && explode && !isJson) {
     const fields = Object.keys(properties).filter(key => search.has(key))
     if (fields.length === 0) return undefined
-    return Object.fromEntries(fields.map(key => [key, readAs(document, properties[key], search.get(key))]))
+    return Object.fromEntries(fields.map(key => [key, parseAs(document, properties[key], search.get(key))]))
   }
   const all = [...search.getAll(name), ...search.getAll(`${name}[]`)]
   const [first] = all
   if (first === undefined) return undefined
   if (isJson || !types.has('array')) return fromText(document, { ...parameter, explode: false }, first)
   const texts = explode ? all : first.split(separators[style] ?? ',')
-  return texts.map(text => readAs(document, items, text))
+  return texts.map(text => parseAs(document, items, text))
 }
 
 /** Parses `filter[status]=open&filter[owner]=me`, and lists as Stripe writes them: `expand[]=a` or `expand[0]=a`. */
 function deepObject(document: OpenApiDocument, { name, schema }: DescribedParameter, search: URLSearchParams): unknown {
-  const pairs = [...search].flatMap(([key, value]): Nested[] => {
-    const [first, ...steps] = stepsOf(key)
+  const pairs = [...search].flatMap(([key, value]): NestedField[] => {
+    const [first, ...steps] = bracketSteps(key)
     return first === name ? [[steps, value]] : []
   })
-  return pairs.length === 0 ? undefined : nestedAs(document, schema, pairs)
+  return pairs.length === 0 ? undefined : parseNested(document, schema, pairs)
 }
 
-/** Parses the fields of a form by the schema of its body. Brackets that the schema itself has in a name are part of it. */
-export function formAs(document: OpenApiDocument, schema: unknown, fields: Node): unknown {
-  const { properties } = kindOf(document, schema)
+/** Parses the fields of a form by the schema of its body. Brackets in names that the schema itself has are part of the name. */
+export function parseForm(document: OpenApiDocument, schema: unknown, fields: Node): unknown {
+  const { properties } = schemaFacts(document, schema)
   const pairs = Object.entries(fields).flatMap(([name, field]) => {
-    const [first = '', ...steps] = stepsOf(name)
+    const [first = '', ...steps] = bracketSteps(name)
     const isNested = !Object.hasOwn(properties, name) && Object.hasOwn(properties, first)
-    return [field].flat().map((one): Nested => [isNested ? [first, ...steps] : [name], one])
+    return [field].flat().map((one): NestedField => [isNested ? [first, ...steps] : [name], one])
   })
-  return pairs.length === 0 ? fields : nestedAs(document, schema, pairs)
+  return pairs.length === 0 ? fields : parseNested(document, schema, pairs)
 }
 
-/** A text, with the steps that lead to it: `items[0][price]` has three. */
-type Nested = readonly [steps: readonly string[], text: unknown]
+/** The text of a field, and the steps of its name: `items[0][price]` has three. */
+type NestedField = readonly [steps: readonly string[], text: unknown]
 
 /** Further steps are ignored. */
 const MOST_STEPS = 10
 
-function stepsOf(key: string): readonly string[] {
+function bracketSteps(key: string): readonly string[] {
   const at = key.indexOf('[')
   if (at < 0 || !key.endsWith(']')) return [key]
   return [key.slice(0, at), ...key.slice(at + 1, -1).split('][', MOST_STEPS)]
 }
 
-/** Builds a value from texts by its schema. Several texts of one name are a list, as are steps that are empty or numbers. */
-function nestedAs(document: OpenApiDocument, schema: unknown, pairs: readonly Nested[]): unknown {
-  const { types, items, properties, others } = kindOf(document, schema)
+/** Builds a value from fields by its schema. Several fields with the same name are a list, as are steps that are empty or numbers. */
+function parseNested(document: OpenApiDocument, schema: unknown, pairs: readonly NestedField[]): unknown {
+  const { types, items, properties, additional } = schemaFacts(document, schema)
   const isArray = types.has('array')
   if (pairs.every(([steps]) => steps.length === 0)) {
     const texts = pairs.map(([, text]) => textOf(text))
-    if (isArray) return texts.map(text => readAs(document, items, text))
-    return texts.length > 1 ? texts : readAs(document, schema, texts[0])
+    if (isArray) return texts.map(text => parseAs(document, items, text))
+    return texts.length > 1 ? texts : parseAs(document, schema, texts[0])
   }
   const isList = pairs.every(([[head = '']]) => head === '' || (isArray && /^\d+$/.test(head)))
-  const groups = grouped(pairs, isList)
+  const groups = groupByFirstStep(pairs, isList)
   if (isList) {
     const inOrder = [...groups].toSorted(([a], [b]) => Number(a) - Number(b))
-    return inOrder.map(([, group]) => nestedAs(document, items, group))
+    return inOrder.map(([, group]) => parseNested(document, items, group))
   }
   const fields = [...groups].map(([name, group]) => [
     name,
-    nestedAs(document, ownOf(properties, name) ?? others, group),
+    parseNested(document, ownProperty(properties, name) ?? additional, group),
   ])
   return Object.fromEntries(fields)
 }
 
-/** The texts by their first step, without it. In `items[][price]`, a name that comes again belongs to the next item. */
-function grouped(pairs: readonly Nested[], isList: boolean): ReadonlyMap<string, readonly Nested[]> {
-  const groups = new Map<string, Nested[]>()
+/** Groups fields by their first step, and removes it. In `items[][price]`, a name that is repeated belongs to the next item. */
+function groupByFirstStep(pairs: readonly NestedField[], isList: boolean): ReadonlyMap<string, readonly NestedField[]> {
+  const groups = new Map<string, NestedField[]>()
   const seen = new Map<string, number>()
   for (const [[head = '', ...rest], text] of pairs) {
     let name = head
@@ -239,16 +239,16 @@ function grouped(pairs: readonly Nested[], isList: boolean): ReadonlyMap<string,
   return groups
 }
 
-/** A file of a multipart form is a text of format binary. */
+/** The text of a field. OpenAPI describes a file of a multipart form as text of the format binary. */
 const textOf = (field: unknown) => (isObject(field) ? field.text : field)
 
 /** The OpenAPI schema of all parameters: an object for each location. */
 export function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {
-  const schemas = places.map(place => {
-    const own = parameters.filter(parameter => parameter.in === place)
+  const schemas = locations.map(location => {
+    const own = parameters.filter(parameter => parameter.in === location)
     const required = own.filter(parameter => parameter.required).map(({ name }) => name)
     const properties = Object.fromEntries(own.map(({ name, schema }) => [name, schema ?? {}]))
-    return [place, { type: 'object', properties, ...(required.length > 0 && { required }) }] as const
+    return [location, { type: 'object', properties, ...(required.length > 0 && { required }) }] as const
   })
   return Object.fromEntries(schemas)
 }

@@ -1,28 +1,28 @@
-/** Rewords what Redocly finds wrong with a document. */
+/** Rewords the problems that Redocly finds in a document. */
 import type { lintDocument } from '@redocly/openapi-core'
 import { type Path, pathInWords } from '../check/check.js'
 import { valueAt } from '../config/options.js'
-import { stepsOf } from './document.js'
+import { pointerSteps } from './document.js'
 
 type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 
 /**
- * Whether a document can be used despite this mistake. Published documents have many in their schemas, such as keywords
- * of another version of OpenAPI, and in descriptions for people.
+ * Whether a document can be used despite this problem. Published documents have many in schemas, such as keywords of
+ * another version of OpenAPI, and in parts that only describe.
  */
 export function isHarmless({ ruleId, message, location: [location] }: LintProblem, file: string): boolean {
   if (ruleId !== 'struct') return false
   const { pointer = '', source } = location ?? {}
   if (/^(The field `(description|info)` |Must contain at least one )/.test(message)) return true
   if (source?.absoluteRef !== file) return !/^#\/(paths|components)\//.test(pointer)
-  return !/^#\/?($|paths|components)/.test(pointer) || inSchema.test(pointer) || forPeople.test(pointer)
+  return !/^#\/?($|paths|components)/.test(pointer) || inSchema.test(pointer) || descriptive.test(pointer)
 }
 
 const inSchema = /^#\/components\/schemas\/|\/schema(\/|$)/
-const forPeople =
+const descriptive =
   /^#\/components\/(links|callbacks|x-[^/]*)|\/(callbacks|links|externalDocs|tags|deprecated|summary)(\/|$)/
 
-/** A mapping refers to schemas, or names them. */
+/** Whether the value is part of a discriminator's mapping, which can have names of schemas instead of references. */
 export const isSchemaName = (pointer = ''): boolean => pointer.includes('/discriminator/mapping/')
 
 /** The problem as a sentence. `parsed` is the file that contains it. */
@@ -49,7 +49,7 @@ const article = (kind: string) => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${k
 
 function whyUnresolved(message: string): string {
   const why = message.replace(/^Can't resolve \$ref(: )?/, '')
-  if (why === '') return 'refers to something that is not there.'
+  if (why === '') return 'refers to something that does not exist.'
   if (/^(is|leads) /.test(why)) return why
   const [, file] = /ENOENT: no such file or directory '(.*)'/.exec(why) ?? []
   return file === undefined ? `cannot be read: ${why}.` : 'refers to a file that does not exist.'
@@ -58,7 +58,7 @@ function whyUnresolved(message: string): string {
 /** The segments of a JSON pointer; list items by their index. */
 function pathIn(parsed: unknown, pointer: string): Path {
   let value = parsed
-  return stepsOf(pointer).map(step => {
+  return pointerSteps(pointer).map(step => {
     const key = Array.isArray(value) ? Number(step) : step
     value = valueAt(value, [key])
     return key

@@ -16,7 +16,7 @@ import {
   YamlParseError,
 } from '@redocly/openapi-core'
 import { type Problem, unreadable } from '../check/problem.js'
-import { documentOf, stepsOf } from './document.js'
+import { documentOf, pointerSteps } from './document.js'
 import { isHarmless, isSchemaName, sentenceOf } from './read-problems.js'
 
 /** A document to read. All names are absolute. */
@@ -24,44 +24,44 @@ export interface ReadInput {
   readonly file: string
   /** Problems name files relative to this folder. */
   readonly dir: string
-  /** The folders that may hold files to which the document refers. */
+  /** The folders from which the document may include files. */
   readonly folders: readonly string[]
 }
 
-/** A document without references to other files, or what is wrong with it. */
+/** A document with all other files included, or its problems. */
 export type ReadOutput = (
   | { readonly problems: readonly Problem[] }
   | {
       readonly document: ReadonlyDocument
-      /** Mistakes despite which the document can be used. */
+      /** Problems that do not prevent the use of the document. */
       readonly warnings: readonly Problem[]
     }
 ) & {
   readonly files: readonly string[]
 }
 
-/** A longer list would hide the first problems. */
+/** At most this many problems are listed. */
 const MOST_PROBLEMS = 20
 
 /** Runs in the worker. */
 export async function readDocumentJob({ file, dir, folders }: ReadInput): Promise<ReadOutput> {
   const nameOf = (absolute: string) => path.relative(dir, absolute) || absolute
-  const resolver = new LocalFiles(folders, nameOf)
+  const resolver = new LocalResolver(folders, nameOf)
   const read = await readWith(resolver, file, nameOf).catch(error => ({ problems: [problemOf(error, file, nameOf)] }))
   return { ...read, files: [...resolver.getFiles()] }
 }
 
-async function readWith(resolver: LocalFiles, file: string, nameOf: (file: string) => string) {
+async function readWith(resolver: LocalResolver, file: string, nameOf: (file: string) => string) {
   const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } })
   const document = await rootOf(resolver, file, nameOf)
   if ('problems' in document) return document
   const all = await lintDocument({ document, config, externalRefResolver: resolver }).catch(error => {
-    const circle = circleIn(document)
-    if (circle) return [circle]
+    const circular = circularReferenceIn(document)
+    if (circular) return [circular]
     throw error
   })
   const own = all.filter(({ location: [at], message }) => !isSchemaName(at?.pointer) && !message.includes('`function`'))
-  const found = [...own, ...inheritedIn(document)]
+  const found = [...own, ...inheritedReferencesIn(document)]
   const fatal = found.filter(problem => !isHarmless(problem, file))
   const sentences = (some: readonly LintProblem[], most: number) =>
     Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
@@ -76,7 +76,7 @@ type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 
 async function problemAt(
   problem: LintProblem,
-  resolver: LocalFiles,
+  resolver: LocalResolver,
   nameOf: (file: string) => string,
 ): Promise<Problem> {
   const [location] = problem.location
@@ -99,7 +99,7 @@ function shortened(problems: readonly Problem[], count: number): readonly Proble
 }
 
 /** The document itself, if it is an OpenAPI 3 document. */
-async function rootOf(resolver: LocalFiles, file: string, nameOf: (file: string) => string) {
+async function rootOf(resolver: LocalResolver, file: string, nameOf: (file: string) => string) {
   const document = await resolver.resolveDocument(null, file, true)
   if (document instanceof Error) throw document
   const sentence = versionProblem(document.parsed)
@@ -109,7 +109,7 @@ async function rootOf(resolver: LocalFiles, file: string, nameOf: (file: string)
 
 function versionProblem(parsed: unknown): string | undefined {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    return 'The file must be a map that begins with openapi, the version of OpenAPI that it is written in.'
+    return 'The file must be an OpenAPI document: a map with the key openapi, such as openapi: 3.1.0.'
   const { openapi, swagger } = parsed as { readonly openapi?: unknown; readonly swagger?: unknown }
   if (swagger !== undefined)
     return `This is a document of Swagger ${String(swagger)}. Convert it to OpenAPI 3 first, such as with npx swagger2openapi.`
@@ -118,27 +118,27 @@ function versionProblem(parsed: unknown): string | undefined {
   return `openapi must be a version from 3.0.0 on, as text, not ${JSON.stringify(openapi)}.`
 }
 
-/** The first `$ref` of the document that leads in a circle. Redocly ends with an error that does not say where it is. */
-function circleIn({ source, parsed }: Document): LintProblem | undefined {
-  const { at, resolved } = documentOf('', parsed as ReadonlyDocument)
-  const isCircle = (to: string) => at(to) !== undefined && resolved({ $ref: to }) === undefined
-  const found = referencesIn(parsed).find(({ to }) => isCircle(to))
-  return found && unresolved(found.pointer, source, 'leads in a circle.')
+/** The first circular `$ref` of the document. Redocly's own error does not say where it is. */
+function circularReferenceIn({ source, parsed }: Document): LintProblem | undefined {
+  const { at, resolve } = documentOf('', parsed as ReadonlyDocument)
+  const isCircular = (to: string) => at(to) !== undefined && resolve({ $ref: to }) === undefined
+  const found = referencesIn(parsed).find(({ to }) => isCircular(to))
+  return found && unresolved(found.pointer, source, 'is circular.')
 }
 
-/** References to what is not in the document: Redocly follows one to `constructor` into what every object has. */
-function inheritedIn({ source, parsed }: Document): readonly LintProblem[] {
+/** References to inherited properties of objects, such as `constructor`, which Redocly takes for parts of the document. */
+function inheritedReferencesIn({ source, parsed }: Document): readonly LintProblem[] {
   const { at } = documentOf('', parsed as ReadonlyDocument)
   const isInherited = (to: string) =>
-    to.startsWith('#/') && at(to) === undefined && valueBehind(parsed, to) !== undefined
+    to.startsWith('#/') && at(to) === undefined && valueAsRedocly(parsed, to) !== undefined
   return referencesIn(parsed)
     .filter(({ to }) => isInherited(to))
     .map(({ pointer }) => unresolved(pointer, source, "Can't resolve $ref"))
 }
 
-/** As Redocly finds it. */
-const valueBehind = (parsed: unknown, reference: string) =>
-  stepsOf(reference).reduce<unknown>(
+/** The value that Redocly finds at a reference, which may be an inherited one. */
+const valueAsRedocly = (parsed: unknown, reference: string) =>
+  pointerSteps(reference).reduce<unknown>(
     (value, step) => (typeof value === 'object' ? (value as ReadonlyDocument | null)?.[step] : undefined),
     parsed,
   )
@@ -148,7 +148,7 @@ const unresolved = (pointer: string, source: Source, message: string): LintProbl
   location: [{ source, pointer, reportOnKey: false }],
 })
 
-/** All references, and where they are. */
+/** All references with their places. */
 function referencesIn(value: unknown, pointer = '#'): readonly { readonly pointer: string; readonly to: string }[] {
   if (typeof value !== 'object' || value === null) return []
   const inside = Object.entries(value).flatMap(([key, inner]) =>
@@ -175,7 +175,7 @@ function problemOf(error: unknown, root: string, nameOf: (file: string) => strin
 }
 
 /** Reads files from the allowed folders only: no URLs, and no other files. */
-class LocalFiles extends BaseResolver {
+class LocalResolver extends BaseResolver {
   constructor(
     private readonly folders: readonly string[],
     private readonly nameOf: (file: string) => string,
@@ -185,16 +185,16 @@ class LocalFiles extends BaseResolver {
 
   override async loadExternalRef(reference: string): Promise<Source> {
     if (/^[a-z][a-z\d+.-]+:/i.test(reference))
-      throw refused('is a URL. Save the document beside this one, and refer to the file.')
+      throw refusal('is a URL. Save the document beside this one, and refer to the file.')
     if (existsSync(reference) && !this.folders.some(folder => isInside(realpathSync(reference), folder))) {
       const file = this.nameOf(reference)
-      throw refused(`leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`)
+      throw refusal(`leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`)
     }
     return super.loadExternalRef(reference)
   }
 }
 
-const refused = (why: string) => new ResolveError(new Error(why))
+const refusal = (why: string) => new ResolveError(new Error(why))
 
 const isInside = (file: string, folder: string) =>
   existsSync(folder) && `${file}/`.startsWith(`${realpathSync(folder)}/`.replace('//', '/'))

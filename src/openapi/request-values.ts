@@ -1,10 +1,10 @@
-/** Copies values of the request into a generated answer, so that a client gets back what it sent. */
+/** Copies values of the request into a generated answer, so that clients get back what they sent. */
 import type { Validator } from '../check/json-schema.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, jsonOf, requireModestJson } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
 import { documentOf, type Node } from './document.js'
-import { kindOf } from './parameters.js'
+import { schemaFacts } from './parameters.js'
 
 /** The values of a request by name: the parameters of its path, and the fields of a JSON body. */
 export function valuesIn({ body }: Pick<Exchange, 'body'>, params: Readonly<Record<string, string>>): Node {
@@ -23,27 +23,27 @@ function fieldsIn(body: Buffer | undefined): Node {
   return isObject(value) ? value : {}
 }
 
-/** Most answers take less than a millisecond. */
+/** Most answers are checked within a millisecond. */
 const LONGEST_MS = 20
 
-/** Gives `made` the values that its schema describes by name, as far as the result still fits the schema. */
-export function withValues(made: unknown, values: Node, schema: JsonSchema, validator: () => Validator): unknown {
-  if (!isObject(made)) return made
+/** Replaces fields of a generated answer by values of the same names, as far as the result still matches the schema. */
+export function withValues(generated: unknown, values: Node, schema: JsonSchema, validator: () => Validator): unknown {
+  if (!isObject(generated)) return generated
   const document = documentOf('', schema)
-  const { properties } = kindOf(document, schema)
+  const { properties } = schemaFacts(document, schema)
   const isNumber = (name: string) => {
-    if (Object.hasOwn(made, name)) return typeof made[name] === 'number'
-    const { types } = kindOf(document, properties[name])
+    if (Object.hasOwn(generated, name)) return typeof generated[name] === 'number'
+    const { types } = schemaFacts(document, properties[name])
     return (types.has('integer') || types.has('number')) && !types.has('string')
   }
-  const alike = Object.entries(values)
-    .filter(([name]) => (Object.hasOwn(made, name) || Object.hasOwn(properties, name)) && name !== '__proto__')
+  const applicable = Object.entries(values)
+    .filter(([name]) => (Object.hasOwn(generated, name) || Object.hasOwn(properties, name)) && name !== '__proto__')
     .map(([name, value]) => [name, isNumber(name) ? asNumber(value) : value] as const)
-  if (alike.length === 0) return made
+  if (applicable.length === 0) return generated
   try {
-    return bounded(() => fitting(made, alike, validator()), LONGEST_MS)
+    return bounded(() => validCombination(generated, applicable, validator()), LONGEST_MS)
   } catch (error) {
-    if (error instanceof TookTooLong || error instanceof RangeError) return made
+    if (error instanceof TookTooLong || error instanceof RangeError) return generated
     throw error
   }
 }
@@ -51,16 +51,17 @@ export function withValues(made: unknown, values: Node, schema: JsonSchema, vali
 /** Path parameters arrive as text. */
 const asNumber = (value: unknown) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value)
 
-function fitting(made: Node, values: readonly (readonly [string, unknown])[], validate: Validator): Node {
-  const said = Object.fromEntries(values)
-  const whole = { ...made, ...said }
-  const wrong = new Set(validate(whole).map(({ path: [name] }) => name))
-  if (wrong.size === 0) return whole
-  const right = (fields: Node) => Object.fromEntries(Object.entries(fields).filter(([name]) => !wrong.has(name)))
-  // The values may be those of another alternative, which does not have all that was made.
+function validCombination(generated: Node, values: readonly (readonly [string, unknown])[], validate: Validator): Node {
+  const copied = Object.fromEntries(values)
+  const combined = { ...generated, ...copied }
+  const invalid = new Set(validate(combined).map(({ path: [name] }) => name))
+  if (invalid.size === 0) return combined
+  const withoutInvalid = (fields: Node) =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !invalid.has(name)))
+  // The values may belong to another alternative of the schema, which does not have all generated fields.
   const others = [
-    { ...made, ...right(said) },
-    { ...right(made), ...said },
+    { ...generated, ...withoutInvalid(copied) },
+    { ...withoutInvalid(generated), ...copied },
   ]
-  return others.find(one => validate(one).length === 0) ?? made
+  return others.find(one => validate(one).length === 0) ?? generated
 }

@@ -9,12 +9,12 @@ import { bodyOf } from '../replies/index.js'
 import type { Node } from './document.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
-import { type DescribedParameter, formAs, parameterOf, parameterSchemas, valuesOf } from './parameters.js'
-import { translated } from './schemas.js'
+import { type DescribedParameter, parameterOf, parameterSchemas, parameterValues, parseForm } from './parameters.js'
+import { translateSchema } from './schemas.js'
 
-/** Most requests are checked in less than a millisecond. Those that take longer than this are moved to a worker. */
-const HERE_MS = 50
-const LONGEST_MS = 3000
+/** Most requests are checked within a millisecond. Checks that take longer than this are moved to a worker. */
+const INLINE_MS = 50
+const WORKER_TIMEOUT_MS = 3000
 
 /** Throws, or rejects with, a 400 that names the fields that are wrong, or a 415 for a body of another type. */
 type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>
@@ -24,24 +24,24 @@ interface CompiledSchema {
   readonly validate: () => (value: unknown) => readonly Mistake[]
 }
 
-/** Prepares the check of one operation. Its schemas are translated when they are first needed. */
+/** Returns a function that checks requests of one operation. Schemas are translated when they are first needed. */
 export function createRequestCheck({
-  from: { document },
-  written,
+  source: { document },
+  definition,
   parameters: all,
 }: DocumentedOperation): RequestCheck {
   const parameters = all.map(parameterOf).filter((one): one is DescribedParameter => one !== undefined)
-  const body = document.resolved(written.requestBody)
+  const body = document.resolve(definition.requestBody)
   const content = isObject(body) && isObject(body.content) ? body.content : {}
   const schemaOf = (type: string | undefined) => {
-    const media = type === undefined ? undefined : document.resolved(content[type])
+    const media = type === undefined ? undefined : document.resolve(content[type])
     return isObject(media) ? media.schema : undefined
   }
   /** The schema for a body of this type and the parameters; without a type, for the parameters only. */
-  const compiled = remembered((type: string | undefined): CompiledSchema => {
+  const compiledFor = remembered((type: string | undefined): CompiledSchema => {
     const body = schemaOf(type)
     const properties = { ...parameterSchemas(parameters), ...(body !== undefined && { body }) }
-    const schema = translated(document, { type: 'object', properties }, 'request')
+    const schema = translateSchema(document, { type: 'object', properties }, 'request')
     return { schema, validate: once(() => validatorOf(schema)) }
   })
 
@@ -49,13 +49,13 @@ export function createRequestCheck({
     const type = typeOfBody(exchange, content, isObject(body) && body.required === true)
     const read = type === undefined ? undefined : await readBody(exchange)
     const values = {
-      ...valuesOf(document, parameters, exchange, params),
+      ...parameterValues(document, parameters, exchange, params),
       ...(read && {
-        body: read.isForm && isObject(read.value) ? formAs(document, schemaOf(type), read.value) : read.value,
+        body: read.isForm && isObject(read.value) ? parseForm(document, schemaOf(type), read.value) : read.value,
       }),
     }
-    const mistakes = await mistakesOf(compiled(read ? type : undefined), values)
-    if (mistakes.length > 0) throw invalidRequest(inSentences(mistakes))
+    const mistakes = await mistakesOf(compiledFor(read ? type : undefined), values)
+    if (mistakes.length > 0) throw invalidRequest(mistakesInWords(mistakes))
   }
 }
 
@@ -67,23 +67,23 @@ function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: bool
     if (isRequired) throw invalidRequest('body is missing.')
     return undefined
   }
-  const sent = sentType(headers)
-  const type = matchingType(sent, types)
-  if (type === undefined) throw bodyNotDescribed(sent, types)
+  const contentType = contentTypeOf(headers)
+  const type = matchingType(contentType, types)
+  if (type === undefined) throw bodyNotDescribed(contentType, types)
   return type
 }
 
-const sentType = (headers: Exchange['headers']) => headers['content-type'] ?? 'application/json'
+const contentTypeOf = (headers: Exchange['headers']) => headers['content-type'] ?? 'application/json'
 
 /** Parses the body so that a schema can check it; `undefined` for other media types. */
 async function readBody(exchange: Exchange) {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
-  const sent = sentType(exchange.headers)
-  if (isReadAsJson(sent)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
-  if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(sent))
+  const contentType = contentTypeOf(exchange.headers)
+  if (isReadAsJson(contentType)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
+  if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType))
     return { value: await bodyOf(exchange), isForm: true }
-  return /^text\/plain\b/i.test(sent) ? { value: exchange.body?.toString(), isForm: false } : undefined
+  return /^text\/plain\b/i.test(contentType) ? { value: exchange.body?.toString(), isForm: false } : undefined
 }
 
 function jsonIn(body: Buffer): unknown {
@@ -93,12 +93,12 @@ function jsonIn(body: Buffer): unknown {
 
 async function mistakesOf({ schema, validate }: CompiledSchema, values: unknown): Promise<readonly Mistake[]> {
   try {
-    return bounded(() => validate()(values), HERE_MS)
+    return bounded(() => validate()(values), INLINE_MS)
   } catch (error) {
     if (error instanceof RangeError) return []
     if (!(error instanceof TookTooLong)) throw error
   }
-  const mistakes = inWorker<readonly Mistake[]>('validate', { schema, values }, LONGEST_MS)
+  const mistakes = inWorker<readonly Mistake[]>('validate', { schema, values }, WORKER_TIMEOUT_MS)
   return mistakes.catch(error => {
     if (!(error instanceof TookTooLong)) throw error
     return [{ path: [], sentence: 'The request could not be checked in time.' }]
@@ -109,10 +109,10 @@ async function mistakesOf({ schema, validate }: CompiledSchema, values: unknown)
 export const validateJob = ({ schema, values }: { readonly schema: JsonSchema; readonly values: unknown }) =>
   validatorOf(schema)(values)
 
-/** More would not be read. */
+/** At most this many mistakes are listed. */
 const MOST_MISTAKES = 10
 
-function inSentences(mistakes: readonly Mistake[]): string {
+function mistakesInWords(mistakes: readonly Mistake[]): string {
   const sentences = mistakes.slice(0, MOST_MISTAKES).map(({ sentence }) => sentence)
   const others = mistakes.length - sentences.length
   return [...sentences, ...(others > 0 ? [`And ${others} more.`] : [])].join(' ')

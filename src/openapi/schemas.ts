@@ -1,10 +1,9 @@
-/** Translates OpenAPI schemas to JSON Schema, with the definitions that they refer to. */
-
+/** Translates OpenAPI schemas to JSON Schema, including the schemas that they refer to. */
 import type { JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import type { Node, OpenApiDocument } from './document.js'
 
-/** Some fields are only for requests (`writeOnly`) or only for answers (`readOnly`). */
+/** Which messages a schema is for: some fields are only for requests (`writeOnly`) or only for responses (`readOnly`). */
 export type Direction = 'request' | 'response'
 
 /** The keywords whose values are schemas: one, a list of them, or a map of them. */
@@ -17,75 +16,76 @@ const lists = new Set('allOf anyOf oneOf prefixItems'.split(' '))
 const maps = new Set('properties patternProperties dependentSchemas'.split(' '))
 
 /** Keywords that do not constrain a value, or that are translated elsewhere. */
-const dropped = new Set(
+const omittedKeywords = new Set(
   (
     'discriminator xml externalDocs readOnly writeOnly deprecated nullable example contentSchema contentMediaType ' +
     '$schema $id $anchor $dynamicAnchor $dynamicRef $comment $defs definitions __proto__'
   ).split(' '),
 )
 
-/** Translates one schema, with everything that it refers to under `$defs`. */
-export function translated(document: OpenApiDocument, schema: unknown, direction: Direction): JsonSchema {
+/** Translates one schema. The schemas that it refers to are under `$defs`. */
+export function translateSchema(document: OpenApiDocument, schema: unknown, direction: Direction): JsonSchema {
   const names = new Map<string, string>()
-  const waiting: string[] = []
+  const pending: string[] = []
   const refer = (reference: string) => {
     if (!names.has(reference)) {
       names.set(reference, `d${names.size}`)
-      waiting.push(reference)
+      pending.push(reference)
     }
     return `#/$defs/${names.get(reference)}`
   }
-  const own = new Translator(document, direction, refer)
-  const root = own.of(schema)
+  const translator = new Translator(document, direction, refer)
+  const root = translator.translate(schema)
   const definitions: Record<string, unknown> = {}
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-    definitions[names.get(next) ?? ''] = own.of(document.at(next))
-  const whole = isObject(root) ? root : root === false ? { not: {} } : {}
-  return names.size === 0 ? whole : { ...whole, $defs: definitions }
+  for (let next = pending.pop(); next !== undefined; next = pending.pop())
+    definitions[names.get(next) ?? ''] = translator.translate(document.at(next))
+  const result = isObject(root) ? root : root === false ? { not: {} } : {}
+  return names.size === 0 ? result : { ...result, $defs: definitions }
 }
 
 /** Translates schemas; `refer` returns the replacement for a reference. */
 export class Translator {
-  private readonly isOld: boolean
+  private readonly isVersion30: boolean
 
   constructor(
     private readonly document: OpenApiDocument,
     private readonly direction: Direction,
     private readonly refer: (reference: string) => string,
   ) {
-    this.isOld = document.version.startsWith('3.0')
+    this.isVersion30 = document.version.startsWith('3.0')
   }
 
-  of(schema: unknown, hidden: ReadonlySet<string> = none): JsonSchema | boolean {
+  translate(schema: unknown, hidden: ReadonlySet<string> = none): JsonSchema | boolean {
     if (typeof schema === 'boolean') return schema
     if (!isObject(schema)) return true
     const reference = schema.$ref ?? schema.$dynamicRef
     const isReference = typeof reference === 'string' && reference.startsWith('#/')
     // OpenAPI 3.0 ignores the siblings of a $ref.
-    if (isReference && this.isOld) return { $ref: this.refer(reference) }
-    const whole = this.withKeywords(schema, union(hidden, this.hiddenIn(schema)))
-    if (isReference) whole.$ref = this.refer(reference)
-    else delete whole.$ref
-    this.discriminate(schema, whole)
-    return this.isOld ? inNewDialect(schema, whole) : withExample(schema, whole)
+    if (isReference && this.isVersion30) return { $ref: this.refer(reference) }
+    const result = this.withKeywords(schema, union(hidden, this.hiddenIn(schema)))
+    if (isReference) result.$ref = this.refer(reference)
+    else delete result.$ref
+    this.discriminate(schema, result)
+    return this.isVersion30 ? fromVersion30(schema, result) : withExample(schema, result)
   }
 
   private withKeywords(schema: Node, hidden: ReadonlySet<string>): Record<string, unknown> {
-    const whole: Record<string, unknown> = {}
+    const result: Record<string, unknown> = {}
     for (const [keyword, value] of Object.entries(schema)) {
-      if (dropped.has(keyword) || keyword.startsWith('x-')) continue
-      if (keyword === 'required') whole.required = asList(value).filter(name => !hidden.has(String(name)))
-      else if (keyword === 'pattern') Object.assign(whole, isPattern(value) && { pattern: value })
-      else if (single.has(keyword)) whole[keyword] = this.oneOrMore(value)
-      else if (lists.has(keyword)) whole[keyword] = asList(value).map(one => this.of(one, inherited(keyword, hidden)))
-      else if (maps.has(keyword)) whole[keyword] = this.mapOf(keyword, value, hidden)
-      else whole[keyword] = value
+      if (omittedKeywords.has(keyword) || keyword.startsWith('x-')) continue
+      if (keyword === 'required') result.required = asList(value).filter(name => !hidden.has(String(name)))
+      else if (keyword === 'pattern') Object.assign(result, isPattern(value) && { pattern: value })
+      else if (single.has(keyword)) result[keyword] = this.oneOrMore(value)
+      else if (lists.has(keyword))
+        result[keyword] = asList(value).map(one => this.translate(one, hiddenInPart(keyword, hidden)))
+      else if (maps.has(keyword)) result[keyword] = this.mapOf(keyword, value, hidden)
+      else result[keyword] = value
     }
-    return whole
+    return result
   }
 
   private oneOrMore(value: unknown): unknown {
-    return Array.isArray(value) ? value.map(one => this.of(one)) : this.of(value)
+    return Array.isArray(value) ? value.map(one => this.translate(one)) : this.translate(value)
   }
 
   private mapOf(keyword: string, value: unknown, hidden: ReadonlySet<string>): unknown {
@@ -94,53 +94,55 @@ export class Translator {
       if (keyword === 'patternProperties') return isPattern(name)
       return keyword !== 'properties' || this.direction === 'request' || !hidden.has(name)
     })
-    return Object.fromEntries(kept.map(([name, one]) => [name, this.of(one)]))
+    return Object.fromEntries(kept.map(([name, one]) => [name, this.translate(one)]))
   }
 
-  /** Properties that requests or answers may omit, even if another part of an `allOf` requires them. */
+  /** Properties that requests or responses may omit, even if another part of an `allOf` requires them. */
   private hiddenIn(schema: Node): ReadonlySet<string> {
     const keyword = this.direction === 'request' ? 'readOnly' : 'writeOnly'
-    const parts = [schema, ...asList(schema.allOf).map(part => this.document.resolved(part))].filter(isObject)
+    const parts = [schema, ...asList(schema.allOf).map(part => this.document.resolve(part))].filter(isObject)
     const names = parts.flatMap(({ properties }) =>
       Object.entries(isObject(properties) ? properties : {}).flatMap(([name, property]) => {
-        const resolved = this.document.resolved(property)
+        const resolved = this.document.resolve(property)
         return isObject(resolved) && resolved[keyword] === true ? [name] : []
       }),
     )
     return names.length === 0 ? none : new Set(names)
   }
 
-  /** JSON Schema has no discriminator. Each alternative requires its own value here, so that a value fits only one. */
-  private discriminate({ discriminator, oneOf, anyOf, properties }: Node, whole: Record<string, unknown>): void {
+  /** JSON Schema has no discriminator, so each alternative requires its own value of the property. */
+  private discriminate({ discriminator, oneOf, anyOf, properties }: Node, result: Record<string, unknown>): void {
     if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') return
     const { propertyName: name } = discriminator
     const mapping = isObject(discriminator.mapping) ? discriminator.mapping : {}
     for (const [keyword, branches] of Object.entries({ oneOf, anyOf }))
-      if (Array.isArray(branches) && Array.isArray(whole[keyword]))
-        whole[keyword] = whole[keyword].map((branch, i) => this.named(branch, branches[i], name, mapping))
-    if (oneOf || anyOf || Object.keys(mapping).length === 0 || this.fixes({ properties }, name)) return
-    const own = isObject(whole.properties) ? whole.properties : {}
+      if (Array.isArray(branches) && Array.isArray(result[keyword]))
+        result[keyword] = result[keyword].map((branch, i) =>
+          this.withDiscriminatorValue(branch, branches[i], name, mapping),
+        )
+    if (oneOf || anyOf || Object.keys(mapping).length === 0 || this.listsValues({ properties }, name)) return
+    const own = isObject(result.properties) ? result.properties : {}
     const before = isObject(own[name]) ? own[name] : {}
-    whole.properties = { ...own, [name]: { ...before, enum: Object.keys(mapping) } }
+    result.properties = { ...own, [name]: { ...before, enum: Object.keys(mapping) } }
   }
 
-  private named(branch: unknown, written: unknown, name: string, mapping: Node): unknown {
-    const reference = isObject(written) ? written.$ref : undefined
-    if (typeof reference !== 'string' || this.fixes(this.document.resolved(written), name)) return branch
-    const own = reference.slice(reference.lastIndexOf('/') + 1)
-    const mapped = Object.keys(mapping).filter(key => mapping[key] === reference || mapping[key] === own)
-    const names = mapped.length > 0 ? mapped : [own]
+  private withDiscriminatorValue(branch: unknown, original: unknown, name: string, mapping: Node): unknown {
+    const reference = isObject(original) ? original.$ref : undefined
+    if (typeof reference !== 'string' || this.listsValues(this.document.resolve(original), name)) return branch
+    const schemaName = reference.slice(reference.lastIndexOf('/') + 1)
+    const mapped = Object.keys(mapping).filter(key => mapping[key] === reference || mapping[key] === schemaName)
+    const names = mapped.length > 0 ? mapped : [schemaName]
     return { allOf: [branch, { properties: { [name]: { enum: names } }, required: [name] }] }
   }
 
   /** Whether the schema lists the values of a property itself. */
-  private fixes(schema: unknown, name: string): boolean {
+  private listsValues(schema: unknown, name: string): boolean {
     if (!isObject(schema)) return false
-    const property = isObject(schema.properties) ? this.document.resolved(schema.properties[name]) : undefined
+    const property = isObject(schema.properties) ? this.document.resolve(schema.properties[name]) : undefined
     if (isObject(property) && ('enum' in property || 'const' in property)) return true
     return asList(schema.allOf).some(part => {
-      const { properties } = this.document.resolved(part) as Node
-      return this.fixes({ properties }, name)
+      const { properties } = this.document.resolve(part) as Node
+      return this.listsValues({ properties }, name)
     })
   }
 }
@@ -150,7 +152,7 @@ const none: ReadonlySet<string> = new Set()
 const union = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
   other.size === 0 ? one : new Set([...one, ...other])
 
-const inherited = (keyword: string, hidden: ReadonlySet<string>) => (keyword === 'allOf' ? hidden : none)
+const hiddenInPart = (keyword: string, hidden: ReadonlySet<string>) => (keyword === 'allOf' ? hidden : none)
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
@@ -163,29 +165,29 @@ function isPattern(value: unknown): boolean {
 }
 
 /** Converts the keywords that OpenAPI 3.0 writes differently from JSON Schema. */
-function inNewDialect(schema: Node, translated: Record<string, unknown>): JsonSchema {
-  const whole = { ...withExample(schema, translated) }
+function fromVersion30(schema: Node, translated: Record<string, unknown>): JsonSchema {
+  const result = { ...withExample(schema, translated) }
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
   ] as const) {
     if (schema[flag] === true) {
-      whole[flag] = schema[bound]
-      delete whole[bound]
-    } else if (schema[flag] === false) delete whole[flag]
+      result[flag] = schema[bound]
+      delete result[bound]
+    } else if (schema[flag] === false) delete result[flag]
   }
-  return schema.nullable === true ? withNull(whole) : whole
+  return schema.nullable === true ? withNull(result) : result
 }
 
-function withNull(whole: Record<string, unknown>): JsonSchema {
-  const { type, enum: listed } = whole
-  if (type === undefined && listed === undefined) return { anyOf: [whole, { type: 'null' }] }
+function withNull(schema: Record<string, unknown>): JsonSchema {
+  const { type, enum: listed } = schema
+  if (type === undefined && listed === undefined) return { anyOf: [schema, { type: 'null' }] }
   return {
-    ...whole,
+    ...schema,
     ...(typeof type === 'string' && { type: [type, 'null'] }),
     ...(Array.isArray(listed) && { enum: listed.includes(null) ? listed : [...listed, null] }),
   }
 }
 
-const withExample = ({ example }: Node, whole: Record<string, unknown>): Record<string, unknown> =>
-  example === undefined || Array.isArray(whole.examples) ? whole : { ...whole, examples: [example] }
+const withExample = ({ example }: Node, translated: Record<string, unknown>): Record<string, unknown> =>
+  example === undefined || Array.isArray(translated.examples) ? translated : { ...translated, examples: [example] }

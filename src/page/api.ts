@@ -7,9 +7,12 @@ import { createShared } from './widgets/shared.js'
 
 export type DashboardApi = Client<DashboardOperations>
 
-/** Prefers the server's own message. */
-const failed: ClientOptions['failed'] = ({ status, message }) =>
-  status === 0 ? noAnswer() : new Failure(status, message ?? `The response (${status}) could not be read.`)
+/** Prefers the server's own message. One about invalid input begins with the name of the field: `name must be …`. */
+const failed: ClientOptions['failed'] = ({ status, message = `The response (${status}) could not be read.` }) => {
+  if (status === 0) return noAnswer()
+  const [, field] = (status === 400 && /^(\w+) (?:must|is) /.exec(message)) || []
+  return new Failure(status, message, { field })
+}
 
 /** The control token or service key that was entered on another machine. Kept in the page's memory only. */
 export const serviceKey = createShared<string | undefined>(undefined)

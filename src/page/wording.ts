@@ -6,6 +6,14 @@ import type { JournalBrief } from '../journal/operations.js'
 export const callerName = ({ caller, status }: Pick<JournalBrief, 'caller' | 'status'>): string =>
   callerInWords(caller) || (status === 401 ? 'no credential' : 'not identified')
 
+const credentials: Readonly<Record<string, string>> = {
+  ...{ anon: 'anon key', service: 'service key', user: 'user token', apiKey: 'API key' },
+}
+
+/** The credentials that an endpoint accepts. */
+export const accessInWords = (access: 'anyone' | readonly string[]) =>
+  access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
+
 /** `0.4 ms`, `312 ms`, `1.2 s`, `2 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 0.05) return '<0.1 ms'

@@ -13,8 +13,8 @@ import type { ResetOptions } from './part.js'
 /** Sessions, changes to the servers' lists, and the keys that sign the state that clients send back. */
 async function openMcp(now: () => number) {
   const folder = await import('../mcp/index.js')
-  const { createMcpOffers, createMcpSessions, createRequestStates } = folder
-  return { folder, sessions: createMcpSessions(now), offers: createMcpOffers(), states: createRequestStates(now) }
+  const { createMcpOverrides, createMcpSessions, createRequestStates } = folder
+  return { folder, sessions: createMcpSessions(now), overrides: createMcpOverrides(), states: createRequestStates(now) }
 }
 
 /** `loaded` is the current configuration. */
@@ -28,15 +28,15 @@ export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
     opened,
     /** What servers offer, for the control API and tests. */
     lists: onceLoaded(async (): Promise<McpLists> => {
-      const { folder, sessions, offers } = await opened()
-      return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), offers, sessions })
+      const { folder, sessions, overrides } = await opened()
+      return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), overrides, sessions })
     }),
     async prepare(next: LoadedConfig) {
       const before = loaded()
       return () => known?.folder.announceChanges(known.sessions, before, next)
     },
     reset({ scope }: ResetOptions) {
-      known?.offers.forget(scope)
+      known?.overrides.forget(scope)
       known?.sessions.forget(scope)
     },
     close: () => known?.sessions.close(),
@@ -57,9 +57,9 @@ export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() =
   if (mcpServers(config.mcp).size === 0) return []
   return [
     async () => {
-      const { folder, sessions, offers, states } = await part.opened()
+      const { folder, sessions, overrides, states } = await part.opened()
       return folder.mcpSource(loaded, {
-        ...{ sessions, offers, states, origins, strict: config.strict },
+        ...{ sessions, overrides, states, origins, strict: config.strict },
         replies: async () => (await replies()).mcp(),
         paceOf: ({ headers }, own) => paceFrom(paceRequested(headers), paceFrom(own, pace())),
       })

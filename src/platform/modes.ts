@@ -128,13 +128,12 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
       warnIfOpen(running())
     },
     async prepare(next: LoadedConfig) {
-      const afterwards = after(next)
-      const reloaded = withModes(next, afterwards)
-      refuseSelf(reloaded, port())
+      refuseSelf(withModes(next, after(next)), port())
       const wasOpen = isOpenToAll(running())
       return () => {
-        change(afterwards)
-        if (!wasOpen) warnIfOpen(reloaded)
+        // The mode may have been switched since.
+        change(after(next))
+        if (!wasOpen) warnIfOpen(withModes(next, current()))
       }
     },
     reset({ scope }: ResetOptions) {

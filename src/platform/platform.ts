@@ -48,9 +48,10 @@ export interface OpenPlatform {
   /** Rules that are added at run time. They survive a reload. */
   readonly rules: Rules
   /**
-   * Restores everything as configured: removes added rules and faults, the memory of rules, the positions of replays
-   * and the journal, and restores pace, limits, random faults, mode, clock and, if the state is in memory, users,
-   * sessions, keys and messages. With a scope, only its rules, their memory, its faults, its replays and its journal.
+   * Restores everything as configured: removes added rules and faults, the memory of rules, the positions of replays,
+   * changes to MCP servers and the journal, and restores pace, limits, random faults, mode, clock and, if the state is
+   * in memory, users, sessions, keys, messages and rows of resources. With a scope, only what belongs to the scope: its
+   * rules, their memory, its faults, its replays, its changes to MCP servers, its rows and its journal.
    */
   reset(options?: ResetOptions): Promise<void>
   /** The clock for everything that expires. It survives a reload, but not a restart. */

@@ -113,6 +113,16 @@ export function createContractCheck({ journal, violations, modes }: Runtime, loa
   }
 }
 
+export const journalPart = ({ journal }: Pick<Runtime, 'journal'>): Part => ({
+  open: journal.open,
+  reset: ({ scope }) => journal.clear(scope),
+})
+
+/** All scopes share the clock, so the reset of one scope leaves it. */
+export const clockPart = ({ clock }: Pick<Runtime, 'clock'>): Part => ({
+  reset: ({ scope }) => (scope === undefined ? clock.reset() : undefined),
+})
+
 /** Faults for the next requests and random faults, across reloads. `renew` rebuilds the request line. */
 function createFaultsPart(renew: () => void) {
   const calls = createFaultCalls(renew)

@@ -129,7 +129,7 @@ function createContents(get: () => Promise<State>, apiKeys: ApiKeys, { scopes, i
 }
 
 async function forgetRows(state: State, scope: string): Promise<void> {
-  const { forgetScope } = await import('../resources/seeds.js')
+  const { removeScope: forgetScope } = await import('../resources/seeds.js')
   await forgetScope(state, scope)
 }
 
@@ -163,7 +163,7 @@ async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<
     throw new ProblemsError([{ origin: loaded.originOf(['users']), sentence }])
   })
   if (hasResources(loaded)) {
-    const { plantResources } = await import('../resources/seeds.js')
+    const { seedResources: plantResources } = await import('../resources/seeds.js')
     await plantResources(state, (await resourcesOf(loaded)).resources, atMs)
   }
   return { loaded, atMs }

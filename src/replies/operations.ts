@@ -21,7 +21,7 @@ import {
 } from '../api/shapes.js'
 import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
-import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
+import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
 import type { TriedRequest } from './http/route.js'
 import type { SentRules } from './load.js'
@@ -182,10 +182,10 @@ export const ruleOperations = (parts: RuleParts) => ({
 const operationsOnList = ({ rules, drafts }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
-    does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
+    does: 'Lists the rules in the order in which they are tried. Search, limit and offset select a part of them.',
     query: object({ ...scopeQuery.entries, ...listingQuery.entries }),
     returns: object({ data: listOf(object({ ...listedFields, yaml: maybe(text) })), total: maybe(whole) }),
-    answer: 'The rules; for a part of them, also the total number, and the YAML of each.',
+    answer: 'The rules. If a part is selected, also the total number and the YAML of each rule.',
     run: async ({ query, scope }) => partOf(await rules.list(scope), query),
   }),
   addRules: operation({
@@ -197,7 +197,7 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     reads: { bytes: RULES_LIMIT_BYTES, parse: parseRules },
     returns: ids,
     status: 201,
-    answer: 'Their ids, in the same order.',
+    answer: 'The ids of the rules, in the same order.',
     errors: { 409: 'There are too many added rules.' },
     async run({ body, scope: usual }) {
       if (Array.isArray(body)) return { data: await rules.addSent(body as readonly RuleInput[], usual) }
@@ -208,11 +208,11 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
   addWrittenRules: operation({
     at: 'POST /replies/written',
     does: 'Adds rules from YAML text, before all others, until they are removed.',
-    body: object({ yaml, scope: optional(text, 'The scope whose requests they answer; all requests without it.') }),
+    body: object({ yaml, scope: optional(text, 'The scope whose requests they answer; by default, all requests.') }),
     reads: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: ids,
     status: 201,
-    answer: 'Their ids, in the same order.',
+    answer: 'The ids of the rules, in the same order.',
     errors: { 409: 'There are too many added rules.' },
     run: async ({ body, scope }) => ({
       data: await rules.addSent(await goodRules(drafts, body.yaml), body.scope ?? scope),
@@ -223,9 +223,9 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
 const operationsOnFiles = ({ rules }: RuleParts) => ({
   listRuleFiles: operation({
     at: 'GET /replies/files',
-    does: 'Lists the files of rules.',
+    does: 'Lists the files that rules are read from.',
     returns: dataOf(text),
-    answer: 'Their names, relative to the configuration.',
+    answer: 'The names of the files, relative to the configuration.',
     run: async () => ({ data: await rules.files() }),
   }),
   addToRuleFile: operation({
@@ -233,7 +233,7 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
     does: 'Adds rules before all others in a file. The rest of the file stays unchanged. Encode the slashes in its name as %2F.',
     body: object({ yaml }),
     reads: { bytes: RULE_TEXT_LIMIT_BYTES },
-    answer: 'The rules are in the file, and active.',
+    answer: 'The rules were added, and are active.',
     errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
@@ -244,7 +244,7 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
     at: 'GET /replies/{id}',
     does: 'Returns the text of a rule, with its comments if it is in a file.',
     returns: object({ yaml: text }),
-    answer: 'A list with that one rule.',
+    answer: 'The YAML of a list with this one rule.',
     errors: { 409: 'Its file has changed since the rules were listed.' },
     run: async ({ id }) => ({ yaml: await rules.read(id) }),
   }),
@@ -262,12 +262,12 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
     at: 'DELETE /replies',
     does: 'Removes the rules that were added, or those of one scope.',
     query: scopeQuery,
-    answer: 'They are removed.',
+    answer: 'The rules are removed.',
     run: async ({ scope }) => void (await rules.remove({ scope })),
   }),
   removeRule: operation({
     at: 'DELETE /replies/{id}',
-    does: 'Removes a rule, from its file as well.',
+    does: 'Removes a rule, also from its file.',
     query: scopeQuery,
     answer: 'The rule is removed.',
     errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
@@ -279,7 +279,7 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
 
 function parseRules(body: Buffer): unknown {
   requireModestJson(body, MOST_VALUES_OF_RULES)
-  return parseExact(body.toString('utf8'))
+  return parseExact(jsonText(body))
 }
 
 /** The default page size. */
@@ -358,7 +358,7 @@ const operationsOnDrafts = ({ drafts, rules, journal }: DraftParts) => ({
   }),
   checkRules: operation({
     at: 'POST /replies/check',
-    does: 'Checks rules without adding them; with an id, as if that rule had this text.',
+    does: 'Checks rules without adding them. With an id, checks them as the new text of that rule.',
     body: object({ yaml, id: optional(text, 'The rule that is being changed.') }),
     reads: readsYaml,
     returns: object({ problems: listOf(ruleProblem) }),
@@ -374,7 +374,7 @@ const operationsOnDrafts = ({ drafts, rules, journal }: DraftParts) => ({
 const operationsWithRules = ({ drafts, rules, journal }: DraftParts) => ({
   tryRules: operation({
     at: 'POST /replies/try',
-    does: 'Explains which rule would answer a prompt, an MCP call, a request or the request of an exchange, with the reply, and why other rules do not match. Nothing is sent or added.',
+    does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',
     body: attempt,
     reads: readsYaml,
     returns: explained,

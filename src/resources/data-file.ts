@@ -1,4 +1,4 @@
-/** Reads data files and schemas of resources, and remembers the line of each value for error messages. */
+/** Reads data files and schemas of resources, and finds the lines of their values for error messages. */
 import path from 'node:path'
 import type { Mistake } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
@@ -26,7 +26,7 @@ async function readText(file: string, name: string): Promise<string> {
   }
 }
 
-/** JSON parses ten times as fast as YAML, which matters with thousands of rows. */
+/** JSON is parsed ten times as fast as YAML, which matters with thousands of rows. */
 async function jsonSource(text: string, name: string, file: string): Promise<Source> {
   const { jsonFrom, withPlaces } = await import('../check/json-places.js')
   return { value: jsonFrom(text, name, [file]), problems: async mistakes => withPlaces(mistakes, text, name) }
@@ -42,7 +42,7 @@ async function yamlSource(text: string, name: string, file: string): Promise<Sou
   }
 }
 
-/** The same for a value in the configuration itself; `placeOf` says where it is. */
+/** The source for a value in the configuration itself. `placeOf` returns the place of a path. */
 export const inlineSource = (value: unknown, placeOf: LoadedConfig['placeOf']): Source => ({
   value,
   problems: async mistakes => mistakes.map(({ path, sentence }) => ({ ...placeOf(path), sentence })),

@@ -9,13 +9,13 @@ import { documentedPaths } from '../core/paths.js'
 import { areAmbiguous, paramsIn, routeOf, whyInvalidRoute } from '../replies/index.js'
 import { inlineSource, readSource, type Source } from './data-file.js'
 import type { ReadyResource, RowId } from './resource.js'
-import { schemaCheck } from './row-schema.js'
-import { seedsOf } from './seed-rows.js'
-import { wrapsOf } from './wrap.js'
+import { createRowCheck } from './row-schema.js'
+import { readSeeds } from './seed-rows.js'
+import { loadWraps } from './wrap.js'
 
 export type LoadedResources = Awaited<ReturnType<typeof loadResources>>
 
-export interface Loading {
+export interface LoadInput {
   readonly resources: Readonly<Record<string, ResourceOptions>>
   /** Files are relative to this folder. */
   readonly dir: string
@@ -25,19 +25,19 @@ export interface Loading {
 }
 
 /**
- * Returns the resources, and the files that they are made from, which are watched along with the configuration. Rejects
- * with a ProblemsError that lists all mistakes.
+ * Returns the resources, and their files, which are watched like the configuration. Rejects with a ProblemsError that lists
+ * all mistakes.
  */
-export async function loadResources(loading: Loading) {
-  const entries = Object.entries(loading.resources)
-  const problems: Problem[] = [...troubleWithPaths(loading)]
+export async function loadResources(input: LoadInput) {
+  const entries = Object.entries(input.resources)
+  const problems: Problem[] = [...pathProblems(input)]
   const resources: ReadyResource[] = []
   const files = entries.flatMap(([, { data, schema }]) =>
-    [data, schema].flatMap(one => (typeof one === 'string' ? [path.resolve(loading.dir, one)] : [])),
+    [data, schema].flatMap(one => (typeof one === 'string' ? [path.resolve(input.dir, one)] : [])),
   )
   for (const [path, options] of problems.length > 0 ? [] : entries) {
     try {
-      resources.push(await loadResource(path, options, loading))
+      resources.push(await loadResource(path, options, input))
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
       problems.push(...error.problems)
@@ -47,61 +47,66 @@ export async function loadResources(loading: Loading) {
   return { resources, files }
 }
 
-/** What is wrong with the paths. */
-function troubleWithPaths({ placeOf, resources }: Loading): readonly Problem[] {
-  const all = Object.keys(resources).map(path => ({ path, form: formOf(path), route: routeOf(`GET ${path}`) }))
+/** The problems of the paths: invalid ones, and ones that match the same requests as another. */
+function pathProblems({ placeOf, resources }: LoadInput): readonly Problem[] {
+  const all = Object.keys(resources).map(path => ({
+    path,
+    form: withoutParamNames(path),
+    route: routeOf(`GET ${path}`),
+  }))
   return all.flatMap(({ path, form, route }, i) => {
-    const rival = all.slice(0, i).find(other => other.form === form || areAmbiguous(other.route, route))
-    const trouble = troubleWith(path, route) ?? (rival && `matches the same paths as ${rival.path}.`)
-    return trouble === undefined ? [] : [{ ...placeOf(['resources', path]), sentence: `${path} ${trouble}` }]
+    const duplicate = all.slice(0, i).find(other => other.form === form || areAmbiguous(other.route, route))
+    const problem = pathProblem(path, route) ?? (duplicate && `matches the same paths as ${duplicate.path}.`)
+    return problem === undefined ? [] : [{ ...placeOf(['resources', path]), sentence: `${path} ${problem}` }]
   })
 }
 
 type Route = ReturnType<typeof routeOf>
 
 /** The same text for paths that differ only in the names of their parameters. */
-const formOf = (path: string) => path.replace(/\/:\w+/g, '/:')
+const withoutParamNames = (path: string) => path.replace(/\/:\w+/g, '/:')
 
-/** What is wrong with one path, as the rest of a sentence. */
-function troubleWith(path: string, { segments }: Route): string | undefined {
-  const trouble = whyInvalidRoute(`GET ${path}`)
-  if (trouble !== undefined) return `${trouble}.`
-  if (documentedPaths.includes(path)) return 'is an endpoint of the platform, and its answers are documented.'
+/** The problem of a path, as the rest of a sentence; `undefined` if there is none. */
+function pathProblem(path: string, { segments }: Route): string | undefined {
+  const problem = whyInvalidRoute(`GET ${path}`)
+  if (problem !== undefined) return `${problem}.`
+  if (documentedPaths.includes(path)) return 'is a documented endpoint of the platform, which cannot be replaced.'
   const last = segments.at(-1)
   return last?.kind === 'literal' && last.text !== ''
     ? undefined
     : 'must end with the name of the collection, such as /builder/projects.'
 }
 
-async function loadResource(path: string, options: ResourceOptions, loading: Loading): Promise<ReadyResource> {
+async function loadResource(path: string, options: ResourceOptions, input: LoadInput): Promise<ReadyResource> {
   const { data, schema, owner, wrap = {}, only = resourceActions } = options
-  const at = (...steps: readonly (string | number)[]) => loading.placeOf(['resources', path, ...steps])
-  const open = async (written: unknown, name: 'data' | 'schema'): Promise<Source> =>
-    typeof written === 'string' ? readSource(written, loading.dir) : inlineSource(written, place => at(name, ...place))
+  const at = (...steps: readonly (string | number)[]) => input.placeOf(['resources', path, ...steps])
+  const openSource = async (written: unknown, name: 'data' | 'schema'): Promise<Source> =>
+    typeof written === 'string' ? readSource(written, input.dir) : inlineSource(written, place => at(name, ...place))
   const problems: Problem[] = []
-  const wraps = await wrapsOf(wrap, path, (place, sentence) => {
+  const wraps = await loadWraps(wrap, path, (place, sentence) => {
     problems.push({ ...at('wrap', ...place), sentence: `wrap.${place.join('.')}: ${sentence}` })
   })
   const params = Object.keys(paramsIn(routeOf(`GET ${path}`), []))
-  const form = { path, params, owner: owner === 'user' ? 'user_id' : owner?.field, id: idOf(options) }
-  const check = schema === undefined ? undefined : await schemaCheck(await open(schema, 'schema'), form)
-  const source = await open(data ?? [], 'data')
-  const { seeds, mistakes, areWhole } = await seedsOf(source.value, { ...form, check, userIdOf: loading.userIdOf })
+  const rowFields = { path, params, owner: owner === 'user' ? 'user_id' : owner?.field, id: idOf(options) }
+  const check = schema === undefined ? undefined : await createRowCheck(await openSource(schema, 'schema'), rowFields)
+  const source = await openSource(data ?? [], 'data')
+  const seedForm = { ...rowFields, check, userIdOf: input.userIdOf }
+  const { seeds, mistakes, haveIntegerIds } = await readSeeds(source.value, seedForm)
   problems.push(...(await source.problems(mistakes)))
   if (problems.length > 0) throw new ProblemsError(problems)
-  const as = form.id.as ?? (areWhole ? 'integer' : 'uuid')
+  const as = rowFields.id.as ?? (haveIntegerIds ? 'integer' : 'uuid')
   return {
-    ...form,
-    id: { ...form.id, as },
+    ...rowFields,
+    id: { ...rowFields.id, as },
     ...{ only, seeds, wraps },
-    access: options.access ?? accessOf(path, form.owner),
+    access: options.access ?? accessOf(path, rowFields.owner),
     digest: hash('sha256', JSON.stringify(seeds), 'hex'),
     numeric: new Set(params.filter(name => typeof seeds[0]?.row[name] === 'number')),
     mistakeOf: check && (row => check(row)?.sentence),
   }
 }
 
-/** The service key sees the rows of all users, so it may call by default. */
+/** The default access. If rows have owners, it includes the service key, which sees the rows of all users. */
 function accessOf(path: string, owner: string | undefined): Access {
   const usual = usualAccess(path)
   return owner === undefined || usual === 'anyone' || usual.includes('service') ? usual : [...usual, 'service']

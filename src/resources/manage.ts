@@ -1,12 +1,12 @@
-/** The rows of resources as the control API, the dashboard and tests see them: those of all users. */
+/** Reads and changes the rows of all users, for the control API, the dashboard and tests. */
 import { didYouMean } from '../check/suggest.js'
 import { noSuchResource } from '../core/errors.js'
 import type { Json, ResourceRow, State, Tables } from '../core/state.js'
 import { requireShallow } from './body.js'
 import { type ListQuery, MOST_ROWS } from './query.js'
 import { type ReadyResource, valueIn } from './resource.js'
-import { changeRow, everything, insertRow, listRows, type RowSet, removeRow } from './rows.js'
-import { forgetRows, headOf, plantedHead } from './seeds.js'
+import { allRows, changeRow, insertRow, listRows, type RowSet, removeRow } from './rows.js'
+import { headOf, removeAllRows, seededHead } from './seeds.js'
 
 interface Parts {
   readonly resources: () => Promise<readonly ReadyResource[]>
@@ -29,16 +29,16 @@ export interface RowsQuery {
 
 export type ResourceRows = ReturnType<typeof createResourceRows>
 
-/** All methods reject with a 404 if there is no such resource. */
+/** All methods that take an address reject with a 404 if there is no such resource. */
 export function createResourceRows({ resources, state, now }: Parts) {
-  const setOf = async (tables: Tables, resource: ReadyResource, scope: string): Promise<RowSet> => {
-    const head = await plantedHead(tables, resource, scope, now())
-    return { resource, head, params: {}, viewer: everything }
+  const rowSetOf = async (tables: Tables, resource: ReadyResource, scope: string): Promise<RowSet> => {
+    const head = await seededHead(tables, resource, scope, now())
+    return { resource, head, params: {}, viewer: allRows }
   }
 
   async function write<T>({ path, scope }: ResourceAddress, work: (tables: Tables, set: RowSet) => Promise<T>) {
     const resource = resourceAt(await resources(), path)
-    return (await state()).write(async tables => work(tables, await setOf(tables, resource, scope)))
+    return (await state()).write(async tables => work(tables, await rowSetOf(tables, resource, scope)))
   }
 
   return {
@@ -47,9 +47,9 @@ export function createResourceRows({ resources, state, now }: Parts) {
       return (await state()).read(tables => Promise.all(all.map(one => summaryOf(tables, one, scope))))
     },
     /** One page, in the order of the rows, and the total count. */
-    rows: (address: ResourceAddress, wanted: RowsQuery = {}) =>
+    rows: (address: ResourceAddress, query: RowsQuery = {}) =>
       write(address, async (tables, set) => {
-        const { rows, total } = await listRows(tables, set, queryOf(wanted))
+        const { rows, total } = await listRows(tables, set, queryOf(query))
         return { data: rows.map(row => viewOf(row, set)), total }
       }),
     async insert(address: ResourceAddress, row: Json) {
@@ -59,13 +59,15 @@ export function createResourceRows({ resources, state, now }: Parts) {
     /** Changes the fields that are given, or replaces the row. */
     async change(address: ResourceAddress, id: string, body: Json, how: 'update' | 'replace' = 'update') {
       requireShallow(body)
-      return write(address, (tables, set) => changeRow(tables, set, { id, body, keeps: how === 'update' }, now()))
+      return write(address, (tables, set) =>
+        changeRow(tables, set, { id, body, keepsOmitted: how === 'update' }, now()),
+      )
     },
     remove: (address: ResourceAddress, id: string) => write(address, (tables, set) => removeRow(tables, set, id)),
     restore: (address: ResourceAddress) =>
       write(address, async (tables, { resource, head }) => {
-        await forgetRows(tables, head.id)
-        await setOf(tables, resource, address.scope)
+        await removeAllRows(tables, head.id)
+        await rowSetOf(tables, resource, address.scope)
       }),
   }
 }

@@ -1,5 +1,4 @@
 /** Operations on resources and their rows. */
-
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import {
@@ -81,7 +80,7 @@ const operationsOnAll = ({ resources }: Parts) => ({
   }),
   listRows: operation({
     at: 'GET /resources/{resource}/rows',
-    does: 'Lists the rows of a resource, of all users.',
+    does: 'Lists all rows of a resource, whatever user they belong to.',
     more: 'The resource is its path as configured, encoded: %2Fbuilder%2Fprojects.',
     query: object({ ...inScope.entries, ...listingQuery.entries }),
     returns: pageOf(row),
@@ -97,7 +96,7 @@ const operationsOnAll = ({ resources }: Parts) => ({
     returns: objectOf<Json>(),
     status: 201,
     answer: 'The row.',
-    errors: { 404: notThere, 409: 'There is a row with this id already.' },
+    errors: { 404: notThere, 409: 'A row with this id exists already.' },
     run: async input => (await resources()).insert(addressIn(input), input.body),
   }),
 })
@@ -105,12 +104,12 @@ const operationsOnAll = ({ resources }: Parts) => ({
 const operationsOnOne = ({ resources }: Parts) => ({
   changeRow: operation({
     at: 'PUT /resources/{resource}/rows/{id}',
-    does: 'Changes a row.',
+    does: 'Changes or replaces a row.',
     query: object({
       ...inScope.entries,
       how: optional(
         oneOf(['update', 'replace']),
-        'update, the default, keeps the fields that are not sent; replace does not.',
+        'update, the default, keeps fields that are not sent; replace removes them.',
       ),
     }),
     body: objectOf<Json>(),
@@ -129,7 +128,7 @@ const operationsOnOne = ({ resources }: Parts) => ({
   }),
   restoreRows: operation({
     at: 'POST /resources/{resource}/restore',
-    does: 'Restores the initial rows: those of the data file, and no others.',
+    does: 'Restores the initial rows of a resource and removes all others.',
     query: inScope,
     answer: 'The rows are restored.',
     errors: { 404: notThere },

@@ -1,4 +1,4 @@
-/** Queries of lists, with json-server's parameters: filters, search, order and pages. */
+/** Queries of lists with json-server's parameters: filters, search, order and pages. */
 import { didYouMean } from '../check/suggest.js'
 import { invalidRequest, shortened } from '../core/errors.js'
 import type { Json } from '../core/state.js'
@@ -7,8 +7,8 @@ import { type ReadyResource, valueIn } from './resource.js'
 /** The most rows in one answer, as with Supabase. */
 export const MOST_ROWS = 1000
 
-/** Rows on a page if `_page` is given without `_limit`. */
-const ON_A_PAGE = 10
+/** The number of rows on a page if `_page` is given without `_limit`. */
+const DEFAULT_PAGE_SIZE = 10
 
 interface Order {
   readonly field: readonly string[]
@@ -16,8 +16,8 @@ interface Order {
 }
 
 export interface ListQuery {
-  /** One of the wanted values must be that of the field. */
-  readonly filters: readonly { readonly field: readonly string[]; readonly wanted: readonly string[] }[]
+  /** The field must have one of the values. */
+  readonly filters: readonly { readonly field: readonly string[]; readonly values: readonly string[] }[]
   /** In lower case; empty for no search. */
   readonly search: string
   readonly order: readonly Order[]
@@ -29,26 +29,26 @@ export interface ListQuery {
   readonly isPaged: boolean
 }
 
-const known = ['_sort', '_order', '_page', '_limit']
+const knownParameters = ['_sort', '_order', '_page', '_limit']
 
 /** Throws a 400 for an unknown parameter that begins with `_`, and for invalid values. */
-export function listQuery(written: string, { id }: Pick<ReadyResource, 'id'>): ListQuery {
-  const params = new URLSearchParams(written)
+export function listQuery(search: string, { id }: Pick<ReadyResource, 'id'>): ListQuery {
+  const params = new URLSearchParams(search)
   const names = [...new Set(params.keys())]
   for (const name of names) {
     // An id may be called _id.
-    if (name.startsWith('_') && !known.includes(name) && name !== id.field.join('.'))
+    if (name.startsWith('_') && !knownParameters.includes(name) && name !== id.field.join('.'))
       throw invalidRequest(
-        `The parameter ${shown(name)} is not known.${didYouMean(name, known) || ` Known: ${known.join(', ')}.`}`,
+        `The parameter ${quoted(name)} is not known.${didYouMean(name, knownParameters) || ` Known: ${knownParameters.join(', ')}.`}`,
       )
   }
   const page = wholeNumber(params, '_page')
-  const wanted = wholeNumber(params, '_limit') ?? (page === undefined ? MOST_ROWS : ON_A_PAGE)
-  const limit = Math.min(wanted, MOST_ROWS)
+  const requested = wholeNumber(params, '_limit') ?? (page === undefined ? MOST_ROWS : DEFAULT_PAGE_SIZE)
+  const limit = Math.min(requested, MOST_ROWS)
   return {
     filters: names
-      .filter(name => name !== 'q' && !known.includes(name))
-      .map(name => ({ field: name.split('.'), wanted: params.getAll(name) })),
+      .filter(name => name !== 'q' && !knownParameters.includes(name))
+      .map(name => ({ field: name.split('.'), values: params.getAll(name) })),
     search: (params.get('q') ?? '').toLowerCase(),
     order: orderOf(params),
     page: page ?? 1,
@@ -58,14 +58,14 @@ export function listQuery(written: string, { id }: Pick<ReadyResource, 'id'>): L
   }
 }
 
-const shown = (text: string) => JSON.stringify(shortened(text))
+const quoted = (text: string) => JSON.stringify(shortened(text))
 
 function wholeNumber(params: URLSearchParams, name: string): number | undefined {
-  const written = params.get(name)
-  if (written === null) return undefined
-  const number = /^\d+$/.test(written) ? Number(written) : 0
+  const text = params.get(name)
+  if (text === null) return undefined
+  const number = /^\d+$/.test(text) ? Number(text) : 0
   if (number >= 1) return Math.min(number, Number.MAX_SAFE_INTEGER)
-  throw invalidRequest(`The parameter ${name} must be a whole number from 1, not ${shown(written)}.`)
+  throw invalidRequest(`The parameter ${name} must be a whole number from 1, not ${quoted(text)}.`)
 }
 
 function orderOf(params: URLSearchParams): readonly Order[] {
@@ -73,7 +73,7 @@ function orderOf(params: URLSearchParams): readonly Order[] {
   const orders = parts('_order').map(word => word.toLowerCase())
   for (const word of orders) {
     if (word !== 'asc' && word !== 'desc')
-      throw invalidRequest(`The parameter _order must be asc or desc, not ${shown(word)}.`)
+      throw invalidRequest(`The parameter _order must be asc or desc, not ${quoted(word)}.`)
   }
   return parts('_sort').map((name, i) => ({
     field: name.replace(/^-/, '').split('.'),
@@ -83,9 +83,9 @@ function orderOf(params: URLSearchParams): readonly Order[] {
 
 /** Whether a row passes the filters and the search. */
 export const matches = (row: Json, { filters, search }: ListQuery): boolean =>
-  filters.every(({ field, wanted }) => {
+  filters.every(({ field, values }) => {
     const value = valueIn(row, field)
-    return value !== undefined && wanted.includes(textOf(value))
+    return value !== undefined && values.includes(textOf(value))
   }) &&
   (search === '' || contains(row, search))
 
@@ -97,7 +97,7 @@ function contains(value: unknown, search: string): boolean {
   return value !== null && textOf(value).toLowerCase().includes(search)
 }
 
-/** Compares rows. The sort is stable. */
+/** Compares rows for sorting. */
 export function compare(row: Json, other: Json, order: readonly Order[]): number {
   for (const { field, descending } of order) {
     const difference = compareValues(valueIn(row, field), valueIn(other, field))
@@ -106,7 +106,7 @@ export function compare(row: Json, other: Json, order: readonly Order[]): number
   return 0
 }
 
-/** Numbers before texts before everything else; a missing value comes last. */
+/** Numbers come before texts, texts before other values, and missing values last. */
 function compareValues(value: unknown, other: unknown): number {
   if (typeof value === 'number' && typeof other === 'number') return value - other
   const [rank, otherRank] = [rankOf(value), rankOf(other)]

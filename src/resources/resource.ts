@@ -1,5 +1,4 @@
-/** A resource: a collection of rows at a path, ready to answer. */
-
+/** A loaded resource: a collection of rows at a path. */
 import type { ResourceAction } from '../config/resource-options.js'
 import type { Access } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
@@ -18,16 +17,16 @@ export interface ReadyResource {
   readonly owner: string | undefined
   readonly seeds: readonly SeedRow[]
   readonly digest: string
-  /** Parameters that are numbers in rows. */
+  /** The path parameters whose values are numbers in rows. */
   readonly numeric: ReadonlySet<string>
-  /** The first mistake of a row according to its schema. */
+  /** Returns the first mistake of a row according to the schema. */
   readonly mistakeOf: ((row: Json) => string | undefined) | undefined
   readonly wraps: WrapTemplates
 }
 
 export interface RowId {
   readonly field: readonly string[]
-  /** How the ids of new rows are made. */
+  /** How new rows get their ids. */
   readonly as: 'uuid' | 'integer' | 'given'
 }
 
@@ -37,7 +36,7 @@ export interface SeedRow {
   readonly owner: string | null
   readonly parent: string
   readonly row: Json
-  readonly mark: string
+  readonly digest: string
 }
 
 /** The value of a field. Inherited fields are not read. */
@@ -50,7 +49,7 @@ export function valueIn(row: unknown, field: readonly string[]): unknown {
   return value
 }
 
-/** A copy of the row with another value in a field. A new field comes first, where people write ids. */
+/** A copy of the row with another value in a field. A new field comes first, as ids usually do. */
 export function withValue(row: Json, [name = '', ...rest]: readonly string[], value: unknown): Json {
   const own = Object.hasOwn(row, name) ? row[name] : undefined
   const inner = isObject(own) ? (own as Json) : {}
@@ -58,7 +57,7 @@ export function withValue(row: Json, [name = '', ...rest]: readonly string[], va
   return Object.hasOwn(row, name) ? { ...row, [name]: next } : { [name]: next, ...row }
 }
 
-/** An id as it is written in paths; `undefined` for values that cannot be ids. Half of a surrogate pair cannot be encoded. */
+/** The text of an id in a path; `undefined` for values that cannot be ids. Unpaired surrogates cannot be percent-encoded. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
   const isId = typeof value === 'string' && value !== '' && value.length <= LONGEST_ID && value.isWellFormed()

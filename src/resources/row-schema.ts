@@ -7,8 +7,8 @@ import type { Json } from '../core/state.js'
 import { bounded, TookTooLong } from '../core/work.js'
 import type { Source } from './data-file.js'
 
-/** Where the parts of a row that Standin knows are. */
-export interface RowForm {
+/** The fields of a row that Standin fills in. */
+export interface RowFields {
   readonly params: readonly string[]
   readonly owner: string | undefined
   readonly id: { readonly field: readonly string[] }
@@ -20,8 +20,8 @@ export type RowCheck = (row: Json) => Mistake | undefined
 /** Patterns and long lists can take arbitrarily long. */
 const LONGEST_MS = 50
 
-/** Returns the first mistake of a row. Rejects with a ProblemsError for a schema that cannot be used. */
-export async function schemaCheck(schema: Source, form: RowForm): Promise<RowCheck> {
+/** Returns a function that finds the first mistake of a row. Rejects with a ProblemsError for a schema that cannot be used. */
+export async function createRowCheck(schema: Source, form: RowFields): Promise<RowCheck> {
   const { validatorOf } = await import('../check/json-schema.js')
   let validate: Validator
   try {
@@ -32,11 +32,11 @@ export async function schemaCheck(schema: Source, form: RowForm): Promise<RowChe
       await schema.problems([{ path: [], sentence: `The schema cannot be used: ${error.message}.` }]),
     )
   }
-  const hidden = assignedFields(schema.value, form)
+  const assigned = assignedFields(schema.value, form)
   return row => {
-    const seen = Object.fromEntries(Object.entries(row).filter(([name]) => !hidden.has(name)))
+    const shownFields = Object.fromEntries(Object.entries(row).filter(([name]) => !assigned.has(name)))
     try {
-      return bounded(() => validate(seen, { firstOnly: true, whole: 'The row' })[0], LONGEST_MS)
+      return bounded(() => validate(shownFields, { firstOnly: true, whole: 'The row' })[0], LONGEST_MS)
     } catch (error) {
       if (error instanceof TookTooLong)
         return { path: [], sentence: 'The row takes too long to check against its schema.' }
@@ -50,7 +50,7 @@ export async function schemaCheck(schema: Source, form: RowForm): Promise<RowChe
  * Fields that Standin fills in (the id, the owner, path parameters) and that the schema does not name. Schemas often
  * describe only what apps send, and forbid other fields.
  */
-function assignedFields(schema: unknown, { id, owner, params }: RowForm): ReadonlySet<string> {
+function assignedFields(schema: unknown, { id, owner, params }: RowFields): ReadonlySet<string> {
   const { properties = {} } = (schema ?? {}) as { readonly properties?: object }
   const assigned = [...params, ...(owner === undefined ? [] : [owner]), ...(id.field.length === 1 ? id.field : [])]
   return new Set(assigned.filter(name => !Object.hasOwn(properties, name)))

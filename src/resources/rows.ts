@@ -1,4 +1,4 @@
-/** Reads and changes the rows of a resource in the state. Who sees which rows is decided here, for all callers. */
+/** Reads and changes the rows of a resource in the state. Enforces which rows a caller can see. */
 import { hash, randomUUID } from 'node:crypto'
 import { valueInWords } from '../check/check.js'
 import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists } from '../core/errors.js'
@@ -7,14 +7,14 @@ import { othersTurn } from '../core/work.js'
 import { compare, isPlain, type ListQuery, MOST_ROWS, matches } from './query.js'
 import { idText, parentOf, type ReadyResource, valueIn, withValue } from './resource.js'
 
-/** Whose rows a caller sees. */
+/** Whose rows a caller can see. */
 export interface Viewer {
   /** The user; null for callers that belong to no user. */
   readonly user: string | null
   readonly seesAll: boolean
 }
 
-export const everything: Viewer = { user: null, seesAll: true }
+export const allRows: Viewer = { user: null, seesAll: true }
 
 /** A resource in one scope, for one viewer, with the parameters of the path. */
 export interface RowSet {
@@ -29,10 +29,10 @@ const digest = (...parts: readonly string[]) => hash('sha256', JSON.stringify(pa
 export const headId = (scope: string, path: string) => digest(scope, path)
 export const rowKey = (head: string, id: string) => digest(head, id)
 
-/** Changes whenever the row does. */
+/** The ETag of a row or a list, which changes whenever the content does. */
 export const etagOf = (row: unknown) => `"${hash('sha256', JSON.stringify(row), 'base64url').slice(0, 27)}"`
 
-/** The rows of a set as the state finds them. */
+/** The state's query for the rows of a set. */
 function whereOf({ resource, head, viewer, params }: RowSet) {
   const isNested = Object.keys(params).length > 0
   return {
@@ -54,18 +54,18 @@ export async function listRows(tables: Tables, set: RowSet, query: ListQuery): P
   if (isPlain(query)) {
     const total = await tables.resource_rows.count(where)
     // Offsets beyond the end may be too large for a database.
-    const found = offset < total ? await tables.resource_rows.find(where, { limit, offset }) : []
-    return { rows: found, total }
+    const rows = offset < total ? await tables.resource_rows.find(where, { limit, offset }) : []
+    return { rows, total }
   }
-  const found: ResourceRow[] = []
+  const matching: ResourceRow[] = []
   for (let from = 0; ; from += MOST_ROWS) {
     const rows = await tables.resource_rows.find(where, { limit: MOST_ROWS, offset: from })
-    for (const row of rows) if (matches(row.row, query)) found.push(row)
+    for (const row of rows) if (matches(row.row, query)) matching.push(row)
     if (rows.length < MOST_ROWS) break
     await othersTurn()
   }
-  found.sort((one, other) => compare(one.row, other.row, query.order))
-  return { rows: found.slice(offset, offset + limit), total: found.length }
+  matching.sort((one, other) => compare(one.row, other.row, query.order))
+  return { rows: matching.slice(offset, offset + limit), total: matching.length }
 }
 
 /** Rejects with a 404 if there is no such row for this viewer. */
@@ -80,9 +80,9 @@ export async function getRow(tables: Tables, set: RowSet, id: string): Promise<R
 export async function insertRow(tables: Tables, set: RowSet, body: Json, nowMs: number): Promise<Json> {
   const { resource, head } = set
   const { next_position: position, next_id } = head
-  const { row: named, id } = identified(resource, placed(set, body), next_id)
-  const { row, owner } = owned(set, named)
-  requireGood(resource, row)
+  const { row: identified, id } = withId(resource, withPathParams(set, body), next_id)
+  const { row, owner } = withOwner(set, identified)
+  requireValid(resource, row)
   const at = new Date(nowMs).toISOString()
   const [key, parent] = [rowKey(head.id, id), parentOf(resource.params, row)]
   const entry = { id: key, resource: head.id, parent, owner, row, position, seed: null, created_at: at, updated_at: at }
@@ -91,7 +91,7 @@ export async function insertRow(tables: Tables, set: RowSet, body: Json, nowMs: 
   } catch (error) {
     throw error instanceof TakenError ? rowExists(id) : error
   }
-  const nextId = Math.max(next_id, nextAfter(id))
+  const nextId = Math.max(next_id, nextIdAfter(id))
   await tables.resources.update(head.id, { next_position: position + 1, next_id: nextId, updated_at: at })
   return row
 }
@@ -100,7 +100,7 @@ export async function insertRow(tables: Tables, set: RowSet, body: Json, nowMs: 
 const LARGEST_ID = 2 ** 31 - 2
 
 /** The next whole number after an id; 1 if the id is not a number. */
-export function nextAfter(id: string): number {
+export function nextIdAfter(id: string): number {
   const number = /^\d{1,10}$/.test(id) ? Number(id) : 0
   return number <= LARGEST_ID ? number + 1 : 1
 }
@@ -109,7 +109,7 @@ export interface Change {
   readonly id: string
   readonly body: Json
   /** Whether fields that the body omits are kept: PATCH keeps them, PUT does not. */
-  readonly keeps: boolean
+  readonly keepsOmitted: boolean
   readonly ifMatch?: string | undefined
 }
 
@@ -119,13 +119,13 @@ export async function changeRow(tables: Tables, set: RowSet, change: Change, now
   const before = await getRow(tables, set, change.id)
   requireMatch(before, change.ifMatch)
   const ownId = valueIn(before.row, resource.id.field)
-  const written = change.keeps ? { ...before.row, ...change.body } : withFixedFields(set, before, change.body)
-  if (idText(valueIn(written, resource.id.field) ?? ownId) !== change.id)
+  const changed = change.keepsOmitted ? { ...before.row, ...change.body } : withFixedFields(set, before, change.body)
+  if (idText(valueIn(changed, resource.id.field) ?? ownId) !== change.id)
     throw invalidRequest(`${resource.id.field.join('.')} must be ${JSON.stringify(ownId)}, as in the path.`)
-  // The body may have the id as another type, or as null.
-  const row = withValue(written, resource.id.field, ownId)
-  const { row: next, owner } = owned(set, placed(set, row))
-  requireGood(resource, next)
+  // The body may have the id as another type, or null.
+  const row = withValue(changed, resource.id.field, ownId)
+  const { row: next, owner } = withOwner(set, withPathParams(set, row))
+  requireValid(resource, next)
   const parent = parentOf(resource.params, next)
   const updated_at = new Date(nowMs).toISOString()
   await tables.resource_rows.update(rowKey(head.id, change.id), { row: next, owner, parent, updated_at })
@@ -152,7 +152,7 @@ function requireMatch({ row }: ResourceRow, ifMatch: string | undefined): void {
 }
 
 /** Adds the path parameters to the row. Throws a 400 if the row has different values for them. */
-function placed({ resource, params }: RowSet, body: Json): Json {
+function withPathParams({ resource, params }: RowSet, body: Json): Json {
   let row = body
   for (const [name, text] of Object.entries(params)) {
     const given = valueIn(body, [name])
@@ -169,7 +169,7 @@ function placed({ resource, params }: RowSet, body: Json): Json {
 const isNumeral = (text: string) => String(Number(text)) === text && Number.isFinite(Number(text))
 
 /** Adds an id to the row. Throws a 400 if the row has an invalid one. */
-function identified({ id: { field, as } }: ReadyResource, row: Json, nextId: number): { row: Json; id: string } {
+function withId({ id: { field, as } }: ReadyResource, row: Json, nextId: number): { row: Json; id: string } {
   // Apps send null for an id that they do not know yet.
   const given = valueIn(row, field) ?? undefined
   const name = field.join('.')
@@ -184,7 +184,7 @@ function identified({ id: { field, as } }: ReadyResource, row: Json, nextId: num
 }
 
 /** Adds the owner to the row. Throws a 403 if the row names another user. */
-function owned({ resource, viewer }: RowSet, row: Json): { readonly row: Json; readonly owner: string | null } {
+function withOwner({ resource, viewer }: RowSet, row: Json): { readonly row: Json; readonly owner: string | null } {
   const { owner: field, path } = resource
   if (field === undefined) return { row, owner: null }
   const given = valueIn(row, [field])
@@ -195,7 +195,7 @@ function owned({ resource, viewer }: RowSet, row: Json): { readonly row: Json; r
   return { row, owner: viewer.user }
 }
 
-function requireGood({ mistakeOf }: ReadyResource, row: Json): void {
+function requireValid({ mistakeOf }: ReadyResource, row: Json): void {
   const mistake = mistakeOf?.(row)
   if (mistake !== undefined) throw invalidRequest(mistake)
 }

@@ -13,20 +13,20 @@ const verbs: Readonly<Record<ResourceAction, string>> = {
   delete: 'Deletes a row',
 }
 
-// `wrap` may give any form.
+// Has no schema, because `wrap` can produce any JSON.
 const row: AnswerDescription = { what: 'The row.', type: 'application/json' }
 const rows: AnswerDescription = { what: 'The rows.', type: 'application/json' }
 const notThere = 'There is no such row, or it belongs to another user.'
-const unfit = 'The row is not a JSON object, or does not fit the schema.'
-const changed = { 404: notThere, 412: 'The row has changed since: its ETag is not the one in If-Match.' }
+const unfit = 'The row is not a JSON object, or does not match the schema.'
+const changed = { 404: notThere, 412: 'The row has changed: its ETag differs from If-Match.' }
 
 const answers: Readonly<Record<ResourceAction, Pick<EndpointDescription, 'answers' | 'errors'>>> = {
   list: { answers: { 200: rows } },
   get: { answers: { 200: row }, errors: { 404: notThere } },
-  create: { answers: { 201: row }, errors: { 400: unfit, 409: 'There is a row with this id already.' } },
+  create: { answers: { 201: row }, errors: { 400: unfit, 409: 'A row with this id exists already.' } },
   update: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
   replace: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
-  delete: { answers: { 204: { what: 'It is deleted.' } }, errors: changed },
+  delete: { answers: { 204: { what: 'The row is deleted.' } }, errors: changed },
 }
 
 const text = { type: 'string' }
@@ -34,9 +34,9 @@ const whole = { type: 'integer', minimum: 1 }
 const query = {
   type: 'object',
   properties: {
-    q: { ...text, description: 'Only rows with this text in any field.' },
+    q: { ...text, description: 'A text that any field of the row must contain.' },
     _sort: { ...text, description: 'The fields by which rows are sorted, separated by commas.' },
-    _order: { ...text, description: 'asc or desc for each of them.' },
+    _order: { ...text, description: 'asc or desc for each field of _sort, separated by commas.' },
     _page: { ...whole, description: 'The page, from 1.' },
     _limit: { ...whole, description: 'The number of rows on a page.' },
   },

@@ -1,13 +1,13 @@
-/** Checks the initial rows and gives them ids and owners. */
+/** Checks the initial rows, and determines their ids and owners. */
 import { hash } from 'node:crypto'
 import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
 import { isObject, isTooDeep } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import { inSlices, type Sliced } from '../core/work.js'
 import { idText, parentOf, type SeedRow, valueIn } from './resource.js'
-import type { RowCheck, RowForm } from './row-schema.js'
+import type { RowCheck, RowFields } from './row-schema.js'
 
-interface Form extends RowForm {
+interface SeedForm extends RowFields {
   readonly check: RowCheck | undefined
   readonly userIdOf: (email: string) => string | undefined
 }
@@ -16,20 +16,20 @@ interface Seeds {
   readonly seeds: readonly SeedRow[]
   readonly mistakes: readonly Mistake[]
   /** Whether there are rows and all ids are whole numbers. */
-  readonly areWhole: boolean
+  readonly haveIntegerIds: boolean
 }
 
-/** Deeper rows are a mistake, and could not be sent to an app. */
+/** Rows with more levels are refused, because they could not be sent to an app. */
 export const MOST_ROW_LEVELS = 100
 
 /** At most this many mistakes are reported. */
 const MOST_MISTAKES = 20
 
-export const seedsOf = (written: unknown, form: Form): Promise<Seeds> => inSlices(read(written ?? [], form))
+export const readSeeds = (written: unknown, form: SeedForm): Promise<Seeds> => inSlices(readRows(written ?? [], form))
 
-function* read(written: unknown, form: Form): Sliced<Seeds> {
+function* readRows(written: unknown, form: SeedForm): Sliced<Seeds> {
   if (!Array.isArray(written))
-    return { seeds: [], mistakes: [{ path: [], sentence: 'The data must be a list of rows.' }], areWhole: false }
+    return { seeds: [], mistakes: [{ path: [], sentence: 'The data must be a list of rows.' }], haveIntegerIds: false }
   const seeds: SeedRow[] = []
   const mistakes: Mistake[] = []
   const used = new Map<string, number>()
@@ -45,40 +45,42 @@ function* read(written: unknown, form: Form): Sliced<Seeds> {
     }
     yield
   }
-  const areWhole = seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(valueIn(row, form.id.field)))
-  return { seeds, mistakes, areWhole }
+  const haveIntegerIds = seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(valueIn(row, form.id.field)))
+  return { seeds, mistakes, haveIntegerIds }
 }
 
-function seedOf(row: unknown, form: Form): SeedRow | Mistake {
-  const refuse = (sentence: string, path: Path = []) => ({ path, sentence })
-  if (!isObject(row)) return refuse(`it ${mustBe(AN_OBJECT)}.`)
-  if (isTooDeep(row, MOST_ROW_LEVELS)) return refuse(`it has more than ${MOST_ROW_LEVELS} levels.`)
+function seedOf(row: unknown, form: SeedForm): SeedRow | Mistake {
+  const mistakeAt = (sentence: string, path: Path = []) => ({ path, sentence })
+  if (!isObject(row)) return mistakeAt(`it ${mustBe(AN_OBJECT)}.`)
+  if (isTooDeep(row, MOST_ROW_LEVELS)) return mistakeAt(`it has more than ${MOST_ROW_LEVELS} levels.`)
   const own = row as Json
   const id = idText(valueIn(own, form.id.field))
   if (id === undefined)
-    return refuse(`${form.id.field.join('.')} must be a string or a number that identifies the row.`)
+    return mistakeAt(`${form.id.field.join('.')} must be a string or a number that identifies the row.`)
   const missing = form.params.find(name => idText(valueIn(own, [name])) === undefined)
-  if (missing !== undefined) return refuse(`${missing} is missing, which is a part of the path.`)
-  const { owner, trouble } = ownerOf(own, form)
-  if (trouble !== undefined) return refuse(trouble, form.owner === undefined ? [] : [form.owner])
-  const whole = form.owner === undefined ? own : { ...own, [form.owner]: owner }
-  const mistake = form.check?.(whole)
+  if (missing !== undefined) return mistakeAt(`${missing} is missing. It is a parameter of the path.`)
+  const { owner, problem } = ownerOf(own, form)
+  if (problem !== undefined) return mistakeAt(problem, form.owner === undefined ? [] : [form.owner])
+  const complete = form.owner === undefined ? own : { ...own, [form.owner]: owner }
+  const mistake = form.check?.(complete)
   if (mistake) return mistake
-  const parent = parentOf(form.params, whole)
-  return { id, owner, parent, row: whole, mark: hash('sha256', JSON.stringify([owner, whole]), 'hex') }
+  const parent = parentOf(form.params, complete)
+  return { id, owner, parent, row: complete, digest: hash('sha256', JSON.stringify([owner, complete]), 'hex') }
 }
 
 /** The owner of a row: an id, or the email address of a configured user. */
-function ownerOf(row: Json, { owner: field, userIdOf }: Form): { owner: string | null; trouble?: string } {
+function ownerOf(row: Json, { owner: field, userIdOf }: SeedForm): { owner: string | null; problem?: string } {
   if (field === undefined) return { owner: null }
   const written = valueIn(row, [field])
   if (written === null) return { owner: null }
   if (typeof written !== 'string' || written === '')
     return {
       owner: null,
-      trouble: `${field} must be the email address or the id of its user, or null for a row that only the service key sees.`,
+      problem: `${field} must be the email address or the id of a user, or null for a row that only the service key sees.`,
     }
   if (!written.includes('@')) return { owner: written }
   const id = userIdOf(written)
-  return id === undefined ? { owner: null, trouble: `${field} is ${written}, who is not among users.` } : { owner: id }
+  return id === undefined
+    ? { owner: null, problem: `${field}: ${written} is not the email address of a user in the option users.` }
+    : { owner: id }
 }

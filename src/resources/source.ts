@@ -8,9 +8,9 @@ import { rowIn } from './body.js'
 import { type ListQuery, listQuery } from './query.js'
 import { type ReadyResource, valueIn } from './resource.js'
 import {
+  allRows,
   changeRow,
   etagOf,
-  everything,
   getRow,
   insertRow,
   listRows,
@@ -19,7 +19,7 @@ import {
   removeRow,
   type Viewer,
 } from './rows.js'
-import { headOf, plantedHead } from './seeds.js'
+import { headOf, seededHead } from './seeds.js'
 
 interface Parts {
   readonly state: () => Promise<State>
@@ -35,21 +35,21 @@ const methods = {
   delete: 'DELETE',
 } as const satisfies Record<ResourceAction, string>
 
-/** A path and the action for each method. */
-interface Spot {
+/** An endpoint, and the action of the resource that it stands for. */
+interface ResourceEndpoint {
   readonly resource: ReadyResource
   readonly action: ResourceAction
   readonly own: OwnPath
 }
 
 export function createResourceSource(resources: readonly ReadyResource[], parts: Parts): PathSource {
-  const tree = createPathTree<Spot>()
-  const spots = resources.flatMap(resource => resource.only.map(action => spotOf(resource, action)))
-  for (const { route, spot } of spots) tree.put(route, spot)
+  const tree = createPathTree<ResourceEndpoint>()
+  const endpoints = resources.flatMap(resource => resource.only.map(action => endpointOf(resource, action)))
+  for (const { route, spot } of endpoints) tree.put(route, spot)
   const at = (path: string) => tree.find(stepsOfPath(path))
   return {
     at: path => at(path).map(({ own }) => own),
-    paths: () => spots.map(({ spot }) => spot.own),
+    paths: () => endpoints.map(({ spot }) => spot.own),
     answer(exchange) {
       const method = methodToFind(exchange.method)
       const spot = at(exchange.path).find(({ own }) => own.method === method)
@@ -58,7 +58,7 @@ export function createResourceSource(resources: readonly ReadyResource[], parts:
   }
 }
 
-function spotOf(resource: ReadyResource, action: ResourceAction) {
+function endpointOf(resource: ReadyResource, action: ResourceAction) {
   const { path, params, access } = resource
   const isOfCollection = action === 'list' || action === 'create'
   const route = routeOf(`GET ${path}${isOfCollection ? '' : params.includes('id') ? '/:rowId' : '/:id'}`)
@@ -66,7 +66,7 @@ function spotOf(resource: ReadyResource, action: ResourceAction) {
   return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access, says } } }
 }
 
-/** A request, as the actions see it. */
+/** The input of an action. */
 interface ResourceRequest {
   readonly exchange: Exchange
   readonly params: Readonly<Record<string, string>>
@@ -74,7 +74,7 @@ interface ResourceRequest {
   readonly id: string
 }
 
-async function answerOf({ resource, action }: Spot, exchange: Exchange, parts: Parts): Promise<Reply> {
+async function answerOf({ resource, action }: ResourceEndpoint, exchange: Exchange, parts: Parts): Promise<Reply> {
   const steps = stepsOfPath(exchange.path)
   const params = paramsIn(routeOf(`GET ${resource.path}`), steps)
   const request = { exchange, params, id: steps.at(-1) ?? '' }
@@ -105,10 +105,10 @@ async function readReply(
     found ??
     // The first request of a scope.
     (await opened.write(async tables => {
-      const set = await rowSetOf(tables, resource, request, await plantedHead(tables, resource, exchange.scope, now()))
+      const set = await rowSetOf(tables, resource, request, await seededHead(tables, resource, exchange.scope, now()))
       return work(tables, set as RowSet)
     }))
-  return unlessKnown(exchange, reply)
+  return notModifiedOr(exchange, reply)
 }
 
 async function rowSetOf(
@@ -130,25 +130,25 @@ async function writeReply(
   const body = action === 'delete' ? {} : rowIn(exchange)
   const ifMatch = exchange.headers['if-match']
   return (await state()).write(async tables => {
-    const head = await plantedHead(tables, resource, exchange.scope, now())
+    const head = await seededHead(tables, resource, exchange.scope, now())
     const set = (await rowSetOf(tables, resource, request, head)) as RowSet
     switch (action) {
       case 'create':
-        return created(request, set, await insertRow(tables, set, body, now()))
+        return createdReply(request, set, await insertRow(tables, set, body, now()))
       case 'delete':
         await removeRow(tables, set, id, ifMatch)
         return { kind: 'reply', status: 204, contentType: '', body: '' } as const
       default: {
-        const change = { id, body, keeps: action === 'update', ifMatch }
+        const change = { id, body, keepsOmitted: action === 'update', ifMatch }
         return rowReply(request, set, await changeRow(tables, set, change, now()))
       }
     }
   })
 }
 
-/** Whose rows a caller sees: as with row-level security, their own. An API key acts as its owner. */
+/** Callers see their own rows, as with row-level security. An API key acts as its owner. */
 async function viewerOf({ api_keys }: Tables, caller: Caller): Promise<Viewer> {
-  if (caller.kind === 'service') return everything
+  if (caller.kind === 'service') return allRows
   if (caller.kind === 'user') return { user: caller.id, seesAll: false }
   const key = caller.kind === 'apiKey' ? await api_keys.get(caller.id) : undefined
   return { user: key?.user_id ?? null, seesAll: false }
@@ -159,7 +159,7 @@ function rowReply({ exchange, params }: ResourceRequest, { resource }: RowSet, r
   return { ...jsonReply(body), headers: ['etag', etagOf(row)] }
 }
 
-function created(request: ResourceRequest, set: RowSet, row: Json): Reply {
+function createdReply(request: ResourceRequest, set: RowSet, row: Json): Reply {
   const reply = rowReply(request, set, row)
   const id = encodeURIComponent(String(valueIn(row, set.resource.id.field)))
   return { ...reply, status: 201, headers: [...(reply.headers ?? []), 'location', `${request.exchange.path}/${id}`] }
@@ -173,17 +173,17 @@ function listReply(request: ResourceRequest, set: RowSet, query: ListQuery, foun
   const pages = Math.max(1, Math.ceil(total / limit))
   const body = set.resource.wraps.list({ rows, total, page, pages, limit, params, caller: exchange.caller })
   const link = query.isPaged ? ['link', linksOf(exchange, page, pages)] : []
-  const remark = isOwnerless(set) ? ownerless : undefined
+  const remark = isOwnerless(set) ? ownerlessRemark : undefined
   return { ...jsonReply(body), remark, headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
 }
 
 /** Explains an empty list in the log. */
-const ownerless = () => 'Rows belong to users, and this credential belongs to no user, so it sees none.'
+const ownerlessRemark = () => 'Rows belong to users, and this credential belongs to no user, so it sees none.'
 
 const isOwnerless = ({ resource, viewer }: RowSet) =>
   resource.owner !== undefined && viewer.user === null && !viewer.seesAll
 
-/** RFC 8288, as json-server and GitHub send it. */
+/** The Link header (RFC 8288) with the same relations as those of json-server and GitHub. */
 function linksOf({ path, query }: Exchange, page: number, pages: number): string {
   const linked = { first: 1, ...(page > 1 && { prev: page - 1 }), ...(page < pages && { next: page + 1 }), last: pages }
   return Object.entries(linked)
@@ -195,8 +195,8 @@ function linksOf({ path, query }: Exchange, page: number, pages: number): string
     .join(', ')
 }
 
-/** A 304 if the client has this answer already (RFC 9110 §13.1.2). */
-function unlessKnown({ headers }: Exchange, reply: Reply): Reply {
+/** The reply, or a 304 if the client has it already (RFC 9110 §13.1.2). */
+function notModifiedOr({ headers }: Exchange, reply: Reply): Reply {
   const known = headers['if-none-match']?.split(',').map(tag => tag.trim().replace(/^W\//, '')) ?? []
   const [etag = ''] = (reply.headers ?? []).filter((_, i, all) => all[i - 1] === 'etag')
   if (!known.includes(etag) && !known.includes('*')) return reply

@@ -15,24 +15,24 @@ interface ListFacts {
   readonly caller: Caller
 }
 
-/** The same for rows. */
+/** The values that templates for single rows can use. */
 interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
   readonly row: Json
 }
 
-export type WrapTemplates = Awaited<ReturnType<typeof wrapsOf>>
+export type WrapTemplates = Awaited<ReturnType<typeof loadWraps>>
 
 const listNames = ['params', 'caller', 'rows', 'total', 'page', 'pages', 'limit']
 const rowNames = ['params', 'caller', 'row']
 
-/** Without templates, rows are the whole answer. `complain` is called with the path and a sentence for each mistake. */
-export async function wrapsOf(
+/** Compiles the templates. Without a template, the rows are the whole answer. `report` is called with the path and a sentence for each mistake. */
+export async function loadWraps(
   { list, one }: { readonly list?: unknown; readonly one?: unknown },
   path: string,
-  complain: (at: readonly string[], sentence: string) => void,
+  report: (at: readonly string[], sentence: string) => void,
 ) {
-  const forList = await compiled(list, listNames, sentence => complain(['list'], sentence))
-  const forOne = await compiled(one, rowNames, sentence => complain(['one'], sentence))
+  const forList = await compile(list, listNames, sentence => report(['list'], sentence))
+  const forOne = await compile(one, rowNames, sentence => report(['one'], sentence))
   const title = `wrap of the resource ${path}`
   return {
     list: (facts: ListFacts): unknown => (list === undefined ? facts.rows : forList(facts, title)),
@@ -42,27 +42,23 @@ export async function wrapsOf(
 
 type Render = (facts: Pick<ListFacts, 'caller'>, title: string) => unknown
 
-async function compiled(
-  written: unknown,
-  names: readonly string[],
-  complain: (sentence: string) => void,
-): Promise<Render> {
-  if (!hasTemplate(written)) return () => written
-  const templates = await loadTemplates(written)
+async function compile(value: unknown, names: readonly string[], report: (sentence: string) => void): Promise<Render> {
+  if (!hasTemplate(value)) return () => value
+  const templates = await loadTemplates(value)
   try {
-    const { renderValue } = templates.compile(written, names)
-    return (facts, title) => rendered(() => renderValue({ ...others, ...facts }), title)
+    const { renderValue } = templates.compile(value, names)
+    return (facts, title) => render(() => renderValue({ ...unavailableFacts, ...facts }), title)
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
-    complain(error.message)
+    report(error.message)
     return () => undefined
   }
 }
 
-/** Facts that these templates cannot use. */
-const others: Omit<CommonFacts, 'caller'> = { match: [], headers: {}, count: 1, now: '', timestamp: 0 }
+/** Values that other templates have, and these do not. */
+const unavailableFacts: Omit<CommonFacts, 'caller'> = { match: [], headers: {}, count: 1, now: '', timestamp: 0 }
 
-function rendered(work: () => unknown, title: string): unknown {
+function render(work: () => unknown, title: string): unknown {
   try {
     return work()
   } catch (error) {

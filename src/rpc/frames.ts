@@ -56,7 +56,7 @@ export const rpcCodes = {
   unsupportedVersion: -32022,
 } as const
 
-/** A refusal that the client gets as a JSON-RPC error. */
+/** An error that the client receives as a JSON-RPC error. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
 
@@ -102,7 +102,7 @@ export const isId = (id: unknown): id is RpcId => typeof id === 'string' || Numb
 const isErrorBody = (error: unknown): error is RpcErrorBody =>
   isObject(error) && typeof error.code === 'number' && typeof error.message === 'string'
 
-/** The id for an answer to such a value. */
+/** The id of a message, for the response to it; `undefined` if it has no valid one. */
 export const idOf = (value: unknown): RpcId | undefined => (isObject(value) && isId(value.id) ? value.id : undefined)
 
 export const resultFrame = (id: RpcId, result: RpcResult['result']): RpcResult => ({ jsonrpc: '2.0', id, result })

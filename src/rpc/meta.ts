@@ -1,4 +1,4 @@
-/** `_meta`, in which a message of MCP carries what is not a parameter of its method. */
+/** `_meta`, which contains metadata of MCP messages. */
 import { isObject } from '../core/json.js'
 
 const PREFIX = 'io.modelcontextprotocol/'

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { check, closed, type Path, pathInWords } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
-import { closingQuote, isObject, requireModestJson } from '../core/json.js'
+import { closingQuote, isObject, jsonText, requireModestJson } from '../core/json.js'
 import { type Rows, rowSchemas, type State, type TableName, type Tables } from '../core/state.js'
 import { inSlices, othersTurn, type Sliced } from '../core/work.js'
 import { type AnyRow, type AnyTable, forEachTable, shapeOf, withDigests } from './shapes.js'
@@ -236,9 +236,9 @@ class Lists {
 
   document(): unknown {
     this.outside.push(this.body.toString('utf8', this.outsideFrom))
-    const outline = this.outside.join('')
-    requireModestJson(Buffer.from(outline))
-    return withLists(JSON.parse(outline), this.lists)
+    const outline = Buffer.from(this.outside.join(''))
+    requireModestJson(outline)
+    return withLists(JSON.parse(jsonText(outline)), this.lists)
   }
 
   private endGroup(end: number): void {

@@ -41,7 +41,7 @@ export const stateOperations = ({ exportState, importState }: Parts) => ({
     body: stateDocument,
     takes: v.unknown(),
     reads: { bytes: STATE_LIMIT_BYTES, parse: parseDocument },
-    answer: 'It is replaced.',
+    answer: 'The state is replaced.',
     run: ({ body }) => importState(body).catch(refuse),
   }),
 })

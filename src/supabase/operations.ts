@@ -57,7 +57,7 @@ const email = v.pipe(
 )
 
 const signInFields = object({
-  email: optional(email, 'The user; by default the development user. Unknown users sign up.'),
+  email: optional(email, 'The user; by default the development user. Unknown users are signed up.'),
   password: optional(text, 'Checked if given. A user who signs up gets it.'),
   user_id: optional(text, 'The id of an existing user, such as one without an email address.'),
 })
@@ -109,7 +109,7 @@ export interface Accounts {
 export const accountOperations = ({ accounts }: { readonly accounts: Accounts }) => ({
   startSession: operation({
     at: 'POST /sessions',
-    does: 'Signs a user in without a password, for a test. An unknown user signs up.',
+    does: 'Signs a user in without a password, for a test. Unknown users are signed up.',
     body: signInInput,
     isBodyOptional: true,
     returns: grantedSession,
@@ -120,7 +120,7 @@ export const accountOperations = ({ accounts }: { readonly accounts: Accounts })
   }),
   createTestKey: operation({
     at: 'POST /keys',
-    does: 'Creates an API key, for a test.',
+    does: 'Creates an API key for a test.',
     body: newKeyInput,
     isBodyOptional: true,
     returns: object({ key: text }),
@@ -144,13 +144,13 @@ export const sessionOperations = ({ sessions }: { readonly sessions: OpenSession
     at: 'DELETE /sessions',
     does: 'Signs one user out everywhere, or all users. Their access tokens are refused from then on.',
     query: object({ user: optional(text, 'The id of the user; all users without it.') }),
-    answer: 'They are signed out.',
+    answer: 'The users are signed out.',
     run: ({ query }) => sessions.endAll(query.user),
   }),
   endSession: operation({
     at: 'DELETE /sessions/{id}',
     does: 'Ends one session. Its access token is refused from then on.',
-    answer: 'It has ended.',
+    answer: 'The session has ended.',
     async run({ id }) {
       if (!(await sessions.end(id))) throw noSuchSession(id)
     },
@@ -204,7 +204,7 @@ export const userOperations = ({ userList }: { readonly userList: UserList }) =>
     does: 'Lists users, newest first. The search looks at addresses, phone numbers, ids and metadata. To change users, use the admin API of Supabase Auth.',
     query: listingQuery,
     returns: pageOf(userWithSessions),
-    answer: 'Users, and how many match.',
+    answer: 'One page of the users, and the number of all that match.',
     run: ({ query }) => userList.users(query),
   }),
 })
@@ -228,13 +228,13 @@ export const outboxOperations = ({ people }: { readonly people: Messages }) => (
     does: 'Lists the emails and text messages that a live backend would have sent, newest first, with their codes and links.',
     query: messageQuery,
     returns: pageOf(message),
-    answer: 'Messages, and how many match.',
+    answer: 'One page of the messages, and the number of all that match.',
     run: ({ query }) => people.messages(query),
   }),
   clearMessages: operation({
     at: 'DELETE /outbox',
     does: 'Empties the outbox.',
-    answer: 'It is empty.',
+    answer: 'The outbox is empty.',
     run: () => people.clearMessages(),
   }),
 })
@@ -244,10 +244,10 @@ const MOST_SECONDS = 9_999_999_999
 
 const tokenFields = object({
   role: v.optional(oneOf(['anon', 'service', 'user']), 'user'),
-  email: optional(email, 'The user of the token; by default the development user. Unknown users sign up.'),
+  email: optional(email, 'The user of the token; by default the development user. Unknown users are signed up.'),
   expiresIn: optional(
     wholeBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
-    'Seconds until it expires; negative for one that has expired.',
+    'Seconds until it expires; negative for an expired token.',
   ),
 })
 
@@ -268,7 +268,7 @@ export type MintedToken = Of<typeof mintedToken>
 export const tokenOperations = ({ mintToken }: { mintToken(request: TokenRequest): Promise<MintedToken> }) => ({
   createToken: operation({
     at: 'POST /tokens',
-    does: 'Creates a token without a password. An unknown user signs up.',
+    does: 'Creates an access token without a password. Unknown users are signed up.',
     body: tokenRequest,
     returns: mintedToken,
     status: 201,

@@ -14,18 +14,18 @@ import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
 import type { SharedAbilities } from './abilities.js'
-import { checking, resetOptions, text } from './checked.js'
-import { keyOptions, signedInWith, signInOptions } from './credentials.js'
-import { type ExchangeQuery, entryParts, wantedBy } from './exchange-filter.js'
-import { type JournalNow, journalNow, type SharedJournal, waiting } from './journal.js'
+import type { RemoteReceiver } from './check-received.js'
+import { keyOptions, signInOptions, testSessionOf } from './credentials.js'
+import { type ExchangeQuery, entryParts, splitQuery } from './exchange-filter.js'
+import { inputCheck, resetOptions, text } from './input-check.js'
+import { createJournalView, createWaitFor, type JournalView, type SharedJournal } from './journal.js'
+import { requireNone } from './misses.js'
 import { outboxOf } from './outbox.js'
 import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
-import type { RemoteReceiver } from './received.js'
-import { type FailNext, type ReplyWith, ruleFrom, type SharedAddedReply } from './reply.js'
+import { type AddReply, type FailNext, ruleFrom, type SharedAddedReply } from './reply.js'
 import { resourceOf } from './resource.js'
 import { type SharedScope, scopeName } from './scope.js'
 import { createTools, type ListSource } from './tools.js'
-import { requireNone } from './unanswered.js'
 
 export interface ConnectOptions {
   /** The control token. Only needed if the platform can be reached from other machines. */
@@ -46,17 +46,17 @@ type ConnectedJournal = SharedJournal & RemoteReceiver['journal']
 
 type Control = Client<ControlOperations>
 
-const anAddress = 'the address of a running Standin, such as http://127.0.0.1:4100'
-const address = checking('connect', v.pipe(v.string(anAddress), v.regex(/^https?:\/\//i, anAddress)))
+const expectedAddress = 'the address of a running Standin, such as http://127.0.0.1:4100'
+const address = inputCheck('connect', v.pipe(v.string(expectedAddress), v.regex(/^https?:\/\//i, expectedAddress)))
 
-const connectOptions = checking('connect', closed({ controlToken: optional(text, 'The control token.') }))
+const connectOptions = inputCheck('connect', closed({ controlToken: optional(text, 'The control token.') }))
 
-/** How often to poll while waiting. */
-const EVERY_MS = 50
+/** How often the platform is polled while a test waits. */
+const POLL_INTERVAL_MS = 50
 
 /**
  * Connects to a platform that runs in another process. A test can use it like one from `startPlatform()`, but has to await
- * what is fetched over HTTP.
+ * everything that is fetched over HTTP.
  *
  * ```ts
  * const platform = await connect('http://127.0.0.1:4100')
@@ -76,28 +76,28 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     stringify: stringifyExact,
   })
   const { publishableKey, secretKey, ...keys } = await control('GET /credentials')
-  // Other servers may answer with a page or other JSON.
+  // Another server may answer with a page, or with other JSON.
   if (publishableKey === undefined) throw failure(base, 0)
   const auth = { publishableKey, secretKey }
-  const addressed = { url: base, authUrl: base, ...keys }
+  const connection = { url: base, authUrl: base, ...keys }
   const scopes = new Map<string, Promise<ConnectedScope>>()
   return {
-    ...addressed,
+    ...connection,
     ...abilities(control, undefined),
     dashboardUrl: base + DASHBOARD,
-    env: Object.fromEntries(environmentOf({ ...addressed, loaded: { config: { auth } } })) as TestEnvironment,
+    env: Object.fromEntries(environmentOf({ ...connection, loaded: { config: { auth } } })) as TestEnvironment,
     get mode() {
       return control('GET /mode').then(({ mode }) => mode)
     },
-    signIn: async (user = {}) => signedInWith(await control('POST /sessions', { body: signInOptions(user) })),
+    signIn: async (user = {}) => testSessionOf(await control('POST /sessions', { body: signInOptions(user) })),
     outbox: outboxOf({
       messages: async () => (await control('GET /outbox')).data,
       clear: () => control('DELETE /outbox'),
-      watch: everySoOften,
+      watch: poll,
     }),
     clock: clockOf(control),
-    scope(given) {
-      const name = scopeName(given)
+    scope(input) {
+      const name = scopeName(input)
       const scope = scopes.get(name) ?? openScope(control, name)
       scopes.set(name, scope)
       scope.catch(() => scopes.delete(name))
@@ -112,21 +112,21 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 
 /** Turns an error answer into an Error with the platform's own sentence. A 400 becomes a ProblemsError, as with `startPlatform()`. */
 function failure(url: string, status: number, message?: unknown, cause?: unknown): Error {
-  // Standin always says why it refuses.
+  // Standin's errors always have a message.
   if (typeof message !== 'string') return new Error(`No Standin answers at ${url}.`, { cause })
   if (status === 400) return new ProblemsError([{ origin: url, sentence: message }])
   return new Error(`${url} answers ${status}: ${message}`, { cause })
 }
 
-/** What a platform and its scopes have in common. */
+/** The abilities of a scope; without `scope`, those of the whole platform. */
 function abilities(control: Control, scope: string | undefined) {
-  const own = scope === undefined ? {} : { scope }
-  const misses = async () => (await control('GET /misses', { query: own })).data
-  const journal = journalOf(control, own)
-  const reply = replying(control, own)
+  const scopeQuery = scope === undefined ? {} : { scope }
+  const misses = async () => (await control('GET /misses', { query: scopeQuery })).data
+  const journal = journalOf(control, scopeQuery)
+  const reply = createRemoteAddReply(control, scopeQuery)
   return {
-    ...{ reply, journal, misses, mcp: createTools({ reply, journal, lists: remoteLists(control, own) }) },
-    failNext: failing(control, own),
+    ...{ reply, journal, misses, mcp: createTools({ reply, journal, lists: remoteLists(control, scopeQuery) }) },
+    failNext: createRemoteFailNext(control, scopeQuery),
     async expectNoMisses() {
       const unmatched = await journal.find(({ code }) => code === 'no_rule_matches')
       const failed = await journal.count(({ code }) => code === 'no_recording')
@@ -136,17 +136,18 @@ function abilities(control: Control, scope: string | undefined) {
         ...missed.map(miss => missText(miss)),
       ])
     },
-    resource: path => remoteResource(control, path, own),
-    createKey: async (options = {}) => (await control('POST /keys', { body: { ...keyOptions(options), ...own } })).key,
+    resource: path => remoteResource(control, path, scopeQuery),
+    createKey: async (options = {}) =>
+      (await control('POST /keys', { body: { ...keyOptions(options), ...scopeQuery } })).key,
   } satisfies SharedAbilities
 }
 
-const remoteLists = (control: Control, query: Own): ListSource => ({
+const remoteLists = (control: Control, query: ScopeQuery): ListSource => ({
   list: async () => (await control('GET /mcp', { query })).data,
   change: (server, body) => control('PUT /mcp/{server}', { server, query, body }),
 })
 
-const remoteResource = (control: Control, resource: string, query: Own) =>
+const remoteResource = (control: Control, resource: string, query: ScopeQuery) =>
   resourceOf({
     page: (limit, offset) =>
       control('GET /resources/{resource}/rows', { resource, query: { ...query, limit, offset } }),
@@ -164,54 +165,57 @@ async function openScope(control: Control, name: string): Promise<ConnectedScope
   }
 }
 
-interface Own {
+interface ScopeQuery {
   readonly scope?: string
 }
 
-const replying =
-  (control: Control, own: Own): ReplyWith<SharedAddedReply> =>
+const createRemoteAddReply =
+  (control: Control, scopeQuery: ScopeQuery): AddReply<SharedAddedReply> =>
   async (reply, options) => {
     const rule = plainJson(ruleFrom(reply, options), { origin: 'the rule', isRule: true })
-    const { data } = await control('POST /replies', { query: own, body: rule as never })
+    const { data } = await control('POST /replies', { query: scopeQuery, body: rule as never })
     const id = data[0]?.id ?? ''
-    const current = async () => (await control('GET /replies', { query: own })).data.find(rule => rule.id === id)
+    const current = async () => (await control('GET /replies', { query: scopeQuery })).data.find(rule => rule.id === id)
     return {
       id,
       get count() {
         return current().then(rule => rule?.answered ?? 0)
       },
-      // It may be gone already, after a reset.
+      // A reset may have removed the rule already.
       remove: async () => void ((await current()) && (await control('DELETE /replies/{id}', { id }))),
     }
   }
 
-const failing =
-  (control: Control, own: Own): FailNext<Promise<void>> =>
+const createRemoteFailNext =
+  (control: Control, scopeQuery: ScopeQuery): FailNext<Promise<void>> =>
   async (fault, options = {}) => {
-    const call = plainJson({ ...own, ...options, fault }, { origin: 'failNext', isRule: true })
+    const call = plainJson({ ...scopeQuery, ...options, fault }, { origin: 'failNext', isRule: true })
     await control('POST /faults', { body: call as never })
   }
 
 /** At most this many queries are cached. */
-const MOST_REMEMBERED = 50
+const MOST_CACHED_QUERIES = 50
 
-function journalOf(control: Control, own: Own): ConnectedJournal {
-  const matchesOf = remembered((part: string) => matches(control, { ...own, ...JSON.parse(part) }), MOST_REMEMBERED)
-  /** The exchanges that match a part of a query that only the platform can evaluate; all of them without one. */
-  const matching = (part: object) => matchesOf(JSON.stringify(part))()
+function journalOf(control: Control, scopeQuery: ScopeQuery): ConnectedJournal {
+  const matchesByPart = remembered(
+    (part: string) => createMatchCache(control, { ...scopeQuery, ...JSON.parse(part) }),
+    MOST_CACHED_QUERIES,
+  )
+  /** The exchanges that match one part of a query, which only the platform can evaluate. An empty part matches all. */
+  const matching = (part: object) => matchesByPart(JSON.stringify(part))()
 
-  /** All exchanges, and which of them match each part of the query. */
-  async function fetched(query: ExchangeQuery): Promise<JournalNow> {
+  /** Fetches all exchanges, and the ids of those that match each part of the query. */
+  async function fetched(query: ExchangeQuery): Promise<JournalView> {
     const entries = await matching({})
-    const judged = Object.entries(wantedBy(query).filter).map(async ([name, wanted]) => {
+    const idLists = Object.entries(splitQuery(query).filter).map(async ([name, wanted]) => {
       const ids = new Set((await matching({ [name]: wanted })).map(({ id }) => id))
       return [name, ids] as const
     })
-    const fitting = new Map(await Promise.all(judged))
-    return journalNow({
-      fitting: filter =>
+    const idsByPart = new Map(await Promise.all(idLists))
+    return createJournalView({
+      matching: filter =>
         entries
-          .filter(({ id }) => Object.keys(filter).every(name => fitting.get(name)?.has(id)))
+          .filter(({ id }) => Object.keys(filter).every(name => idsByPart.get(name)?.has(id)))
           .map(entry => ({ id: entry.id, parts: () => entryParts(entry) })),
       get: id => entries.find(entry => entry.id === id),
       underWay: () => 0,
@@ -223,19 +227,19 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
     find: async (query = {}) => (await fetched(query)).find(query),
     count: async (query = {}) => (await fetched(query)).count(query),
     last: async (query = {}) => (await fetched(query)).last(query),
-    waitFor: waiting(fetched, everySoOften),
+    waitFor: createWaitFor(fetched, poll),
   }
 }
 
 /**
- * Fetches the matches, oldest first. They are cached, so that the next call only fetches the last one and newer ones.
- * If the last one or any other is gone, something was reset, and everything is fetched again.
+ * Returns a function that fetches the matches, oldest first. They are cached, so that the next call only fetches the last
+ * one and newer ones. If a cached match is gone, the journal was reset, and all matches are fetched again.
  */
-function matches(control: Control, filter: object) {
-  let found: readonly JournalEntry[] = []
-  let latest = Promise.resolve(found)
+function createMatchCache(control: Control, filter: object) {
+  let cached: readonly JournalEntry[] = []
+  let latest = Promise.resolve(cached)
 
-  async function after(id: string): Promise<readonly JournalEntry[]> {
+  async function fetchAfter(id: string): Promise<readonly JournalEntry[]> {
     const entries: JournalEntry[] = []
     for (let after = id; ; ) {
       const { data, next } = await control('POST /journal/find', { body: { ...filter, after, whole: true } })
@@ -245,44 +249,44 @@ function matches(control: Control, filter: object) {
     }
   }
 
-  async function ask(): Promise<readonly JournalEntry[]> {
-    const last = found.at(-1)
-    const before = found.at(-2)
-    const fresh = await after(before?.id ?? '0')
-    if (!before) found = fresh
+  async function refresh(): Promise<readonly JournalEntry[]> {
+    const last = cached.at(-1)
+    const previous = cached.at(-2)
+    const newer = await fetchAfter(previous?.id ?? '0')
+    if (!previous) cached = newer
     else {
       const { count } = await control('POST /journal/count', { body: filter })
       // After a restart, another exchange can have the same id.
-      const isSame = last?.id === fresh[0]?.id && last?.at === fresh[0]?.at
-      const all = [...found.slice(0, -1), ...fresh]
-      found = isSame && all.length === count ? all : await after('0')
+      const isSame = last?.id === newer[0]?.id && last?.at === newer[0]?.at
+      const all = [...cached.slice(0, -1), ...newer]
+      cached = isSame && all.length === count ? all : await fetchAfter('0')
     }
-    return found
+    return cached
   }
 
   return () => {
     // One after the other, since each fetch continues where the previous one ended.
-    latest = latest.catch(() => found).then(ask)
+    latest = latest.catch(() => cached).then(refresh)
     return latest
   }
 }
 
-function everySoOften(changed: () => void): () => void {
-  const timer = setInterval(changed, EVERY_MS)
+function poll(changed: () => void): () => void {
+  const timer = setInterval(changed, POLL_INTERVAL_MS)
   return () => clearInterval(timer)
 }
 
 function clockOf(control: Control): SharedClock {
   const state = () => control('GET /clock')
-  const turn = async (body: { now?: number; advanceMs?: number; frozen?: boolean; reset?: true }) =>
+  const change = async (body: { now?: number; advanceMs?: number; frozen?: boolean; reset?: true }) =>
     void (await control('PUT /clock', { body }))
   return {
     now: async () => Date.parse((await state()).now),
-    set: async time => turn({ now: settingOf(time) }),
-    advance: async ms => turn({ advanceMs: stepOf(ms) }),
-    freeze: () => turn({ frozen: true }),
-    run: () => turn({ frozen: false }),
-    reset: () => turn({ reset: true }),
+    set: async time => change({ now: settingOf(time) }),
+    advance: async ms => change({ advanceMs: stepOf(ms) }),
+    freeze: () => change({ frozen: true }),
+    run: () => change({ frozen: false }),
+    reset: () => change({ reset: true }),
     state,
   }
 }

@@ -1,23 +1,23 @@
-/** Credentials for tests: API keys, created on request or one for each scope, and the sessions of users. */
+/** Credentials for tests: API keys, including one for each scope, and sessions of users. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import { newSecret } from '../keys/api-key-form.js'
 import { expiresInMs, name } from '../keys/key-for-test.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'
-import { checking, text } from './checked.js'
+import { inputCheck, text } from './input-check.js'
 
 export interface KeyOptions {
-  /** The owner's address; signed up if unknown. Without it the key belongs to no user. */
+  /** The owner's email address. An unknown user is signed up. Without it, the key belongs to no user. */
   readonly user?: string | undefined
   readonly name?: string | undefined
-  /** From now on, by the platform's clock. Negative for an expired key. Without it the key never expires. */
+  /** When the key expires, counted from now by the platform's clock; negative for an expired key. By default it never expires. */
   readonly expiresInMs?: number | undefined
 }
 
 export type TestKeys = ReturnType<typeof createKeys>
 
-export const keyOptions = checking(
+export const keyOptions = inputCheck(
   'createKey',
   closed({
     user: optional(text, 'The owner of the key.'),
@@ -27,19 +27,19 @@ export const keyOptions = checking(
 )
 
 export function createKeys({ forTests }: Pick<Platform, 'forTests'>) {
-  const ofScopes = new Map<string, string>()
+  const keysByScope = new Map<string, string>()
   return {
-    async create(wanted: KeyOptions = {}, scope?: string): Promise<string> {
-      const options = keyOptions(wanted)
+    async create(input: KeyOptions = {}, scope?: string): Promise<string> {
+      const options = keyOptions(input)
       return (await forTests.traffic.hold(() => forTests.createKey({ scope, ...options }))).key
     },
     /** The key of a scope, returned at once. Requests wait until the key is stored. */
-    ofScope(name: string): string {
-      const known = ofScopes.get(name)
+    keyOfScope(name: string): string {
+      const known = keysByScope.get(name)
       if (known !== undefined) return known
       const key = newSecret()
-      ofScopes.set(name, key)
-      // Fails only after the platform has stopped, when the key is of no use.
+      keysByScope.set(name, key)
+      // Fails only after the platform has stopped, when the key is no longer needed.
       forTests.traffic.hold(() => forTests.createKey({ name: `scope ${name}`, scope: name, key })).catch(() => {})
       return key
     },
@@ -47,9 +47,9 @@ export function createKeys({ forTests }: Pick<Platform, 'forTests'>) {
 }
 
 export interface SignInOptions {
-  /** The development user's if not given. */
+  /** By default the development user's. */
   readonly email?: string | undefined
-  /** Checked for existing users, and set for new ones. Without it no password is needed. */
+  /** Checked for existing users, and set for new ones. Without it, the password is not checked. */
   readonly password?: string | undefined
 }
 
@@ -59,16 +59,16 @@ export interface TestSession {
   /** When the access token expires. */
   readonly expiresAt: Date
   readonly user: SessionJson['user']
-  /** The whole session in Supabase Auth's format, as `setSession` takes it. */
+  /** The session in Supabase Auth's format, for `setSession`. */
   readonly session: SessionJson
 }
 
-export const signInOptions = checking(
+export const signInOptions = inputCheck(
   'signIn',
-  closed({ email: optional(text, 'Whose address.'), password: optional(text, 'Their password.') }),
+  closed({ email: optional(text, 'The email address.'), password: optional(text, 'The password.') }),
 )
 
-export function signedInWith(session: SessionJson): TestSession {
+export function testSessionOf(session: SessionJson): TestSession {
   return {
     accessToken: session.access_token,
     refreshToken: session.refresh_token,

@@ -1,4 +1,4 @@
-/** Selects exchanges by the parts of the request and the answer that matter to a test. */
+/** Filters that select exchanges by parts of the request and the answer. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import { callerInWords } from '../core/caller.js'
@@ -6,7 +6,7 @@ import { type Caller, type Exchange, sourceOf } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
 import { type JournalFilter, journalFilter } from '../journal/filter.js'
 import type { JournalEntry } from '../journal/index.js'
-import { checking } from './checked.js'
+import { inputCheck } from './input-check.js'
 import { isMatcher } from './pattern.js'
 
 /** The parts of an exchange that can be matched. */
@@ -15,7 +15,7 @@ export interface ExchangeFilter
   readonly method?: string | RegExp | undefined
   /** `*` matches any text. */
   readonly path?: string | RegExp | undefined
-  /** Part of the credential's description: the name of a key, `revoked key`, `expired token`, an address; `none` without one. */
+  /** Part of the credential's description: the name of a key, `revoked key`, `expired token`, an address; `none` without a credential. */
   readonly credential?: string | RegExp | undefined
   /** Part of the description of the source of the answer, such as a rule or a recording. */
   readonly source?: string | RegExp | undefined
@@ -40,13 +40,13 @@ export interface ExchangeFilter
   readonly where?: ((exchange: JournalEntry) => boolean) | undefined
 }
 
-/** A path (`*` matches any text), the parts that matter, or a function that decides. */
+/** A path (`*` matches any text), the parts to match, or a function that returns whether an exchange matches. */
 export type ExchangeQuery = string | RegExp | ExchangeFilter | ((exchange: JournalEntry) => boolean)
 
 /** A query, split into what the journal evaluates and what is compared here. */
 export interface SplitQuery {
   readonly filter: JournalFilter
-  /** Patterns for parts of an exchange, by their name in the filter. */
+  /** Patterns for other parts of an exchange, by their name in the filter. */
   readonly parts: Readonly<Record<string, unknown>>
   readonly where: ((exchange: JournalEntry) => boolean) | undefined
 }
@@ -54,39 +54,49 @@ export interface SplitQuery {
 const { after: _after, before: _before, ...known } = journalFilter.entries
 const anything = optional(v.unknown(), 'Anything.')
 
-const filterOf = checking(
+const filterOf = inputCheck(
   'the query',
   closed({
     ...known,
     ...{ stream: anything, body: anything, headers: anything, response: anything },
-    where: optional(v.function('a function'), 'Decides.'),
+    where: optional(v.function('a function'), 'Whether an exchange matches.'),
   }),
 )
 
-/** Throws a ProblemsError for a query that can only be a mistake, as it would match nothing or everything. */
-export function wantedBy(query: ExchangeQuery): SplitQuery {
-  if (typeof query === 'function') return { filter: {}, parts: {}, where: decided(query) }
+/** Throws a ProblemsError for an invalid query, which would match nothing or everything. */
+export function splitQuery(query: ExchangeQuery): SplitQuery {
+  if (typeof query === 'function') return { filter: {}, parts: {}, where: syncPredicate(query) }
   const given = asFilter(query)
-  const wanted = (isPart: (name: string, value: unknown) => boolean) =>
+  const pick = (isPart: (name: string, value: unknown) => boolean) =>
     Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && isPart(name, value)))
   // The journal does not know the test runner's matchers, so they are compared here.
-  const filter = wanted((name, value) => !isMatcher(value) && name in known)
-  const parts = wanted((name, value) => name !== 'where' && (isMatcher(value) || !(name in known)))
-  const { where } = filterOf({ ...given, ...Object.fromEntries(Object.keys(parts).map(leaveOut(given))) })
-  return { filter, parts: withSmallHeaders(parts), where: where && decided(where as (entry: JournalEntry) => boolean) }
+  const filter = pick((name, value) => !isMatcher(value) && name in known)
+  const parts = pick((name, value) => name !== 'where' && (isMatcher(value) || !(name in known)))
+  const { where } = filterOf({ ...given, ...Object.fromEntries(Object.keys(parts).map(unlessMatcher(given))) })
+  return {
+    filter,
+    parts: withLowerCaseHeaders(parts),
+    where: where && syncPredicate(where as (entry: JournalEntry) => boolean),
+  }
 }
 
-/** A text or regular expression is a filter by path. */
+/** A query as a filter. A text or regular expression filters by path. */
 export function asFilter(query: Exclude<ExchangeQuery, (exchange: JournalEntry) => boolean>): ExchangeFilter {
   if (typeof query === 'string' || query instanceof RegExp) return { path: query }
   // Other values are rejected: as a filter without keys they would match everything.
   return typeof query === 'object' && query !== null ? query : (filterOf(query) as ExchangeFilter)
 }
 
-const leaveOut = (given: object) => (name: string) => [name, name in known ? undefined : given[name as keyof object]]
+const unlessMatcher = (given: object) => (name: string) => [
+  name,
+  name in known ? undefined : given[name as keyof object],
+]
 
-/** Node has header names in lower case. */
-function withSmallHeaders({ headers, ...parts }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+/** Node converts header names to lower case. */
+function withLowerCaseHeaders({
+  headers,
+  ...parts
+}: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (headers === undefined) return parts
   if (isMatcher(headers) || typeof headers !== 'object' || headers === null) return { ...parts, headers }
   return {
@@ -96,15 +106,15 @@ function withSmallHeaders({ headers, ...parts }: Readonly<Record<string, unknown
 }
 
 /** A promise is truthy, so an async function would match everything. */
-const decided = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntry) => {
-  const isWanted: unknown = where(entry)
-  if (isWanted instanceof Promise) {
+const syncPredicate = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntry) => {
+  const isMatch: unknown = where(entry)
+  if (isMatch instanceof Promise) {
     throw new TypeError('A function that selects exchanges must not be async.')
   }
-  return Boolean(isWanted)
+  return Boolean(isMatch)
 }
 
-/** The original parts of an exchange, without redaction. */
+/** The parts of an exchange, unredacted. */
 export function partsOf(exchange: Exchange, response: () => unknown): Readonly<Record<string, unknown>> {
   const { method, path, endpoint, mode, scope, caller, outcome, body, headers } = exchange
   const text = body && body.length > 0 ? body.toString('utf8') : undefined
@@ -124,7 +134,7 @@ export function partsOf(exchange: Exchange, response: () => unknown): Readonly<R
 
 const credentialIn = (caller: Caller) => callerInWords(caller) || 'none'
 
-/** The same parts, from a journal entry. */
+/** The same parts of a journal entry, which is redacted. */
 export function entryParts(entry: JournalEntry): Readonly<Record<string, unknown>> {
   const { request, response, endpoint, status, mode, scope, caller, source, complete } = entry
   const { method, path, headers, body } = request
@@ -137,8 +147,8 @@ export function entryParts(entry: JournalEntry): Readonly<Record<string, unknown
   }
 }
 
-/** Only the parts that the query names. */
-export function shownParts({ filter, parts }: SplitQuery, entry: JournalEntry): Readonly<Record<string, unknown>> {
+/** The parts of an entry that the query names. */
+export function queriedParts({ filter, parts }: SplitQuery, entry: JournalEntry): Readonly<Record<string, unknown>> {
   const all: Readonly<Record<string, unknown>> = { ...entryParts(entry), text: entry.request.body }
   return Object.fromEntries(Object.keys({ ...filter, ...parts }).map(name => [name, all[name]]))
 }

@@ -1,23 +1,23 @@
 /** Waits until no requests are under way and no new ones arrive. */
 import { closed, optional } from '../check/check.js'
 import type { Traffic } from '../http/entrance.js'
-import { checking, milliseconds } from './checked.js'
-import { eventually, pause } from './patience.js'
+import { eventually, pause } from './eventually.js'
+import { inputCheck, milliseconds } from './input-check.js'
 
 export interface IdleOptions {
-  /** How long no new request may arrive, in milliseconds. Default 20. */
+  /** The time without new requests after which the platform is idle, in milliseconds. Default 20. */
   readonly quietMs?: number | undefined
-  /** How long to wait for that, in milliseconds. Default 3000. */
+  /** How long to wait for the platform to be idle, in milliseconds. Default 3000. */
   readonly timeoutMs?: number | undefined
 }
 
 const QUIET_MS = 20
 
-const optionsOf = checking(
+const optionsOf = inputCheck(
   'idle',
   closed({
-    quietMs: optional(milliseconds, 'How long no new request may arrive.'),
-    timeoutMs: optional(milliseconds, 'How long to wait for that.'),
+    quietMs: optional(milliseconds, 'The time without new requests.'),
+    timeoutMs: optional(milliseconds, 'How long to wait for the platform to be idle.'),
   }),
 )
 
@@ -33,7 +33,7 @@ export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Pr
   }
   let isIdle = false
   await eventually({
-    look: () => isIdle || undefined,
+    find: () => isIdle || undefined,
     watch(changed) {
       void wait().then(() => {
         isIdle = true
@@ -42,11 +42,12 @@ export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Pr
       return () => {}
     },
     timeoutMs,
-    tooLate: () => new Error(`The platform was not idle within ${timeoutMs} ms: ${inWords(traffic.underWay())}.`),
+    timeoutError: () =>
+      new Error(`The platform was not idle within ${timeoutMs} ms: ${underWayInWords(traffic.underWay())}.`),
   })
 }
 
-function inWords(count: number): string {
+function underWayInWords(count: number): string {
   if (count === 0) return 'requests kept coming'
   return count === 1 ? 'a request is still under way' : `${count} requests are still under way`
 }

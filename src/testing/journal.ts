@@ -1,12 +1,12 @@
-/** The journal as tests read it: requests and their answers. */
+/** The journal for tests: finds exchanges, and waits for them. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import type { Journal, JournalEntry, JournalFilter } from '../journal/index.js'
-import { checking, milliseconds } from './checked.js'
-import { type ExchangeQuery, partsOf, type SplitQuery, shownParts, wantedBy } from './exchange-filter.js'
-import { inWords, whatCame } from './in-words.js'
-import { eventually, PATIENCE_MS } from './patience.js'
-import { fits, likeness, shownBeside } from './pattern.js'
+import { DEFAULT_TIMEOUT_MS, eventually } from './eventually.js'
+import { type ExchangeQuery, partsOf, queriedParts, type SplitQuery, splitQuery } from './exchange-filter.js'
+import { inWords, receivedInWords } from './in-words.js'
+import { inputCheck, milliseconds } from './input-check.js'
+import { matches, partsNamedBy, similarity } from './pattern.js'
 
 /** A value in this process, and a promise if it is fetched from another one. */
 export type Awaitable<T> = T | Promise<T>
@@ -33,27 +33,27 @@ export interface SharedJournal {
   readonly waitFor: WaitFor
 }
 
-/** The journal at this moment. */
-export type JournalNow = ReturnType<typeof journalNow>
+/** The queries of the journal that need no waiting. */
+export type JournalView = ReturnType<typeof createJournalView>
 
 /** The journal of a platform in this process. */
-export interface TestJournal extends JournalNow {
+export interface TestJournal extends JournalView {
   readonly waitFor: WaitFor
 }
 
-const count = 'a whole number of exchanges'
-const optionsOf = checking(
+const aCount = 'a whole number of exchanges'
+const optionsOf = inputCheck(
   'waitFor',
   closed({
     timeoutMs: optional(milliseconds, 'How long to wait.'),
-    count: optional(v.pipe(v.number(count), v.integer(count), v.minValue(1, `${count} from 1 on`)), 'How many.'),
+    count: optional(v.pipe(v.number(aCount), v.integer(aCount), v.minValue(1, `${aCount} from 1 on`)), 'How many.'),
   }),
 )
 
-/** Where exchanges come from: the journal of this process, or a fetched copy of another one's. */
+/** The source of exchanges: the journal of this process, or what was fetched from that of another process. */
 interface ExchangeSource {
   /** Matching exchanges, the oldest first. */
-  fitting(filter: JournalFilter): readonly MatchableExchange[]
+  matching(filter: JournalFilter): readonly MatchableExchange[]
   /** One exchange as the journal shows it. With `isWhole` its bodies are not cut. */
   get(id: string, isWhole?: boolean): JournalEntry | undefined
   underWay(): number
@@ -61,15 +61,15 @@ interface ExchangeSource {
 
 interface MatchableExchange {
   readonly id: string
-  /** The values that patterns are compared with. */
+  /** The values that are compared with patterns. */
   parts(): Readonly<Record<string, unknown>>
 }
 
-/** Only exchanges of `scope`; of all scopes if undefined. */
+/** Creates the journal of a scope; without `scope`, that of the whole platform. */
 export function createTestJournal(journal: Journal, underWay: () => number, scope: string | undefined): TestJournal {
   const get: ExchangeSource['get'] = (id, isWhole) => journal.get(id, isWhole ? Number.MAX_SAFE_INTEGER : undefined)
-  const now = journalNow({
-    fitting: filter =>
+  const view = createJournalView({
+    matching: filter =>
       journal
         .exchanges(filter)
         .filter(({ exchange }) => (scope ?? exchange.scope) === exchange.scope)
@@ -77,90 +77,100 @@ export function createTestJournal(journal: Journal, underWay: () => number, scop
     get,
     underWay,
   })
-  const waitFor = waiting(
-    () => now,
+  const waitFor = createWaitFor(
+    () => view,
     changed => journal.follow(changed),
   )
-  return Object.defineProperty({ ...now, waitFor }, 'underWay', { get: underWay, enumerable: true })
+  return Object.defineProperty({ ...view, waitFor }, 'underWay', { get: underWay, enumerable: true })
 }
 
-export function journalNow(source: ExchangeSource) {
-  const fitting = (query: ExchangeQuery) => {
-    const wanted = wantedBy(query)
-    return source.fitting(wanted.filter).filter(seen => isAsWanted(source, wanted, seen))
+export function createJournalView(source: ExchangeSource) {
+  const matching = (query: ExchangeQuery) => {
+    const wanted = splitQuery(query)
+    return source.matching(wanted.filter).filter(exchange => matchesParts(source, wanted, exchange))
   }
-  const shown = (ids: readonly { readonly id: string }[]) => ids.flatMap(({ id }) => source.get(id) ?? [])
-  const find = (query: ExchangeQuery = {}): readonly JournalEntry[] => shown(fitting(query))
+  const entriesOf = (ids: readonly { readonly id: string }[]) => ids.flatMap(({ id }) => source.get(id) ?? [])
+  const find = (query: ExchangeQuery = {}): readonly JournalEntry[] => entriesOf(matching(query))
 
   function others(query: ExchangeQuery): readonly JournalEntry[] {
-    const ids = new Set(fitting(query).map(({ id }) => id))
+    const ids = new Set(matching(query).map(({ id }) => id))
     return find().filter(({ id }) => !ids.has(id))
   }
 
   return {
     /** Matching exchanges, the oldest first; all of them without a query. */
     find,
-    count: (query: ExchangeQuery = {}) => fitting(query).length,
+    count: (query: ExchangeQuery = {}) => matching(query).length,
     /** The newest match. */
-    last: (query: ExchangeQuery = {}) => shown(fitting(query).slice(-1))[0],
+    last: (query: ExchangeQuery = {}) => entriesOf(matching(query).slice(-1))[0],
     /** How many requests since the last reset are still being answered, in any scope. */
     get underWay() {
       return source.underWay()
     },
     /** Compares the query with `only`, or with the closest exchange that does not match. */
     nearest(query: ExchangeQuery, only?: JournalEntry) {
-      const wanted = wantedBy(query)
+      const wanted = splitQuery(query)
       const pattern = { ...wanted.filter, ...wanted.parts }
       let best: { readonly entry: JournalEntry; readonly parts: object; readonly score: number } | undefined
       for (const entry of only ? [only] : others(query)) {
         // Cut bodies could not be compared.
-        const parts = shownParts(wanted, source.get(entry.id, true) ?? entry)
-        const score = likeness(pattern, parts)
+        const parts = queriedParts(wanted, source.get(entry.id, true) ?? entry)
+        const score = similarity(pattern, parts)
         if (!best || score >= best.score) best = { entry, parts, score }
       }
-      return best && { entry: best.entry, wanted: pattern, found: beside(source, wanted, best.entry.id, best.parts) }
+      return (
+        best && { entry: best.entry, wanted: pattern, found: comparedParts(source, wanted, best.entry.id, best.parts) }
+      )
     },
   }
 }
 
-function isAsWanted(source: ExchangeSource, { parts, where }: SplitQuery, seen: MatchableExchange): boolean {
-  const own = seen.parts()
-  if (!Object.entries(parts).every(([name, pattern]) => fits(pattern, own[name]))) return false
+function matchesParts(source: ExchangeSource, { parts, where }: SplitQuery, exchange: MatchableExchange): boolean {
+  const own = exchange.parts()
+  if (!Object.entries(parts).every(([name, pattern]) => matches(pattern, own[name]))) return false
   if (!where) return true
-  const entry = source.get(seen.id)
+  const entry = source.get(exchange.id)
   return entry !== undefined && where(entry)
 }
 
-/** Parts that only the journal can evaluate, such as a path with `*`, are shown as the query has them if they match. */
-function beside(source: ExchangeSource, { filter, parts: patterns }: SplitQuery, id: string, parts: object): unknown {
-  const holds = (name: string) =>
-    source.fitting({ [name]: filter[name as keyof typeof filter] }).some(seen => seen.id === id)
-  const judged = Object.entries(filter).map(([name, wanted]) => [
+/**
+ * The values of an exchange for a diff with the query. Parts that match are shown as the query writes them, such as a path
+ * with `*`, so that the diff has only real differences.
+ */
+function comparedParts(
+  source: ExchangeSource,
+  { filter, parts: patterns }: SplitQuery,
+  id: string,
+  parts: object,
+): unknown {
+  const isMatch = (name: string) =>
+    source.matching({ [name]: filter[name as keyof typeof filter] }).some(exchange => exchange.id === id)
+  const journalParts = Object.entries(filter).map(([name, wanted]) => [
     name,
-    holds(name) ? wanted : (parts as Readonly<Record<string, unknown>>)[name],
+    isMatch(name) ? wanted : (parts as Readonly<Record<string, unknown>>)[name],
   ])
-  return { ...Object.fromEntries(judged), ...(shownBeside(patterns, parts) as object) }
+  return { ...Object.fromEntries(journalParts), ...(partsNamedBy(patterns, parts) as object) }
 }
 
-type Current = (query: ExchangeQuery) => Awaitable<JournalNow>
+type CurrentJournal = (query: ExchangeQuery) => Awaitable<JournalView>
 
-/** Waits for exchanges: looks at once, and again whenever `watch` reports a change. */
-export function waiting(current: Current, watch: (changed: () => void) => () => void): WaitFor {
+/** Creates `waitFor`, which queries the journal at once, and again whenever `watch` reports a change. */
+export function createWaitFor(current: CurrentJournal, watch: (changed: () => void) => () => void): WaitFor {
   async function waitFor(query: ExchangeQuery, options: WaitOptions & { readonly count?: number } = {}) {
-    const { count, timeoutMs = PATIENCE_MS } = optionsOf(options)
+    const { count, timeoutMs = DEFAULT_TIMEOUT_MS } = optionsOf(options)
     const wanted = count ?? 1
     const found = await eventually({
-      async look() {
+      async find() {
         const found = (await current(query)).find(query)
         return found.length >= wanted ? found.slice(0, wanted) : undefined
       },
       watch,
       timeoutMs,
-      async tooLate() {
+      async timeoutError() {
         const now = await current(query)
         const what = wanted === 1 ? 'No exchange' : `Only ${now.count(query)} of ${wanted} exchanges`
-        const came = whatCame(now.find(), now.underWay)
-        return new Error(`${what} came within ${timeoutMs} ms that ${inWords(query, wanted)}.\n${came}`)
+        const received = receivedInWords(now.find(), now.underWay)
+        return new Error(`${what} matching ${inWords(query)} arrived within ${timeoutMs} ms.\n${received}`)
       },
     })
     return count === undefined ? found[0] : found

@@ -1,12 +1,12 @@
-/** The outbox as tests read it: emails and text messages that a live backend would have sent. */
+/** The outbox for tests: emails and text messages that a live backend would have sent. */
 import { inspect } from 'node:util'
 import * as v from 'valibot'
 import { closed, optional, word } from '../check/check.js'
 import type { MessageRow } from '../core/state.js'
 import type { Platform } from '../platform.js'
-import { checking, milliseconds, text } from './checked.js'
+import { DEFAULT_TIMEOUT_MS, eventually } from './eventually.js'
+import { inputCheck, milliseconds, text } from './input-check.js'
 import type { WaitOptions } from './journal.js'
-import { eventually, PATIENCE_MS } from './patience.js'
 
 export interface OutboxMessage {
   readonly id: string
@@ -30,7 +30,7 @@ export interface MessageFilter {
   readonly channel?: OutboxMessage['channel'] | undefined
 }
 
-const filterOf = checking(
+const filterOf = inputCheck(
   'outbox',
   closed({
     to: optional(v.union([text, v.instance(RegExp)], 'text or a regular expression'), 'The recipient.'),
@@ -38,7 +38,7 @@ const filterOf = checking(
     channel: optional(word(['email', 'sms']), 'The channel: email or sms.'),
   }),
 )
-const optionsOf = checking('outbox.waitFor', closed({ timeoutMs: optional(milliseconds, 'How long to wait.') }))
+const optionsOf = inputCheck('outbox.waitFor', closed({ timeoutMs: optional(milliseconds, 'How long to wait.') }))
 
 export interface Outbox {
   /** Matching messages, the newest first; all of them without a filter. */
@@ -57,16 +57,16 @@ interface Source {
 }
 
 export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' | 'onMessage'>): Outbox {
-  const waiting = new Set<() => void>()
+  const listeners = new Set<() => void>()
   onMessage(() => {
-    for (const changed of waiting) changed()
+    for (const changed of listeners) changed()
   })
   return outboxOf({
     messages: async () => (await forTests.messages()).data,
     clear: forTests.clearMessages,
     watch(changed) {
-      waiting.add(changed)
-      return () => waiting.delete(changed)
+      listeners.add(changed)
+      return () => listeners.delete(changed)
     },
   })
 }
@@ -74,18 +74,18 @@ export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' 
 export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
   const messages: Outbox['messages'] = async (filter = {}) => {
     const wanted = filterOf(filter)
-    return (await current()).map(messageOf).filter(message => isMeant(message, wanted))
+    return (await current()).map(messageOf).filter(message => matchesFilter(message, wanted))
   }
 
   return {
     messages,
     async waitFor(filter = {}, options = {}) {
-      const { timeoutMs = PATIENCE_MS } = optionsOf(options)
-      const what = `message matching ${inspect(filter)} arrived within ${timeoutMs} ms`
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = optionsOf(options)
+      const expected = `message matching ${inspect(filter)} arrived within ${timeoutMs} ms`
       return eventually({
         ...{ watch, timeoutMs },
-        look: async () => (await messages(filter))[0],
-        tooLate: async () => new Error(`No ${what}.\n${list(await messages())}`),
+        find: async () => (await messages(filter))[0],
+        timeoutError: async () => new Error(`No ${expected}.\n${messagesInWords(await messages())}`),
       })
     },
     clear,
@@ -96,7 +96,7 @@ const messageOf = ({ id, recipient, kind, channel, subject, code, link, created_
   ...{ id, to: recipient, type: kind, channel, subject, code, link, at: created_at },
 })
 
-function isMeant(message: OutboxMessage, { to, type, channel }: MessageFilter): boolean {
+function matchesFilter(message: OutboxMessage, { to, type, channel }: MessageFilter): boolean {
   if (to instanceof RegExp ? message.to.search(to) < 0 : to !== undefined && addressOf(to) !== message.to) return false
   return (type ?? message.type) === message.type && (channel ?? message.channel) === message.channel
 }
@@ -104,10 +104,10 @@ function isMeant(message: OutboxMessage, { to, type, channel }: MessageFilter): 
 /** Normalizes a recipient as the state does: addresses in lower case, phone numbers as digits. */
 const addressOf = (to: string) => (to.includes('@') ? to.toLowerCase() : to.replace(/^\+/, ''))
 
-function list(messages: readonly OutboxMessage[]): string {
+function messagesInWords(messages: readonly OutboxMessage[]): string {
   if (messages.length === 0) return 'The outbox is empty.'
   return [
-    'What came:',
+    'Received:',
     ...messages.map(({ channel, type, to, subject }) => `  ${channel} ${type} to ${to} · ${subject}`),
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-/** A running platform, as tests and scripts use it. */
+/** The running platform that tests and scripts use. */
 import type { EndpointViolations } from '../check/finding.js'
 import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
@@ -7,14 +7,14 @@ import type { environmentOf } from '../platform/platform.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import type { Abilities, SharedAbilities } from './abilities.js'
-import type { TestReset } from './checked.js'
 import type { SignInOptions, TestSession } from './credentials.js'
 import type { IdleOptions } from './idle.js'
+import type { TestReset } from './input-check.js'
 import type { Awaitable } from './journal.js'
 import type { Outbox } from './outbox.js'
 import type { Scope, SharedScope } from './scope.js'
 
-/** The environment variables in which clients look for a platform. */
+/** The environment variables from which clients read the addresses and keys of a platform. */
 export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
 
 /**
@@ -46,15 +46,15 @@ export interface SharedPlatform
   /** A part of the platform for one test, next to others that run at the same time. */
   scope(name: string): Awaitable<SharedScope>
   /**
-   * Restores the state at the start: replies, faults, sequences, the journal, misses, limits, clock, mode, and, if the
-   * state is in memory, users, sessions, keys and the outbox.
+   * Restores the initial state of replies, faults, sequences, the journal, misses, limits, clock and mode, and, if the state
+   * is in memory, of users, sessions, keys and the outbox.
    */
   reset(options?: TestReset): Promise<void>
-  /** How recordings were used so far; undefined if no mode uses them. */
+  /** How recordings were used so far; `undefined` if no mode uses them. */
   receipt(): Awaitable<Receipt | undefined>
   /**
-   * The latest exchanges whose answers, from the live platform or a recording, broke the contract, the newest first. Resolves
-   * when all answers so far have been checked.
+   * The latest violations of the contract by answers of the live platform or of recordings, the newest first. Resolves when all
+   * answers so far have been checked.
    */
   violations(): Promise<readonly EndpointViolations[]>
   /** Changes where answers come from, for all endpoints or for single ones. */
@@ -70,7 +70,7 @@ export type SharedClock = {
 export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abilities {
   readonly mode: Mode
   /**
-   * The clock for tokens, keys, sessions, codes, bans, and the limits per minute. Paces and timeouts use the real time.
+   * The clock for tokens, keys, sessions, codes, bans, and the limits per minute. Pacing and timeouts use the real time.
    *
    * ```ts
    * platform.clock.advance(3_600_000)  // milliseconds
@@ -79,10 +79,10 @@ export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abiliti
   readonly clock: Clock
   /**
    * A part of the platform for one test, next to others that run at the same time. Its replies, faults and journal only concern
-   * requests with its `headers` or its `apiKey`; those of the platform come after them. The same name is the same scope.
+   * requests with its `headers` or its `apiKey`, and come before those of the platform. The same name returns the same scope.
    */
   scope(name: string): Scope
-  /** Resolves when no request is under way and none has come for a moment. Rejects on a timeout. */
+  /** Resolves when no request is under way and none has arrived for `quietMs`. Rejects on a timeout. */
   idle(options?: IdleOptions): Promise<void>
   /**
    * The platform as a handler for your own server: `http.createServer`, `app.use` of express, supertest. It answers every request

@@ -1,4 +1,4 @@
-/** Makes rules and faults from the arguments of a test. */
+/** Creates rules and faults from the arguments of a test. */
 import type { Fault, FaultCallInput } from '../core/fault.js'
 import type { Platform } from '../platform.js'
 import type { ChatRuleInput, RuleInput } from '../replies/index.js'
@@ -6,33 +6,33 @@ import type { Awaitable } from './journal.js'
 
 type ReplySchema = NonNullable<ChatRuleInput['reply']>
 
-/** A text, the form of a rule's `reply`, a list of these for successive answers, or a whole rule. */
+/** A text, an object like a rule's `reply`, a list of these for successive answers, or a rule. */
 export type ReplyInput = string | ReplySchema | readonly (string | ReplySchema)[] | RuleInput
 
-/** When the reply is used, and how. */
+/** The other fields of a rule: when the reply is used, and how. */
 export type ReplyOptions = Omit<ChatRuleInput, 'reply' | 'replies'>
 
 /** Keys that make an object a rule; a reply has none of them. */
-const ofRules = ['on', 'reply', 'replies', 'when', 'name', 'times', 'priority', 'scenario', 'pace', 'then']
+const ruleKeys = ['on', 'reply', 'replies', 'when', 'name', 'times', 'priority', 'scenario', 'pace', 'then']
 
-/** Does not validate the rule. That happens when it is added. */
+/** Returns the rule without validating it. It is validated when it is added. */
 export function ruleFrom(input: ReplyInput, options: ReplyOptions = {}): RuleInput {
-  if (Array.isArray(input)) return { ...options, replies: input.map(formOf) }
-  if (typeof input === 'object' && input !== null && ofRules.some(key => key in input))
+  if (Array.isArray(input)) return { ...options, replies: input.map(replyFrom) }
+  if (typeof input === 'object' && input !== null && ruleKeys.some(key => key in input))
     return { ...(input as RuleInput), ...options }
-  return { ...options, reply: formOf(input as string | ReplySchema) }
+  return { ...options, reply: replyFrom(input as string | ReplySchema) }
 }
 
-const formOf = (reply: string | ReplySchema): ReplySchema => (typeof reply === 'string' ? { text: reply } : reply)
+const replyFrom = (reply: string | ReplySchema): ReplySchema => (typeof reply === 'string' ? { text: reply } : reply)
 
-/** Which requests a fault is for. */
+/** Which requests a fault applies to. */
 export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
   readonly when?: ChatRuleInput['when'] | undefined
 }
 
 export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R
 
-export const failing =
+export const createFailNext =
   (platform: Pick<Platform, 'failNext'>, scope?: string): FailNext =>
   (fault, { when, ...options } = {}) =>
     platform.failNext({ ...(scope !== undefined && { scope }), ...options, ...(when && { when: { ...when } }), fault })
@@ -51,13 +51,13 @@ export interface AddedReply extends SharedAddedReply {
 }
 
 /** Adds a reply for the model. */
-export type ReplyWith<G extends SharedAddedReply = AddedReply> = (
+export type AddReply<R extends SharedAddedReply = AddedReply> = (
   reply: ReplyInput,
   options?: ReplyOptions,
-) => Promise<G>
+) => Promise<R>
 
 /** Later requests wait until the rule is in place, even if the caller does not await it. */
-export function giving({ rules, forTests }: Pick<Platform, 'rules' | 'forTests'>, scope?: string): ReplyWith {
+export function createAddReply({ rules, forTests }: Pick<Platform, 'rules' | 'forTests'>, scope?: string): AddReply {
   const { hold } = forTests.traffic
   return async (reply, options) => {
     const { id, answered } = await hold(() => rules.add(ruleFrom(reply, options), { scope }))

@@ -1,4 +1,4 @@
-/** The rows of a resource as tests read and change them, whatever user they belong to. */
+/** The rows of a resource for tests, whatever user they belong to. */
 import { plainJson } from '../check/plain-json.js'
 import type { Json } from '../core/state.js'
 import type { Platform } from '../platform.js'
@@ -6,7 +6,7 @@ import type { Platform } from '../platform.js'
 export interface TestResource {
   /** All rows, in their order. */
   rows(): Promise<readonly Json[]>
-  /** Adds a row. Rejects if it does not fit the schema, or if its id is taken. */
+  /** Adds a row. Rejects if it does not match the schema, or if its id is taken. */
   insert(row: Json): Promise<Json>
   /** Changes the fields that are given. Rejects if there is no such row. */
   update(id: string | number, changes: Json): Promise<Json>
@@ -14,7 +14,7 @@ export interface TestResource {
   remove(id: string | number): Promise<void>
 }
 
-/** Where rows come from: this process, or another one. */
+/** The source of rows: this process, or another one. */
 interface RowSource {
   page(
     limit: number,
@@ -25,14 +25,14 @@ interface RowSource {
   remove(id: string): Promise<void>
 }
 
-/** Rows of one page. */
-const AT_ONCE = 1000
+/** The number of rows on a page. */
+const PAGE_SIZE = 1000
 
 export const resourceOf = ({ page, insert, change, remove }: RowSource): TestResource => ({
   async rows() {
     const rows: Json[] = []
     for (;;) {
-      const { data, total } = await page(AT_ONCE, rows.length)
+      const { data, total } = await page(PAGE_SIZE, rows.length)
       rows.push(...data.map(({ row }) => row))
       if (data.length === 0 || rows.length >= total) return rows
     }
@@ -43,11 +43,11 @@ export const resourceOf = ({ page, insert, change, remove }: RowSource): TestRes
 })
 
 export function testResource({ resources }: Pick<Platform, 'resources'>, path: string, scope = ''): TestResource {
-  const at = { path, scope }
+  const address = { path, scope }
   return resourceOf({
-    page: async (limit, offset) => (await resources()).rows(at, { limit, offset }),
-    insert: async row => (await resources()).insert(at, row),
-    change: async (id, changes) => (await resources()).change(at, id, changes),
-    remove: async id => (await resources()).remove(at, id),
+    page: async (limit, offset) => (await resources()).rows(address, { limit, offset }),
+    insert: async row => (await resources()).insert(address, row),
+    change: async (id, changes) => (await resources()).change(address, id, changes),
+    remove: async id => (await resources()).remove(address, id),
   })
 }

@@ -1,5 +1,4 @@
 /** Starts a platform for a test or a script. */
-
 import { plainJson } from '../check/plain-json.js'
 import type { Override } from '../config/load.js'
 import type { ConfigInput } from '../config/schema.js'
@@ -9,21 +8,21 @@ import { environmentOf } from '../platform/platform.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'
 import { createAbilities } from './abilities.js'
-import { resetOptions } from './checked.js'
-import { createKeys, signedInWith, signInOptions } from './credentials.js'
+import { createKeys, signInOptions, testSessionOf } from './credentials.js'
 import { untilIdle } from './idle.js'
+import { resetOptions } from './input-check.js'
+import { createTestMisses } from './misses.js'
 import { createOutbox } from './outbox.js'
 import type { Platform, TestEnvironment } from './platform.js'
 import { createScope, scopeName } from './scope.js'
-import { createUnanswered } from './unanswered.js'
 
-/** Every option of `platform.config.yaml`, and further sources. */
+/** The options of `platform.config.yaml`, and further ones. */
 export interface PlatformOptions extends ConfigInput {
   /** A configuration file. Without it, no files are read, not even reply files, and the environment is ignored. */
   readonly config?: string | undefined
-  /** Rules for the model's answers; they come before those from files. */
+  /** Rules for the model's answers, which come before those from files. */
   readonly rules?: readonly RuleInput[] | undefined
-  /** False to open no port: then only `platform.handler` answers, and addresses begin with `http://localhost`, where nothing listens. */
+  /** False to open no port. Only `platform.handler` answers then. Addresses begin with `http://localhost`, where nothing listens. */
   readonly listen?: boolean | undefined
 }
 
@@ -49,15 +48,15 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     ...(config !== undefined && { env: process.env }),
     ...{ rules, listen },
   })
-  return forTests(platform)
+  return testPlatform(platform)
 }
 
-function forTests(platform: OpenPlatform): Platform {
+function testPlatform(platform: OpenPlatform): Platform {
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
   const { traffic, handler } = platform.forTests
   const keys = createKeys(platform)
-  const unanswered = createUnanswered(platform)
-  const parts = { platform, keys, unanswered }
+  const testMisses = createTestMisses(platform)
+  const parts = { platform, keys, testMisses }
   const scopes = createByScope(name => createScope(name, parts), Number.POSITIVE_INFINITY)
   let stopped: Promise<void> | undefined
   return {
@@ -67,7 +66,7 @@ function forTests(platform: OpenPlatform): Platform {
       return platform.mode
     },
     ...createAbilities(parts),
-    signIn: async (user = {}) => signedInWith(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
+    signIn: async (user = {}) => testSessionOf(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
     outbox: createOutbox(platform),
     clock: platform.clock,
     scope: name => scopes.get(scopeName(name)),
@@ -89,16 +88,19 @@ function forTests(platform: OpenPlatform): Platform {
   }
 }
 
-/** Turns options given in code into single overrides; a resource is given as a whole. Options of a group that are not given keep their value from the file. */
-function* overridesFrom(values: object, above: readonly string[] = []): Generator<Override> {
+/**
+ * Turns options in code into overrides of single options, so that the other options of a group keep their value from the
+ * file. A resource is overridden as a whole.
+ */
+function* overridesFrom(values: object, parentPath: readonly string[] = []): Generator<Override> {
   for (const [name, value] of Object.entries(values)) {
-    const path = [...above, name]
+    const path = [...parentPath, name]
     if (value === undefined) continue
-    const isWhole = above[0] === 'resources' || (isObject(value) && isEmptyEntry(name, value))
+    const isWhole = parentPath[0] === 'resources' || (isObject(value) && isEmptyEntry(name, value))
     if (isObject(value) && !isWhole) yield* overridesFrom(value, path)
     else yield { path, value, origin: 'startPlatform' }
   }
 }
 
-/** A path is the key of a map, whose entry may say nothing: `mcp: { '/mcp': {} }`. An empty group changes nothing. */
+/** Whether an empty object is an entry of a map, such as `mcp: { '/mcp': {} }`, and not a group without options. */
 const isEmptyEntry = (name: string, value: object) => name.startsWith('/') && Object.keys(value).length === 0

@@ -1,9 +1,9 @@
-/** A platform for the tests of a file or a group, for any test runner. */
-import type { TestReset } from './checked.js'
+/** `usePlatform`: a platform for the tests of a file or a group, with any test runner. */
+import type { TestReset } from './input-check.js'
 import type { Platform, TestEnvironment } from './platform.js'
 import { type PlatformOptions, startPlatform } from './start.js'
 
-/** The hooks of a test runner: in vitest and jest the functions of these names; in node:test, `before` and `after` for the two that run once. */
+/** The hooks of a test runner. In node:test, `beforeAll` is `before` and `afterAll` is `after`. */
 export interface TestRunner {
   beforeAll(work: () => Promise<void>): unknown
   beforeEach(work: () => Promise<void>): unknown
@@ -27,11 +27,11 @@ export interface UsePlatformOptions extends PlatformOptions {
   readonly allowMisses?: boolean | undefined
 }
 
-/** How long requests still under way after a test may take to end. */
-const LAST_MS = 1000
+/** How long requests that are still under way after a test may take to end. */
+const IDLE_TIMEOUT_MS = 1000
 
 /**
- * Makes the `usePlatform` of `standin/vitest` from other hooks.
+ * Creates the `usePlatform` of `standin/vitest` for other hooks.
  *
  * ```ts
  * import { after, afterEach, before, beforeEach } from 'node:test'
@@ -43,27 +43,27 @@ const LAST_MS = 1000
  */
 export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOptions) => Platform {
   return (options = {}) => {
-    const { env, reset = true, allowMisses = false, ...more } = options
+    const { env, reset = true, allowMisses = false, ...platformOptions } = options
     let current: Platform | undefined
-    let putBack = () => {}
+    let restoreVariables = () => {}
 
     const requireNoMisses = async () => {
       if (!current) return
-      // What is still under way after that belongs to no test: the reset removes it.
-      await current.idle({ quietMs: 0, timeoutMs: LAST_MS }).catch(() => {})
+      // Requests that are still under way after that belong to no test. The reset removes them.
+      await current.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
       if (!allowMisses) current.expectNoMisses()
     }
 
     runner.beforeAll(async () => {
-      current = await startPlatform(more)
-      if (env) putBack = setVariables(env === true ? current.env : env(current))
+      current = await startPlatform(platformOptions)
+      if (env) restoreVariables = setVariables(env === true ? current.env : env(current))
     })
     if (reset !== false) {
       runner.beforeEach(async () => current?.reset(reset === true ? {} : reset))
       runner.afterEach(requireNoMisses)
     }
     runner.afterAll(async () => {
-      putBack()
+      restoreVariables()
       try {
         // For tests that run at the same time, a miss cannot be assigned to one of them.
         if (reset === false) await requireNoMisses()
@@ -71,26 +71,26 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
         await current?.stop()
       }
     })
-    return standingFor(() => current)
+    return platformProxy(() => current)
   }
 }
 
-/** Returns a function that restores the old values. */
-function setVariables(wanted: Readonly<Record<string, string | undefined>> | TestEnvironment): () => void {
-  const before = Object.fromEntries(Object.keys(wanted).map(name => [name, process.env[name]]))
-  for (const [name, value] of Object.entries(wanted)) {
+/** Sets environment variables. Returns a function that restores the old values. */
+function setVariables(values: Readonly<Record<string, string | undefined>> | TestEnvironment): () => void {
+  const before = Object.fromEntries(Object.keys(values).map(name => [name, process.env[name]]))
+  for (const [name, value] of Object.entries(values)) {
     if (value === undefined) delete process.env[name]
     else process.env[name] = value
   }
   return () => void setVariables(before)
 }
 
-/** Properties that printing and promises look up on every object. */
-const askedOfEverything = /^(then|toJSON|asymmetricMatch|\$\$typeof|nodeType|constructor)$/
+/** Properties that printing, matchers and `await` read from any object. */
+const probedProperties = /^(then|toJSON|asymmetricMatch|\$\$typeof|nodeType|constructor)$/
 
-/** A proxy for the platform, which is started later, before the tests. */
-function standingFor(current: () => Platform | undefined): Platform {
-  const started = (name: string | symbol) => {
+/** A proxy for the platform, because the platform starts later, before the tests. */
+function platformProxy(current: () => Platform | undefined): Platform {
+  const requirePlatform = (name: string | symbol) => {
     const platform = current()
     if (platform) return platform
     const what = typeof name === 'string' ? `its ${name}` : 'it'
@@ -100,11 +100,11 @@ function standingFor(current: () => Platform | undefined): Platform {
   }
   return new Proxy({} as Platform, {
     get: (_target, name) =>
-      !current() && (typeof name === 'symbol' || askedOfEverything.test(name))
+      !current() && (typeof name === 'symbol' || probedProperties.test(name))
         ? undefined
-        : Reflect.get(started(name), name),
-    has: (_target, name) => Reflect.has(started(name), name),
-    ownKeys: () => Reflect.ownKeys(started('')),
-    getOwnPropertyDescriptor: (_target, name) => Reflect.getOwnPropertyDescriptor(started(name), name),
+        : Reflect.get(requirePlatform(name), name),
+    has: (_target, name) => Reflect.has(requirePlatform(name), name),
+    ownKeys: () => Reflect.ownKeys(requirePlatform('')),
+    getOwnPropertyDescriptor: (_target, name) => Reflect.getOwnPropertyDescriptor(requirePlatform(name), name),
   })
 }

@@ -106,6 +106,25 @@ test('integers may have any length, and names may have a lone surrogate', () => 
   expect(sentences(schema, { id: long * 2n })).toHaveLength(1)
 })
 
+test('sentences about secret values do not quote them, but what the schema says in full', () => {
+  const schema = {
+    properties: {
+      state: { enum: ['draft, not live', 'live'] },
+      name: { pattern: '^a, not b$' },
+      tags: { maxItems: 1 },
+      form: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    },
+  }
+  const value = { state: 'secret', name: 'secret', tags: [1, 2], form: ['secret'] }
+  const mistakes = validatorOf(schema)(value, { secret: () => true })
+  expect(mistakes.map(({ sentence }) => sentence)).toEqual([
+    mustBe('state', oneOf('"draft, not live"', '"live"')),
+    'name must match /^a, not b$/.',
+    'tags must have at most 1 item.',
+    mustBe('form', 'a string or a number'),
+  ])
+})
+
 test('with firstOnly only the first error is returned', () => {
   const value = { stars: 'many', tags: 'none' }
   expect(validatorOf(project)(value, { firstOnly: true })).toHaveLength(1)

@@ -158,7 +158,14 @@ test('--json prints one document and nothing else', async () => {
       {
         kind: 'compared',
         file: expect.stringMatching(/^chat-completions\/gpt-4o-mini-hello-[0-9a-f]{12}\.yaml$/),
-        drifts: [{ severity: 'warning', path: 'choices[].logprobs', sentence: 'recorded nothing, live null' }],
+        drifts: [
+          {
+            severity: 'warning',
+            source: 'recording',
+            path: 'choices[].logprobs',
+            sentence: 'recorded nothing, live null',
+          },
+        ],
         updated: false,
       },
     ],

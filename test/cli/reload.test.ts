@@ -3,6 +3,7 @@ import { rmSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { watchFiles } from '../../src/cli/watch.js'
+import { othersTurn } from '../../src/core/work.js'
 import { openFolder } from '../../src/recordings/index.js'
 import { folderWith, type RunningPlatform, start, startReady, writeInto } from '../command.js'
 import { platformOf } from '../keys/edited.js'
@@ -150,6 +151,25 @@ test('an edit that would make the platform its own upstream is refused', async (
     'is this platform itself',
   )
   expect(await versionOf({ ready: platform })).toBe('1.1.1')
+})
+
+test('of two reloads at the same time, the one that began later applies last', async () => {
+  const rules = Array.from({ length: 500 }, (_, i) => `- { when: { user: word${i} }, reply: { text: Hi } }\n`)
+  const { reload, platform } = await platformOf({ replies: [] }, { 'many.yaml': rules.join('') })
+  const slow = reload({ version: '1.1.1', replies: ['many.yaml'] })
+  // By then, it has read the configuration, but not the rules.
+  await othersTurn()
+  await Promise.all([slow, reload({ version: '2.2.2', replies: [] })])
+  expect(platform.loaded.config.version).toBe('2.2.2')
+})
+
+test('a switch of the mode during a reload survives it', async () => {
+  const { reload, platform } = await platformOf({ recordings: { dir: 'recordings' } })
+  const reloading = reload({ version: '1.1.1', recordings: { dir: 'recordings' } })
+  await othersTurn()
+  platform.switchMode('replay')
+  await reloading
+  expect([platform.loaded.config.version, platform.mode]).toEqual(['1.1.1', 'replay'])
 })
 
 test('two patterns in one folder are each watched to their own depth', async () => {

@@ -61,7 +61,7 @@ test('--fail-on decides which differences fail the command', async () => {
   expect(against.differences).toEqual([
     {
       calls: ['GET /health (no credential)'],
-      drifts: [{ severity: 'warning', path: 'region', sentence: 'stand-in nothing, live string' }],
+      drifts: [{ severity: 'warning', source: 'stand-in', path: 'region', sentence: 'stand-in nothing, live string' }],
       schema: 'both fit it',
     },
   ])

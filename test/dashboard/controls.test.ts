@@ -41,7 +41,7 @@ inBrowser(
     expect(await record.isDisabled()).toBe(true)
     expect(await record.locator('..').innerText()).toContain(`The mode record ${NEEDS_LIVE}`)
     await mode.getByRole('radio', { name: 'Replay' }).click()
-    await announced(page, 'The mode is changed.')
+    await announced(page, 'The mode was changed.')
     await page.locator('.mode').getByText('replay').waitFor()
     expect(await modeOf(platform)).toBe('replay')
     await mode.getByText('Individual endpoints').click()
@@ -105,7 +105,7 @@ inBrowser('a preset makes the next request fail, and pending faults are listed',
   await faults.getByRole('button', { name: '500' }).click()
   await faults.getByRole('listitem').nth(1).waitFor()
   await faults.getByRole('button', { name: /^Remove: Status 429, retry after 2/ }).click()
-  await announced(page, 'The fault is removed.')
+  await announced(page, 'The fault was removed.')
   await vi.waitFor(async () => expect(await hasFocus(page, faults.getByRole('heading', { name: 'Faults' }))).toBe(true))
   expect((await platform.chat(hello)).status).toBe(500)
   await comeBack(page)
@@ -133,6 +133,7 @@ inBrowser(
     await faults.getByLabel('Model').selectOption('gpt-4o-mini')
     await faults.getByLabel('The user says').fill('hello')
     await faults.getByRole('button', { name: 'Add fault' }).click()
+    await faults.getByText('Status 418, message I am a teapot.').waitFor()
     await faults.getByText('the next 2 requests: POST /v1/*, user contains “hello”, model gpt-4o-mini').waitFor()
     expect((await platform.ask('/v1/models')).status).toBe(200)
     expect((await platform.chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
@@ -195,7 +196,7 @@ inBrowser(
     const pace = group(page, 'Pace')
     const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
     await pace.getByRole('button', { name: 'Like a large model' }).click()
-    await announced(page, 'The pace is changed.')
+    await announced(page, 'The pace was changed.')
     expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
     expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
     await write(pace.getByLabel('First token', { exact: true }), 120)
@@ -234,7 +235,7 @@ inBrowser('a model can get a pace of its own and lose it again', async () => {
   const pace = group(page, 'Pace')
   await pace.getByLabel('For', { exact: true }).selectOption('gpt-4o')
   await write(pace.getByLabel('First token', { exact: true }), 250)
-  await announced(page, 'The pace of gpt-4o is changed.')
+  await announced(page, 'The pace of gpt-4o was changed.')
   expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({
     firstTokenMs: 0,
     models: { 'gpt-4o': { firstTokenMs: 250 } },
@@ -275,7 +276,7 @@ inBrowser('limits can be set, and their usage is shown without secrets', async (
   const limits = group(page, 'Limits')
   await limits.getByText('Usage is counted when a limit per minute is set.').waitFor()
   await write(limits.getByLabel('Requests per minute', { exact: true }), 2)
-  await announced(page, 'The limit is changed.')
+  await announced(page, 'The limit was changed.')
   const statuses: number[] = []
   for (let i = 0; i < 3; i++) statuses.push((await platform.chat(hello)).status)
   expect(statuses).toEqual([200, 200, 429])
@@ -316,7 +317,7 @@ inBrowser('everything is reset after confirmation', async () => {
   const page = await controlsOf(platform)
   await page.getByRole('button', { name: 'Reset everything' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
-  await announced(page, 'Everything is reset.')
+  await announced(page, 'Everything was reset.')
   for (const name of ['Where answers come from', 'Faults', 'Pace', 'Limits', 'Clock']) {
     await group(page, name).getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
   }
@@ -336,7 +337,7 @@ inBrowser('a reset says what happens to users, and signs out the current user', 
   const dialog = page.getByRole('dialog')
   await dialog.getByText('So do users, keys, messages and the rows of resources').waitFor()
   await dialog.getByRole('button', { name: 'Reset' }).click()
-  await announced(page, 'Everything is reset.')
+  await announced(page, 'Everything was reset.')
   await page.getByRole('button', { name: /^Account/ }).waitFor({ state: 'detached' })
 
   const kept = await platformWith({ state: `file:${folderWith({})}/state.db` })
@@ -361,7 +362,7 @@ inBrowser('all controls work by keyboard alone, and the focus keeps its place', 
   const page = await controlsOf(platform)
   await tabTo(page, page.getByRole('radio', { name: 'Emulate' }))
   await page.keyboard.press('ArrowDown')
-  await announced(page, 'The mode is changed.')
+  await announced(page, 'The mode was changed.')
   expect(await modeOf(platform)).toBe('replay')
   const back = page.getByRole('button', { name: 'Where answers come from: back to the configuration' })
   await back.waitFor()
@@ -371,7 +372,7 @@ inBrowser('all controls work by keyboard alone, and the focus keeps its place', 
   expect(await hasFocus(page, page.getByRole('heading', { name: 'Where answers come from' }))).toBe(true)
   await tabTo(page, page.getByRole('button', { name: '500' }))
   await page.keyboard.press('Enter')
-  await announced(page, 'The fault is set for the next request.')
+  await announced(page, 'The fault was added.')
   await tabTo(page, page.getByText('Another fault'))
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByLabel('Times'))

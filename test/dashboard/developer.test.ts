@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { clipboardOf, comeBack, inBrowser, later, useBrowser } from './browser.js'
+import { clipboardOf, comeBack, hasFocus, inBrowser, later, useBrowser } from './browser.js'
 import { ada, createKeyOn, signedUp, signInOn, signUpOn } from './people.js'
 import { platformWith } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
@@ -50,6 +50,7 @@ inBrowser('many users are listed page by page, and a reload keeps the page', asy
   await page.getByText('41 to 45 of 45').waitFor()
   expect(await page.getByRole('row').count()).toBe(1 + 5)
   expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+  expect(await hasFocus(page, page.getByRole('button', { name: 'Next' }))).toBe(true)
 })
 
 inBrowser('messages appear without a reload, their codes can be copied, and they can be cleared', async () => {

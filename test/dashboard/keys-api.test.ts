@@ -230,7 +230,9 @@ test.each(['a\0b', 'half \ud83d'])('a name with unstorable characters is refused
   const refused = await send('POST', '', { name })
   expect(refused.status).toBe(400)
   const { error } = (await refused.json()) as { error: string }
-  expect(error).toMatch(/^name must be a text of 1 to 100 characters, all of them whole and none of them NUL, not "/)
+  expect(error).toMatch(
+    /^name must be a text of 1 to 100 characters, without unpaired surrogates or NUL characters, not "/,
+  )
 })
 
 test('after a body that was too large the connection accepts the next request', async () => {

@@ -55,7 +55,7 @@ inBrowser('a rule is created from a request, corrected, tried and saved to a fil
 
   await tabTo(page, page.getByRole('button', { name: 'Try this request' }))
   await page.keyboard.press('Enter')
-  await page.getByText('rule "penguins" answers.').waitFor()
+  await page.getByText('Rule "penguins" answers.').waitFor()
   await page.getByRole('dialog').getByText('A bird in a suit.', { exact: true }).waitFor()
   // Nothing was installed.
   expect(await rulesOf(platform)).toHaveLength(1)
@@ -116,6 +116,8 @@ inBrowser('a file name that is taken or invalid is reported, and the edited rule
   await page.getByLabel('File name').fill('../none')
   await page.getByRole('button', { name: 'Save to file' }).click()
   await page.getByText(/name must be a name of small letters/).waitFor()
+  const name = page.getByLabel('File name')
+  expect([await name.getAttribute('aria-invalid'), await hasFocus(page, name)]).toEqual(['true', true])
   expect(readdirSync(replies)).toEqual(['none.yaml'])
   expect(await ruleTextOn(page)).toContain('What is a penguin?')
 })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { inBrowser, useBrowser } from './browser.js'
-import { ada } from './people.js'
+import { goWithin, inBrowser, useBrowser } from './browser.js'
+import { ada, openSignedIn } from './people.js'
 import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
@@ -39,4 +39,22 @@ inBrowser('a dialog with unsaved input asks before it closes', async () => {
   await question.getByRole('button', { name: 'Discard' }).click()
   await dialog.waitFor({ state: 'hidden' })
   expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Create key')
+})
+
+inBrowser('a dialog with a changed choice asks as well, also when the user goes to another view', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await openSignedIn(page, platform)
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create an API key' })
+  await dialog.getByLabel('Expires').selectOption('In 7 days')
+  await page.keyboard.press('Escape')
+  const question = page.getByRole('dialog', { name: 'Discard your changes?' })
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  await goWithin(page, '/dashboard')
+  await page.getByRole('heading', { name: 'Connect', exact: true, includeHidden: true }).waitFor()
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  await dialog.getByLabel('Name').fill('my laptop')
+  await dialog.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('dialog', { name: 'Your key “my laptop”' }).waitFor()
 })

@@ -239,7 +239,7 @@ inBrowser('a prompt is tried against all rules, which shows the reply and why ea
   const { platform, page } = await shopRules()
   await page.getByRole('textbox', { name: 'Prompt' }).fill('hello there')
   await page.keyboard.press('Enter')
-  await page.getByText('rule "greeting" answers.').waitFor()
+  await page.getByText('Rule "greeting" answers.').waitFor()
   await page.getByRole('region', { name: 'The reply' }).getByText('Welcome!').waitFor()
   await page.getByText('Other rules').click()
   await page.getByText('matches too, but another rule answers first').waitFor()
@@ -295,7 +295,7 @@ inBrowser('a thousand rules can be searched', async () => {
   const platform = await platformWith({ rules })
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/replies`)
-  await page.getByText('1 to 20 of 1000').waitFor()
+  await page.getByText('1 to 20 of 1,000').waitFor()
   await page.getByLabel('Search rules').fill('number 999.')
   await page.getByText('1 rule', { exact: true }).waitFor()
   await page.getByLabel('Search rules').fill('nothing like it')
@@ -319,7 +319,7 @@ describe('summaries', () => {
   ])('the condition of %j reads: %s', (rule, words) => expect(whenInShort(rule)).toBe(words))
 
   test.each([
-    [{ reply: { text: '' } }, '(nothing)'],
+    [{ reply: { text: '' } }, '(no text)'],
     [{ reply: { text: 'a\n  b' } }, 'a b'],
     [{ reply: { text: 'x'.repeat(500) } }, `${'x'.repeat(120)}…`],
     [{ reply: { toolCalls: [{ name: 'find' }, { name: 'get' }] } }, 'calls find, calls get'],

@@ -6,6 +6,7 @@ import { liveWith, proxyTo } from '../http/live.js'
 import { NEAREST } from '../sentences.js'
 import { expectAccessible } from './axe.js'
 import { clipboardOf, desktop, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
+import { ada, openSignedIn } from './people.js'
 import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -150,6 +151,21 @@ inBrowser('a fault is named as the cause of its effect', async () => {
   expect(await one.innerText()).not.toContain('client disconnected')
 })
 
+inBrowser('an exchange without a rule was answered by Standin, with an error only if there was one', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/health', '/nope')
+  const { page } = await openRequests(platform, {}, '?id=1')
+  const by = (text: string) =>
+    page
+      .getByRole('complementary')
+      .locator('dl div', { hasText: 'Answered by' })
+      .getByText(text, { exact: true })
+      .waitFor()
+  await by('Standin')
+  await page.keyboard.press('k')
+  await by('Standin, with an error')
+})
+
 inBrowser(
   'a request is sent again unchanged or opened in the playground, and actions that cannot work are not offered',
   async () => {
@@ -159,7 +175,7 @@ inBrowser(
     const { page } = await openRequests(platform, {}, '?id=2')
     const one = page.getByRole('complementary')
     await one.getByRole('button', { name: 'Send again' }).waitFor()
-    expect(await one.getByRole('button', { name: /Make a/ }).count()).toBe(0)
+    expect(await one.getByRole('button', { name: /^Create/ }).count()).toBe(0)
     expect(await one.getByRole('link', { name: 'Open in playground' }).count()).toBe(0)
     await page.keyboard.press('j')
     await one.getByRole('button', { name: 'Create rule' }).waitFor()
@@ -290,6 +306,36 @@ inBrowser('by keyboard alone a user moves through the list, opens, steps on, and
   await page.keyboard.press('End')
   await row(page, '/path-0').waitFor()
   expect(await hasFocus(page, page.locator('[data-index="41"] a'))).toBe(true)
+})
+
+inBrowser('Escape closes an open menu before it closes the exchange', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  const { page } = await openPage()
+  await openSignedIn(page, platform)
+  await page.goto(`${platform.dashboardUrl}/requests?id=1`)
+  const exchange = page.getByRole('complementary')
+  await exchange.waitFor()
+  await page.getByRole('button', { name: `Account: ${ada.email}` }).click()
+  const signOut = page.getByRole('button', { name: 'Sign out' })
+  await signOut.waitFor()
+  await page.keyboard.press('Escape')
+  await signOut.waitFor({ state: 'hidden' })
+  expect(await exchange.isVisible()).toBe(true)
+  await page.keyboard.press('Escape')
+  await exchange.waitFor({ state: 'detached' })
+})
+
+inBrowser('a user can leave the list for the browser itself, without being taken to the heading', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  const { page } = await openRequests(platform)
+  await row(page, '/one').getByRole('link').focus()
+  await page.keyboard.press('Tab')
+  // The list is rendered again.
+  await visit(platform, '/two')
+  await says(page, 'Live. 2 requests')
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY')
 })
 
 inBrowser('a paused list stays as it is and counts new requests, and clearing it empties the journal too', async () => {

@@ -22,6 +22,7 @@ inBrowser('rows of a resource are searched, added, edited, deleted and restored'
   const rows = platform.resource(path)
 
   await page.goto(`${platform.dashboardUrl}/resources`)
+  await page.getByText('API key, user token').waitFor()
   await page.getByRole('link', { name: path, exact: true }).click()
   await page.getByText('23 rows', { exact: true }).waitFor()
   await expectAccessible(page)

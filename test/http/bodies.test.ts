@@ -76,6 +76,18 @@ test('a byte order mark before the JSON is ignored', async () => {
   expect((await post(await platformWith(), `\ufeff${json}`)).status).toBe(200)
 })
 
+test.each([
+  ['PUT', '/__standin/mode', '{"mode":"emulate"}', 200],
+  ['POST', '/__standin/replies', '{"reply":{"text":"Hi!"}}', 201],
+  ['PUT', '/__standin/state', undefined, 204],
+] as const)('the same applies to the body of %s %s', async (method, path, body, expected) => {
+  const platform = await platformWith()
+  const text = body ?? (await (await platform.ask(path)).text())
+  const headers = { 'content-type': 'application/json' }
+  const { status } = await platform.ask(path, { method, headers, body: `\ufeff${text}` })
+  expect(status).toBe(expected)
+})
+
 test('white space around the JSON is ignored', async () => {
   expect((await post(await platformWith(), `\r\n\t ${json} \n`)).status).toBe(200)
 })

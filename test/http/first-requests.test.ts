@@ -2,6 +2,7 @@ import { Server } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { tellMessages } from '../../src/cli/event-log.js'
 import { openPlatform } from '../../src/platform.js'
+import type { RuleInput } from '../../src/replies/index.js'
 import { documentOf, operationsOf } from '../platform/openapi/document.js'
 import { platformWith } from '../scene.js'
 
@@ -10,10 +11,23 @@ interface Request {
   readonly path: string
 }
 
-/** Every operation of the OpenAPI document, with its path parameters filled in. */
+/** Paths that are not in the OpenAPI document: the dashboard's page, and unknown ones. */
+const others = [
+  '/',
+  '/dashboard',
+  '/dashboard/',
+  '/dashboard/nowhere',
+  '/dashboard/api/nowhere',
+  '/favicon.ico',
+].concat(['/nowhere', '/auth/v1/nowhere', '/__standin', '/__standin/nowhere'])
+
+/** Every operation of the OpenAPI document, with its path parameters filled in, and other paths. */
 async function everything(): Promise<readonly Request[]> {
   const document = await documentOf(await platformWith())
-  return operationsOf(document).map(({ method, path }) => ({ method, path: path.replace(/\{\w+\}/g, 'x') }))
+  return [
+    ...operationsOf(document).map(({ method, path }) => ({ method, path: path.replace(/\{\w+\}/g, 'x') })),
+    ...others.map(path => ({ method: 'get', path })),
+  ]
 }
 
 /** The status of each; bodies are not read, because some streams do not end. */
@@ -30,34 +44,74 @@ const statusesOf = (url: string, requests: readonly Request[], bearer: string) =
     }),
   )
 
-const open = () =>
+const open = (options: object = {}, rules: readonly RuleInput[] = []) =>
   openPlatform({
-    ...{ cwd: process.cwd(), file: false },
-    flags: [
-      { path: ['port'], value: 0, origin: '--port' },
-      { path: ['state'], value: 'memory', origin: '--state' },
-    ],
+    ...{ cwd: process.cwd(), file: false, rules },
+    flags: Object.entries({ port: 0, state: 'memory', ...options }).map(([name, value]) => ({
+      ...{ path: [name], value, origin: `--${name}` },
+    })),
   })
 
-test('a request to any path gets the same status the moment the port opens as it does later', async () => {
-  const requests = await everything()
-  expect(requests.length).toBeGreaterThan(60)
-  const { apiKey } = await platformWith()
-  let first: Promise<readonly string[]> | undefined
+/** Opens a platform, and calls `ask` with its URL the moment the port is open. */
+async function openAsking<T>(ask: (url: string) => Promise<T>, ...sources: Parameters<typeof open>) {
+  let first: Promise<T> | undefined
   const listen = Server.prototype.listen
   const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...given: unknown[]) {
     this.once('listening', () => {
       const address = this.address()
-      if (typeof address === 'object') first = statusesOf(`http://127.0.0.1:${address?.port}`, requests, apiKey)
+      if (typeof address === 'object') first = ask(`http://127.0.0.1:${address?.port}`)
     })
     return listen.apply(this, given as never)
   })
-  const early = await open()
-  onTestFinished(() => early.stop())
-  spy.mockRestore()
+  const platform = await open(...sources).finally(() => spy.mockRestore())
+  onTestFinished(() => platform.stop())
+  return { platform, first: await first }
+}
+
+test('a request to any path gets the same status the moment the port opens as it does later', async () => {
+  const requests = await everything()
+  expect(requests.length).toBeGreaterThan(130)
+  const { apiKey } = await platformWith()
+  const { first } = await openAsking(url => statusesOf(url, requests, apiKey))
   const late = await open()
   onTestFinished(() => late.stop())
-  expect(await first).toEqual(await statusesOf(late.url, requests, apiKey))
+  expect(first).toEqual(await statusesOf(late.url, requests, apiKey))
+})
+
+test('paths of the configuration and of rules answer the moment the port opens as they do later', async () => {
+  const { apiKey } = await platformWith()
+  const options = { resources: { '/things': { data: [{ id: 1 }] } }, mcp: { '/mcp': { tools: [{ name: 'look' }] } } }
+  const rules: readonly RuleInput[] = [
+    { on: 'GET /builder/projects/:id', reply: { json: { id: '{{params.id}}' } } },
+    { when: { user: 'hello' }, reply: { text: 'Hi!' } },
+  ]
+  const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: client }
+  const requests = [
+    ['/things'],
+    ['/builder/projects/7'],
+    ['/nowhere'],
+    ['/v1/chat/completions', { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }], seed: 1 }],
+    ['/mcp', initialize],
+  ] as const
+  const answersAt = (url: string) =>
+    Promise.all(
+      requests.map(async ([path, body]) => {
+        const response = await fetch(url + path, {
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            accept: 'application/json, text/event-stream',
+            'content-type': 'application/json',
+          },
+          ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        })
+        const text = await response.text()
+        return `${path} ${response.status} ${text.replace(/"(id|created)":("chatcmpl-\w+"|\d{10})/g, '"$1":…')}`
+      }),
+    )
+  const { platform, first } = await openAsking(answersAt, options, rules)
+  expect(first).toEqual(await answersAt(platform.url))
+  expect(first?.map(answer => answer.split(' ', 2)[1])).toEqual(['200', '200', '404', '200', '200'])
 })
 
 test('the log shows an email that was sent before the log was loaded', async () => {

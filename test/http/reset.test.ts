@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { startPlatform } from '../../src/index.js'
 import { openPlatform, type Platform } from '../../src/platform.js'
+import type { SharedAbilities } from '../../src/testing/abilities.js'
 import { platformOf } from '../keys/edited.js'
 import { answerOf, sentences, signIn, signUp } from '../keys/people.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
@@ -219,4 +221,37 @@ test('a reset with state: false keeps the users, and restores the rest', async (
   const { users } = (await (await platform.ask('/__standin/state')).json()) as { users: readonly { email: string }[] }
   expect(users.map(({ email }) => email)).toContain('ada@example.com')
   expect(platform.clock.state().offsetMs).toBe(0)
+})
+
+interface McpListing {
+  readonly data: readonly { readonly tools: readonly { readonly name: string }[] }[]
+}
+
+test('a reset of a scope restores its rows of resources and the tools of MCP servers, and no others', async () => {
+  const platform = await startPlatform({
+    resources: { '/things': { data: [{ id: 1 }] } },
+    mcp: { '/mcp': { tools: [{ name: 'look' }] } },
+  })
+  onTestFinished(() => platform.stop())
+  const scope = platform.scope('a')
+  for (const [one, id, name] of [
+    [scope, 2, 'more'],
+    [platform, 3, 'others'],
+  ] as const) {
+    await one.resource('/things').insert({ id })
+    await one.mcp.change({ tools: [{ name }] })
+  }
+  const rowsAndTools = async (one: SharedAbilities, query: string) => {
+    const { data } = (await (await fetch(`${platform.url}/__standin/mcp${query}`)).json()) as McpListing
+    const rows = await one.resource('/things').rows()
+    return [rows.map(({ id }) => id), data.flatMap(({ tools }) => tools.map(({ name }) => name))]
+  }
+  await scope.reset()
+  expect(await rowsAndTools(scope, '?scope=a')).toEqual([[1], ['look', 'others']])
+  expect(await rowsAndTools(platform, '')).toEqual([
+    [1, 3],
+    ['look', 'others'],
+  ])
+  await platform.reset()
+  expect(await rowsAndTools(platform, '')).toEqual([[1], ['look']])
 })

@@ -88,7 +88,7 @@ test('changes work from another process, and can be undone for one server', asyn
 test.each([
   [{ tools: [{ ...weather, nam: 'x' }] }, /tools\[0\]\.nam .*"name"\?/],
   [{ tools: [weather, weather] }, /a list without two tools of the same name/],
-  [{ tools: [{ ...weather, reply: { text: 'Hi.' } }] }, /reply is not known here\. What is answered is a rule/],
+  [{ tools: [{ ...weather, reply: { text: 'Hi.' } }] }, /reply is not known here\. To set an answer, add a rule/],
   [{ tools: [{ ...weather, inputSchema: { type: 'object', pattern: '(' } }] }, /inputSchema of the tool get_weather/],
   [{ remove: { tools: ['get_wether'] } }, / tool "get_wether"\..* "get_weather"\?/],
 ])('%j is refused, and changes nothing', async (changes, sentence) => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { safeRequestFor } from '../../src/openapi/conformance.js'
 import { documentOf } from '../../src/openapi/document.js'
 import { operationsOf } from '../../src/openapi/operations.js'
-import { parameterOf, valuesOf } from '../../src/openapi/parameters.js'
+import { parameterOf, parameterValues } from '../../src/openapi/parameters.js'
 
 const item = { type: 'integer' }
 const list = { schema: { type: 'array', items: item }, example: [1, 2] }
@@ -50,6 +50,6 @@ test.each<[Readonly<Record<string, unknown>>, string, Readonly<Record<string, st
   const parameter = parameterOf({ name: 'p', ...written })
   const [, query = ''] = path.split('?')
   const params = { p: decodeURIComponent(path.replace('/x/', '')) }
-  const read = parameter && valuesOf(documentOf('', {}), [parameter], { query, headers }, params)[parameter.in].p
+  const read = parameter && parameterValues(documentOf('', {}), [parameter], { query, headers }, params)[parameter.in].p
   expect(read).toEqual(written.example)
 })

@@ -27,10 +27,7 @@ test('an unusable document is reported with the reason, file, line and path', as
   const reference = (to: string) => answering(`{ $ref: '${to}' }`)
   const place = `api.yaml:6:27: paths["/a"].get.responses.200.$ref`
   const wrong: readonly (readonly [document: string, said: string])[] = [
-    [
-      '',
-      'api.yaml:1:1: The file must be a map that begins with openapi, the version of OpenAPI that it is written in.',
-    ],
+    ['', 'api.yaml:1:1: The file must be an OpenAPI document: a map with the key openapi, such as openapi: 3.1.0.'],
     [
       'swagger: "2.0"',
       'api.yaml:1:1: This is a document of Swagger 2.0. Convert it to OpenAPI 3 first, such as with npx swagger2openapi.',
@@ -46,18 +43,18 @@ test('an unusable document is reported with the reason, file, line and path', as
     ],
     [
       reference('#/components/responses/No'),
-      `${place} "#/components/responses/No" refers to something that is not there.`,
+      `${place} "#/components/responses/No" refers to something that does not exist.`,
     ],
     ...['constructor', '__proto__'].map(
       name =>
         [
           `${reference(`#/components/responses/${name}`)}components: { responses: {} }`,
-          `${place} "#/components/responses/${name}" refers to something that is not there.`,
+          `${place} "#/components/responses/${name}" refers to something that does not exist.`,
         ] as const,
     ),
     [
       `${reference('#/components/responses/R')}components: { responses: { R: { $ref: '#/components/responses/R' } } }`,
-      `${place} "#/components/responses/R" leads in a circle.`,
+      `${place} "#/components/responses/R" is circular.`,
     ],
     [reference('./other.yaml#/a'), `${place} "./other.yaml#/a" refers to a file that does not exist.`],
     [
@@ -137,7 +134,7 @@ test('a path is found among ten thousand operations', () => {
   const answer = { description: 'Found.', content: { 'text/plain': { example: 'found' } } }
   const all = Array.from({ length: 10_000 }, (_, i) => [`/a${i}/{id}`, { get: { responses: { 200: answer } } }])
   const root = { openapi: '3.1.0', paths: Object.fromEntries(all) }
-  const document = { name: '', version: '3.1.0', root, at: () => undefined, resolved: (value: unknown) => value }
+  const document = { name: '', version: '3.1.0', root, at: () => undefined, resolve: (value: unknown) => value }
   const api = createOpenApi([{ document, validate: true, files: [] }], 0)
   expect(api.paths()).toHaveLength(10_000)
   expect(api.at('/a9999/7')).toMatchObject([{ method: 'GET', path: '/a9999/{id}', access: ['apiKey', 'user'] }])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { documentOf } from '../../src/openapi/document.js'
-import { parameterOf, valuesOf } from '../../src/openapi/parameters.js'
+import { parameterOf, parameterValues } from '../../src/openapi/parameters.js'
 import { runs } from '../runs.js'
 
 const document = documentOf('', { openapi: '3.1.0' })
@@ -17,7 +17,7 @@ function read(
 ) {
   const parameter = parameterOf({ name: 'p', ...written })
   if (!parameter) throw new Error('This is not a parameter.')
-  return valuesOf(document, [parameter], { query, headers }, params)[parameter.in].p
+  return parameterValues(document, [parameter], { query, headers }, params)[parameter.in].p
 }
 
 const item = { type: 'integer' }

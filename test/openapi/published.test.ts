@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { isObject } from '../../src/core/json.js'
 import { statusFor } from '../../src/openapi/answers.js'
 import { createOpenApi, type DocumentedOperation, operationsOf, readDocuments } from '../../src/openapi/index.js'
-import { translated } from '../../src/openapi/schemas.js'
+import { translateSchema } from '../../src/openapi/schemas.js'
 import { runs } from '../runs.js'
 
 const folder = path.dirname(createRequire(import.meta.url).resolve('@readme/oas-examples/package.json'))
@@ -22,12 +22,12 @@ const published: readonly (readonly [file: string, operations: number])[] = [
 ]
 
 /** The schema of an operation's default answer, for an independent validator. */
-function schemaOf({ from: { document }, written }: DocumentedOperation): object | undefined {
-  const responses = isObject(written.responses) ? written.responses : {}
-  const response = document.resolved(responses[statusFor(Object.keys(responses), undefined)?.key ?? ''])
+function schemaOf({ source: { document }, definition }: DocumentedOperation): object | undefined {
+  const responses = isObject(definition.responses) ? definition.responses : {}
+  const response = document.resolve(responses[statusFor(Object.keys(responses), undefined)?.key ?? ''])
   const content = isObject(response) && isObject(response.content) ? response.content : {}
   const media = content['application/json']
-  return isObject(media) && media.schema !== undefined ? translated(document, media.schema, 'response') : undefined
+  return isObject(media) && media.schema !== undefined ? translateSchema(document, media.schema, 'response') : undefined
 }
 
 test.each(published)('%s answers with values that fit its schemas', async (file, count) => {
@@ -38,7 +38,7 @@ test.each(published)('%s answers with values that fit its schemas', async (file,
   const ajv = addFormats.default(new Ajv2019({ strict: false, logger: false }))
   const seeds = { operation: fc.constantFrom(...operations), seed: fc.nat() }
   const property = fc.asyncProperty(fc.record(seeds), async ({ operation, seed }) => {
-    const { method, path: template } = operation.own
+    const { method, path: template } = operation.endpoint
     const headers = { prefer: 'dynamic=true' }
     const exchange = { method, path: template.replace(/\{\w+\}/g, 'x'), query: '', headers, body: undefined }
     const reply = await createOpenApi(documents, seed).answer(exchange as never)

@@ -170,10 +170,10 @@ test('failures show the expected request and the nearest one', async () => {
   expect(model).toContain('The nearest is POST /v1/chat/completions, 200:')
   expect(model).toMatch(/^- +"model": "gpt-5",\n\+ +"model": "gpt-4o-mini",$/m)
   expect(model.match(/^[-+] {2,}/gm)).toHaveLength(2)
-  expect(model).toContain(`What came:\n  ${came}`)
-  expect(failureOf('failing.spec.ts > expects no request')).toContain("One exchange fits { path: '/v1/*' }.")
+  expect(model).toContain(`Received:\n  ${came}`)
+  expect(failureOf('failing.spec.ts > expects no request')).toContain("One exchange matches { path: '/v1/*' }.")
   expect(failureOf('failing.spec.ts > expects more requests')).toContain(
-    "One exchange fits { model: 'gpt-4o-mini' }, and 2 should.",
+    "One exchange matches { model: 'gpt-4o-mini' }, but 2 should.",
   )
   expect(failureOf('failing.spec.ts > expects on something that is not a platform')).toContain(
     'This matcher needs a platform or one of its scopes',

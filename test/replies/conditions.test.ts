@@ -147,7 +147,7 @@ test.each<[When, ChatRequest, string]>([
   // Own properties only.
   [{ request: { 'constructor.name': 'Object' } }, requestWith({}), 'request.constructor.name is not "Object".'],
   [{ request: { n: { min: 1 } } }, requestWith({ n: null }), 'request.n is not at least 1.'],
-  [{ not: { user: 'hello' } }, requestWith({}), 'all conditions of not hold (user).'],
+  [{ not: { user: 'hello' } }, requestWith({}), 'all conditions in "not" hold (user).'],
   [{ allOf: [{ user: 'he' }, { user: 'lx' }] }, requestWith({}), 'user does not contain "lx".'],
   [
     { anyOf: [{ user: 'bye' }, { stream: true }] },

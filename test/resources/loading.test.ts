@@ -27,7 +27,7 @@ test.each([
   ],
   [
     '  /health: {}',
-    'platform.config.yaml:3:3: /health is an endpoint of the platform, and its answers are documented.',
+    'platform.config.yaml:3:3: /health is a documented endpoint of the platform, which cannot be replaced.',
   ],
   ['  /dashboard/x: {}', "platform.config.yaml:3:3: /dashboard/x is below /dashboard, which is Standin's own."],
   ['  /a/:x/b: {}\n  /a/:y/b: {}', 'platform.config.yaml:4:3: /a/:y/b matches the same paths as /a/:x/b.'],
@@ -89,7 +89,7 @@ test('rows that belong to users must name an existing user', async () => {
     'rows.yaml': '- id: 1\n  user_id: someone@example.com\n- id: 2\n- id: 3\n  user_id: null\n',
   })
   expect(problems).toEqual([
-    'rows.yaml:2:3: Row 1: user_id is someone@example.com, who is not among users.',
-    'rows.yaml:3:3: Row 2: user_id must be the email address or the id of its user, or null for a row that only the service key sees.',
+    'rows.yaml:2:3: Row 1: user_id: someone@example.com is not the email address of a user in the option users.',
+    'rows.yaml:3:3: Row 2: user_id must be the email address or the id of a user, or null for a row that only the service key sees.',
   ])
 })

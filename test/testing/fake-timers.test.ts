@@ -10,7 +10,9 @@ test('requests and the journal work with fake timers', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   expect(await said(platform, 'a')).toBe('Hi')
   expect(platform.journal.count({ body: { messages: [{ content: 'a' }] } })).toBe(1)
-  await expect(platform.journal.waitFor('/nowhere', { timeoutMs: 20 })).rejects.toThrow('No exchange came within 20 ms')
+  await expect(platform.journal.waitFor('/nowhere', { timeoutMs: 20 })).rejects.toThrow(
+    "No exchange matching { path: '/nowhere' } arrived within 20 ms",
+  )
   await platform.idle()
 })
 

@@ -76,13 +76,13 @@ test('a request that does not come is an error that lists those that did', async
   await platform.ask('/v1/models', { bearer: null })
   await expect(platform.journal.waitFor({ body: { stream: true } }, { timeoutMs: 20 })).rejects.toThrow(
     [
-      'No exchange came within 20 ms that fits { body: { stream: true } }.',
-      'What came:',
+      'No exchange matching { body: { stream: true } } arrived within 20 ms.',
+      'Received:',
       '  POST /v1/chat/completions 200 · gpt-4o-mini · "hello" · rule "greeting"',
       `  GET /v1/models 401 · ${NO_CREDENTIAL}`,
     ].join('\n'),
   )
   await expect(platform.journal.waitFor('/v1/*', { timeoutMs: 20, count: 3 })).rejects.toThrow(
-    "Only 2 of 3 exchanges came within 20 ms that fit { path: '/v1/*' }.",
+    "Only 2 of 3 exchanges matching { path: '/v1/*' } arrived within 20 ms.",
   )
 })

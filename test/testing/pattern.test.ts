@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fits, likeness, shownBeside } from '../../src/testing/pattern.js'
+import { matches, partsNamedBy, similarity } from '../../src/testing/pattern.js'
 
 const value = fc.jsonValue({ maxDepth: 4 })
 
@@ -18,8 +18,8 @@ const partOf = (whole: unknown, keeps: (key: string) => boolean): unknown => {
 test('every value matches itself and any part of itself', () => {
   fc.assert(
     fc.property(value, fc.func(fc.boolean()), (whole, keeps) => {
-      expect(fits(whole, whole)).toBe(true)
-      expect(fits(partOf(whole, keeps), whole)).toBe(true)
+      expect(matches(whole, whole)).toBe(true)
+      expect(matches(partOf(whole, keeps), whole)).toBe(true)
     }),
   )
 })
@@ -27,10 +27,10 @@ test('every value matches itself and any part of itself', () => {
 test('the likeness is between 0 and 1, and 1 exactly for a match', () => {
   fc.assert(
     fc.property(value, value, (pattern, other) => {
-      const alike = likeness(pattern, other)
+      const alike = similarity(pattern, other)
       expect(alike).toBeGreaterThanOrEqual(0)
       expect(alike).toBeLessThanOrEqual(1)
-      expect(alike === 1).toBe(fits(pattern, other))
+      expect(alike === 1).toBe(matches(pattern, other))
     }),
   )
 })
@@ -38,8 +38,8 @@ test('the likeness is between 0 and 1, and 1 exactly for a match', () => {
 test('the shown value matches the pattern exactly if the real value does', () => {
   fc.assert(
     fc.property(value, value, (pattern, other) => {
-      const same = fits(pattern, shownBeside(pattern, other))
-      expect(same).toBe(fits(pattern, other))
+      const same = matches(pattern, partsNamedBy(pattern, other))
+      expect(same).toBe(matches(pattern, other))
     }),
   )
 })
@@ -56,5 +56,5 @@ test.each([
   [{ a: expect.arrayContaining([2]) }, { a: [1, 2] }, true],
   [{ constructor: expect.anything() }, {}, false],
 ])('%o against %o: %s', (pattern, value, expected) => {
-  expect(fits(pattern, value)).toBe(expected)
+  expect(matches(pattern, value)).toBe(expected)
 })

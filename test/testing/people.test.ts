@@ -88,6 +88,6 @@ test('a message that does not come is an error that lists those that did', async
   )
   await clientOf(platform, platform.anonKey).auth.signInWithOtp({ email: 'ada@example.com' })
   await expect(platform.outbox.waitFor({ to: /^bob@/ }, { timeoutMs: 20 })).rejects.toThrow(
-    /What came:\n {2}email \w+ to ada@example\.com · \w/,
+    /Received:\n {2}email \w+ to ada@example\.com · \w/,
   )
 })

@@ -8,13 +8,13 @@ import { AN_OBJECT, didYouMean, isMissing, isUnknown, mustBe, mustBeSuch, NEARES
 import { said } from './asking.js'
 
 const A_SCOPE = 'a name of printable ASCII characters'
-const A_NAME = 'text of at most 1000 characters'
+const A_NAME = 'a text of at most 1000 characters'
 
 type Use = (platform: Platform) => unknown
 
 test.each<[name: string, use: Use, sentence: string]>([
-  ['a number as a query', p => p.journal.find(5 as never), mustBe('the query: what it is given', AN_OBJECT, 5)],
-  ['null as a query', p => p.journal.find(null as never), mustBe('the query: what it is given', AN_OBJECT, null)],
+  ['a number as a query', p => p.journal.find(5 as never), mustBe('the query: the argument', AN_OBJECT, 5)],
+  ['null as a query', p => p.journal.find(null as never), mustBe('the query: the argument', AN_OBJECT, null)],
   ['a list as a query', p => p.journal.find(['/v1/models'] as never), `the query: 0 ${isUnknown()}`],
   ['an invalid status', p => p.journal.find({ status: '4XX' as never }), mustBeSuch('status', 'a status such as 429')],
   ['a list of statuses', p => p.journal.find({ status: [200] as never }), mustBeSuch('status', 'a status such as 429')],
@@ -31,21 +31,21 @@ test.each<[name: string, use: Use, sentence: string]>([
   [
     'text as an outbox query',
     p => p.outbox.messages('ada@example.com' as never),
-    mustBeSuch('outbox: what it is given', AN_OBJECT),
+    mustBeSuch('outbox: the argument', AN_OBJECT),
   ],
   [
     'text as a user',
     p => p.signIn('ada@example.com' as never),
-    mustBe('signIn: what it is given', AN_OBJECT, 'ada@example.com'),
+    mustBe('signIn: the argument', AN_OBJECT, 'ada@example.com'),
   ],
   ['an unknown field of a user', p => p.signIn({ mail: 'x' } as never), didYouMean('email')],
   ['an unknown field of a key', p => p.createKey({ expiresIn: 5 } as never), didYouMean('expiresInMs')],
   ['a key name that is too long', p => p.createKey({ name: 'x'.repeat(1001) }), mustBeSuch('createKey: name', A_NAME)],
   ['a key name with a null character', p => p.createKey({ name: 'a\0b' }), mustBeSuch('createKey: name', A_NAME)],
   ['NaN as an expiry', p => p.createKey({ expiresInMs: Number.NaN }), mustBeSuch('expiresInMs', 'milliseconds')],
-  ['undefined as a scope', p => p.scope(undefined as never), isMissing('scope: what it is given', A_SCOPE)],
-  ['an empty scope name', p => p.scope(''), mustBeSuch('scope: what it is given', 'a name')],
-  ['a scope name of two lines', p => p.scope('a\nb'), mustBeSuch('scope: what it is given', 'a name')],
+  ['undefined as a scope', p => p.scope(undefined as never), isMissing('scope: the argument', A_SCOPE)],
+  ['an empty scope name', p => p.scope(''), mustBeSuch('scope: the argument', 'a name')],
+  ['a scope name of two lines', p => p.scope('a\nb'), mustBeSuch('scope: the argument', 'a name')],
   ['an unknown option of reset', p => p.reset({ stat: false } as never), didYouMean('state')],
   ['an unknown option of idle', p => p.idle({ timeout: 5 } as never), didYouMean('timeoutMs')],
   ['text as a time of the clock', p => p.clock.set('2030' as never), 'It cannot be set to 2030.'],

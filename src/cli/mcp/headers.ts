@@ -1,5 +1,5 @@
 /** The HTTP headers that mirror fields of an MCP message. A separate file, because it only depends on messages. */
-import { fieldIn } from '../../mcp/param-headers.js'
+import { parameterHeaders } from '../../mcp/param-headers.js'
 import { isRequest, type RpcFrame, targetOf } from '../../rpc/frames.js'
 import { metaKeys, metaOf } from '../../rpc/meta.js'
 
@@ -25,7 +25,7 @@ export function statelessHeaders(frame: RpcFrame, schema?: unknown): Readonly<Re
 
 /** The arguments that the schema of the tool marks (specification 2026-07-28, "Custom Headers from Tool Parameters"). */
 const argumentHeaders = (schema: unknown, given: unknown) =>
-  [...fieldIn(schema, given)].flatMap(({ header, value }) =>
+  [...parameterHeaders(schema, given)].flatMap(({ header, value }) =>
     value === undefined || typeof value === 'object'
       ? []
       : [[`mcp-param-${header}`, headerText(String(value))] as const],

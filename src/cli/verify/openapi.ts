@@ -101,7 +101,7 @@ function callFor({ path, headers, access }: SafeRequest, { credentials }: Target
   return { ...call, headers: { ...headers, authorization: `Bearer ${key}` } }
 }
 
-const nameOf = ({ own: { method, path } }: DocumentedOperation) => `${method} ${path}`
+const nameOf = ({ endpoint: { method, path } }: DocumentedOperation) => `${method} ${path}`
 
 function countIn(checked: readonly Checked[]) {
   const of = (wanted: Checked['outcome']) => checked.filter(({ outcome }) => outcome === wanted).length

@@ -89,7 +89,7 @@ export const authenticationClauses: readonly ClauseForm[] = [
   ),
   withoutBearer(
     'AUTH-3.2',
-    'GET /api/v1 rejects an anon key with another scheme than Bearer.',
+    'GET /api/v1 rejects an anon key with a scheme other than Bearer.',
     INDEX,
     intruders.otherSchemeAtIndex,
   ),

@@ -44,7 +44,7 @@ export const silent: readonly UncheckedStatement[] = [
     quote: 'The service is a platform that runs a suite of AI-powered products behind one domain.',
     why: 'the products are not shown',
   },
-  { quote: 'The products communicate through a shared API layer.', why: 'it is about the inside of the platform' },
+  { quote: 'The products communicate through a shared API layer.', why: "it is about the platform's internals" },
   { quote: 'The API exposes:', why: listIntroduction },
   {
     quote: 'A developer signs in to a user dashboard and generates an API key.',

@@ -10,6 +10,7 @@ import { type Fact, Pairs } from '../widgets/pairs.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import { Section, View } from '../widgets/view.jsx'
+import { accessInWords } from '../wording.js'
 import { useFreshKey } from './fresh-key.jsx'
 import { PLACEHOLDER, snippetsFor } from './snippets.js'
 
@@ -71,20 +72,10 @@ function Addresses() {
 
 type Endpoint = ConfigJson['endpoints'][number]
 
-const credentials: Record<string, string> = {
-  anon: 'anon key',
-  service: 'service key',
-  user: 'user token',
-  apiKey: 'API key',
-}
-
-const spoken = (access: Endpoint['access']) =>
-  access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
-
 const columns: readonly Column<Endpoint>[] = [
   { name: 'Path', of: ({ path }) => <code>{path}</code> },
   { name: 'Method', width: '20%', of: ({ method }) => <code class="quiet">{method}</code> },
-  { name: 'Credential', width: '40%', of: ({ access }) => spoken(access) },
+  { name: 'Credential', width: '40%', of: ({ access }) => accessInWords(access) },
 ]
 
 interface UsePanelProps {

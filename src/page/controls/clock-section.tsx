@@ -55,7 +55,7 @@ function ClockButtons({ frozen, reload }: { readonly frozen: boolean; readonly r
           <Button
             key={words}
             aria-disabled={busy}
-            onClick={() => adjust({ advanceMs }, `The clock is advanced by ${words}.`)}
+            onClick={() => adjust({ advanceMs }, `The clock was advanced by ${words}.`)}
           >
             + {words}
           </Button>

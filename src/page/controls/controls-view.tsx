@@ -86,7 +86,7 @@ function ResetButton({ reload }: { readonly reload: () => void }) {
       send="Reset"
       onSend={() => control('POST /reset')}
       onDone={onDone}
-      said="Everything is reset."
+      said="Everything was reset."
     >
       {resetInWords(isInMemory)}
     </AskButton>

@@ -44,7 +44,7 @@ function typed(key: string, text: string): unknown {
 }
 
 /** The values of the fields that are not empty. */
-const filled = (names: readonly string[], textOf: (name: string) => string) =>
+const filled = (names: readonly string[], textOf: TextOf) =>
   Object.fromEntries(names.flatMap(name => (textOf(name).trim() === '' ? [] : [[name, typed(name, textOf(name))]])))
 
 const { times, path, method } = faultCallSchema.entries
@@ -56,39 +56,49 @@ const which = [
   { value: true, label: 'Random matching requests' },
 ]
 
-export function FaultForm({ onNext, onRandom }: Props) {
+const targetsOf = (isRandom: boolean) => (isRandom ? random : next)
+
+type TextOf = (name: string) => string
+
+/** What the user has entered, and what is wrong with it. */
+function useDraft() {
   const [effect, setEffect] = useState<FaultKey>('status')
   const [values, setValues] = useState<Values>({})
   const [isRandom, setRandom] = useState(false)
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
-  const { models } = useConfig()
+  const textOf: TextOf = name => values[name] ?? (name === 'delayMs' && effect !== 'delayMs' ? '' : firstOf(name))
+  /** The props that bind a field to its value. */
+  const bind = (name: string) => ({
+    ...{ id: idOf(name), value: textOf(name), error: problems.get(name) },
+    onChange: (value: string) => setValues(before => ({ ...before, [name]: value })),
+  })
+  const choose = (chosen: FaultKey) => {
+    setEffect(chosen)
+    setProblems(new Map())
+  }
+  return { effect, choose, isRandom, setRandom, textOf, bind, setProblems }
+}
+
+type Draft = ReturnType<typeof useDraft>
+
+export function FaultForm({ onNext, onRandom }: Props) {
+  const draft = useDraft()
+  const { effect, isRandom } = draft
   const fields = fieldsFor(effect)
-  const targets = isRandom ? random : next
-  const textOf = (name: string) => values[name] ?? (name === 'delayMs' && effect !== 'delayMs' ? '' : firstOf(name))
-  const change = (name: string) => (value: string) => setValues(before => ({ ...before, [name]: value }))
+  const targets = targetsOf(isRandom)
 
   async function send(): Promise<void> {
-    const target = filled(Object.keys(targets), textOf)
-    const fault = { ...(isFlag(effect) && { [effect]: true }), ...filled(fields, textOf) }
-    const call = isRandom ? { ...fault, ...target } : { fault, ...target, ...whenOf(textOf) }
-    const found = problemsIn(isRandom ? randomFaultSchema : faultCallSchema, call)
-    setProblems(found)
-    const [first] = found.keys()
+    const call = callFrom(draft)
+    const problems = problemsIn(isRandom ? randomFaultSchema : faultCallSchema, call)
+    draft.setProblems(problems)
+    const [first] = problems.keys()
     const isShown = first !== undefined && [...fields, ...Object.keys(targets)].includes(first)
     if (isShown) document.getElementById(idOf(first))?.focus()
     else await (isRandom ? onRandom(call) : onNext(call))
   }
 
   const field = (name: string, schema: Parameters<typeof optionOf>[1], optional: boolean) => (
-    <OptionField
-      key={`${effect} ${name}`}
-      id={idOf(name)}
-      option={optionOf(name, schema)}
-      value={textOf(name)}
-      onChange={change(name)}
-      error={problems.get(name)}
-      optional={optional}
-    />
+    <OptionField key={`${effect} ${name}`} option={optionOf(name, schema)} optional={optional} {...draft.bind(name)} />
   )
   return (
     <Form send="Add fault" onSend={send}>
@@ -97,41 +107,46 @@ export function FaultForm({ onNext, onRandom }: Props) {
           label="What goes wrong"
           value={effect}
           options={effects.map(key => [key, labelOf(key)] as const)}
-          hint={forms[effect]?.hint}
-          onChange={chosen => {
-            setEffect(chosen)
-            setProblems(new Map())
-          }}
+          // Any other effect has a field of its own with the same hint.
+          hint={isFlag(effect) && forms[effect]?.hint}
+          onChange={draft.choose}
         />
         {fields.map(key => field(key, faultEntries[key], key !== effect))}
       </div>
-      <RadioGroup label="Which requests" value={isRandom} onChange={setRandom} options={which} />
+      <RadioGroup label="Which requests" value={isRandom} onChange={draft.setRandom} options={which} />
       <div class="fields">
         {Object.entries(targets).map(([name, schema]) => field(name, schema, name === 'path' || name === 'method'))}
-        {!isRandom && (
-          <>
-            <Select
-              label="Model"
-              value={textOf('model')}
-              options={[['', 'any'], ...models]}
-              onChange={change('model')}
-            />
-            <Field
-              label="The user says"
-              value={textOf('user')}
-              required={false}
-              placeholder="anything"
-              hint="Part of the last user message."
-              onChange={change('user')}
-            />
-          </>
-        )}
+        {!isRandom && <Conditions bind={draft.bind} />}
       </div>
     </Form>
   )
 }
 
-function whenOf(textOf: (name: string) => string): object {
+/** Which chat completions a fault for the next requests applies to. */
+function Conditions({ bind }: Pick<Draft, 'bind'>) {
+  const { models } = useConfig()
+  return (
+    <>
+      <Select label="Model" {...bind('model')} options={[['', 'any'], ...models]} />
+      <Field
+        label="The user says"
+        {...bind('user')}
+        required={false}
+        placeholder="anything"
+        hint="Part of the last user message."
+      />
+    </>
+  )
+}
+
+/** The body of the call that adds the fault. */
+function callFrom({ effect, isRandom, textOf }: Draft): object {
+  const fault = { ...(isFlag(effect) && { [effect]: true }), ...filled(fieldsFor(effect), textOf) }
+  const target = filled(Object.keys(targetsOf(isRandom)), textOf)
+  return isRandom ? { ...fault, ...target } : { fault, ...target, ...whenOf(textOf) }
+}
+
+function whenOf(textOf: TextOf): object {
   const [model, user] = [textOf('model'), textOf('user').trim()]
   if (model === '' && user === '') return {}
   return { when: { ...(model !== '' && { model }), ...(user !== '' && { user: { contains: user } }) } }

@@ -6,7 +6,7 @@ import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { useAction } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
-import { capitalized } from '../wording.js'
+import { capitalized, counted } from '../wording.js'
 import { FaultForm } from './fault-form.jsx'
 import { labelOf } from './options.jsx'
 import { type ControlProps, ControlSection, focusGroupHeading, Presets } from './section.jsx'
@@ -18,7 +18,7 @@ const presets: readonly (readonly [name: string, fault: Fault])[] = [
   ['Stream cut after 3 chunks', { cutAfterChunks: 3 }],
 ]
 
-const REMOVED = 'The fault is removed.'
+const REMOVED = 'The fault was removed.'
 
 /** The changes of faults. Each rejects if it fails. */
 function faultChanges({ controls: { random }, reload }: ControlProps) {
@@ -27,11 +27,11 @@ function faultChanges({ controls: { random }, reload }: ControlProps) {
     settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
   return {
     addNext: (call: object) =>
-      settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault is set for the next request.'),
+      settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault was added.'),
     addRandom: (fault: object) => setRandom([...random.inForce, fault], 'Random requests fail from now on.'),
     removeNext: (id: string) => settle(control('DELETE /faults/{id}', { id }), REMOVED),
     removeRandom: (index: number) => setRandom(random.inForce.toSpliced(index, 1), REMOVED),
-    clear: () => settle(control('DELETE /faults'), 'All pending faults are removed.'),
+    clear: () => settle(control('DELETE /faults'), 'All pending faults were removed.'),
   }
 }
 
@@ -79,11 +79,15 @@ export function FaultsSection({ controls, reload }: ControlProps) {
 /** `5 %`, without floating-point noise. */
 const percent = (chance: number) => `${Number((chance * 100).toFixed(4))} %`
 
-/** `Status 503, retry after 2`, with the labels of the form. */
+/** `Status 503, retry after 2 s` or `Cut after 3 chunks`, with the labels of the form. */
 function inWords(fault: Fault): string {
   const parts = Object.entries(fault).map(([key, value]) => {
+    const label = labelOf(key).toLowerCase()
+    if (value === true) return label
     if (key === 'chance') return `chance ${percent(Number(value))}`
-    return `${labelOf(key).toLowerCase()}${value === true ? '' : ` ${value}${key.endsWith('Ms') ? ' ms' : ''}`}`
+    const [, start, unit] = /^(.+ after) (chunks|bytes)$/.exec(label) ?? []
+    if (unit) return `${start} ${counted(Number(value), unit.slice(0, -1))}`
+    return `${label} ${value}${key === 'retryAfter' ? ' s' : key.endsWith('Ms') ? ' ms' : ''}`
   })
   return capitalized(parts.join(', '))
 }

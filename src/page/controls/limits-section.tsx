@@ -13,7 +13,7 @@ export function LimitsSection({ controls, reload }: ControlProps) {
   return (
     <ControlSection
       of="limits"
-      lead="Per credential. Above the limit: 429 with Retry-After. 0 is no limit."
+      lead="Rates are counted per credential. Above the limit: 429 with Retry-After. 0 means no limit."
       restore={() => control('DELETE /limits')}
       {...{ controls, reload }}
     >
@@ -22,7 +22,7 @@ export function LimitsSection({ controls, reload }: ControlProps) {
         settings={shown}
         configured={configured}
         problemOf={(name, value) => problemsIn(limitsChange, { ...shown, [name]: value }).get(name)}
-        onChange={(name, value) => apply({ ...shown, [name]: value }, 'The limit is changed.')}
+        onChange={(name, value) => apply({ ...shown, [name]: value }, 'The limit was changed.')}
       />
       <FailureNote failure={failure} />
       <UsageTable {...controls.limits} />

@@ -34,7 +34,7 @@ const modeOrder = Object.keys(modes) as Mode[]
 function useChoice(reload: () => void) {
   const { failure, run } = useAction()
   const change = (to: CurrentModes) => control('PUT /mode', { body: to }).finally(reload)
-  const said = 'The mode is changed.'
+  const said = 'The mode was changed.'
   const choose = (to: CurrentModes, mode: Mode) => {
     const { name, warns } = modes[mode]
     if (warns === undefined) return void run(() => change(to), said)

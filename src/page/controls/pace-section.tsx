@@ -41,7 +41,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
   const hasOwnPace = (id: string) => Object.keys(shown.models[id] ?? {}).length > 0
   const current = paceIn(shown, model)
   const change = (to: PaceInput) =>
-    apply(changed(shown, model, to), model === EVERY ? 'The pace is changed.' : `The pace of ${model} is changed.`)
+    apply(changed(shown, model, to), model === EVERY ? 'The pace was changed.' : `The pace of ${model} was changed.`)
 
   return (
     <ControlSection
@@ -104,5 +104,6 @@ const TYPICAL = 300
 function inWords({ firstTokenMs, tokensPerSecond }: Pace): string {
   const wholeMs = firstTokenMs + (tokensPerSecond === 0 ? 0 : ((TYPICAL - 1) * 1000) / tokensPerSecond)
   if (wholeMs === 0) return `An answer of ${TYPICAL} tokens arrives at once.`
-  return `An answer of ${TYPICAL} tokens begins after ${seconds(firstTokenMs)} and takes ${seconds(wholeMs)}.`
+  const begins = firstTokenMs === 0 ? 'at once' : `after ${seconds(firstTokenMs)}`
+  return `An answer of ${TYPICAL} tokens begins ${begins} and takes ${seconds(wholeMs)}.`
 }

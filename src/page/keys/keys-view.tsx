@@ -1,6 +1,7 @@
 /** The user's API keys. */
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { viewAt } from '../../dashboard/routes.js'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import { UsePanel } from '../connect/connect-view.jsx'
 import { forgetKey, setFreshKey } from '../connect/fresh-key.jsx'
@@ -26,8 +27,8 @@ export function KeysView() {
 
 function Keys() {
   const loaded = useResource(async signal => (await userApi('GET /keys', { signal })).data, [], EVERY_MS)
-  // An open dialog belongs to the user, so it closes when the session ends.
-  useEffect(() => removeDialog, [])
+  // An open dialog belongs to the user, so it closes when the session ends. When the user goes to another view, it asks first.
+  useEffect(() => () => void (viewAt(location.pathname) === 'keys' && removeDialog()), [])
   const onMade = (fresh: NewApiKey) => {
     setFreshKey(fresh)
     loaded.reload()
@@ -127,7 +128,7 @@ export function KeyTable({ keys, more, revoke, onRevoked, ...table }: KeyTablePr
         forgetKey(id)
         onRevoked()
       }}
-      said={`The key ${name} is revoked.`}
+      said={`The key ${name} was revoked.`}
     >
       <p>
         Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.

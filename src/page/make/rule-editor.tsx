@@ -155,6 +155,7 @@ function PlaceFields({ place, onChange }: { readonly place: Place; readonly onCh
       {place.kind === 'new file' && (
         <Field
           label="File name"
+          name="name"
           value={place.name}
           onChange={name => onChange({ ...place, name })}
           maxLength={80}

@@ -38,7 +38,7 @@ export function UserActions({ of: user, onDone }: Props) {
       )
     })
   const unban = () =>
-    run(() => admin('PUT', `admin/users/${user.id}`, { ban_duration: 'none' }).then(onDone), 'The ban is lifted.')
+    run(() => admin('PUT', `admin/users/${user.id}`, { ban_duration: 'none' }).then(onDone), 'The ban was lifted.')
   const button = (name: string, onClick: () => void, tone?: 'warns') => (
     <Button tone={tone} aria-disabled={busy} onClick={onClick}>
       {name}
@@ -64,7 +64,7 @@ const askToDelete = (user: ListedUser) =>
     children: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
     onSend: () => admin('DELETE', `admin/users/${user.id}`, {}),
     onDone: () => navigate(routes.users),
-    said: `${nameOf(user)} is deleted.`,
+    said: `${nameOf(user)} was deleted.`,
   })
 
 const links = {
@@ -77,7 +77,7 @@ type LinkKind = keyof typeof links
 
 /** Requests a mail for the user, as the app would. */
 function SendLink({ of: user }: { readonly of: ListedUser }) {
-  const { values, field } = useFields({
+  const { values, field, isEdited } = useFields({
     kind: (user.confirmed_at ? 'magiclink' : 'signup') as LinkKind,
     redirectTo: '',
   })
@@ -97,7 +97,7 @@ function SendLink({ of: user }: { readonly of: ListedUser }) {
     <Confirm
       title={`Send a link to ${user.email}`}
       send="Send"
-      isEdited={values.redirectTo !== ''}
+      isEdited={isEdited}
       onSend={send}
       onDone={() => navigate(routes.outbox)}
       said="The link is in the outbox."
@@ -132,7 +132,7 @@ function Ban({ of: user, onDone }: Props) {
       tone="danger"
       onSend={() => admin('PUT', `admin/users/${user.id}`, { ban_duration: duration })}
       onDone={onDone}
-      said={`${nameOf(user)} is banned.`}
+      said={`${nameOf(user)} was banned.`}
     >
       <Select label="How long" value={duration} options={bans} onChange={setDuration} />
       <p>Tokens and API keys of a banned user are refused, and the user cannot sign in.</p>

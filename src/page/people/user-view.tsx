@@ -163,7 +163,7 @@ function Sessions({ of: user, onChanged }: Props) {
         loaded.reload()
         onChanged()
       }}
-      said={`${nameOf(user)} is signed out.`}
+      said={`${nameOf(user)} was signed out.`}
     >
       <p>Access tokens stop working at once, and cannot be refreshed.</p>
     </AskButton>

@@ -77,16 +77,16 @@ const columns: readonly Column<ListedUser>[] = [
 
 /** Creates a user, as the admin of an app would. */
 function AddDialog({ onAdded }: { readonly onAdded: () => void }) {
-  const { values, field } = useFields({ email: '', password: '', isConfirmed: true })
+  const { values, field, isEdited } = useFields({ email: '', password: '', isConfirmed: true })
   const { email, password, isConfirmed } = values
   return (
     <Confirm
       title="Add a user"
       send="Add user"
-      isEdited={email !== '' || password !== ''}
+      isEdited={isEdited}
       onSend={() => admin('POST', 'admin/users', { email, ...(password && { password }), email_confirm: isConfirmed })}
       onDone={onAdded}
-      said={`${email} is added.`}
+      said={`${email} was added.`}
     >
       <Field label="Email" type="email" {...field('email')} />
       <NewPasswordField

@@ -124,7 +124,7 @@ function bodyFor({ settings }: Conversation, model: string, messages: readonly o
 function Actions({ conversation, busy }: { readonly conversation: Conversation; readonly busy: boolean }) {
   const clearAll = () => {
     clear()
-    announce('The conversation is cleared.')
+    announce('The conversation was cleared.')
     goToComposer()
   }
   return (

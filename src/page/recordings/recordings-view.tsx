@@ -53,7 +53,6 @@ const fact = (of: (recording: ReadRecording) => ComponentChildren) => (recording
 const columns: readonly Column<ListedRecording>[] = [
   {
     name: 'Recording',
-    plain: true,
     of: recording => (
       <>
         <Link to={recordingAt(recording.file)} class="row-link">
@@ -93,7 +92,7 @@ function OneRecording({ file }: { readonly file: string }) {
     async signal => (await control('GET /recordings/{name}', { name: file, signal })).text,
     [file],
   )
-  const action = <DeleteButton file={file} onDone={() => navigate(routes.recordings)} />
+  const action = loaded.value !== undefined && <DeleteButton file={file} onDone={() => navigate(routes.recordings)} />
   return (
     <View title="Recording" lead={<code class="long-name">{file}</code>} action={action}>
       <p>

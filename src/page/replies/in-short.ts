@@ -67,7 +67,7 @@ function replyInShort(reply: Fields): string {
   const calls = ((toolCalls ?? []) as readonly Call[]).map(({ name }) => `calls ${name}`)
   const parts = [
     ...(status === undefined ? [] : [`status ${status}`]),
-    ...(text === undefined ? [] : [String(text).trim() || '(nothing)']),
+    ...(text === undefined ? [] : [String(text).trim() || '(no text)']),
     ...(file === undefined ? [] : [`the text of ${file}`]),
     ...(json === undefined ? [] : [JSON.stringify(json)]),
     ...(events === undefined ? [] : [`${(events as readonly unknown[]).length} events`]),

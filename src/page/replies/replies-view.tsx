@@ -96,7 +96,6 @@ const MOST_OF_ONE_TITLE = 1000
 const columns: readonly Column<RuleRow>[] = [
   {
     name: 'Rule',
-    plain: true,
     of: rule => (
       <>
         {nameOf(rule)} {!rule.enabled && <Badge tone="plain">Off</Badge>}

@@ -6,6 +6,7 @@ import { CodeBlock } from '../widgets/code-block.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
+import { capitalized } from '../wording.js'
 
 interface Props {
   /** The text of a rule that is being edited, and the rule's id unless it is new. */
@@ -79,6 +80,6 @@ function Explanation({ of: { rule, source, reply, hint, others, total } }: { rea
 }
 
 function verdict(title: string | undefined, source: string | null): string {
-  if (title !== undefined) return `${title} answers.`
+  if (title !== undefined) return `${capitalized(title)} answers.`
   return source === null ? 'No rule answers, and the request is refused.' : `No rule answers. Instead: ${source}.`
 }

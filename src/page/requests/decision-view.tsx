@@ -54,8 +54,8 @@ function endingOf({ fault, status, answeredBy }: JournalEntry): string {
     : 'The client disconnected before the end of the response.'
 }
 
-function Origin({ entry: { answeredBy, source, request } }: { readonly entry: JournalEntry }) {
-  if (!answeredBy) return <>{source ?? 'Standin, with an error'}</>
+function Origin({ entry: { answeredBy, source, request, error } }: { readonly entry: JournalEntry }) {
+  if (!answeredBy) return <>{source ?? (error === null ? 'Standin' : 'Standin, with an error')}</>
   switch (answeredBy.kind) {
     case 'rule':
       return (

@@ -111,15 +111,17 @@ function useActiveRow(list: RefObject<HTMLElement | null>, rows: readonly Journa
 function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
   const { active, setActive, goTo } = useActiveRow(list, rows, open)
   const [isReading, setReading] = useState(false)
-  const hadFocus = useRef(false)
+  /** The element in the list that has the focus, or had it until it was removed. */
+  const focused = useRef<HTMLElement | undefined>(undefined)
 
   useLayoutEffect(() => {
-    // The focused row was removed, such as when the list was cleared.
-    if (hadFocus.current && document.activeElement === document.body) {
-      hadFocus.current = false
-      setReading(false)
-      focusHeading()
-    }
+    if (!focused.current || document.activeElement !== document.body) return
+    const isRemoved = !focused.current.isConnected
+    focused.current = undefined
+    // Otherwise the user has clicked somewhere else.
+    if (!isRemoved) return
+    setReading(false)
+    focusHeading()
   })
 
   const press = (event: KeyboardEvent) => {
@@ -129,8 +131,8 @@ function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly Journal
     goTo(active + step)
   }
   const enter = (event: FocusEvent) => {
-    const index = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index
-    hadFocus.current = true
+    focused.current = event.target as HTMLElement
+    const index = focused.current.closest<HTMLElement>('[data-index]')?.dataset.index
     if (index !== undefined) setActive(Number(index))
     setReading(true)
   }
@@ -138,7 +140,7 @@ function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly Journal
     if (relatedTarget instanceof Node && (currentTarget as HTMLElement).contains(relatedTarget)) return
     // While another window is active, the row keeps its place in the list for when the user returns.
     if (!document.hasFocus()) return
-    if (relatedTarget !== null) hadFocus.current = false
+    if (relatedTarget !== null) focused.current = undefined
     setActive(0)
     setReading(false)
   }

@@ -122,7 +122,7 @@ function ListState({ live, held: { paused, fresh, rows, pause, resume }, onClear
         <Button
           small
           aria-disabled={busy || isEmpty}
-          onClick={() => isEmpty || run(onClear, 'The requests are cleared.')}
+          onClick={() => isEmpty || run(onClear, 'The requests were cleared.')}
         >
           Clear
         </Button>

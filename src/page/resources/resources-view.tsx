@@ -15,7 +15,7 @@ import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
-import { counted } from '../wording.js'
+import { accessInWords, counted } from '../wording.js'
 
 export function ResourcesView() {
   const path = useAddress().query.get('path')
@@ -52,8 +52,8 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
     ),
   },
   { name: 'Rows', width: '14%', of: ({ rows }) => counted(rows, 'row') },
-  { name: 'Visible to', width: '16%', of: ({ owner }) => (owner === null ? 'everyone' : 'their owner') },
-  { name: 'Access', width: '24%', of: ({ access }) => [access].flat().join(', ') },
+  { name: 'Owner', width: '16%', of: ({ owner }) => (owner === null ? 'none' : 'user') },
+  { name: 'Credential', width: '24%', of: ({ access }) => accessInWords(access) },
 ]
 
 function Rows({ path }: { readonly path: string }) {
@@ -69,7 +69,7 @@ function Rows({ path }: { readonly path: string }) {
       children: <p>The rows of the data file are restored. All other rows and all changes are lost.</p>,
       onSend: () => control('POST /resources/{resource}/restore', { resource: path }),
       onDone,
-      said: 'The rows are restored.',
+      said: 'The rows were restored.',
     })
   const pageButtons = (
     <span class="row">
@@ -90,7 +90,7 @@ function Rows({ path }: { readonly path: string }) {
         title={`Delete ${row.id}?`}
         send="Delete"
         onSend={() => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id: row.id })}
-        said="The row is deleted."
+        said="The row was deleted."
       />
     </>
   )
@@ -114,7 +114,7 @@ function Rows({ path }: { readonly path: string }) {
 
 const rowColumns: readonly Column<RowView>[] = [
   { name: 'Id', width: '18%', of: ({ id }) => <ShortCode text={id} /> },
-  { name: 'Row', plain: true, of: ({ row }) => <ShortCode text={JSON.stringify(row)} /> },
+  { name: 'Row', of: ({ row }) => <ShortCode text={JSON.stringify(row)} /> },
   { name: 'Changed', width: '14%', of: ({ updated_at }) => <Moment at={updated_at} /> },
 ]
 
@@ -138,8 +138,8 @@ function EditDialog({ path: resource, row, onDone }: EditProps) {
     return control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, ...change })
   }
   const words = row
-    ? { title: `Edit ${row.id}`, send: 'Save', said: 'The row is saved.' }
-    : { title: 'Add a row', send: 'Add row', said: 'The row is added.' }
+    ? { title: `Edit ${row.id}`, send: 'Save', said: 'The row was saved.' }
+    : { title: 'Add a row', send: 'Add row', said: 'The row was added.' }
   return (
     <Confirm {...words} isEdited={text !== initial} onSend={save} onDone={onDone}>
       <TextArea label="Row (JSON)" name="row" code rows={12} value={text} onChange={setText} />

@@ -51,6 +51,7 @@ const fields: Readonly<Record<string, string>> = {
 
 /** A Failure with the auth backend's own message. */
 export function refusal(status: number, message: string, code: string | undefined): Failure {
+  // Only the message of a validation error says which field it is about.
   const named = /\b(password|email|phone)\b/i.exec(message)?.[1]?.toLowerCase()
   return new Failure(status, message, { code, field: code === 'validation_failed' ? named : fields[code ?? ''] })
 }

@@ -57,7 +57,7 @@ export function NewPassword() {
     case 'user':
       return (
         <View title="Choose a new password" lead={`For ${session.email}.`} narrow>
-          <Form send="Set password" onSend={change} said="The new password is set.">
+          <Form send="Set password" onSend={change} said="The new password was set.">
             {/* Tells the browser which user's password to save. */}
             <input type="text" autocomplete="username" value={session.email} hidden readOnly />
             <NewPasswordField label="New password" value={password} onChange={setPassword} />

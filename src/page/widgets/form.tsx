@@ -88,7 +88,7 @@ export function useAction() {
   return { busy, failure, run }
 }
 
-/** The values of a form's fields. */
+/** The values of a form's fields, and whether any has been changed. */
 export function useFields<Values extends object>(first: Values) {
   const [values, setValues] = useState(first)
   const change = (changes: Partial<Values>) => setValues(now => ({ ...now, ...changes }))
@@ -97,5 +97,6 @@ export function useFields<Values extends object>(first: Values) {
     ...{ name, value: values[name] },
     onChange: (value: Values[Name]) => setValues(now => ({ ...now, [name]: value })),
   })
-  return { values, change, field }
+  const isEdited = JSON.stringify(values) !== JSON.stringify(first)
+  return { values, change, field, isEdited }
 }

@@ -12,7 +12,9 @@ export function useKeys(keys: Readonly<Record<string, (() => void) | undefined>>
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const then = latest.current[event.key]
-      const isTaken = event.target instanceof Element && event.target.matches(TYPING)
+      const isTyped = event.target instanceof Element && event.target.matches(TYPING)
+      // An open menu closes with Escape.
+      const isTaken = isTyped || (event.key === 'Escape' && document.querySelector(':popover-open') !== null)
       if (!then || isTaken || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
       event.preventDefault()
       then()

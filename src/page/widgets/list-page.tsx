@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { navigate, useAddress } from '../routing.js'
-import { counted } from '../wording.js'
+import { count, counted } from '../wording.js'
 import { announce } from './announcer.jsx'
 import { Button } from './button.jsx'
 import { DeveloperOnly } from './developer-only.jsx'
@@ -178,17 +178,19 @@ interface PagerProps {
 function Pager({ offset, total, onMove }: PagerProps) {
   if (total <= LIMIT && offset === 0) return null
   const last = Math.min(offset + LIMIT, total)
+  // Not `disabled`, which would take the focus from a button that was just pressed.
+  const button = (name: string, isPossible: boolean, to: number) => (
+    <Button small aria-disabled={!isPossible} onClick={() => isPossible && onMove(to)}>
+      {name}
+    </Button>
+  )
   return (
     <nav class="row" aria-label="Pages">
       <span class="push quiet">
-        {Math.min(offset + 1, total)} to {last} of {total}
+        {count(Math.min(offset + 1, total))} to {count(last)} of {count(total)}
       </span>
-      <Button small disabled={offset === 0} onClick={() => onMove(Math.max(0, offset - LIMIT))}>
-        Previous
-      </Button>
-      <Button small disabled={last >= total} onClick={() => onMove(offset + LIMIT)}>
-        Next
-      </Button>
+      {button('Previous', offset > 0, Math.max(0, offset - LIMIT))}
+      {button('Next', last < total, offset + LIMIT)}
     </nav>
   )
 }

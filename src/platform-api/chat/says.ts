@@ -8,7 +8,7 @@ export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise
   const { chatRequest } = await import('../../completions/request.js')
   return {
     id: 'createChatCompletion',
-    does: 'Generates a reply to messages: whole, or with `stream` as server-sent events.',
+    does: 'Creates a chat completion: as one object, or with `stream` as server-sent events.',
     more: 'Answers have the format of OpenAI. A `tool_choice` must name a tool in `tools`, and the schema of a `response_format` must be satisfiable.',
     section: 'Endpoints',
     body: chatRequest,

@@ -131,11 +131,11 @@ export function createForms() {
   const schemas: Record<string, JsonSchema> = {}
 
   async function written(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
-    if (!isChecked(form)) return form
+    if (!isChecked(form)) return forGenerators(form)
     const { plain, definitions, inside } = await converted(form, name)
-    for (const [key, part] of definitions) schemas[`${name}.${key}`] = withoutDefaults(part)
+    for (const [key, part] of definitions) schemas[`${name}.${key}`] = forGenerators(part)
     for (const [name, schema] of inside) schemas[name] ??= await written(schema, name)
-    return withoutDefaults(plain)
+    return forGenerators(plain)
   }
 
   return {
@@ -180,26 +180,35 @@ async function converted(form: DocumentedSchema, name: string) {
 }
 
 /**
- * Defaults are in the descriptions, because some type generators treat a field with a `default` as required (openapi-typescript does by default).
+ * The same schema for type generators. openapi-typescript treats a field with a `default` as required, so defaults are in the
+ * descriptions. For an object without any description of its fields, it allows no fields, so such an object says that it may have any.
  */
-function withoutDefaults(schema: JsonSchema): JsonSchema {
+function forGenerators(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword === 'default') return []
     if (keyword !== 'properties') return [[keyword, inside(value)]]
     const properties = Object.entries(value as Properties).map(([name, property]) => [name, withDefaultSaid(property)])
     return [[keyword, Object.fromEntries(properties)]]
   })
-  return Object.fromEntries(entries)
+  return Object.fromEntries(isAnyObject(schema) ? [...entries, ['additionalProperties', true]] : entries)
+}
+
+const describingFields = ['patternProperties', 'additionalProperties', '$ref', 'allOf', 'anyOf', 'oneOf']
+
+function isAnyObject(schema: JsonSchema): boolean {
+  const { type, properties = {} } = schema as { readonly type?: unknown; readonly properties?: object }
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'))
+  return isObject && Object.keys(properties).length === 0 && !describingFields.some(keyword => keyword in schema)
 }
 
 function inside(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inside)
-  return typeof value === 'object' && value !== null ? withoutDefaults(value as JsonSchema) : value
+  return typeof value === 'object' && value !== null ? forGenerators(value as JsonSchema) : value
 }
 
 function withDefaultSaid(property: JsonSchema): JsonSchema {
   const { default: initial, description } = property
-  const plain = withoutDefaults(property)
+  const plain = forGenerators(property)
   if (initial === undefined || typeof initial === 'object') return plain
   const said = `${JSON.stringify(initial)} where it is left out.`
   return { ...plain, description: typeof description === 'string' ? `${description} ${said}` : said }

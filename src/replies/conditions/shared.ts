@@ -54,7 +54,7 @@ function onCaller(name: string, wanted: string): Condition {
 
 const onNot = <I extends MatchInput>(conditions: readonly Condition<I>[], keys: readonly string[]): Condition<I> => ({
   holds: input => !conditions.every(condition => condition.holds(input)),
-  mismatch: () => `all conditions of not hold (${keys.join(', ')})`,
+  mismatch: () => `all conditions in "not" hold (${keys.join(', ')})`,
 })
 
 function onAnyOf<I extends MatchInput>(choices: readonly (readonly Condition<I>[])[]): Condition<I> {

@@ -10,23 +10,26 @@ export const otherProviders =
   )
 
 export const settings = ({ settings }: Backend): Endpoint =>
-  forAnyone('GET /settings', { id: 'getAuthSettings', does: 'Returns which features are on.', answer: 'object' }, () =>
-    jsonReply({
-      external: {
-        anonymous_users: settings.externalAnonymousUsersEnabled,
-        ...Object.fromEntries(otherProviders.map(name => [name, false])),
-        email: settings.externalEmailEnabled,
-        phone: settings.externalPhoneEnabled,
-        zoom: false,
-      },
-      disable_signup: settings.disableSignup,
-      mailer_autoconfirm: settings.mailerAutoconfirm,
-      phone_autoconfirm: settings.smsAutoconfirm,
-      sms_provider: '',
-      saml_enabled: false,
-      saml_private_key_next_configured: false,
-      passkeys_enabled: false,
-    }),
+  forAnyone(
+    'GET /settings',
+    { id: 'getAuthSettings', does: 'Returns which sign-in methods and features are enabled.', answer: 'object' },
+    () =>
+      jsonReply({
+        external: {
+          anonymous_users: settings.externalAnonymousUsersEnabled,
+          ...Object.fromEntries(otherProviders.map(name => [name, false])),
+          email: settings.externalEmailEnabled,
+          phone: settings.externalPhoneEnabled,
+          zoom: false,
+        },
+        disable_signup: settings.disableSignup,
+        mailer_autoconfirm: settings.mailerAutoconfirm,
+        phone_autoconfirm: settings.smsAutoconfirm,
+        sms_provider: '',
+        saml_enabled: false,
+        saml_private_key_next_configured: false,
+        passkeys_enabled: false,
+      }),
   )
 
 /** The version of Supabase Auth that this backend follows. */
@@ -58,7 +61,11 @@ export const jwks = ({ tokens }: Backend): Endpoint =>
 export const openIdConfiguration = (backend: Backend): Endpoint =>
   forAnyone(
     'GET /.well-known/openid-configuration',
-    { id: 'getOpenIdConfiguration', does: 'Where everything is.', answer: 'object' },
+    {
+      id: 'getOpenIdConfiguration',
+      does: 'Returns the OpenID configuration: the issuer and the addresses of its endpoints.',
+      answer: 'object',
+    },
     async () => {
       const issuer = issuerOf(backend) ?? externalUrl(backend)
       return {

@@ -35,8 +35,8 @@ const aboutList: About = {
   id: 'listUsers',
   does: 'Lists users, page by page.',
   query: {
-    page: 'Which page, from 1 on.',
-    per_page: 'How many a page has (50).',
+    page: 'The page, from 1.',
+    per_page: 'The number of entries on a page; 50 by default.',
     sort: 'created_at asc or created_at desc (the default).',
     filter: 'Part of the email address or of the full name.',
   },
@@ -74,8 +74,10 @@ const matchesFilter = ({ email, user_metadata: { full_name } }: UserRow, text: s
   (typeof full_name === 'string' && full_name.toLowerCase().includes(text.toLowerCase()))
 
 export const getUserById = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET /admin/users/{id}', { id: 'getUserById', does: 'One user.', answer: 'user' }, async exchange =>
-    jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
+  forAdmin(backend)(
+    'GET /admin/users/{id}',
+    { id: 'getUserById', does: 'Returns a user.', answer: 'user' },
+    async exchange => jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
   )
 
 /** Returns the user whose id is in the path. Throws a 404 if there is none. */
@@ -91,7 +93,7 @@ const deletionFields = { should_soft_delete: 'boolean' } as const
 
 const aboutDeletion: About = {
   id: 'deleteUser',
-  does: 'One user less.',
+  does: 'Deletes a user.',
   fields: deletionFields,
   isBodyOptional: true,
   answer: 'object',
@@ -119,9 +121,9 @@ const aboutAudit: About = {
   id: 'listAudit',
   does: 'Returns the audit log, which is always empty.',
   query: {
-    page: 'Which page, from 1 on.',
-    per_page: 'How many a page has (50).',
-    query: 'author:, action: or type: and a text.',
+    page: 'The page, from 1.',
+    per_page: 'The number of entries on a page; 50 by default.',
+    query: 'A text to search for, after author:, action: or type:.',
   },
   answer: 'list',
 }

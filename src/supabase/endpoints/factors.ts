@@ -15,7 +15,10 @@ const aboutEnrolling: About = {
   fields: enrollFields,
 }
 
-const aboutNoFactor: About = { does: 'A further factor: there is none.', answer: 'none' }
+const aboutNoFactor: About = {
+  does: 'Always answers that the factor does not exist, because factors are switched off here.',
+  answer: 'none',
+}
 
 export function factors(backend: Backend): readonly Endpoint[] {
   const [user, admin] = [forUser(backend), forAdmin(backend)]
@@ -44,7 +47,10 @@ export function factors(backend: Backend): readonly Endpoint[] {
     ),
     admin(
       'DELETE /admin/users/{id}/passkeys/{passkey}',
-      { does: 'A passkey: there is none.', answer: 'none' },
+      {
+        does: 'Always answers that the passkey does not exist, because passkeys are switched off here.',
+        answer: 'none',
+      },
       forExistingUser(noPasskey),
     ),
   ]

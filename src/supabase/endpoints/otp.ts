@@ -55,7 +55,12 @@ export const otp = (backend: Backend): Endpoint =>
 export const magicLink = (backend: Backend): Endpoint =>
   forAnyone(
     'POST /magiclink',
-    { id: 'sendMagicLink', does: 'Sends a link for signing in; the older name of /otp.', fields, answer: 'object' },
+    {
+      id: 'sendMagicLink',
+      does: 'Sends a link for signing in. The older form of POST /otp.',
+      fields,
+      answer: 'object',
+    },
     async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
   )
 
@@ -108,7 +113,7 @@ const recoverFields = { email: 'string', code_challenge: 'string', code_challeng
 
 const recoverAbout: About = {
   id: 'recoverPassword',
-  does: 'Sends an email with which a user who forgot their password can sign in.',
+  does: 'Sends an email that lets a user who forgot their password sign in.',
   query: { redirect_to: 'Where the link in the email redirects to.' },
   fields: recoverFields,
   answer: 'object',

@@ -101,7 +101,7 @@ export const reauthenticate = (backend: Backend): Endpoint =>
     'GET /reauthenticate',
     {
       id: 'reauthenticate',
-      does: 'Sends a code to the signed-in user, with which they can change their password.',
+      does: 'Sends a code to the signed-in user for changing the password.',
       answer: 'object',
     },
     async (_exchange, { user }) => {

@@ -83,21 +83,25 @@ const disabledEndpoints: readonly (readonly [
   ],
 ]
 
-const aboutCallback = 'Return address of other providers, which are switched off here.'
+const aboutCallback = 'Receives users who return from other providers, which are switched off here.'
 const aboutAuthorize: About = {
   does: 'Signs in with another provider, which is switched off here.',
   answer: 'none',
   query: { provider: 'The name of the provider.' },
 }
-const ssoProviders: About = { does: 'The identity providers: none.', answer: 'object' }
+const ssoProviders: About = { does: 'Lists the SSO providers, of which there are none.', answer: 'object' }
 
 export function switchedOff(backend: Backend): readonly Endpoint[] {
   const makers = { anyone: forAnyone, user: forUser(backend), admin: forAdmin(backend) }
   const refusing = disabledEndpoints.flatMap(([who, refusal, endpoints]) =>
     endpoints.map(at =>
-      makers[who](at, { does: 'Off here; says so.', answer: 'none' }, () => {
-        throw refusal()
-      }),
+      makers[who](
+        at,
+        { does: 'Always answers with an error, because the feature is switched off here.', answer: 'none' },
+        () => {
+          throw refusal()
+        },
+      ),
     ),
   )
   return [

@@ -151,7 +151,7 @@ function byIdToken(exchange: Exchange): never {
 
 const logoutAbout: About = {
   id: 'signOut',
-  does: 'Ends the session of the token, all sessions of its user, or all others.',
+  does: 'Ends the current session, all sessions of the user, or all sessions except the current one.',
   query: { scope: 'Which sessions: global (all; the default), local or others.' },
   answer: 'no body',
 }

@@ -73,7 +73,7 @@ function emailIn(given: string): string {
 
 const aboutLink: About = {
   id: 'followLink',
-  does: 'Exchanges a link that the user opened for a session. Always redirects the browser to the app, even after an error.',
+  does: 'Exchanges the token of an emailed link for a session, and redirects the browser to the app, even after an error.',
   query: {
     type: 'What the link is for: signup, invite, recovery, magiclink or email_change.',
     token: 'The hash in the link.',

@@ -185,6 +185,13 @@ test('answers to a link, to a verified code and to an unconfirmed sign-up are as
   expect(link.status).toBe(303)
 })
 
+test('what the dashboard needs before anyone signs in is as documented', async () => {
+  for (const options of [{}, { mcp: { '/mcp': {} }, state: 'memory' }, { users: [], apiKeys: [] }]) {
+    const ask = await asking(await platformWith(options))
+    expect((await ask('getConfig', '/dashboard/api/config', { bearer: null })).status).toBe(200)
+  }
+})
+
 test('creating, rolling and revoking keys over REST answers as documented', async () => {
   const platform = await platformWith()
   const ask = await asking(platform)

@@ -38,14 +38,26 @@ test('every reference resolves, and every schema is referenced', async () => {
   expect(inside.filter(reference => !schemas.includes(reference ?? ''))).toEqual([])
 })
 
-/** openapi-typescript treats a field with a default as required, and `$defs` as a field. */
-test('types generated from the document accept the simplest rule, fault and token', async () => {
+/** Schemas of objects that say nothing about their fields, although clients may send any. */
+function undescribedObjects(value: unknown): readonly object[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { type, properties = {}, ...others } = value as { readonly type?: unknown; readonly properties?: object }
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'))
+  const isDescribed =
+    Object.keys(properties).length > 0 ||
+    ['additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf'].some(keyword => keyword in others)
+  return [...(isObject && !isDescribed ? [value] : []), ...Object.values(value).flatMap(undescribedObjects)]
+}
+
+/** openapi-typescript treats a field with a default as required, `$defs` as a field, and an undescribed object as empty. */
+test('types generated from the document accept the simplest rule, fault and token, and objects with any fields', async () => {
   const document = await documented()
   const { schemas } = document.components
   const requests = Object.values(document.paths).flatMap(methods => Object.values(methods))
   const schemasOfRequests = requests.flatMap(({ requestBody, parameters = [] }) => [requestBody, parameters])
   expect(allUnder('$defs', document)).toEqual([])
   expect(allUnder('default', [schemas, schemasOfRequests])).toEqual([])
+  expect(undescribedObjects(document)).toEqual([])
   const required = (name: string) => (schemas[name] as { readonly required?: readonly string[] }).required ?? []
   expect([required('AddFaultBody'), required('CreateTokenBody')]).toEqual([['fault'], []])
   const schemaOf = checking(document)

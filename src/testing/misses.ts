@@ -1,35 +1,36 @@
-/** Requests for which nothing was prepared: no recording, or no rule with `strict`. */
+/** Requests that no recording or, with `strict`, no rule matched. */
 import { missText } from '../check/miss-text.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 
-export type Unanswered = ReturnType<typeof createUnanswered>
+export type TestMisses = ReturnType<typeof createTestMisses>
 
-const MOST = 100
+const MOST_UNMATCHED = 100
 
-export function createUnanswered(platform: Platform) {
+export function createTestMisses(platform: Platform) {
   /** Requests that no rule matched, with `strict`. */
   let unmatched: readonly (Pick<Exchange, 'scope' | 'startedMs'> & { readonly sentence: string })[] = []
   platform.journal.followErrors(exchange => {
     const { outcome, method, path, scope, startedMs } = exchange
     if (outcome?.code !== 'no_rule_matches') return
-    const sentence = `${method} ${path}${asking(exchange)}: ${outcome.error}`
-    unmatched = [...unmatched.slice(1 - MOST), { scope, startedMs, sentence }]
+    const sentence = `${method} ${path}${lastMessageOf(exchange)}: ${outcome.error}`
+    unmatched = [...unmatched.slice(1 - MOST_UNMATCHED), { scope, startedMs, sentence }]
   })
 
-  const isOf = (scope: string | undefined) => (one: { readonly scope: string }) => (scope ?? one.scope) === one.scope
-  const misses = (scope?: string): readonly Miss[] => platform.misses().filter(isOf(scope))
+  const isInScope = (scope: string | undefined) => (one: { readonly scope: string }) =>
+    (scope ?? one.scope) === one.scope
+  const misses = (scope?: string): readonly Miss[] => platform.misses().filter(isInScope(scope))
 
   return {
     misses,
-    /** Throws an Error that lists each request with the closest match. */
+    /** Throws an Error that lists these requests, each with the closest recording or rule. */
     expectNone(scope?: string): void {
       // With another `onMiss`, misses are answered as configured, so they do not count.
       const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
       const current = unmatched.filter(one => !platform.journal.isPast(one))
       requireNone([
-        ...current.filter(isOf(scope)).map(({ sentence }) => sentence),
+        ...current.filter(isInScope(scope)).map(({ sentence }) => sentence),
         ...missed.map(miss => missText(miss)),
       ])
     },
@@ -47,7 +48,7 @@ export function requireNone(sentences: readonly string[]): void {
 }
 
 /** The last message of a chat request. */
-function asking({ chat }: Exchange): string {
+function lastMessageOf({ chat }: Exchange): string {
   const content = chat?.messages.at(-1)?.content
   return typeof content === 'string' ? `, ${JSON.stringify(content.slice(0, 200))}` : ''
 }

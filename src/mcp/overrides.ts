@@ -1,4 +1,4 @@
-/** The current lists of the servers: the configured ones, with later changes applied. */
+/** The changes at run time to the lists of servers. */
 import { type McpServer, mcpItemKeys } from '../config/mcp-options.js'
 import type { McpChanges, McpList } from './operations.js'
 
@@ -6,17 +6,17 @@ import type { McpChanges, McpList } from './operations.js'
 type ChangedItems = Map<string, object | undefined>
 type ChangedLists = Readonly<Record<McpList, ChangedItems>>
 
-const members = Object.keys(mcpItemKeys) as readonly McpList[]
+const listNames = Object.keys(mcpItemKeys) as readonly McpList[]
 
 export const nameIn = (list: McpList, item: object): string =>
   String((item as Readonly<Record<string, unknown>>)[mcpItemKeys[list]])
 
-export type McpOffers = ReturnType<typeof createMcpOffers>
+export type McpOverrides = ReturnType<typeof createMcpOverrides>
 
 const keyOf = (path: string, scope: string) => `${path} ${scope}`
 
-/** The changes survive a reload. An empty scope means all requests. */
-export function createMcpOffers() {
+/** Keeps the changes, also after a reload. An empty scope means all requests. */
+export function createMcpOverrides() {
   const changed = new Map<string, { readonly scope: string; readonly lists: ChangedLists }>()
 
   function listsFor(path: string, scope: string): ChangedLists {
@@ -27,8 +27,8 @@ export function createMcpOffers() {
   }
 
   return {
-    /** The options of a server with the changes for a scope; the configured ones if nothing has changed. */
-    of(path: string, configured: McpServer, scope: string): McpServer {
+    /** Returns the configured options of a server with the changes for a scope; the same object if there are none. */
+    apply(path: string, configured: McpServer, scope: string): McpServer {
       if (changed.size === 0) return configured
       const layers = scope === '' ? [''] : ['', scope]
       return layers.reduce((options, layer) => {
@@ -39,7 +39,7 @@ export function createMcpOffers() {
     /** Adds, replaces and removes items for the requests of a scope. */
     change(path: string, { remove = {}, ...added }: McpChanges, scope: string): void {
       const lists = listsFor(path, scope)
-      for (const list of members) {
+      for (const list of listNames) {
         for (const name of remove[list] ?? []) lists[list].set(name, undefined)
         for (const item of added[list] ?? []) lists[list].set(nameIn(list, item), item)
       }
@@ -57,7 +57,7 @@ const noChanges = (): ChangedLists => ({
 })
 
 function withChanges(options: McpServer, changed: ChangedLists): McpServer {
-  const lists = members.map(list => [list, changedItems(list, options[list], changed[list])])
+  const lists = listNames.map(list => [list, changedItems(list, options[list], changed[list])])
   return { ...options, ...Object.fromEntries(lists) }
 }
 
