@@ -219,7 +219,7 @@ test('the troubleshooting page explains each error code exactly once', () => {
 })
 
 test("the log's advice is about error codes that exist", () => {
-  const [, table = ''] = page('src/cli/advice.ts').split(/^const onCode = new Map/m)
+  const [, table = ''] = page('src/cli/advice.ts').split(/^const adviceByCode = new Map/m)
   const advised = [...table.matchAll(/^ +\[?\n? *'([a-z_]+)',/gm)].map(([, code]) => code)
   const errors = page('src/core/errors.ts') + page('src/supabase/errors.ts')
   expect(advised.length).toBeGreaterThan(30)

@@ -65,9 +65,9 @@ export const flagOneOf = (flag: string, words: readonly string[], written: strin
   `${flag} must be one of ${words.join(', ')}, not "${written}".`
 export const flagWhole = (flag: string, least: number, most: number, written: string) =>
   `${flag} must be a whole number from ${least} to ${most}, not "${written}".`
-/** The error about a word after a command that takes none. */
+/** The error about an argument of a command that takes none. */
 export const takesNoMore = (command: string, word: string) =>
-  `standin ${command} takes no further words, such as ${word}.`
+  `standin ${command} takes no arguments, but got "${word}".`
 export const notACommand = (words: string) => `${words} is not a command.`
 
 // The auth backend, in the words of Supabase.

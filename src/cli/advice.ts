@@ -1,4 +1,4 @@
-/** Suggests in one sentence what to do about a request that was refused or has no recording. */
+/** Suggests what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
 import { asksLive, type Mode, usualAccess } from '../core/exchange.js'
 import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
@@ -15,56 +15,56 @@ export function adviceFor(line: LogLine): string | undefined {
       : 'This is a fault that was set up: by a rule, the option faults, a header, or /__standin/faults.'
   }
   const isLive = answeredBy?.kind === 'live'
-  if (isLive && (status === 401 || status === 403)) return liveCredential
+  if (isLive && (status === 401 || status === 403)) return checkLiveCredential
   if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
-  if (code === 'not_found') return unknownPath(path, mode)
-  const advice = code === null ? undefined : onCode.get(code)
+  if (code === 'not_found') return adviceOnUnknownPath(path, mode)
+  const advice = code === null ? undefined : adviceByCode.get(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
-  return byStatus(status, path, line)
+  return adviceByStatus(status, path, line)
 }
 
 const takesApiKeys = (path: string) => usualAccess(`${path}/`).includes('apiKey')
 
-const sendOneAsPrinted = (path: string) =>
+const sendCredential = (path: string) =>
   `Send the header "Authorization: Bearer KEY" with the ${takesApiKeys(path) ? 'OPENAI_API_KEY' : 'SUPABASE_ANON_KEY'} that is printed at startup, or a token from standin token.`
-/** Where no API key would help, another credential is named. */
-const forKeys = (advice: string) => (path: string) => (takesApiKeys(path) ? advice : sendOneAsPrinted(path))
-const sendKnownKey = forKeys(
+/** At paths that accept no API key, advises to send another credential. */
+const forApiKeys = (advice: string) => (path: string) => (takesApiKeys(path) ? advice : sendCredential(path))
+const sendKnownKey = forApiKeys(
   'Send the OPENAI_API_KEY printed at startup, or create a key with standin key create or on the dashboard.',
 )
-const makeNewKey = forKeys('Create a new key with standin key create or on the dashboard.')
-// The error says what is accepted, which `access` may have changed.
-const whereToGetOne =
+const createKey = forApiKeys('Create a new key with standin key create or on the dashboard.')
+// The error itself says which kinds are accepted, since the option `access` may have changed them.
+const useOtherKind =
   'OPENAI_API_KEY (an API key) and SUPABASE_ANON_KEY (the anon key) are printed at startup. standin token prints a user token.'
 const signInAgain = 'Sign in again, or get a token with standin token.'
-const takeTokenFromHere = 'Use a token of this backend: sign in, or run standin token.'
-const perOption = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
+const useTokenOfThisBackend = 'Use a token of this backend: sign in, or run standin token.'
+const changeLimit = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
 
-/** By the code of the error. It may depend on the requested path. Other messages are enough in themselves. */
-const onCode = new Map<string, string | ((path: string) => string)>([
-  ['missing_credential', sendOneAsPrinted],
-  ['empty_credential', sendOneAsPrinted],
-  ['wrong_scheme', sendOneAsPrinted],
-  ['malformed_credential', sendOneAsPrinted],
-  ['doubled_credential', sendOneAsPrinted],
-  ['barred_user', sendOneAsPrinted],
-  ['wrong_kind', whereToGetOne],
+/** Advice by the code of the error; it may depend on the path. Errors with other codes say what to do themselves. */
+const adviceByCode = new Map<string, string | ((path: string) => string)>([
+  ['missing_credential', sendCredential],
+  ['empty_credential', sendCredential],
+  ['wrong_scheme', sendCredential],
+  ['malformed_credential', sendCredential],
+  ['doubled_credential', sendCredential],
+  ['barred_user', sendCredential],
+  ['wrong_kind', useOtherKind],
   ['unknown_api_key', sendKnownKey],
   ['mistyped_api_key', sendKnownKey],
-  ['ownerless_api_key', makeNewKey],
-  ['revoked_api_key', makeNewKey],
-  ['expired_api_key', makeNewKey],
-  ['expired_token', `${signInAgain} A clock that was moved makes tokens expire, too.`],
+  ['ownerless_api_key', createKey],
+  ['revoked_api_key', createKey],
+  ['expired_api_key', createKey],
+  ['expired_token', `${signInAgain} Moving the clock forward also makes tokens expire.`],
   ['ended_session', signInAgain],
   ['refresh_token_not_found', signInAgain],
   ['refresh_token_already_used', signInAgain],
   ['refused_by_live', 'Sign in to the live auth backend again. Only its tokens are accepted here.'],
   ['token_not_yet_valid', 'Check its nbf claim and the clock (GET /__standin/clock).'],
-  ['token_without_expiry', takeTokenFromHere],
-  ['mistyped_claim', takeTokenFromHere],
-  ['alg_not_allowed', takeTokenFromHere],
-  ['malformed_token', takeTokenFromHere],
-  ['unknown_role', takeTokenFromHere],
+  ['token_without_expiry', useTokenOfThisBackend],
+  ['mistyped_claim', useTokenOfThisBackend],
+  ['alg_not_allowed', useTokenOfThisBackend],
+  ['malformed_token', useTokenOfThisBackend],
+  ['unknown_role', useTokenOfThisBackend],
   [
     'wrong_signature',
     'It was issued elsewhere, or with another auth.jwtSecret. Sign in here, or get a token with standin token.',
@@ -75,7 +75,7 @@ const onCode = new Map<string, string | ((path: string) => string)>([
   ],
   [
     'email_not_confirmed',
-    'Follow the link in the outbox: GET /__standin/outbox; auth.mailerAutoconfirm does without it.',
+    'Follow the link in the outbox (GET /__standin/outbox), or set auth.mailerAutoconfirm to do without it.',
   ],
   ['foreign_row', 'Rows of this resource belong to users. Sign in, or use an API key that has an owner.'],
   [
@@ -83,19 +83,20 @@ const onCode = new Map<string, string | ((path: string) => string)>([
     'Add a matching rule to the reply files. standin replies try shows which rule would answer, and why.',
   ],
   ['no_recording', 'Record it once with standin record, or start with --on-miss emulate to get an emulated answer.'],
-  [
-    'not_in_document',
-    'The header Prefer chooses among the answers of the OpenAPI document; leave it out for the usual one.',
-  ],
+  ['not_in_document', 'The header Prefer selects an answer of the OpenAPI document; leave it out to get the default.'],
   ['no_fitting_value', 'Add an example to this answer in the OpenAPI document, or a rule for this path.'],
-  ['too_many_requests', perOption('requestsPerMinute')],
-  ['too_many_tokens', perOption('tokensPerMinute')],
-  ['request_too_large', perOption('tokensPerMinute')],
-  ['too_many_streams', perOption('concurrentStreams')],
+  ['too_many_requests', changeLimit('requestsPerMinute')],
+  ['too_many_tokens', changeLimit('tokensPerMinute')],
+  ['request_too_large', changeLimit('tokensPerMinute')],
+  ['too_many_streams', changeLimit('concurrentStreams')],
 ])
 
 /** Advice on an error that has no code of ours. */
-function byStatus(status: number, path: string, { mode, hint }: Pick<LogLine, 'mode' | 'hint'>): string | undefined {
+function adviceByStatus(
+  status: number,
+  path: string,
+  { mode, hint }: Pick<LogLine, 'mode' | 'hint'>,
+): string | undefined {
   switch (status) {
     case 401:
       return isAuth(path)
@@ -103,7 +104,7 @@ function byStatus(status: number, path: string, { mode, hint }: Pick<LogLine, 'm
         : undefined
     case 403:
       // Requests from a foreign origin: their hint already says what to do.
-      return hint === null ? forbidden(path) : undefined
+      return hint === null ? adviceOnForbidden(path) : undefined
     case 429:
       return 'Wait for as long as the header Retry-After says.'
     case 502:
@@ -116,15 +117,15 @@ function byStatus(status: number, path: string, { mode, hint }: Pick<LogLine, 'm
   }
 }
 
-const liveCredential =
+const checkLiveCredential =
   'This is the answer of the live platform. Check upstream.apiKey, or sign in with standin login; --verbose shows the answer.'
 
-const forbidden = (path: string) =>
+const adviceOnForbidden = (path: string) =>
   path.startsWith(`${AUTH}/admin`) || path === `${AUTH}/invite`
     ? 'This requires the service key: SUPABASE_SERVICE_ROLE_KEY, as the banner prints it.'
     : 'standin tail --last 1 --verbose shows the caller and the bodies.'
 
-/** Paths that apps call. A test checks that each of them is served. */
+/** Paths that are suggested for misspelt ones. A test checks that each of them is served. */
 export const knownPaths = [
   ...documentedPaths,
   ...['token', 'signup', 'user', 'logout', 'otp', 'magiclink', 'verify', 'recover', 'resend', 'settings', 'health'].map(
@@ -132,30 +133,30 @@ export const knownPaths = [
   ),
 ]
 
-/** OpenAI endpoints that are not in the platform's document. */
-const ofOpenai =
+/** Endpoints of OpenAI that are not in the platform's document. */
+const openaiEndpoint =
   /^(?:\/v1)?\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
 
-function openaiAlone(name: string): string {
-  const has = `The platform's document has no /v1/${name}, so Standin has none.`
+function adviceOnOpenaiEndpoint(name: string): string {
+  const missing = `The platform's document has no /v1/${name}, so neither does Standin.`
   const chat = 'It has /v1/chat/completions:'
   if (name === 'responses')
-    return `${has} ${chat} use chat.completions of the openai client, openai.chat(model) or createOpenAICompatible of the AI SDK, or useResponsesApi: false of LangChain.`
-  if (name === 'completions') return `${has} ${chat} use chat.completions of the openai client.`
-  return `${has} In the modes proxy and record, requests go to the live platform, which may have it.`
+    return `${missing} ${chat} use chat.completions of the openai client, openai.chat(model) or createOpenAICompatible of the AI SDK, or useResponsesApi: false of LangChain.`
+  if (name === 'completions') return `${missing} ${chat} use chat.completions of the openai client.`
+  return `${missing} In the modes proxy and record, requests go to the live platform, which may have it.`
 }
 
-function unknownPath(path: string, mode: Mode | null): string | undefined {
+function adviceOnUnknownPath(path: string, mode: Mode | null): string | undefined {
   if (path === '/') return 'The dashboard is at /dashboard.'
-  const [, name] = ofOpenai.exec(path) ?? []
-  if (name !== undefined) return openaiAlone(name)
+  const [, name] = openaiEndpoint.exec(path) ?? []
+  if (name !== undefined) return adviceOnOpenaiEndpoint(name)
   const near = nearest(path, knownPaths)
-  if (near !== undefined) return `Did you mean ${near}? ${baseAdvice(path, near)}`.trim()
+  if (near !== undefined) return `Did you mean ${near}? ${adviceOnBaseUrl(path, near)}`.trim()
   return mode === 'replay' ? 'Nothing is recorded for this path. Request it once with standin record.' : undefined
 }
 
 /** Clients append their paths to the base URL that they are given. */
-function baseAdvice(path: string, near: string): string {
+function adviceOnBaseUrl(path: string, near: string): string {
   if (near === `/v1${path}`) return 'The base URL of an OpenAI client ends in /v1: use OPENAI_BASE_URL.'
   if (path === `/v1${near}`) return 'The base URL already contains /v1, or contains it twice.'
   if (path === `${AUTH}${near}`) return 'The URL of a Supabase client must not include /auth/v1: use SUPABASE_URL.'

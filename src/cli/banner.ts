@@ -1,4 +1,4 @@
-/** The text shown after a start: where the platform is, and what to copy. */
+/** The text printed after a start: the addresses and keys of the platform, warnings, and what to copy into .env. */
 import path from 'node:path'
 import { mistakesWithoutLive } from '../config/load.js'
 import { usesRecordings } from '../core/exchange.js'
@@ -8,30 +8,30 @@ import { developmentSecret, developmentUser } from '../core/secrets.js'
 import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
 import { readSession, sessionsFile } from '../supabase/session-file.js'
-import { type Colors, near } from './output.js'
+import { type Colors, relativePath } from './output.js'
 
 const wildcards = new Set(['0.0.0.0', '::'])
 
 export function banner(platform: Platform, version: string, colors: Colors): string {
   const { url, authUrl, dashboardUrl, anonKey, apiKey, controlToken, mode, modes, loaded } = platform
   const { upstream, auth, state, users, recordings } = loaded.config
-  const goesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
+  const usesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
   // Shows only the well-known development password, never one from the configuration.
   const user = auth.mode === 'local' ? users.find(({ email }) => email === developmentUser.email) : undefined
   const facts = [
     ['Base URL', colors.bold(url)],
     ['Auth URL', authUrl],
     ['Dashboard', dashboardUrl],
-    ['API key', apiKey || 'none that works'],
+    ['API key', apiKey || 'none is valid'],
     ['Anon key', anonKey],
-    ...(controlToken === '' ? [] : [['Control', `${controlToken} opens ${url}${CONTROL}`] as const]),
+    ...(controlToken === '' ? [] : [['Control', `${controlToken} for ${url}${CONTROL}`] as const]),
     ...(user ? [['Sign in', `${user.email ?? user.phone} with password ${user.password}`] as const] : []),
-    ['Config', loaded.file ? near(loaded.file) : 'none, all defaults'],
+    ['Config', loaded.file ? relativePath(loaded.file) : 'none, all defaults'],
     ['State', withoutPassword(state)],
     ...Object.entries(modes).map(([endpoint, mode]) => ['Mode', `${mode} for ${endpoint}`] as const),
-    ...(goesLive ? [['Upstream', upstream.baseUrl] as const] : []),
+    ...(usesLive ? [['Upstream', upstream.baseUrl] as const] : []),
     ...([mode, ...Object.values(modes)].some(usesRecordings)
-      ? [['Recordings', near(path.resolve(loaded.dir, recordings.dir))] as const]
+      ? [['Recordings', relativePath(path.resolve(loaded.dir, recordings.dir))] as const]
       : []),
     ...(auth.mode === 'proxy' ? [['Live auth', upstream.authUrl] as const] : []),
   ] as const
@@ -52,16 +52,18 @@ export function banner(platform: Platform, version: string, colors: Colors): str
 
 export function warningsOf({ mode, modes, loaded }: Platform): readonly string[] {
   const { host, upstream, auth, recordings } = loaded.config
-  const goesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
-  const where = wildcards.has(host) ? 'every address of this machine' : host
+  const usesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
+  const address = wildcards.has(host) ? 'every address of this machine' : host
   return [
     ...(isLoopback(host)
       ? []
-      : [`Listening on ${where}: other machines can reach it, and the development keys are public.`]),
+      : [`Listening on ${address}: other machines can reach it, and the development keys are public.`]),
     ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
-      ? ['auth.jwtSecret is the public one: anyone can sign service keys and user tokens, despite auth.signingKeys.']
+      ? [
+          'auth.jwtSecret is the public default: anyone can sign service keys and user tokens, despite auth.signingKeys.',
+        ]
       : []),
-    ...(goesLive && upstream.credentials === 'swap' && upstream.apiKey === '' && !isSignedIn(upstream.authUrl)
+    ...(usesLive && upstream.credentials === 'swap' && upstream.apiKey === '' && !hasLiveSession(upstream.authUrl)
       ? [
           'upstream.apiKey is not set, and there is no session from standin login. Requests to the live /v1 carry no credential.',
         ]
@@ -70,7 +72,7 @@ export function warningsOf({ mode, modes, loaded }: Platform): readonly string[]
 }
 
 /** Whether `standin login` has stored a session. A broken session file is reported later, when it is needed. */
-function isSignedIn(authUrl: string): boolean {
+function hasLiveSession(authUrl: string): boolean {
   try {
     return authUrl !== '' && readSession(sessionsFile(), authUrl) !== undefined
   } catch {

@@ -2,11 +2,11 @@
 import { UsageError } from '../check/problem.js'
 import type { Override } from '../config/load.js'
 
-/** A flag, with the value that a command gets for it. */
+/** A flag; `T` is the type of its parsed value. */
 export interface Flag<T = unknown> {
   readonly type: 'string' | 'boolean'
   readonly short?: string
-  /** Placeholder for the value in the help. */
+  /** The placeholder for the value in the help, such as `FILE`. */
   readonly value?: string
   readonly meaning: string
   /** Left out of the help. */
@@ -16,49 +16,51 @@ export interface Flag<T = unknown> {
   /** The value is a path relative to the current folder. (In a configuration file, paths are relative to that file.) */
   readonly isPath?: boolean
   /** Parses the value; also called if the flag is not given. Throws a UsageError for an invalid value. */
-  read(written: string | undefined, name: string): T
+  parse(input: string | undefined, name: string): T
 }
 
 export type Flags = Readonly<Record<string, Flag>>
 
-type Values<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never }
+type FlagValues<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never }
 
 export const text = (value: string, meaning: string): Flag<string | undefined> => ({
   ...{ type: 'string', value, meaning },
-  read: written => written,
+  parse: input => input,
 })
 
 export const fileName = (meaning: string): Flag<string | undefined> => ({
   ...text('FILE', meaning),
-  read(written, name) {
-    if (written === '') throw new UsageError(`--${name} must name a file.`)
-    return written
+  parse(input, name) {
+    if (input === '') throw new UsageError(`--${name} must name a file.`)
+    return input
   },
 })
 
-/** A flag with the file for what is usually printed. A dash is standard output. */
+/** A flag that names a file for what is otherwise printed. A dash is standard output. */
 export function outputFile(meaning: string): Flag<string | undefined> {
   const flag = fileName(`${meaning} (standard output)`)
-  return { ...flag, read: (written, name) => flag.read(written === '-' ? undefined : written, name) }
+  return { ...flag, parse: (input, name) => flag.parse(input === '-' ? undefined : input, name) }
 }
 
-export const yes = (meaning: string): Flag<boolean> => ({
+/** A flag without a value. */
+export const toggle = (meaning: string): Flag<boolean> => ({
   ...{ type: 'boolean', meaning },
-  read: written => written !== undefined,
+  parse: input => input !== undefined,
 })
 
-export function whole<const T extends number | undefined>(
-  [least, most]: readonly [number, number],
+/** A flag for a whole number; `initial` is its value if the flag is not given. */
+export function integer<const T extends number | undefined>(
+  [minimum, maximum]: readonly [number, number],
   meaning: string,
   initial: T,
 ): Flag<number | T> {
   return {
     ...{ type: 'string', value: 'NUMBER', meaning },
-    read(written, name) {
-      if (written === undefined) return initial
-      const number = /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN
-      if (number >= least && number <= most) return number
-      throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not "${written}".`)
+    parse(input, name) {
+      if (input === undefined) return initial
+      const number = /^\d{1,10}$/.test(input) ? Number(input) : Number.NaN
+      if (number >= minimum && number <= maximum) return number
+      throw new UsageError(`--${name} must be a whole number from ${minimum} to ${maximum}, not "${input}".`)
     },
   }
 }
@@ -70,22 +72,23 @@ export function oneOf<const T extends string, const I extends T | undefined>(
 ): Flag<T | I> {
   return {
     ...{ type: 'string', value, meaning },
-    read(written, name) {
-      if (written === undefined) return initial
-      const word = words.find(word => word === written)
+    parse(input, name) {
+      if (input === undefined) return initial
+      const word = words.find(word => word === input)
       if (word !== undefined) return word
-      throw new UsageError(`--${name} must be one of ${words.join(', ')}, not "${written}".`)
+      throw new UsageError(`--${name} must be one of ${words.join(', ')}, not "${input}".`)
     },
   }
 }
 
+/** A flag that sets the configuration option at this path. */
 const option = (flag: Flag<string | undefined>, ...option: readonly string[]) => ({ ...flag, option })
 
-/** The flags of every command: those for the configuration, and those for output. */
+/** The flags of every command: for the configuration and for the output. */
 export const sharedFlags = {
   config: fileName('Configuration file (default: platform.config.yaml, if it exists)'),
   host: option(text('ADDRESS', 'Address to listen on (127.0.0.1)'), 'host'),
-  port: option(text('NUMBER', 'Port to listen on; 0 takes any free one (4100)'), 'port'),
+  port: option(text('NUMBER', 'Port to listen on; 0 for any free one (4100)'), 'port'),
   mode: option(text('MODE', 'emulate, proxy, record or replay (emulate)'), 'mode'),
   upstream: option(text('URL', 'Address of the live platform'), 'upstream', 'baseUrl'),
   recordings: {
@@ -93,42 +96,43 @@ export const sharedFlags = {
     isPath: true,
   },
   speed: option(text('NUMBER', 'Speed of replay: 1 as recorded, 0 without pauses (1)'), 'recordings', 'speed'),
-  'on-miss': option(text('WHAT', 'Without a recording: fail, emulate or record (fail)'), 'recordings', 'onMiss'),
+  'on-miss': option(text('WHAT', 'If there is no recording: fail, emulate or record (fail)'), 'recordings', 'onMiss'),
   state: option(
     text('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
     'state',
   ),
   seed: option(text('NUMBER', 'Changes the made-up replies (0)'), 'seed'),
-  json: yes('Print JSON lines; the first one says when and where it is ready'),
-  quiet: yes('Print problems only'),
-  help: { ...yes('Show this help'), short: 'h' },
-  version: { ...yes('Show the version'), short: 'v' },
+  json: toggle('Print JSON instead of text'),
+  quiet: toggle('Print only problems'),
+  help: { ...toggle('Show this help'), short: 'h' },
+  version: { ...toggle('Show the version'), short: 'v' },
 } as const satisfies Flags
 
 export const runFlags = {
-  strict: yes('End with exit code 1 when a request had no recording'),
-  'strict-unused': yes('The same, and also when a recording was never used'),
-  'fail-on-violation': yes('End with exit code 1 when an answer violated the contract'),
-  verbose: yes('Log bodies as well'),
+  strict: toggle('Exit with code 1 if a request had no recording'),
+  'strict-unused': toggle('Like --strict, and also if a recording was never used'),
+  'fail-on-violation': toggle('Exit with code 1 if an answer violated the contract'),
+  verbose: toggle('Also log bodies'),
 } as const satisfies Flags
 
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own
 export interface CommandLine<F extends Flags = {}> {
   /** `recordings show`. */
   readonly name: string
-  readonly words: readonly string[]
+  /** The words after the name, without flags. */
+  readonly args: readonly string[]
   /** The command that `standin exec` runs: everything after `--`. */
   readonly child: readonly string[]
-  readonly flags: Values<Omit<typeof sharedFlags, keyof F> & F>
+  readonly flags: FlagValues<Omit<typeof sharedFlags, keyof F> & F>
   /** The options set by flags. */
   readonly overrides: readonly Override[]
 }
 
-/** What tells a command which configuration to read. */
+/** The part of a command line that says which configuration to read. */
 export type ConfigLine = { readonly flags: { readonly config: string | undefined } } & Pick<CommandLine, 'overrides'>
 
-/** The configuration that a command line asks for, in the folder where the command runs. */
-export function sourcesOf({ flags, overrides }: ConfigLine) {
+/** Where to read the configuration from, for a command that runs in the current folder. */
+export function configSources({ flags, overrides }: ConfigLine) {
   return { cwd: process.cwd(), file: flags.config, flags: overrides, env: process.env }
 }
 
@@ -137,7 +141,7 @@ export type RunFlags = CommandLine<typeof runFlags>['flags']
 /** The result of a command: text for people or, with --json, a document. With --quiet no text is printed. */
 export interface Result {
   readonly data: object
-  readonly words: string
+  readonly text: string
 }
 
 export type CommandResult = Result | string | number | undefined
@@ -151,4 +155,4 @@ export interface Command<F extends Flags = {}> {
 }
 
 /** Infers the flags of a command. */
-export const command = <const F extends Flags>(of: Command<F>): Command<F> => of
+export const command = <const F extends Flags>(definition: Command<F>): Command<F> => definition

@@ -1,19 +1,16 @@
-/**
- * All commands, grouped by task as the help shows them. Descriptions are here, so that the overview need not load the
- * commands.
- */
+/** All commands, grouped by task. Their descriptions are here, so that the overview of the help loads none of them. */
 import type { Command, Flags } from './command.js'
 
 export interface ListedCommand {
   /** `recordings show`. */
   readonly name: string
-  /** The name and the words after it: required ones, `[optional]` ones, and `…` for any number. */
+  /** The name and the arguments: required ones, `[optional]` ones, and `…` for any number. */
   readonly usage: string
   readonly does: string
   load(): Promise<Command<Flags>>
 }
 
-/** Loads a file of commands by name. The declaration of each command checks that it reads only its own flags. */
+/** Imports a file with commands, by name. That each reads only its own flags is checked where it is declared. */
 type Load = () => Promise<{ readonly commands: Readonly<Record<string, Omit<Command<Flags>, 'run'>>> }>
 
 const dev: Load = () => import('./dev.js')
@@ -32,15 +29,15 @@ const mint: Load = () => import('./mint.js')
 const login: Load = () => import('./login.js')
 const mcp: Load = () => import('./mcp/mcp.js')
 const replies: Load = () => import('./replies.js')
-const fromRecordings: Load = () => import('./drafted-rules.js')
+const draftRules: Load = () => import('./draft-rules.js')
 
 /** To add a command, add an entry here and its file. */
-const entries: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
+const commandTable: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
   'Start Standin': [
     ['[dev]', 'Start the platform', dev],
-    ['record', 'Start it in mode record: forward to the live platform and record it', dev],
-    ['replay', 'Start it in mode replay: answer from recordings', dev],
-    ['exec -- COMMAND', 'Run a command with its own platform, on any free port', exec],
+    ['record', 'Start in mode record: forward to the live platform and record answers', dev],
+    ['replay', 'Start in mode replay: answer from recordings', dev],
+    ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
   ],
   'Inspect and check': [
     ['tail', 'Follow the requests of a running Standin', tail],
@@ -71,17 +68,20 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
     ['config schema', 'Print the JSON Schema of the configuration file', config],
     ['replies check', 'Find rules that never answer, and other mistakes', replies],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
-    ['replies from-recordings', 'Draft rules that repeat what was recorded', fromRecordings],
+    ['replies from-recordings', 'Draft rules that repeat the recorded answers', draftRules],
     ['replies schema', 'Print the JSON Schema of reply files', replies],
   ],
 }
 
-const listed = ([usage, does, load]: readonly [string, string, Load]): ListedCommand => {
+const listedCommand = ([usage, does, load]: readonly [string, string, Load]): ListedCommand => {
   const name = usage.match(/^\[?([a-z]+( [a-z]+(-[a-z]+)*)?)/)?.[1] ?? usage
   return { name, usage, does, load: async () => (await load()).commands[name] as Command<Flags> }
 }
 
-export const topics = Object.entries(entries).map(([topic, commands]) => ({ topic, commands: commands.map(listed) }))
+export const topics = Object.entries(commandTable).map(([topic, commands]) => ({
+  topic,
+  commands: commands.map(listedCommand),
+}))
 
 export const commands = topics.flatMap(({ commands }) => commands)
 

@@ -4,20 +4,27 @@ import { jsonSchemaOf } from '../config/json-schema.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
 import { urlHost } from '../http/address.js'
-import { command, yes } from './command.js'
-import { load, lookInto } from './load.js'
+import { command, toggle } from './command.js'
+import { pluralize } from './format.js'
+import { load, withPlatform } from './load.js'
 
 const check = command({
   flags: {},
   async run(line) {
-    const { loaded, rules } = await lookInto(line, async ({ loaded, rules }) => ({ loaded, rules: await rules.list() }))
+    const { loaded, rules } = await withPlatform(line, async ({ loaded, rules }) => ({
+      loaded,
+      rules: await rules.list(),
+    }))
     const verdict = loaded.file
       ? 'The configuration is valid'
       : 'There is no configuration file; the defaults are valid'
     const { documentsIn } = await import('../openapi/index.js')
     const documents = documentsIn(loaded).length
-    const more = documents > 0 ? ` OpenAPI documents: ${documents}.` : ''
-    return `${verdict}. Rules of replies: ${rules.filter(({ file }) => file !== null).length}.${more}\n`
+    const counts = [
+      pluralize(rules.filter(({ file }) => file !== null).length, 'reply rule'),
+      ...(documents > 0 ? [pluralize(documents, 'OpenAPI document')] : []),
+    ]
+    return `${verdict}: ${counts.join(', ')}.\n`
   },
 })
 
@@ -30,11 +37,11 @@ const init = command({
 export const configJsonSchema = () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
 
 const openapi = command({
-  flags: { yaml: yes('Print YAML instead of JSON') },
+  flags: { yaml: toggle('Print YAML instead of JSON') },
   examples: [['standin openapi --yaml > openapi.yaml', 'save the document']],
   async run(line) {
-    // Rules, resources and OpenAPI documents add paths.
-    const document = await lookInto(line, ({ loaded: { config }, openApi }) =>
+    // A whole platform is needed, because rules, resources and OpenAPI documents add paths.
+    const document = await withPlatform(line, ({ loaded: { config }, openApi }) =>
       openApi(`http://${urlHost(config.host)}:${config.port}`),
     )
     return line.flags.yaml ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`

@@ -11,7 +11,7 @@ import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
-import { type CommandLine, command, runFlags, sharedFlags, sourcesOf } from './command.js'
+import { type CommandLine, command, configSources, runFlags, sharedFlags } from './command.js'
 import type { EventLog } from './event-log.js'
 import type { Colors } from './output.js'
 import { ECHO_MS } from './stop-signals.js'
@@ -22,10 +22,14 @@ const GRACE_MS = 3000
 /** The exit code when --strict or --fail-on-violation has failed. */
 const EXIT_FAILED = 1
 
-/** From this number of open connections on, V8 may grow the space for new objects. */
-const CROWD = 3000
+/** With this number of open connections, V8 may grow the space for new objects. */
+const MANY_CONNECTIONS = 3000
 
-const flags = { ...sharedFlags, ...runFlags }
+const flags = {
+  ...sharedFlags,
+  ...runFlags,
+  json: { ...sharedFlags.json, meaning: 'Print events as JSON lines; the first one has the address' },
+}
 
 type Line = CommandLine<typeof flags>
 
@@ -38,34 +42,33 @@ const dev = command({
   run: start,
 })
 
-/** A command whose name is its mode. */
-const inMode = (mode: string) =>
+/** The command `standin record` or `standin replay`, which sets the mode of its name. */
+const commandForMode = (mode: string) =>
   command({
     flags: { ...flags, mode: { ...sharedFlags.mode, isHidden: true } },
     run(line) {
       const origin = `standin ${mode}`
-      if (line.flags.mode !== undefined)
-        throw new UsageError(`${origin} is the mode ${mode} already: leave out --mode.`)
-      const own = Object.entries({ mode, modes: {} }).map(([name, value]) => ({ path: [name], value, origin }))
-      return start({ ...line, overrides: [...line.overrides, ...own] })
+      if (line.flags.mode !== undefined) throw new UsageError(`${origin} sets the mode itself: leave out --mode.`)
+      const modeOptions = Object.entries({ mode, modes: {} }).map(([name, value]) => ({ path: [name], value, origin }))
+      return start({ ...line, overrides: [...line.overrides, ...modeOptions] })
     },
   })
 
-export const commands = { dev, record: inMode('record'), replay: inMode('replay') }
+export const commands = { dev, record: commandForMode('record'), replay: commandForMode('replay') }
 
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
 async function start(line: Line): Promise<undefined> {
   const { flags } = line
   let log: EventLog | undefined
-  const beside = (value: unknown) => {
+  const printError = (error: unknown) => {
     log?.interrupt()
-    console.error(value)
+    console.error(error)
   }
   const readAtMs = Date.now()
-  const opening = openPlatform({ ...sourcesOf(line), report: beside, warn: beside })
-  // Loading the log takes time, and requests can be answered before it is loaded.
+  const opening = openPlatform({ ...configSources(line), report: printError, warn: printError })
+  // Loading the log takes time, and requests must not wait for it.
   const loading = once(() => loadLog(flags))
-  stopOnSignals(async graceMs => {
+  stopPlatformOnSignals(async graceMs => {
     // If opening fails, the command itself reports it.
     const platform = await opening
     const { log, conclude } = await loading()
@@ -74,24 +77,24 @@ async function start(line: Line): Promise<undefined> {
   })
   const platform = await opening
   tuneGarbageCollection()
-  const { tellRequests, tellMessages, tellProblems, requireChecks, banner, ...loaded } = await loading()
+  const { logRequests, logMessages, logProblems, requireUsedFlags, banner, ...loaded } = await loading()
   log = loaded.log
-  requireChecks(platform, flags)
-  const inWords = (colors: Colors) => banner(platform, version, colors)
-  log.say({ event: 'ready', ...factsOf(platform) }, inWords)
-  tellMessages(platform, log)
-  tellProblems(platform, log)
-  const renew = flags.quiet && !flags.json ? async () => {} : await tellRequests(platform, log, flags)
-  await reloadOnChange({ platform, log, inWords, readAtMs, renew })
+  requireUsedFlags(platform, flags)
+  const bannerText = (colors: Colors) => banner(platform, version, colors)
+  log.event({ event: 'ready', ...readyFacts(platform) }, bannerText)
+  logMessages(platform, log)
+  logProblems(platform, log)
+  const reloadRedaction = flags.quiet && !flags.json ? async () => {} : await logRequests(platform, log, flags)
+  await reloadOnChange({ platform, log, bannerText, readAtMs, reloadRedaction })
 }
 
 /**
- * Tells V8 how our objects live, which it would conclude wrongly from the first exchanges, because they stay in the
- * journal. Told only when everything is loaded: with thousands of rules, V8 needs the space that it has grown by then.
+ * Corrects V8's guess at how long our objects live. It guesses from the first exchanges, which stay in the journal.
+ * Called only after everything is loaded, because loading thousands of rules needs the space that V8 adds meanwhile.
  *
- * - It would allocate all exchanges as old objects, which only a full garbage collection frees, along with everything
+ * - V8 would allocate all exchanges as old objects, which only a full garbage collection frees, along with everything
  *   they refer to. That costs up to a quarter of the throughput.
- * - It would grow the space for new objects, and with it the process by a quarter. Requests are over before that helps;
+ * - It would grow the space for new objects, and with it the process by a quarter. Requests are too short to benefit;
  *   only thousands of open streams need the space, or the slowest of them falls further behind.
  */
 function tuneGarbageCollection(): void {
@@ -102,23 +105,23 @@ function tuneGarbageCollection(): void {
   let connections = 0
   process.getBuiltinModule('node:diagnostics_channel').subscribe('net.server.socket', message => {
     const { socket } = message as { socket: Socket }
-    if (++connections === CROWD) growBy(2)
+    if (++connections === MANY_CONNECTIONS) growBy(2)
     socket.once('close', () => {
-      if (connections-- === CROWD) growBy(1)
+      if (connections-- === MANY_CONNECTIONS) growBy(1)
     })
   })
 }
 
 async function loadLog(flags: Line['flags']) {
-  const [events, { banner }, { requireChecks }] = await Promise.all([
+  const [events, { banner }, { requireUsedFlags }] = await Promise.all([
     import('./event-log.js'),
     import('./banner.js'),
     import('./receipt.js'),
   ])
-  return { ...events, banner, requireChecks, log: await events.createEventLog(flags, process.stdout, true) }
+  return { ...events, banner, requireUsedFlags, log: await events.createEventLog(flags, process.stdout, true) }
 }
 
-function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, controlToken, mode, loaded }: Platform) {
+function readyFacts({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, controlToken, mode, loaded }: Platform) {
   const { publishableKey, secretKey } = loaded.config.auth
   return {
     ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, publishableKey, secretKey, apiKey },
@@ -133,40 +136,40 @@ function problemsOf(error: unknown): readonly Problem[] {
   return [{ origin: 'Standin', sentence: error instanceof PlatformError ? error.message : String(error) }]
 }
 
-interface Watched {
+interface ReloadParts {
   readonly platform: Platform
   readonly log: EventLog
-  readonly inWords: (colors: Colors) => string
+  readonly bannerText: (colors: Colors) => string
   readonly readAtMs: number
-  readonly renew: () => Promise<void>
+  readonly reloadRedaction: () => Promise<void>
 }
 
-async function reloadOnChange(parts: Watched): Promise<void> {
-  const { platform, log, readAtMs, renew } = parts
+async function reloadOnChange(parts: ReloadParts): Promise<void> {
+  const { platform, log, readAtMs, reloadRedaction } = parts
   const { watchFiles } = await import('./watch.js')
-  let watched = { ...filesOf(platform), readAtMs }
-  let unwatch = watchFiles(watched, changed)
+  let watched = { ...filesToWatch(platform), readAtMs }
+  let unwatch = watchFiles(watched, onChange)
   let reloading = Promise.resolve()
 
-  function follow(files: typeof watched) {
+  function watch(files: typeof watched) {
     if (isDeepStrictEqual({ ...files, readAtMs: watched.readAtMs }, watched)) return
     unwatch()
     watched = files
-    unwatch = watchFiles(files, changed)
+    unwatch = watchFiles(files, onChange)
   }
 
-  function changed() {
+  function onChange() {
     reloading = reloading.then(reload)
   }
 
   async function reload() {
     const nowMs = Date.now()
-    const before = printedOf(platform)
-    let broken: readonly string[] = []
+    const before = printedValuesOf(platform)
+    let brokenFiles: readonly string[] = []
     try {
       await platform.reload()
-      await renew()
-      tellReloaded(parts, before)
+      await reloadRedaction()
+      logReload(parts, before)
     } catch (error) {
       const problems = problemsOf(error)
       log.problem({ event: 'reload-failed', problems }, ({ red }) =>
@@ -175,30 +178,33 @@ async function reloadOnChange(parts: Watched): Promise<void> {
           'Not reloaded: the last valid configuration is still in use.',
         ].join('\n'),
       )
-      if (error instanceof ProblemsError) broken = error.files
+      if (error instanceof ProblemsError) brokenFiles = error.files
     }
-    follow({ ...filesOf(platform, broken), readAtMs: nowMs })
+    watch({ ...filesToWatch(platform, brokenFiles), readAtMs: nowMs })
   }
 }
 
-function tellReloaded({ platform, log, inWords }: Watched, before: ReturnType<typeof printedOf>): void {
-  log.say({ event: 'reloaded', ...factsOf(platform) }, colors => {
+function logReload(
+  { platform, log, bannerText: inWords }: ReloadParts,
+  before: ReturnType<typeof printedValuesOf>,
+): void {
+  log.event({ event: 'reloaded', ...readyFacts(platform) }, colors => {
     const lines = [colors.dim('Reloaded.')]
-    const { keys, address } = printedOf(platform)
-    // The keys that were printed at the start no longer work.
+    const { keys, address } = printedValuesOf(platform)
+    // The keys printed at the start are no longer valid.
     if (keys !== before.keys) lines.push(inWords(colors))
     if (address !== before.address)
-      lines.push(colors.yellow('host, port and state do not change until the next start.'))
+      lines.push(colors.yellow('Changes of host, port and state take effect at the next start.'))
     return lines.join('\n')
   })
 }
 
-/** The files to watch: those from which the platform was configured, and those that made a reload fail. */
-function filesOf({ loaded, textFiles }: Platform, broken: readonly string[] = []) {
+/** The files from which the platform was configured, and those that made a reload fail. */
+function filesToWatch({ loaded, textFiles }: Platform, broken: readonly string[] = []) {
   const { signingKeys } = loaded.config.auth
   return {
     configFile: loaded.file ?? path.join(loaded.dir, configFileName),
-    more: [
+    otherFiles: [
       ...new Set([...textFiles, ...broken]),
       ...(signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)]),
     ],
@@ -206,20 +212,20 @@ function filesOf({ loaded, textFiles }: Platform, broken: readonly string[] = []
   }
 }
 
-const printedOf = ({ anonKey, serviceKey, apiKey, loaded: { config } }: Platform) => ({
+const printedValuesOf = ({ anonKey, serviceKey, apiKey, loaded: { config } }: Platform) => ({
   keys: `${anonKey} ${serviceKey} ${apiKey}`,
   address: `${config.host} ${config.port} ${config.state}`,
 })
 
 /** Installed before the port opens, so that no signal can end the process without a clean stop. */
-function stopOnSignals(leave: (graceMs: number) => Promise<void>): void {
+function stopPlatformOnSignals(stopPlatform: (graceMs: number) => Promise<void>): void {
   let firstAtMs: number | undefined
   const stop = () => {
     const nowMs = performance.now()
     if (firstAtMs === undefined) {
       firstAtMs = nowMs
-      leave(GRACE_MS)
-    } else if (nowMs - firstAtMs > ECHO_MS) leave(0)
+      stopPlatform(GRACE_MS)
+    } else if (nowMs - firstAtMs > ECHO_MS) stopPlatform(0)
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)

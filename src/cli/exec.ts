@@ -8,19 +8,19 @@ import { once } from '../core/work.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { warningsOf } from './banner.js'
-import { type CommandLine, command, runFlags, sharedFlags, sourcesOf } from './command.js'
-import { conclude, createEventLog, tellMessages, tellProblems, tellRequests } from './event-log.js'
+import { type CommandLine, command, configSources, runFlags, sharedFlags } from './command.js'
+import { conclude, createEventLog, logMessages, logProblems, logRequests } from './event-log.js'
 import { colorsFor } from './output.js'
-import { missAdvice, requireChecks } from './receipt.js'
+import { missAdvice, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
 
-/** The exit code when the child succeeded, but --strict or --fail-on-violation has failed. */
-const EXIT_MISSED = 1
+/** The exit code if the child succeeded, but --strict or --fail-on-violation failed. */
+const EXIT_FAILED = 1
 
 const execFlags = {
   ...sharedFlags,
   ...runFlags,
-  port: { ...sharedFlags.port, meaning: 'Port to listen on (any free one)' },
+  port: { ...sharedFlags.port, meaning: 'Port to listen on (any free port)' },
   state: { ...sharedFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
   json: { ...sharedFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
@@ -42,32 +42,35 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { child: program, flags, overrides } = line
   if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
   let child: Child | undefined
-  let early: NodeJS.Signals | undefined
+  let earlySignal: NodeJS.Signals | undefined
   onSignals(signal => {
     if (child) child.send(signal)
-    else early ??= signal
+    else earlySignal ??= signal
   })
-  const sources = { ...sourcesOf(line), report: (error: unknown) => console.error(error) }
+  const sources = { ...configSources(line), report: (error: unknown) => console.error(error) }
   const loaded = await loadConfig(sources)
-  const place = ownPlace(loaded)
-  const platform = await openPlatform({ ...sources, flags: [...overrides, ...place] }, withPlace(loaded, place))
-  requireChecks(platform, flags)
+  const temporary = temporaryOptions(loaded)
+  const platform = await openPlatform(
+    { ...sources, flags: [...overrides, ...temporary] },
+    withOptions(loaded, temporary),
+  )
+  requireUsedFlags(platform, flags)
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)
   if (flags.verbose) {
-    await tellRequests(platform, log, flags)
-    tellMessages(platform, log)
+    await logRequests(platform, log, flags)
+    logMessages(platform, log)
   }
-  tellProblems(platform, log)
+  logProblems(platform, log)
   // JSON output is for programs, which need no advice.
   const advise = once(() => console.error(missAdvice(platform.loaded, program, flags, colorsFor(process.stderr))))
   if (!flags.json) platform.onMiss(advise)
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
-  child = early ? endedWith(codeOfSignal(early)) : startChild(program, environmentFor(platform))
+  child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, environmentFor(platform))
   const code = await child.ended
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
-  return code === 0 && hasFailed ? EXIT_MISSED : code
+  return code === 0 && hasFailed ? EXIT_FAILED : code
 }
 
 /** The app must never get a live key, so inherited ones are removed from its environment, whatever their names. */
@@ -81,7 +84,7 @@ function environmentFor(platform: Platform): NodeJS.ProcessEnv {
   ])
 }
 
-/** Installed before the port opens, so that no signal can leave the child running alone. */
+/** Called before the port opens, so that no signal can leave the child running alone. */
 function onSignals(listener: (signal: NodeJS.Signals) => void): void {
   process.on('SIGINT', listener)
   process.on('SIGTERM', listener)
@@ -90,10 +93,10 @@ function onSignals(listener: (signal: NodeJS.Signals) => void): void {
 }
 
 /**
- * Options for a free port and a state of its own, so that several can run at once, unless others are configured. A
- * default that is only spelled out, as `standin config init` does, does not count as configured.
+ * Options for a free port and a state in memory, so that several can run at once, unless others are configured. A
+ * default that is only spelled out in the file, as by `standin config init`, does not count as configured.
  */
-function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
+function temporaryOptions({ config, originOf }: LoadedConfig): readonly Override[] {
   const own = { port: 0, state: 'memory' }
   return allOptions().flatMap(({ path, initial, variable }) => {
     const name = path.join('.')
@@ -103,11 +106,11 @@ function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
   })
 }
 
-/** As if these options had been read with the others. */
-const withPlace = (loaded: LoadedConfig, place: readonly Override[]): LoadedConfig => ({
+/** The configuration as if these overrides had been read with the others. */
+const withOptions = (loaded: LoadedConfig, overrides: readonly Override[]): LoadedConfig => ({
   ...loaded,
-  config: { ...loaded.config, ...Object.fromEntries(place.map(({ path: [name], value }) => [name, value])) },
-  originOf: option => place.find(({ path: [name] }) => name === option[0])?.origin ?? loaded.originOf(option),
+  config: { ...loaded.config, ...Object.fromEntries(overrides.map(({ path: [name], value }) => [name, value])) },
+  originOf: option => overrides.find(({ path: [name] }) => name === option[0])?.origin ?? loaded.originOf(option),
 })
 
 /** A running command that has the terminal to itself. `ended` has its exit code, as a shell would report it. */
@@ -118,32 +121,32 @@ const NOT_FOUND = 127
 const NOT_RUNNABLE = 126
 const KILLED_BY = 128
 
-const codeOfSignal = (signal: NodeJS.Signals) => KILLED_BY + constants.signals[signal]
+const exitCodeOfSignal = (signal: NodeJS.Signals) => KILLED_BY + constants.signals[signal]
 
-const endedWith = (code: number) => ({ ended: Promise.resolve(code), send(_signal: NodeJS.Signals) {} })
+const finishedChild = (code: number) => ({ ended: Promise.resolve(code), send(_signal: NodeJS.Signals) {} })
 
-/** A command that cannot be started ends with an exit code too; the reason goes to standard error. */
+/** If the command cannot be started, prints the reason and returns a child that has ended with an exit code. */
 function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv) {
-  const refused = (error: unknown) => notStarted(command, error as NodeJS.ErrnoException)
+  const failed = (error: unknown) => reportStartFailure(command, error as NodeJS.ErrnoException)
   let child: ChildProcess
   try {
     child = spawn(command, args, { stdio: 'inherit', env })
   } catch (error) {
     // `spawn` throws some errors and emits others.
-    return endedWith(refused(error))
+    return finishedChild(failed(error))
   }
   const ended = new Promise<number>(resolve => {
-    child.once('exit', (code, signal) => resolve(signal ? codeOfSignal(signal) : (code ?? 1)))
+    child.once('exit', (code, signal) => resolve(signal ? exitCodeOfSignal(signal) : (code ?? 1)))
     child.on('error', error => {
       // A child that has started can only have refused a signal, and keeps running.
-      if (child.pid === undefined) resolve(refused(error))
+      if (child.pid === undefined) resolve(failed(error))
       else console.error(error.message)
     })
   })
-  return { ended, send: sendingTo(child) }
+  return { ended, send: signalSender(child) }
 }
 
-function sendingTo(child: ChildProcess) {
+function signalSender(child: ChildProcess) {
   let firstTermMs: number | undefined
   return (signal: NodeJS.Signals) => {
     // Ctrl-C already reaches every process on the terminal.
@@ -156,7 +159,7 @@ function sendingTo(child: ChildProcess) {
   }
 }
 
-function notStarted(command: string, { code, message }: NodeJS.ErrnoException): number {
+function reportStartFailure(command: string, { code, message }: NodeJS.ErrnoException): number {
   if (code !== 'ENOENT') {
     console.error(`standin exec: ${command} cannot be run (${code ?? message}).`)
     return NOT_RUNNABLE

@@ -12,26 +12,26 @@ export function cutTo(text: string, width: number): string {
   return truncated ? `${text.slice(0, index)}…` : text
 }
 
-export const paddedTo = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)))
+export const padTo = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)))
 
 /** Wraps text into lines, between words where possible. */
-export const wrapped = (text: string, width: number): readonly string[] =>
+export const wrap = (text: string, width: number): readonly string[] =>
   wrapAnsi(text, width, { hard: true }).split('\n')
 
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_cell, i) => Math.max(...rows.map(row => widthOf(row[i] ?? ''))))
-  return rows.map(row => `  ${row.map((cell, i) => paddedTo(cell, widths[i] ?? 0)).join('  ')}`.trimEnd())
+  return rows.map(row => `  ${row.map((cell, i) => padTo(cell, widths[i] ?? 0)).join('  ')}`.trimEnd())
 }
 
 /** `512 B`, `1.2 kB`, `34 MB`. */
-export const inBytes = (bytes: number) => prettyBytes(bytes, { maximumFractionDigits: 1 })
+export const formatBytes = (bytes: number) => prettyBytes(bytes, { maximumFractionDigits: 1 })
 
 /** `5m`, `3h`, `12d`. */
-export const inAge = (ms: number) => prettyMs(Math.max(1000, ms), { compact: true })
+export const formatAge = (ms: number) => prettyMs(Math.max(1000, ms), { compact: true })
 
 /** `3.2ms`, `320ms`, `1.8s`, `2m 5s`. */
-export const inTime = (ms: number) => prettyMs(ms, { millisecondsDecimalDigits: ms < 100 ? 1 : 0 })
+export const formatDuration = (ms: number) => prettyMs(ms, { millisecondsDecimalDigits: ms < 100 ? 1 : 0 })
 
 /** `1 recording`, `2,000 recordings`. Not by `toLocaleString`: its first call takes 7 MB of memory. */
-export const counted = (count: number, noun: string) =>
+export const pluralize = (count: number, noun: string) =>
   `${String(count).replace(/\B(?=(\d{3})+$)/g, ',')} ${count === 1 ? noun : `${noun}s`}`

@@ -12,11 +12,11 @@ import {
 } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
-import { command, fileName, text, yes } from './command.js'
-import { requireNew, rulesFrom, writeRules } from './drafted-rules.js'
-import { counted } from './format.js'
-import { harmless } from './output.js'
-import { fileProgress, type Printing } from './progress.js'
+import { command, fileName, text, toggle } from './command.js'
+import { requireNew, rulesFrom, writeRules } from './draft-rules.js'
+import { pluralize } from './format.js'
+import { printable } from './output.js'
+import { fileProgress, type OutputFlags } from './progress.js'
 import { groupedBy, openRecordings, readAll } from './recordings/folder.js'
 import { writeReport } from './report/reporter.js'
 
@@ -25,12 +25,12 @@ const base = text('URL', 'Base URL of the platform in the HAR file (upstream.bas
 const importFile = command({
   flags: {
     base,
-    overwrite: yes('Replace existing recordings'),
+    overwrite: toggle('Replace existing recordings'),
     rules: fileName('Write rules to this new file, instead of recordings'),
   },
   async run(line) {
-    const { words, flags } = line
-    const [file = ''] = words
+    const { args, flags } = line
+    const [file = ''] = args
     if (flags.rules !== undefined) requireNew('--rules', flags.rules)
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
@@ -38,60 +38,69 @@ const importFile = command({
     const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
     const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
-    for (const problem of imported.problems) console.error(harmless(problemInWords(problem)))
-    if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
+    for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
+    if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
     if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey].flatMap(numbered)))
-    const { written, there } = await keep(folder, imported, flags)
-    const data = inJson(imported, written, there)
-    return { data, words: `${inWords(imported, data, there, base).join('\n')}\n` }
+    const { written, existing } = await writeRecordings(folder, imported, flags)
+    const data = dataOf(imported, written, existing)
+    return { data, text: `${linesOf(data, existing, base).join('\n')}\n` }
   },
 })
 
-/** Writes to a file, or returns what to print. Unreadable recordings are reported and left out. */
+/** Writes to a file, or returns what to print. Unreadable recordings are reported and skipped. */
 const exportFile = command({
   flags: { base },
   async run(line) {
-    const { words, flags } = line
-    const [file = ''] = words
+    const { args, flags } = line
+    const [file = ''] = args
     const { config, folder } = openRecordings(line)
     const { read } = await readAll(folder, flags, folder.read)
     const all = read.map(recording => ({ recording, nth: recording.entry.nth }))
-    // HAR needs absolute URLs; without a live platform any host will do.
+    // HAR needs absolute URLs. Without the URL of a live platform, any host will do.
     const base = baseIn(flags.base, config.upstream.baseUrl) ?? 'http://localhost'
     const { harOf } = await loadHar()
     const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
     if (file === '-') return har
     await writeReport(file, har)
-    return flags.quiet ? '' : `${counted(all.length, 'recording')} exported to ${file}.\n`
+    return flags.quiet ? '' : `${pluralize(all.length, 'recording')} exported to ${file}.\n`
   },
 })
 
 export const commands = { import: importFile, export: exportFile }
 
-/** The recordings of a key with the numbers that their files would have. */
+/** The recordings of a key, with the numbers that their files would have. */
 const numbered = ([key, recordings]: readonly [string, readonly Recording[]]) =>
   recordings.map((recording, i) => ({ entry: { key, nth: i + 1 }, ...recording }))
 
-/** Returns the files written, and how many exchanges had been recorded before. */
-async function keep(folder: Folder, { byKey }: ImportResult, flags: Printing & { readonly overwrite: boolean }) {
+/** Returns the files that were written, and the number of exchanges that were not, because they were already recorded. */
+async function writeRecordings(
+  folder: Folder,
+  { byKey }: ImportResult,
+  flags: OutputFlags & { readonly overwrite: boolean },
+) {
   const progress = fileProgress(byKey.size, flags)
-  const known = groupedBy(await folder.list(), ({ key }) => key)
+  const entriesByKey = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
-  let there = 0
+  let existing = 0
   try {
     for (const [key, recordings] of byKey) {
-      const old = known.get(key) ?? []
-      if (old.length > 0 && !flags.overwrite) there += recordings.length
-      else written.push(...(await replace(folder, key, recordings, old)))
+      const old = entriesByKey.get(key) ?? []
+      if (old.length > 0 && !flags.overwrite) existing += recordings.length
+      else written.push(...(await replaceRecordings(folder, key, recordings, old)))
       progress.step()
     }
   } finally {
     progress.end()
   }
-  return { written, there }
+  return { written, existing }
 }
 
-async function replace(folder: Folder, key: string, recordings: readonly Recording[], old: readonly RecordingFile[]) {
+async function replaceRecordings(
+  folder: Folder,
+  key: string,
+  recordings: readonly Recording[],
+  old: readonly RecordingFile[],
+) {
   const files: string[] = []
   for (const [i, recording] of recordings.entries()) {
     const nth = i + 1
@@ -104,23 +113,30 @@ async function replace(folder: Folder, key: string, recordings: readonly Recordi
   return files
 }
 
-const inJson = ({ passedOver, remarks, problems }: ImportResult, written: readonly string[], there: number) => ({
+const dataOf = ({ passedOver, remarks, problems }: ImportResult, written: readonly string[], existing: number) => ({
   imported: written,
-  passedOver: { ...Object.fromEntries(passedOver), ...(there > 0 && { 'recorded already': there }) },
+  passedOver: { ...Object.fromEntries(passedOver), ...(existing > 0 && { 'already recorded': existing }) },
   remarks,
   ...(problems.length > 0 && { leftOut: problems.map(({ sentence }) => sentence) }),
 })
 
-function inWords({ remarks }: ImportResult, data: ReturnType<typeof inJson>, there: number, base: string | undefined) {
+function linesOf(data: ReturnType<typeof dataOf>, existing: number, base: string | undefined): readonly string[] {
   const reasons = Object.entries(data.passedOver)
+  const servers = base === undefined ? ' All servers count, as neither upstream.baseUrl nor --base is set.' : ''
   return [
     ...data.imported,
-    `${counted(data.imported.length, 'exchange')} imported${base === undefined ? ', whatever server they went to (no upstream.baseUrl, no --base)' : ''}.`,
-    ...(reasons.length > 0 ? ['Passed over:', ...reasons.map(([reason, count]) => `  ${count} ${reason}`)] : []),
-    ...(there > 0 ? ['Use --overwrite to replace existing recordings.'] : []),
-    ...remarks,
+    `${pluralize(data.imported.length, 'exchange')} imported.${servers}`,
+    ...(reasons.length > 0 ? ['Skipped:', ...reasons.map(([reason, count]) => `  ${skippedText(reason, count)}`)] : []),
+    ...(existing > 0 ? ['Use --overwrite to replace existing recordings.'] : []),
+    ...data.remarks,
   ]
 }
+
+/** `2 preflights`, or `1 request to other servers`. */
+const skippedText = (reason: string, count: number) =>
+  reason === 'preflights' || reason === 'static files'
+    ? pluralize(count, reason.slice(0, -1))
+    : `${pluralize(count, 'request')} ${reason}`
 
 /** The base URL of the platform's paths. Throws a UsageError for an invalid one. */
 function baseIn(base: string | undefined, configured: string): string | undefined {

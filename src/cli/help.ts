@@ -1,7 +1,7 @@
 /** The texts of --help: the overview, and the help of each command. */
 import { type Flag, type Flags, sharedFlags } from './command.js'
 import { findCommand, groupOf, type ListedCommand, topics } from './commands.js'
-import { paddedTo, wrapped } from './format.js'
+import { padTo, wrap } from './format.js'
 
 const examples = [
   ['standin', 'start on http://127.0.0.1:4100, and print its keys'],
@@ -13,14 +13,15 @@ const examples = [
 /** The width of running text, outside tables. */
 const WIDTH = 100
 
-const precedence = 'Flags override the environment (STANDIN_PORT), the environment the file, and the file the defaults.'
+const precedence =
+  'Options are taken from flags, the environment (STANDIN_PORT), the file and the defaults, in this order.'
 
 /** Returns the help for the command or group that these words name; `undefined` if there is none. */
 export async function helpText(words: readonly string[]): Promise<string | undefined> {
   if (words.length === 0) return overview()
-  const one = findCommand(words.flatMap(word => word.split(' ')))
-  const shown = one ? [one] : groupOf(words[0] ?? '')
-  return shown.length === 0 ? undefined : helpOf(shown)
+  const named = findCommand(words.flatMap(word => word.split(' ')))
+  const found = named ? [named] : groupOf(words[0] ?? '')
+  return found.length === 0 ? undefined : helpOf(found)
 }
 
 function overview(): string {
@@ -50,17 +51,20 @@ async function helpOf(listed: readonly ListedCommand[]): Promise<string> {
   const allExamples = loaded.flatMap(({ examples = [] }) => examples)
   return [
     table(listed.map(row)),
-    ...(Object.keys(own).length > 0 ? ['', 'Flags', table(shownIn(own).map(flagRow))] : []),
+    ...(Object.keys(own).length > 0 ? ['', 'Flags', table(visibleFlags(own).map(flagRow))] : []),
     '',
     ...(others.length === 0
       ? [precedence]
-      : wrapped(`Flags of all commands, see standin --help: ${others.map(name => `--${name}`).join(', ')}.`, WIDTH)),
+      : wrap(
+          `The flags of all commands work as well (see standin --help): ${others.map(name => `--${name}`).join(', ')}.`,
+          WIDTH,
+        )),
     ...(allExamples.length > 0 ? ['', 'Examples', table(allExamples)] : []),
     '',
   ].join('\n')
 }
 
-const shownIn = (flags: Flags) => Object.entries(flags).filter(([, { isHidden }]) => !isHidden)
+const visibleFlags = (flags: Flags) => Object.entries(flags).filter(([, { isHidden }]) => !isHidden)
 
 const flagRow = ([name, { value, short, meaning }]: readonly [string, Flag]) =>
   [`--${name}${value ? ` ${value}` : ''}${short ? `, -${short}` : ''}`, meaning] as const
@@ -68,4 +72,4 @@ const flagRow = ([name, { value, short, meaning }]: readonly [string, Flag]) =>
 const table = (
   rows: readonly (readonly [string, string])[],
   width = Math.max(...rows.map(([name]) => name.length)),
-): string => rows.map(([name, meaning]) => `  ${paddedTo(name, width)}  ${meaning}`).join('\n')
+): string => rows.map(([name, meaning]) => `  ${padTo(name, width)}  ${meaning}`).join('\n')

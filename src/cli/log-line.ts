@@ -1,4 +1,4 @@
-/** A line of the request log without secrets, made from an exchange or a journal entry. */
+/** What a line of the request log shows, without secrets. Made from an exchange; a journal entry can be used as well. */
 import { mcpServers } from '../config/mcp-options.js'
 import type { Config } from '../config/schema.js'
 import { type Exchange, sourceOf } from '../core/exchange.js'
@@ -6,22 +6,22 @@ import { once } from '../core/work.js'
 import { type JournalEntry, loadFacts } from '../journal/index.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 
-/** What only a whole entry has. */
-type OfEntries = 'id' | 'scope' | 'repeatable' | 'nearest' | 'violations' | 'tokens' | 'firstTokenMs'
+/** Fields that only a whole journal entry has. */
+type EntryOnlyFields = 'id' | 'scope' | 'repeatable' | 'nearest' | 'violations' | 'tokens' | 'firstTokenMs'
 
-/** A journal entry can be used as one, too. */
-export interface LogLine extends Omit<JournalEntry, OfEntries | 'request' | 'response' | 'upstream'> {
+/** Journal entries have all of its fields. */
+export interface LogLine extends Omit<JournalEntry, EntryOnlyFields | 'request' | 'response' | 'upstream'> {
   readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
   readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
-  /** Present if an error body was rewritten to the documented form. */
+  /** Present if an error body was rewritten to the documented format. */
   readonly upstream?: object
 }
 
-/** Much cheaper than a whole journal entry, which only few lines need. */
+/** Much cheaper than a whole journal entry, which is only needed for --verbose. */
 export function logLineOf(exchange: Exchange, redact: Redact, callOf?: CallOf): LogLine {
   const { method, path, query, caller, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = once(() => redact(credentialsOf(exchange, redact)))
-  const open = (text: string | null | undefined) => (text == null ? null : redaction().text(text))
+  const redacted = (text: string | null | undefined) => (text == null ? null : redaction().text(text))
   return {
     at: new Date().toISOString(),
     caller,
@@ -32,17 +32,17 @@ export function logLineOf(exchange: Exchange, redact: Redact, callOf?: CallOf): 
       query: query === '' ? '' : redaction().query(query),
     },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
-    call: open(callOf?.(exchange)),
+    call: redacted(callOf?.(exchange)),
     mode,
     source: sourceOf(outcome),
     answeredBy: outcome?.answeredBy ?? null,
     fault: outcome?.fault ?? null,
-    remark: open(outcome?.remark?.()),
+    remark: redacted(outcome?.remark?.()),
     status: outcome?.status || null,
-    error: open(outcome?.error),
+    error: redacted(outcome?.error),
     code: outcome?.code ?? null,
-    hint: open(outcome?.hint),
-    openaiRefuses: open(exchange.openaiRefuses),
+    hint: redacted(outcome?.hint),
+    openaiRefuses: redacted(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
     response: { piecesAtMs: outcome?.piecesAtMs ?? [] },
     // Only its presence matters to the line, not its content.
@@ -56,6 +56,6 @@ const rounded = (ms: number) => Math.round(ms * 10) / 10
 
 type CallOf = (exchange: Exchange) => string | null
 
-/** Names the calls of MCP servers. Without MCP servers, bodies are not read. */
+/** Returns a function that names the call of an MCP server; `undefined` without MCP servers, to save reading bodies. */
 export const loadCallOf = async ({ mcp }: Config): Promise<CallOf | undefined> =>
   mcpServers(mcp).size === 0 ? undefined : (await loadFacts()).callOf

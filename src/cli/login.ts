@@ -7,20 +7,20 @@ import { StartError, UsageError } from '../check/problem.js'
 import { fetchFrom } from '../core/http.js'
 import type { LiveBackend } from '../supabase/live-session.js'
 import { readSession, saveSession, sessionsFile } from '../supabase/session-file.js'
-import { type CommandLine, command, text, yes } from './command.js'
+import { type CommandLine, command, text, toggle } from './command.js'
 import { load } from './load.js'
 
-const signIn = {
-  email: text('ADDRESS', 'Who signs in'),
-  'password-stdin': yes('Read the password from standard input'),
+const loginFlags = {
+  email: text('ADDRESS', 'Email address of the user'),
+  'password-stdin': toggle('Read the password from standard input'),
 }
 
 const login = command({
-  flags: signIn,
+  flags: loginFlags,
   async run(line) {
     const live = liveOf(line)
     const file = sessionsFile()
-    // Fails on an unusable session file before asking for a password.
+    // If the session file is unusable, this fails before a password is asked for.
     readSession(file, live.authUrl)
     const { client, reasonOf } = clientOf(live)
     const { data, error } = await client.signInWithPassword(await credentialsFor(line.flags))
@@ -48,8 +48,7 @@ const logout = command({
     saveSession(file, live.authUrl, undefined)
     const { client, reasonOf } = clientOf(live)
     const { error } = await client.admin.signOut(session.accessToken, 'local')
-    if (error)
-      console.error(`${live.authUrl} could not be told (${reasonOf(error)}). The session expires there by itself.`)
+    if (error) console.error(`${live.authUrl} could not end the session (${reasonOf(error)}). It will expire there.`)
     return `Signed out of ${live.authUrl}, where ${session.email} was signed in.\n`
   },
 })
@@ -86,7 +85,7 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBacken
         })
       } catch (error) {
         unreachable = reasonIn(error as Error)
-        // On a thrown error the client would print a stack trace.
+        // If this threw, the client would print a stack trace.
         return new Response(null, { status: 503 })
       }
     },
@@ -97,7 +96,7 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBacken
   return { client, reasonOf }
 }
 
-/** The system's error code, if there is one. The codes of undici (`UND_ERR_SOCKET`) say less than its messages (`other side closed`). */
+/** The system's error code, if there is one. Undici's codes (`UND_ERR_SOCKET`) say less than its messages (`other side closed`). */
 function reasonIn({ message, cause }: Error): string {
   const { code, message: reason } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
   if (code !== undefined && !code.startsWith('UND_ERR')) return code
@@ -105,11 +104,11 @@ function reasonIn({ message, cause }: Error): string {
 }
 
 /** Throws a UsageError when a credential is missing and there is no terminal to ask on. */
-async function credentialsFor({ email, 'password-stdin': isPiped }: CommandLine<typeof signIn>['flags']) {
+async function credentialsFor({ email, 'password-stdin': isPiped }: CommandLine<typeof loginFlags>['flags']) {
   if (isPiped) {
     if (email === undefined)
       throw new UsageError('--password-stdin needs --email, because standard input contains only the password.')
-    // `echo` adds a line end.
+    // `echo` adds a line break.
     const password = (await textOf(process.stdin)).replace(/\r?\n$/, '')
     if (password === '') throw new UsageError('There is no password on standard input.')
     return { email, password }
@@ -120,7 +119,7 @@ async function credentialsFor({ email, 'password-stdin': isPiped }: CommandLine<
   const prompt = openPrompt()
   try {
     return {
-      email: email ?? (await prompt.ask('E-mail: ')).trim(),
+      email: email ?? (await prompt.ask('Email: ')).trim(),
       password: await prompt.ask('Password: ', true),
     }
   } finally {
@@ -133,7 +132,7 @@ async function credentialsFor({ email, 'password-stdin': isPiped }: CommandLine<
  * holds only the result.
  */
 function openPrompt() {
-  // Muted between questions too, because both answers may be pasted at once.
+  // Muted between questions, too, because both answers may be pasted at once.
   let isMuted = true
   const output = new Writable({
     write(piece, _encoding, done) {

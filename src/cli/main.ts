@@ -4,7 +4,7 @@ import { ProblemsError, problemInWords, StartError, UsageError } from '../check/
 import { PlatformError } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
 import { version } from '../version.js'
-import { notFound, readCommandLine } from './arguments.js'
+import { readCommandLine, unknownCommand } from './arguments.js'
 import type { CommandLine, CommandResult } from './command.js'
 import { groupOf } from './commands.js'
 
@@ -15,21 +15,21 @@ const EXIT_BAD_INPUT = 2
 /** The file that our output goes to is not complete. */
 const fullDisk = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
-async function follow(argv: readonly string[]): Promise<void> {
+async function execute(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
-    // Usually the reader of our output has gone (`standin | head -1`), so there is nothing left to do.
+    // Usually the reader of our output has closed it (`standin | head -1`), so there is nothing left to do.
     if (!fullDisk.has(code)) process.exit(0)
     console.error(`Standard output cannot be written (${code}).`)
     process.exit(EXIT_FAILED)
   })
   // Standard error is optional: a platform, and the child of `standin exec`, continue without it.
   process.stderr.on('error', () => {})
-  const wish = await readCommandLine(argv)
-  if (wish.kind === 'version') return console.log(version)
-  if (wish.kind === 'run') return print(await wish.command.run(wish.line), wish.line)
+  const parsed = await readCommandLine(argv)
+  if (parsed.kind === 'version') return console.log(version)
+  if (parsed.kind === 'run') return print(await parsed.command.run(parsed.line), parsed.line)
   const { helpText } = await import('./help.js')
-  const text = await helpText(wish.words)
-  if (text === undefined) throw await notFound(wish.words)
+  const text = await helpText(parsed.words)
+  if (text === undefined) throw await unknownCommand(parsed.words)
   process.stdout.write(text)
 }
 
@@ -38,7 +38,7 @@ function print(result: CommandResult, { flags }: CommandLine): void {
   if (typeof result === 'string') process.stdout.write(result)
   if (typeof result !== 'object') return
   if (flags.json) process.stdout.write(`${stringifyExact(result.data, 2)}\n`)
-  else if (!flags.quiet) process.stdout.write(result.words)
+  else if (!flags.quiet) process.stdout.write(result.text)
 }
 
 /** Prints why the process ends, and returns the exit code. Only internal errors are printed with a stack trace. */
@@ -53,21 +53,21 @@ function explain(error: unknown, argv: readonly string[]): number {
     return EXIT_BAD_INPUT
   }
   const isSentence = error instanceof StartError || error instanceof PlatformError
-  console.error(isSentence ? error.message : (refusedBySystem(error) ?? error))
+  console.error(isSentence ? error.message : (systemErrorText(error) ?? error))
   return EXIT_FAILED
 }
 
-/** A full disk or missing permissions are not internal errors. */
-function refusedBySystem(error: unknown): string | undefined {
-  const { code, syscall, path: place } = error as NodeJS.ErrnoException
-  if (place === undefined) return undefined
-  return problemInWords({ origin: path.relative('', place), sentence: `cannot be written (${code}, ${syscall}).` })
+/** The sentence for an error of the file system: a full disk or a missing permission is not an internal error. */
+function systemErrorText(error: unknown): string | undefined {
+  const { code, syscall, path: file } = error as NodeJS.ErrnoException
+  if (file === undefined) return undefined
+  return problemInWords({ origin: path.relative('', file), sentence: `cannot be written (${code}, ${syscall}).` })
 }
 
 /** Runs the command line. On failure the process ends with an exit code that says why. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
-    await follow(argv)
+    await execute(argv)
   } catch (error) {
     process.exit(explain(error, argv))
   }

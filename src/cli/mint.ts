@@ -15,7 +15,7 @@ import { sessionlessTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
-import { command, oneOf, text, whole, yes } from './command.js'
+import { command, integer, oneOf, text, toggle } from './command.js'
 import { load } from './load.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
@@ -23,48 +23,48 @@ const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenReque
 /** An expired token has expired this long ago. */
 const EXPIRED_SECONDS = -3600
 
-const lifetime = (meaning: string) => ({ ...whole([1, 9_999_999_999], meaning, undefined), value: 'SECONDS' })
+const lifetime = (meaning: string) => ({ ...integer([1, 9_999_999_999], meaning, undefined), value: 'SECONDS' })
 
 const token = command({
   flags: {
     role: oneOf(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),
-    email: text('ADDRESS', 'The user of the token (the development user)'),
-    'expires-in': lifetime('Lifetime of the token'),
-    expired: yes('Create a token that has already expired'),
+    email: text('ADDRESS', 'Email address of the user (the development user)'),
+    'expires-in': lifetime('Lifetime of the token (auth.jwtExp for a user)'),
+    expired: toggle('Create a token that has already expired'),
   },
   examples: [['standin token --role user --email ada@example.com', 'print the token of a user']],
   async run(line) {
     const { role, email, expired, 'expires-in': seconds } = line.flags
     if (email !== undefined && role !== 'user') {
-      throw new UsageError(`A token of the role ${role} has no email address.`)
+      throw new UsageError(`--email is for user tokens: leave it out with --role ${role}.`)
     }
     if (expired && seconds !== undefined) throw new UsageError('Give --expires-in or --expired, not both.')
     const expiresIn = expired ? EXPIRED_SECONDS : seconds
-    const wish = { role, email: emailIn(email ?? developmentUser.email), expiresIn }
-    return `${(await minted(wish, load(line))).token}\n`
+    const request = { role, email: parseEmail(email ?? developmentUser.email), expiresIn }
+    return `${(await mintToken(request, load(line))).token}\n`
   },
 })
 
-/** Prints a new API key, and nothing else. With the state in memory, the key would be lost with this process. */
+/** Prints only the new key. With the state in memory, the key would be lost when this process ends. */
 const keyCreate = command({
   flags: {
-    email: text('ADDRESS', 'The owner of the key (none)'),
+    email: text('ADDRESS', 'Email address of the owner (none)'),
     name: text('NAME', 'Name of the key (command line)'),
-    'expires-in': lifetime('Lifetime of the key'),
+    'expires-in': lifetime('Lifetime of the key (unlimited)'),
   },
   run(line) {
     const { email, name = 'command line', 'expires-in': seconds } = line.flags
     const loaded = load(line)
     if (loaded.config.state === 'memory') {
       throw new UsageError(
-        'The state is kept in memory, so the key would be lost at once. Add it to apiKeys in the configuration.',
+        'The state is kept in memory, so a new key would be lost at once. Add a key to apiKeys in the configuration.',
       )
     }
     if (name.trim() === '') throw new UsageError('--name must not be empty.')
     const expiresAt =
       seconds === undefined ? null : new Date((Math.floor(Date.now() / 1000) + seconds) * 1000).toISOString()
     return withState(loaded, async state => {
-      const owner = email === undefined ? null : await ownerOf(loaded, state, emailIn(email))
+      const owner = email === undefined ? null : await ownerOf(loaded, state, parseEmail(email))
       const apiKeys = createApiKeys({ state: async () => state, report: console.error })
       const { key } = await apiKeys.create(owner, { name: name.trim(), expiresAt })
       return `${key}\n`
@@ -74,7 +74,7 @@ const keyCreate = command({
 
 export const commands = { token, 'key create': keyCreate }
 
-/** The auth backend of a platform started here, without its state. */
+/** The auth backend of the configured platform, without its state. */
 function backendOf(loaded: LoadedConfig): Backend {
   const { auth, host, port } = loaded.config
   const tokens = createTokens({ jwtSecret: auth.jwtSecret, signingKeys: signingKeysOf(loaded) })
@@ -102,26 +102,26 @@ async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) 
  * With a persistent state, a user's token gets a session, as if they had just signed in; unknown users are signed up.
  * A state in memory belongs to another process, so the token then has no session.
  */
-async function minted(wish: TokenRequest, loaded: LoadedConfig): Promise<MintedToken> {
+async function mintToken(request: TokenRequest, loaded: LoadedConfig): Promise<MintedToken> {
   const backend = backendOf(loaded)
   const seedOf = (email: string) => configuredUser(loaded, email)
-  if (wish.role !== 'user') return tokenFor(backend, wish, seedOf)
+  if (request.role !== 'user') return tokenFor(backend, request, seedOf)
   if (loaded.config.auth.mode === 'proxy') throw new UsageError(usersAreLive().message)
-  if (loaded.config.state === 'memory') return sessionlessTokenFor(backend, wish, seedOf)
-  return withState(loaded, state => tokenFor({ ...backend, state: async () => state }, wish, seedOf))
+  if (loaded.config.state === 'memory') return sessionlessTokenFor(backend, request, seedOf)
+  return withState(loaded, state => tokenFor({ ...backend, state: async () => state }, request, seedOf))
 }
 
-function emailIn(given: string): string {
+function parseEmail(input: string): string {
   try {
-    return validEmail(given)
+    return validEmail(input)
   } catch {
-    throw new UsageError(`--email must be an email address, not "${given}".`)
+    throw new UsageError(`--email must be an email address, not "${input}".`)
   }
 }
 
 async function ownerOf(loaded: LoadedConfig, state: State, email: string): Promise<string> {
   const seed = configuredUser(loaded, email)
-  // Adds nothing else from the configuration: the platform that owns the state may have been started with another one.
+  // Adds nothing else from the configuration: the state may belong to a platform that was started with another one.
   if (seed) await plantUser(state, seed, Date.now)
   const [user] = await state.read(({ users }) => users.find({ email }))
   if (!user) throw new StartError(`There is no user ${email}. Sign up first, or add the user to the configuration.`)

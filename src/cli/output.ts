@@ -1,20 +1,20 @@
-/** Writes to the terminal: batches the lines of one event loop turn, and uses colours only on a terminal. */
+/** Writes to the terminal: lines in batches, colours only on a terminal, and untrusted text escaped. */
 import path from 'node:path'
 import pc from 'picocolors'
 
 export type TerminalOutput = ReturnType<typeof createOutput>
 
-/** Collects lines until the event loop is idle: writing each one separately would cost more than answering the request. */
+/** Collects the lines of one turn of the event loop: writing each one costs more than answering the request. */
 export function createOutput(stream: NodeJS.WriteStream) {
-  let waiting = ''
+  let buffer = ''
   const flush = () => {
-    if (waiting === '') return
-    stream.write(waiting)
-    waiting = ''
+    if (buffer === '') return
+    stream.write(buffer)
+    buffer = ''
   }
   const write = (text: string) => {
-    if (waiting === '') setImmediate(flush)
-    waiting += text
+    if (buffer === '') setImmediate(flush)
+    buffer += text
   }
   return { flush, write, line: (text: string) => write(`${text}\n`) }
 }
@@ -23,11 +23,11 @@ export function createOutput(stream: NodeJS.WriteStream) {
 export const colorsFor = (stream: NodeJS.WriteStream) => pc.createColors(pc.isColorSupported && stream.isTTY === true)
 
 /** The size of a terminal; empty for a stream that is not one. */
-export const sizeOf = ({ isTTY, columns, rows }: NodeJS.WriteStream) =>
+export const terminalSize = ({ isTTY, columns, rows }: NodeJS.WriteStream) =>
   isTTY === true ? { columns: columns || 80, height: rows || 24 } : {}
 
-/** Whether text can be overwritten. Dumb terminals cannot do that. */
-export const isScreen = ({ isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> | { readonly isTTY?: boolean }) =>
+/** Whether text that was written can be overwritten, which takes more than a dumb terminal. */
+export const canOverwrite = ({ isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> | { readonly isTTY?: boolean }) =>
   isTTY === true && process.env.TERM !== 'dumb'
 
 /** For text that goes to a file. */
@@ -40,7 +40,7 @@ export type Colors = ReturnType<typeof colorsFor>
 const control = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Escapes untrusted text, so that it cannot control the terminal. */
-export const harmless = (text: string) =>
+export const printable = (text: string) =>
   text.replace(control, character => {
     const code = character.charCodeAt(0).toString(16)
     return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
@@ -50,4 +50,5 @@ export const harmless = (text: string) =>
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(control, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-export const near = (place: string) => path.relative(process.cwd(), place) || place
+/** A path relative to the current folder. */
+export const relativePath = (place: string) => path.relative(process.cwd(), place) || place

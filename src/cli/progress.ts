@@ -1,6 +1,6 @@
 /** Progress of a long command: a bar on a terminal, and a line every few seconds elsewhere. */
 import type { CommandLine } from './command.js'
-import { isScreen } from './output.js'
+import { canOverwrite } from './output.js'
 
 export interface Progress {
   at(name: string): void
@@ -23,14 +23,14 @@ const DRAW_MS = 80
 const LINE_MS = 5000
 const TICK_MS = 1000
 
-/** Shorter work shows no bar. */
+/** Work on files that takes less time shows no bar. */
 const SHORT_MS = 300
 
 /** The flags that say how much is printed. */
-export type Printing = Pick<CommandLine['flags'], 'json' | 'quiet'>
+export type OutputFlags = Pick<CommandLine['flags'], 'json' | 'quiet'>
 
 /** For work on files: a bar on a terminal, and nothing elsewhere or with --json or --quiet. */
-export const fileProgress = (total: number, { json, quiet }: Printing): Progress =>
+export const fileProgress = (total: number, { json, quiet }: OutputFlags): Progress =>
   json || quiet || !process.stderr.isTTY ? noProgress : createProgress(total, process.stderr, { afterMs: SHORT_MS })
 
 /** No bar is drawn before `afterMs`. */
@@ -40,32 +40,32 @@ export function createProgress(
   { now = () => performance.now(), afterMs = 0 }: { readonly now?: () => number; readonly afterMs?: number } = {},
 ): Progress {
   const startedMs = now()
-  const isBar = isScreen(stream)
+  const isBar = canOverwrite(stream)
   let isDrawn = false
   let done = 0
   let name = ''
-  let saidAtMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs
+  let lastWriteMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs
 
-  function sayWhenDue(): void {
+  function writeIfDue(): void {
     const nowMs = now()
-    if (nowMs - saidAtMs < (isBar ? DRAW_MS : LINE_MS)) return
-    saidAtMs = nowMs
+    if (nowMs - lastWriteMs < (isBar ? DRAW_MS : LINE_MS)) return
+    lastWriteMs = nowMs
     const facts = `${Math.floor((done / total) * 100)} % ${done}/${total} ${Math.floor((nowMs - startedMs) / 1000)} s ${name}`
     isDrawn = isBar
     stream.write(isBar ? ERASE + lineOf(done / total, facts, stream) : `${facts}\n`)
   }
 
-  // Keeps the time moving while a single answer takes long.
-  const tick = setInterval(sayWhenDue, TICK_MS)
+  // Updates the time even while a single answer takes long.
+  const tick = setInterval(writeIfDue, TICK_MS)
 
   return {
     at(current) {
       name = current
-      sayWhenDue()
+      writeIfDue()
     },
     step() {
       done++
-      sayWhenDue()
+      writeIfDue()
     },
     end() {
       clearInterval(tick)
@@ -75,7 +75,7 @@ export function createProgress(
   }
 }
 
-/** A bar, and the facts behind it. A longer line would wrap and could not be erased. */
+/** A bar followed by the facts, cut to the width of the terminal: a line that wraps could not be erased. */
 function lineOf(part: number, facts: string, { columns }: Terminal): string {
   const filled = Math.floor(part * BAR_WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)

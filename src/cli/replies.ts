@@ -21,7 +21,8 @@ import {
   writtenCall,
   wrongToolCalls,
 } from '../replies/index.js'
-import { type CommandLine, command, fileName, text, yes } from './command.js'
+import { type CommandLine, command, fileName, text, toggle } from './command.js'
+import { pluralize } from './format.js'
 import { load } from './load.js'
 
 export const repliesJsonSchema = () => jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model')
@@ -36,8 +37,7 @@ const check = command({
     const models = config.models.map(({ id }) => id)
     const tools = mcpTools(config.mcp)
     const findings = [...lint(rules, models), ...(tools.length > 0 ? await wrongToolCalls(rules, tools) : [])]
-    if (findings.length === 0)
-      return `The rules are valid. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
+    if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
     process.exitCode = 1
     return findings.map(({ place, sentence }) => `${problemInWords({ origin: place, sentence })}\n`).join('')
   },
@@ -46,10 +46,10 @@ const check = command({
 const requestFlags = {
   model: text('ID', 'The requested model (the first one)'),
   system: text('TEXT', 'A system message before the prompt'),
-  tools: text('NAMES', 'Tools of the request: a,b'),
-  stream: yes('Request a stream'),
-  request: fileName('A file with a chat request as JSON, - for standard input'),
-  body: text('TEXT', 'The body of a request such as "POST /builder/projects", in place of a prompt'),
+  tools: text('NAMES', 'Names of the tools of the request: a,b'),
+  stream: toggle('Request a stream'),
+  request: fileName('A file with a chat request as JSON; - is standard input'),
+  body: text('TEXT', 'The body, if PROMPT is a method and a path such as "POST /builder/projects"'),
 }
 
 /** Shows which rule answers a prompt and why, and why the others do not match. */
@@ -60,61 +60,65 @@ const tryReplies = command({
     const { seed, strict, magic, models } = loaded.config
     const { rules } = await loadRules(replyFilesOf(loaded), seed)
     const replies = createReplies({ rules, seed, strict: false, magic })
-    const call = writtenCall(line.words.join(' '))
+    const call = writtenCall(line.args.join(' '))
     if (call) return explainCall({ ...call, server: [...mcpServers(loaded.config.mcp).keys()][0] ?? '/mcp' }, replies)
-    const tried = pathRequestIn(line)
-    if (tried) return explainPath(tried, replies)
+    const pathRequest = pathRequestIn(line)
+    if (pathRequest) return explainPath(pathRequest, replies)
     const request = requestFrom(line, models[0]?.id ?? '')
     const explanation = replies.explain(request)
     const generation = await explanation.reply()
     const hint = replies.mismatch(request, generation)?.()
-    const said = [...linesOf(generation), ...(hint ? [`→ ${hint}`] : [])]
-    const by = inWords(generation.answeredBy)
+    const answerLines = [...linesOf(generation), ...(hint ? [`→ ${hint}`] : [])]
+    const answeredBy = inWords(generation.answeredBy)
     if (generation.answeredBy.kind === 'magic')
-      return `${[`${by} answers, before any rule.`, '', ...indented(said)].join('\n')}\n`
-    const instead = strict ? ['strict is on, so the request is refused (424).'] : [`${by} instead:`, ...indented(said)]
-    return explained(explanation, said, ['', ...instead])
+      return `${[`${answeredBy} answers, before any rule.`, '', ...indented(answerLines)].join('\n')}\n`
+    const fallback = strict
+      ? ['strict is on, so the request is refused (424).']
+      : [`Answer without a rule (${answeredBy}):`, ...indented(answerLines)]
+    return explanationText(explanation, answerLines, ['', ...fallback])
   },
 })
 
-const someRequest = /^(GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*$/
+const requestPattern = /^(GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*$/
 
-/** Parses a request for a path in place of a prompt: `POST /builder/projects?dry=1`. */
-function pathRequestIn({ words, flags: { body } }: CommandLine<typeof requestFlags>): TriedRequest | undefined {
-  const written = words.join(' ')
-  if (!someRequest.test(written)) {
+/** The request if the prompt is a method and a path, such as `POST /builder/projects?dry=1`. */
+function pathRequestIn({ args, flags: { body } }: CommandLine<typeof requestFlags>): TriedRequest | undefined {
+  const prompt = args.join(' ')
+  if (!requestPattern.test(prompt)) {
     if (body === undefined) return undefined
-    throw new UsageError('--body goes with a request: standin replies try "POST /builder/projects" --body \'{}\'')
+    throw new UsageError(
+      '--body needs a method and a path: standin replies try "POST /builder/projects" --body \'{}\'.',
+    )
   }
-  const [method = '', path = ''] = written.split(' ')
+  const [method = '', path = ''] = prompt.split(' ')
   return { method, path, body }
 }
 
-async function explainPath(tried: TriedRequest, { http }: Replies): Promise<string> {
-  const explanation = await http?.explain(tried)
+async function explainPath(request: TriedRequest, { http }: Replies): Promise<string> {
+  const explanation = await http?.explain(request)
   if (!http || !explanation) return 'There are no rules for paths.\n'
-  return explainedIn(explanation, http.linesOf)
+  return replyText(explanation, http.linesOf)
 }
 
-async function explainCall(tried: TriedCall, replies: Replies): Promise<string> {
+async function explainCall(request: TriedCall, replies: Replies): Promise<string> {
   const { explain, linesOf } = await replies.mcp()
-  return explainedIn(explain(tried), linesOf)
+  return replyText(explain(request), linesOf)
 }
 
-const explainedIn = async <T>(explanation: Explanation<T>, linesOf: (generation: T) => readonly string[]) =>
-  explained(explanation, explanation.rule ? linesOf(await explanation.reply()) : [])
+const replyText = async <T>(explanation: Explanation<T>, linesOf: (generation: T) => readonly string[]) =>
+  explanationText(explanation, explanation.rule ? linesOf(await explanation.reply()) : [])
 
-/** `said` are the lines of the answer, and `otherwise` what happens if no rule answers. */
-function explained(
+/** `answerLines` show the answer of the rule, and `otherwise` what happens if no rule answers. */
+function explanationText(
   { rule, nearest, triedBefore }: Explanation<unknown>,
-  said: readonly string[],
+  answerLines: readonly string[],
   otherwise: readonly string[] = [],
 ): string {
   const answer = rule
-    ? [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...indented(said)]
+    ? [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...indented(answerLines)]
     : ['No rule answers.', nearest(), ...otherwise]
   const others = triedBefore().map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`)
-  return `${[...answer, ...(others.length === 0 ? [] : ['', 'Passed over:', ...others])].join('\n')}\n`
+  return `${[...answer, ...(others.length === 0 ? [] : ['', 'Skipped:', ...others])].join('\n')}\n`
 }
 
 export const commands = {
@@ -125,18 +129,18 @@ export const commands = {
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 
 /** Builds the request from the flags and the prompt. Throws a UsageError for flags that do not go together. */
-function requestFrom({ words: prompt, flags }: CommandLine<typeof requestFlags>, firstModel: string): ChatRequest {
+function requestFrom({ args, flags }: CommandLine<typeof requestFlags>, firstModel: string): ChatRequest {
   const { model, system, request: file, stream } = flags
   const tools = flags.tools?.split(',')
   const base = file === undefined ? {} : jsonIn(file)
   const messages = [
     ...(system === undefined ? [] : [{ role: 'system', content: system }]),
-    ...(prompt.length === 0 ? [] : [{ role: 'user', content: prompt.join(' ') }]),
+    ...(args.length === 0 ? [] : [{ role: 'user', content: args.join(' ') }]),
   ]
   if (messages.length === 0 && file === undefined) {
-    throw new UsageError('standin replies try needs a prompt: standin replies try "What is the weather?"')
+    throw new UsageError('standin replies try needs a prompt: standin replies try "What is the weather?".')
   }
-  const described = {
+  const body = {
     model: firstModel,
     ...base,
     ...(model !== undefined && { model }),
@@ -144,7 +148,7 @@ function requestFrom({ words: prompt, flags }: CommandLine<typeof requestFlags>,
     ...(stream && { stream }),
     ...(tools && { tools: tools.map(name => ({ type: 'function', function: { name: name.trim() } })) }),
   }
-  const checked = checkForm(chatRequest, described, { firstOnly: true, whole: 'The request' })
+  const checked = checkForm(chatRequest, body, { firstOnly: true, whole: 'The request' })
   if ('value' in checked) return checked.value
   throw new UsageError(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
 }

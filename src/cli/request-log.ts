@@ -4,71 +4,69 @@ import { asksLive, type Caller } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
 import type { JournalEntry } from '../journal/index.js'
 import { adviceFor } from './advice.js'
-import { counted, cutTo, inTime, paddedTo, widthOf, wrapped } from './format.js'
+import { cutTo, formatDuration, padTo, pluralize, widthOf, wrap } from './format.js'
 import type { LogLine } from './log-line.js'
-import { type Colors, harmless } from './output.js'
+import { type Colors, printable } from './output.js'
 
-export interface LogOutput {
+export interface LogLayout {
   readonly colors: Colors
-  /** The width; unlimited for a file. */
+  /** The width of the terminal; unlimited for a file. */
   readonly columns?: number | undefined
 }
 
-/** The width of the method and path columns; longer values exceed it. */
+/** The widths of the columns; longer values exceed them. */
 const METHOD = 4
 const PATH = 20
 const TIME = 8
-/** The longest path shown in a file, and the shortest on a narrow terminal. */
+/** The maximum width of the path, and its minimum on a narrow terminal. */
 const LONGEST_TARGET = 300
 const SHORTEST_TARGET = 10
 /** Terminals narrower than this show no time of day. */
 const NARROW = 56
 
-/** The lines for people. `note` is added to the end of the first one. */
+/** The rows for people. `note` is added to the end of the first one, before advice. */
 export function requestRows(
   line: LogLine,
-  { colors, columns = Number.POSITIVE_INFINITY }: LogOutput,
+  { colors, columns = Number.POSITIVE_INFINITY }: LogLayout,
   note = '',
 ): string[] {
   const isNarrow = columns < NARROW
   const clock = isNarrow ? '' : `${timeOfDay(line.at)} `
-  const method = harmless(line.request.method).padEnd(METHOD)
+  const method = printable(line.request.method).padEnd(METHOD)
   const status = line.status === null ? '---' : String(line.status)
   const time = timeOf(line).padStart(TIME)
-  const rest = [nameOf(line.caller), [decisionOf(line), note].filter(Boolean).join(' ')].filter(Boolean)
+  const rest = [nameOf(line.caller), [outcomeOf(line), note].filter(Boolean).join(' ')].filter(Boolean)
   // The last column stays empty, as some terminals wrap when it is filled.
   const room = columns - 1
-  const besides = clock.length + method.length + status.length + time.length + 3
-  const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - besides))
-  const target = paddedTo(
-    cutTo(targetOf(line), longest),
-    isNarrow ? 0 : Math.min(PATH + METHOD - method.length, longest),
-  )
+  const fixedWidth = clock.length + method.length + status.length + time.length + 3
+  const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - fixedWidth))
+  const target = padTo(cutTo(targetOf(line), longest), isNarrow ? 0 : Math.min(PATH + METHOD - method.length, longest))
   const head = [colors.dim(clock) + method, target, colorOf(line.status, colors)(status), colors.dim(time)].join(' ')
   const indent = ' '.repeat(isNarrow ? 2 : clock.length)
-  const below = (text: string, paint: (text: string) => string) =>
-    wrapped(text, Math.max(SHORTEST_TARGET, room - indent.length)).map(row => indent + paint(row))
-  const width = besides + widthOf(target) + widthOf(rest.join('  ')) + 2
+  const rowsBelow = (text: string, paint: (text: string) => string) =>
+    wrap(text, Math.max(SHORTEST_TARGET, room - indent.length)).map(row => indent + paint(row))
+  const width = fixedWidth + widthOf(target) + widthOf(rest.join('  ')) + 2
   const rows =
     width <= room
-      ? [[head, ...painted(rest, line, colors)].join('  ').trimEnd()]
-      : [head, ...below(rest.join('  '), text => text)]
+      ? [[head, ...dimCaller(rest, line, colors)].join('  ').trimEnd()]
+      : [head, ...rowsBelow(rest.join('  '), text => text)]
   const { openaiRefuses } = line
-  if (openaiRefuses) rows.push(...below(`→ OpenAI refuses this with 400: ${harmless(openaiRefuses)}`, colors.yellow))
+  if (openaiRefuses)
+    rows.push(...rowsBelow(`→ OpenAI refuses this with 400: ${printable(openaiRefuses)}`, colors.yellow))
   const advice = adviceFor(line)
-  return advice === undefined ? rows : [...rows, ...below(`→ ${advice}`, colors.cyan)]
+  return advice === undefined ? rows : [...rows, ...rowsBelow(`→ ${advice}`, colors.cyan)]
 }
 
 /** The caller is dimmed: it matters less than the decision. */
-const painted = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
+const dimCaller = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
   nameOf(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
 
 function targetOf({ request: { path, query }, call }: LogLine): string {
   const target = query === '' ? path : `${path}?${query}`
-  return harmless(call === null ? target : `${target}  ${call}`)
+  return printable(call === null ? target : `${target}  ${call}`)
 }
 
-/** The same as an object for --json, with both bodies if an entry is given. */
+/** The request as an object for --json, with the bodies if an entry is given. */
 export function requestEvent(line: LogLine, entry?: JournalEntry) {
   const { request, caller, status, call, mode, source, error, hint, remark, openaiRefuses, complete } = line
   return {
@@ -80,7 +78,7 @@ export function requestEvent(line: LogLine, entry?: JournalEntry) {
     durationMs: line.durationMs,
     ...(line.firstByteMs !== null && { firstByteMs: line.firstByteMs }),
     caller,
-    ...known({ call, mode, source, error, hint, remark, openaiRefuses }),
+    ...withoutNulls({ call, mode, source, error, hint, remark, openaiRefuses }),
     complete,
     ...(line.upstream && { fitted: true }),
     ...(entry && { id: entry.id, request: entry.request, response: entry.response }),
@@ -88,16 +86,16 @@ export function requestEvent(line: LogLine, entry?: JournalEntry) {
   }
 }
 
-const known = (facts: Readonly<Record<string, unknown>>) =>
+const withoutNulls = (facts: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null))
 
 export function messageLine({ subject, recipient, code, link }: MessageRow, colors: Colors): string {
   const parts = [
     colors.dim(timeOfDay(new Date().toISOString())),
     colors.cyan('OUTBOX'),
-    `"${harmless(subject)}" to ${harmless(recipient)}`,
+    `"${printable(subject)}" to ${printable(recipient)}`,
     ...(code === null ? [] : [`code ${colors.bold(code)}`]),
-    ...(link === null ? [] : [harmless(link)]),
+    ...(link === null ? [] : [printable(link)]),
   ]
   return parts.join(' ')
 }
@@ -106,42 +104,42 @@ export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRo
   ...{ event: 'message', kind, channel, recipient, code, link },
 })
 
-function decisionOf(line: LogLine): string {
+function outcomeOf(line: LogLine): string {
   const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = line
-  const by = [mode, source, upstream && FITTED].filter(Boolean).join(' · ')
+  const origin = [mode, source, upstream && REWRITTEN].filter(Boolean).join(' · ')
   if (error !== null) {
-    const reason = harmless(hint === null ? error : `${sentence(error)} ${hint}`)
+    const reason = printable(hint === null ? error : `${sentence(error)} ${hint}`)
     if (endpoint === null || (mode === null && source === null)) return `refused · ${reason}`
     return mode === null ? reason : `${mode} · ${reason}`
   }
   if (status === null) {
-    return source === null ? 'the client left before there was an answer' : harmless(`${by} (no answer)`)
+    return source === null ? 'the client left before there was an answer' : printable(`${origin} (no answer)`)
   }
-  if (!complete) return harmless(`${by} (broken off${piecesOf(line)})`).trim()
-  if (remark === null) return harmless(by)
-  return harmless(status >= 400 ? `${by}: ${remark}` : `${by}. ${remark}`)
+  if (!complete) return printable(`${origin} (broken off${piecesOf(line)})`).trim()
+  if (remark === null) return printable(origin)
+  return printable(status >= 400 ? `${origin}: ${remark}` : `${origin}. ${remark}`)
 }
 
 /** Explains why the body differs from the live platform's. */
-const FITTED = 'error put into the documented form'
+const REWRITTEN = 'error rewritten to the documented format'
 
 /** Adds a full stop to text from elsewhere if it has none. */
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 const piecesOf = ({ response: { piecesAtMs } }: LogLine) =>
-  piecesAtMs.length === 0 ? '' : ` after ${counted(piecesAtMs.length, 'chunk')}`
+  piecesAtMs.length === 0 ? '' : ` after ${pluralize(piecesAtMs.length, 'chunk')}`
 
-const nameOf = (caller: Caller) => harmless(callerInWords(caller))
+const nameOf = (caller: Caller) => printable(callerInWords(caller))
 
-/** Adds the time of the first byte for streams. Chunk times of live answers are not recorded, so slow live answers count as streams. */
+/** With the time of the first byte for streams. The log has no chunk times of live answers, so slow ones count as streams. */
 function timeOf({ mode, firstByteMs, durationMs, response }: LogLine): string {
-  const total = inTime(durationMs)
-  const isSlow = mode !== null && asksLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_MS
+  const total = formatDuration(durationMs)
+  const isSlow = mode !== null && asksLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_BODY_MS
   const isStream = response.piecesAtMs.length > 0 || isSlow
-  return isStream && firstByteMs !== null ? `${total}, first byte ${inTime(firstByteMs)}` : total
+  return isStream && firstByteMs !== null ? `${total}, first byte ${formatDuration(firstByteMs)}` : total
 }
 
-const SLOW_MS = 50
+const SLOW_BODY_MS = 50
 
 const timeOfDay = (at: string) => new Date(at).toTimeString().slice(0, 8)
 

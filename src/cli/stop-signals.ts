@@ -1,4 +1,4 @@
-/** Lets a long command be interrupted, so that it can still report what it has found. */
+/** Lets the user stop a long command, which can still report what it has found. */
 
 /** The exit code after Ctrl-C, as in shells. */
 export const EXIT_STOPPED = 130
@@ -8,15 +8,15 @@ export const ECHO_MS = 200
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Every wait listens to this signal. If one does not, the next Ctrl-C ends the process, as it does by default. */
+/** Returns a signal that Ctrl-C aborts. If the command does not stop then, another Ctrl-C ends the process. */
 export function stopOnSignals(): AbortSignal {
   const controller = new AbortController()
   const stop = () => {
     controller.abort()
-    setTimeout(leave, ECHO_MS).unref()
+    setTimeout(removeHandlers, ECHO_MS).unref()
   }
-  // Removes the handlers instead of exiting: `exit` could block on a lost disk or on a pipe that is not read.
-  const leave = () => {
+  // Restores the default behaviour instead of calling `exit`, which could block on a lost disk or an unread pipe.
+  const removeHandlers = () => {
     for (const signal of signals) process.off(signal, stop)
   }
   for (const signal of signals) process.on(signal, stop)

@@ -6,10 +6,10 @@ import { findReplyFiles } from '../replies/index.js'
 interface WatchedFiles {
   readonly configFile: string
   /** Further files named in the configuration. */
-  readonly more?: readonly string[]
+  readonly otherFiles?: readonly string[]
   /** Names or globs of reply files, relative to the folder of the configuration. */
   readonly replies: readonly string[]
-  /** When the files were read, in milliseconds since 1970. A later change counts even if it came before watching began. */
+  /** When the files were read, in milliseconds since 1970. Changes since then count, even those before watching began. */
   readonly readAtMs: number
 }
 
@@ -22,73 +22,73 @@ const SETTLE_MS = 60
  * started.)
  */
 export function watchFiles(
-  { configFile, more = [], replies, readAtMs }: WatchedFiles,
-  changed: () => void,
+  { configFile, otherFiles = [], replies, readAtMs }: WatchedFiles,
+  onChange: () => void,
 ): () => void {
   const dir = path.dirname(configFile)
-  const names = [configFile, path.join(dir, '.env'), ...more]
-  const patterns = replies.map(pattern => placeOf(pattern, dir))
-  const watchers = createWatchers(settle)
-  const haveChanged = createComparison(readAtMs)
+  const fixedFiles = [configFile, path.join(dir, '.env'), ...otherFiles]
+  const replyFolders = replies.map(pattern => folderOfPattern(pattern, dir))
+  const watchers = createWatchers(scheduleCheck)
+  const hasChanged = createChangeDetector(readAtMs)
   let timer: NodeJS.Timeout | undefined
-  let over = false
-  let files: readonly string[] = names
+  let isClosed = false
+  let files: readonly string[] = fixedFiles
 
-  // A folder may itself be reached through links, even if there are no files in it yet.
-  const inFolders = patterns.map(({ folder }) => path.join(folder, '*'))
-  const follow = () => watchers.follow([...placesAround([...files, ...inFolders]), ...patterns])
+  // Stand for the files in these folders: a folder may be behind links, too, and have no files yet.
+  const folderProbes = replyFolders.map(({ folder }) => path.join(folder, '*'))
+  const updateWatchers = () => watchers.update([...watchedFoldersOf([...files, ...folderProbes]), ...replyFolders])
 
-  function settle() {
+  function scheduleCheck() {
     clearTimeout(timer)
-    timer = setTimeout(() => look().catch(changed), SETTLE_MS)
+    timer = setTimeout(() => checkFiles().catch(onChange), SETTLE_MS)
   }
 
-  async function look() {
-    if (over) return
-    follow()
+  async function checkFiles() {
+    if (isClosed) return
+    updateWatchers()
     const found = await findReplyFiles(replies, dir)
-    if (over) return
-    files = [...names, ...found]
-    // There may be links among what was found.
-    follow()
-    if (haveChanged(files)) changed()
+    if (isClosed) return
+    files = [...fixedFiles, ...found]
+    // The files that were found may be behind links.
+    updateWatchers()
+    if (hasChanged(files)) onChange()
   }
 
-  // An error here also makes reading fail, and is reported then.
-  look().catch(changed)
+  // An error here also makes a reload fail, which reports it.
+  checkFiles().catch(onChange)
   return () => {
-    over = true
+    isClosed = true
     clearTimeout(timer)
     watchers.close()
   }
 }
 
 /** Returns a function that says whether files have changed since its last call; the first time, since `readAtMs`. */
-function createComparison(readAtMs: number) {
+function createChangeDetector(readAtMs: number) {
   let last: string | undefined
   return (files: readonly string[]): boolean => {
     const before = last
-    last = files.map(traceOf).join('\n')
+    last = files.map(fingerprintOf).join('\n')
     return before === undefined ? files.some(file => changedAtMs(file) >= readAtMs) : last !== before
   }
 }
 
-interface Place {
+interface WatchedFolder {
   readonly folder: string
   readonly recursive: boolean
 }
 
 /**
- * Watches folders, or the nearest existing parent of each. `follow` must be called when folders may have appeared or
+ * Watches folders, or the nearest existing parent of each. `update` must be called when folders may have appeared or
  * disappeared.
  */
-function createWatchers(changed: () => void) {
+function createWatchers(onEvent: () => void) {
   const watchers = new Map<string, FSWatcher>()
 
-  function open({ folder, recursive }: Place): FSWatcher | undefined {
+  function open({ folder, recursive }: WatchedFolder): FSWatcher | undefined {
     const nearest = nearestFolder(folder)
     try {
-      return watch(nearest, { recursive: recursive && nearest === folder }, changed).on('error', changed)
+      return watch(nearest, { recursive: recursive && nearest === folder }, onEvent).on('error', onEvent)
     } catch (error) {
       // For example, the system has no more watches available.
       console.error(`Edits in ${nearest} will not be noticed (${(error as NodeJS.ErrnoException).code}).`)
@@ -97,17 +97,17 @@ function createWatchers(changed: () => void) {
   }
 
   return {
-    follow(places: readonly Place[]) {
+    update(folders: readonly WatchedFolder[]) {
       // If two patterns share a folder, the recursive one wins.
-      const byDepth = places.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
-      const wanted = new Map(byDepth.map(place => [identityOf(nearestFolder(place.folder)), place]))
+      const recursiveLast = folders.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
+      const wanted = new Map(recursiveLast.map(watched => [identityOf(nearestFolder(watched.folder)), watched]))
       for (const [identity, watcher] of watchers) {
         if (wanted.has(identity)) continue
         watcher.close()
         watchers.delete(identity)
       }
-      for (const [identity, place] of wanted) {
-        const watcher = watchers.has(identity) ? undefined : open(place)
+      for (const [identity, watched] of wanted) {
+        const watcher = watchers.has(identity) ? undefined : open(watched)
         if (watcher) watchers.set(identity, watcher)
       }
     },
@@ -118,14 +118,14 @@ function createWatchers(changed: () => void) {
 }
 
 /** The folder that contains a pattern's files, and whether its subfolders count as well. */
-function placeOf(pattern: string, dir: string): Place {
+function folderOfPattern(pattern: string, dir: string): WatchedFolder {
   const parts = pattern.split('/')
   const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
   const fixed = wild < 0 ? parts.length - 1 : wild
   return { folder: path.resolve(dir, parts.slice(0, fixed).join('/') || '.'), recursive: fixed < parts.length - 1 }
 }
 
-/** As many as Linux follows. */
+/** The maximum number of links in a path, as on Linux. */
 const MOST_LINKS = 40
 
 /** The folders in which a change can replace a file: its own, and that of each link that leads to it. */
@@ -136,7 +136,7 @@ function foldersOf(file: string, mostLinks = MOST_LINKS): readonly string[] {
   return [folder, ...foldersOf(path.resolve(folder, readlinkSync(link), path.relative(link, file)), mostLinks - 1)]
 }
 
-function placesAround(files: readonly string[]): readonly Place[] {
+function watchedFoldersOf(files: readonly string[]): readonly WatchedFolder[] {
   const folders = new Set(files.flatMap(file => foldersOf(file)))
   return [...folders].map(folder => ({ folder, recursive: false }))
 }
@@ -152,8 +152,8 @@ function firstLinkOf(file: string): string | undefined {
 const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false })
 const changedAtMs = (file: string) => statsOf(file)?.ctimeMs ?? Number.NEGATIVE_INFINITY
 
-/** Changes whenever the file changes. */
-function traceOf(file: string): string {
+/** A text that changes whenever the file changes. */
+function fingerprintOf(file: string): string {
   const stats = statsOf(file)
   return stats ? `${file} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : `${file} is not there`
 }

@@ -2,13 +2,13 @@
 import { compared } from './canonical.js'
 import type { RecordingFile } from './names.js'
 
-export interface Timed {
+export interface DatedEntry {
   readonly entry: Pick<RecordingFile, 'key' | 'nth'>
   readonly recordedAt: string
 }
 
 /** Sorts by time. Recordings with one key keep the order of their numbers, because an update changes the time of one. */
-export function inOrder<T extends Timed>(all: readonly T[]): readonly T[] {
+export function inOrder<T extends DatedEntry>(all: readonly T[]): readonly T[] {
   const byNumber = all.toSorted((a, b) => byKey(a, b) || a.entry.nth - b.entry.nth)
   const times = all.toSorted((a, b) => byKey(a, b) || timeOf(a) - timeOf(b)).map(timeOf)
   return byNumber
@@ -17,5 +17,5 @@ export function inOrder<T extends Timed>(all: readonly T[]): readonly T[] {
     .map(({ one }) => one)
 }
 
-const byKey = (a: Timed, b: Timed) => compared(a.entry.key, b.entry.key)
-const timeOf = ({ recordedAt }: Timed) => Date.parse(recordedAt)
+const byKey = (a: DatedEntry, b: DatedEntry) => compared(a.entry.key, b.entry.key)
+const timeOf = ({ recordedAt }: DatedEntry) => Date.parse(recordedAt)

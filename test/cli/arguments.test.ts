@@ -5,17 +5,17 @@ import { schemaAt } from '../../src/config/options.js'
 import { lineOf, readCommandLine } from './line.js'
 
 test('a command line without arguments is standin dev without overrides', async () => {
-  const { name, words, child, overrides, flags } = await lineOf([])
-  expect({ name, words, child, overrides }).toEqual({ name: 'dev', words: [], child: [], overrides: [] })
+  const { name, args, child, overrides, flags } = await lineOf([])
+  expect({ name, args, child, overrides }).toEqual({ name: 'dev', args: [], child: [], overrides: [] })
   expect(Object.values(flags).filter(Boolean)).toEqual([])
 })
 
 test.each([
   [['--json', 'config', '--config', 'a.yaml', 'check', '--quiet']],
   [['config', 'check', '--config', 'a.yaml', '--quiet', '--json']],
-])('flags may come before, between and after the words: %j', async argv => {
-  const { name, words, flags } = await lineOf(argv)
-  expect({ name, words }).toEqual({ name: 'config check', words: [] })
+])('flags may come before, between and after the command: %j', async argv => {
+  const { name, args, flags } = await lineOf(argv)
+  expect({ name, args }).toEqual({ name: 'config check', args: [] })
   expect(flags).toMatchObject({ config: 'a.yaml', json: true, quiet: true })
 })
 
@@ -53,11 +53,11 @@ test.each([
 })
 
 test('a single dash is a value, which stands for standard input', async () => {
-  expect(await lineOf(['replies', 'try', '--request', '-'])).toMatchObject({ words: [], flags: { request: '-' } })
+  expect(await lineOf(['replies', 'try', '--request', '-'])).toMatchObject({ args: [], flags: { request: '-' } })
 })
 
 test('words after -- are not flags', async () => {
-  expect((await lineOf(['replies', 'try', '--', '--port'])).words).toEqual(['--port'])
+  expect((await lineOf(['replies', 'try', '--', '--port'])).args).toEqual(['--port'])
 })
 
 test('every flag that sets an option names an existing option', () => {

@@ -86,7 +86,7 @@ SUPABASE_SECRET_KEY=${developmentSecretKey}
 
 test('the banner says when no API key works', () => {
   const text = bannerWith({ apiKey: '' })
-  expect(text).toContain('API key    none that works')
+  expect(text).toContain('API key    none is valid')
   expect(text).toContain('\nOPENAI_API_KEY=\n')
 })
 
@@ -108,6 +108,6 @@ test.each([
 test('the banner shows the control token if one was generated', () => {
   expect(bannerWith()).not.toContain('Control')
   expect(bannerWith({ host: '0.0.0.0', controlToken: 'token-1' })).toContain(
-    '\n  Control    token-1 opens http://127.0.0.1:4100/__standin\n',
+    '\n  Control    token-1 for http://127.0.0.1:4100/__standin\n',
   )
 })

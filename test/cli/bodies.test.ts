@@ -38,7 +38,7 @@ test('a stream is shown as its text, with the number and the times of its chunks
   expect(shown.slice(title + 1)).toEqual(['    One two three four.'])
 })
 
-test('an error that was put into the documented form is shown with the original answer of the live platform', async () => {
+test('an error that was rewritten to the documented format is shown with the original answer of the live platform', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
   )
@@ -86,7 +86,7 @@ test('a binary body is not printed', async () => {
     ...{ method: 'POST', body, headers: { 'content-type': 'application/json' } },
   })
   expect(refused.status).toBe(400)
-  expect((await shownOf(platform)).slice(0, 2)).toEqual(['  > 5 B', '    (no text)'])
+  expect((await shownOf(platform)).slice(0, 2)).toEqual(['  > 5 B', '    (binary data)'])
 })
 
 test('credentials and passwords in bodies are not shown', async () => {

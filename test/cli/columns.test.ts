@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutTo, widthOf, wrapped } from '../../src/cli/format.js'
+import { cutTo, widthOf, wrap } from '../../src/cli/format.js'
 
 const texts = fc.string({ unit: fc.constantFrom(...'ab é知人😀한', 'e\u0301'), maxLength: 200 })
 const widths = fc.integer({ min: 2, max: 100 })
@@ -20,7 +20,7 @@ test.each([
 test('wrapped lines fit the width and lose no text', () => {
   fc.assert(
     fc.property(texts, widths, (text, width) => {
-      const lines = wrapped(text, width)
+      const lines = wrap(text, width)
       for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width)
       expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', '').normalize())
     }),

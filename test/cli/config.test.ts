@@ -16,7 +16,7 @@ test('config check says that the configuration is valid, and counts the rules', 
   expect(await run(['config', 'check'], { files })).toEqual({
     code: 0,
     signal: null,
-    stdout: 'The configuration is valid. Rules of replies: 3.\n',
+    stdout: 'The configuration is valid: 3 reply rules.\n',
     stderr: '',
   })
 })
@@ -24,7 +24,7 @@ test('config check says that the configuration is valid, and counts the rules', 
 test('config check without a file says so', async () => {
   expect(await run(['config', 'check'])).toMatchObject({
     code: 0,
-    stdout: 'There is no configuration file; the defaults are valid. Rules of replies: 0.\n',
+    stdout: 'There is no configuration file; the defaults are valid: 0 reply rules.\n',
   })
 })
 

@@ -48,7 +48,7 @@ test('other text in the same structure is not drift', async () => {
   ])
   expect(await run(['drift'], { files })).toEqual({
     ...{ code: 0, signal: null, stderr: '' },
-    stdout: '5 recordings: 5 the same\n',
+    stdout: '5 recordings: 5 unchanged\n',
   })
   const credentials = Object.fromEntries(live.asked.map(({ url, headers }) => [url, headers.authorization]))
   expect(credentials).toEqual({
@@ -85,7 +85,7 @@ test('custom paths are requested with the API key if they accept one', async () 
     ...project(live, recordings, 'resources: { /builder/tasks: {} }\n'),
     'fixtures/replies/own.yaml': rules,
   }
-  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stderr: '', stdout: '4 recordings: 4 the same\n' })
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stderr: '', stdout: '4 recordings: 4 unchanged\n' })
   expect(Object.fromEntries(live.asked.map(({ url, headers }) => [url, headers.authorization]))).toEqual({
     '/builder/projects': 'Bearer sk-live-for-drift-0123456789abcdef',
     '/builder/tasks': 'Bearer sk-live-for-drift-0123456789abcdef',
@@ -130,7 +130,7 @@ test('drift is reported per recording, the worst first', async () => {
   expect(linesOf(recordings.whole)).toBe(`
   critical  content-type: recorded text/event-stream, live application/json
   critical  body: recorded a stream, live JSON as a whole`)
-  expect(report.at(-2)).toBe('6 recordings: 1 the same, 5 drifted (7 critical, 1 warning)')
+  expect(report.at(-2)).toBe('6 recordings: 1 unchanged, 5 drifted (7 critical, 1 warning)')
 })
 
 const warned = async () => {
@@ -243,7 +243,7 @@ test('a request that might change something, or whose secret was redacted, is no
   const { code, stdout } = await run(['drift'], { files })
   expect(code).toBe(0)
   for (const [{ name }, reason] of skipped) expect(stdout).toContain(`${name} skipped: ${reason}\n`)
-  expect(stdout).toMatch(/^8 recordings: 1 the same, 7 skipped$/m)
+  expect(stdout).toMatch(/^8 recordings: 1 unchanged, 7 skipped$/m)
   expect(live.asked.map(promptIn)).toEqual(['[see-1]'])
 })
 
@@ -257,11 +257,11 @@ test('after a 429 all requests wait for as long as Retry-After says', async () =
   })
   const recordings = ['one', 'two', 'three'].map(prompt => recorded(chatRequest(prompt), { body: {} }))
   const end = await run(['drift', '--concurrency', '1'], { files: project(live, recordings) })
-  expect(end).toMatchObject({ code: 0, stdout: '3 recordings: 3 the same\n' })
+  expect(end).toMatchObject({ code: 0, stdout: '3 recordings: 3 unchanged\n' })
   expect(live.asked).toHaveLength(4)
 })
 
-test('a recording counts as not asked if a 429 demands too long a wait', async () => {
+test('a recording counts as not compared if a 429 demands too long a wait', async () => {
   const live = await liveThat(asked =>
     promptIn(asked) === 'hello' ? { status: 429, headers: { 'retry-after': '3600' }, body: {} } : { body: {} },
   )
@@ -270,8 +270,8 @@ test('a recording counts as not asked if a 429 demands too long a wait', async (
   const end = await run(['drift'], { files: project(live, recordings) })
   expect(end).toMatchObject({
     code: 0,
-    stdout: `${limited.name} not asked: The live platform is rate limiting (429).
-2 recordings: 1 the same, 1 not asked
+    stdout: `${limited.name} not compared: The live platform is rate limiting (429).
+2 recordings: 1 unchanged, 1 not compared
 `,
   })
 })
@@ -280,7 +280,7 @@ test('a recorded 429 is compared with a 429', async () => {
   const limited = { status: 429, headers: { 'retry-after': '3600' }, body: { error: 'Slow.' } }
   const live = await liveThat(() => limited)
   const files = project(live, [recorded(chatRequest('hello'), limited)])
-  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
 })
 
 test('the command gives up on a live platform that never answers', async () => {
@@ -292,7 +292,7 @@ test('the command gives up on a live platform that never answers', async () => {
     code: 1,
     stderr: `Nothing could be compared. ${notReached('ECONNRESET')}\n`,
   })
-  expect(stdout).toMatch(/^30 recordings: 0 the same, 30 not asked$/m)
+  expect(stdout).toMatch(/^30 recordings: 0 unchanged, 30 not compared$/m)
   expect(live.asked.length).toBeLessThan(10)
 })
 
@@ -309,7 +309,7 @@ test('a live key that is refused is reported once, and soon no longer sent', asy
   expect(await command.ended).toEqual({
     ...{ code: 1, signal: null, stderr: '' },
     stdout: `The live platform refuses upstream.apiKey (401): 30 recordings were not compared. Check it.
-31 recordings: 1 the same, 30 refused
+31 recordings: 1 unchanged, 30 refused
 `,
   })
   expect(live.asked.length).toBeLessThan(10)
@@ -356,7 +356,7 @@ test('an answer with an invalid status is not compared', async () => {
   const reason = 'The live platform answered with something that is not valid HTTP (status 999).'
   expect(await run(['drift'], { files: project(live, [file]) })).toMatchObject({
     ...{ code: 1, stderr: `Nothing could be compared. ${reason}\n` },
-    stdout: `${file.name} not asked: ${reason}\n1 recording: 0 the same, 1 not asked\n`,
+    stdout: `${file.name} not compared: ${reason}\n1 recording: 0 unchanged, 1 not compared\n`,
   })
 })
 
@@ -381,12 +381,13 @@ test.each<[string, LiveReply | 'never', string]>([
   const live = await liveThat(asked =>
     promptIn(asked) !== 'odd' ? { body: {} } : answer === 'never' ? new Promise(() => {}) : answer,
   )
-  const more = '  firstByteTimeoutMs: 300\nrecordings: { maxBytes: 1024 }\n'
+  const timeoutMs = answer === 'never' ? 300 : 60_000
+  const more = `  firstByteTimeoutMs: ${timeoutMs}\nrecordings: { maxBytes: 1024 }\n`
   const odd = recorded(chatRequest('odd'), { body: {} })
   const files = project(live, [odd, recorded(chatRequest('plain'), { body: {} })], more)
   expect(await run(['drift'], { files })).toMatchObject({
     code: 0,
-    stdout: `${odd.name} not asked: ${reason}\n2 recordings: 1 the same, 1 not asked\n`,
+    stdout: `${odd.name} not compared: ${reason}\n2 recordings: 1 unchanged, 1 not compared\n`,
   })
 })
 
@@ -396,7 +397,7 @@ test('a compressed answer is decompressed even if the request did not ask for co
     body: gzipSync(JSON.stringify(completion('Hello.'))),
   }))
   const files = project(live, [recorded(chatRequest('hello'), { body: completion('Hi.') })])
-  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
 })
 
 test('a redirect is compared and not followed, so live credentials go nowhere else', async () => {
@@ -426,7 +427,7 @@ test('an untrusted certificate is accepted only with upstream.insecure', async (
   })
   expect(live.asked).toEqual([])
   const end = await run(['drift'], { files: project(live, recordings, '  insecure: true\n') })
-  expect(end).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+  expect(end).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
 })
 
 test('--concurrency limits the requests in flight', async () => {
@@ -492,7 +493,7 @@ test('--update stores the new answers, and the next run finds no drift', async (
   expect(await command.ended).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
-      /^4 recordings: 0 the same, 3 drifted \(2 critical, 2 warnings\), 2 updated, 1 not asked$/m,
+      /^4 recordings: 0 unchanged, 3 drifted \(2 critical, 2 warnings\), 2 updated, 1 not compared$/m,
     ),
   })
   const now = ({ path: file }: { readonly path: string }) => readFileSync(path.join(command.dir, file), 'utf8')
@@ -507,7 +508,7 @@ test('--update stores the new answers, and the next run finds no drift', async (
   }
   expect(await run(['drift', '--only', 'chat-completions/*-new-*'], { files: again })).toMatchObject({
     code: 0,
-    stdout: '1 recording: 1 the same\n',
+    stdout: '1 recording: 1 unchanged\n',
   })
   expect(await run(['drift', '--only', '*stream*'], { files: again })).toMatchObject({ code: 0 })
 })
@@ -548,7 +549,7 @@ test('Ctrl-C ends the command with a report of what is known', async () => {
   command.send('SIGINT')
   expect(await command.ended).toEqual({
     ...{ code: 130, signal: null, stderr: '' },
-    stdout: '3 recordings: 1 the same, 2 not reached\n',
+    stdout: '3 recordings: 1 unchanged, 2 not reached\n',
   })
 })
 
@@ -559,7 +560,7 @@ test('an unreadable recording is reported, and the others are compared', async (
   const { code, stdout } = await run(['drift'], { files })
   expect(code).toBe(2)
   expect(stdout).toMatch(/^\S+-broken-[0-9a-f]{12}\.yaml:\d+:\d+: .+$/m)
-  expect(stdout).toMatch(/^2 recordings: 1 the same, 1 not readable$/m)
+  expect(stdout).toMatch(/^2 recordings: 1 unchanged, 1 unreadable$/m)
 })
 
 test('a run without recordings compares nothing and fails', async () => {

@@ -90,7 +90,7 @@ test.skipIf(process.platform === 'win32')('the configuration is read once, and m
 test('everything after -- belongs to the child, flags included', async () => {
   expect(await lineOf(['exec', '--port', '1', '--', 'npm', 'test', '--', '--port', '2'])).toMatchObject({
     name: 'exec',
-    words: [],
+    args: [],
     child: ['npm', 'test', '--', '--port', '2'],
     overrides: [{ path: ['port'], value: 1, origin: '--port' }],
   })
@@ -101,7 +101,7 @@ test.each([
   [['exec', '--'], 'standin exec needs a command: standin exec -- npm test.'],
   [
     ['exec', 'npm', 'test', '--watch'],
-    'Put -- before the command, so that its flags are its own: standin exec -- npm.',
+    'Put -- before the command, so that its flags are not read as flags of standin: standin exec -- npm.',
   ],
   [['exec', '--port', '--', 'npm'], 'The flag --port needs a value: --port NUMBER.'],
 ])('%j is refused in a sentence', async (args, sentence) => {
@@ -360,7 +360,7 @@ test('with --json the receipt is a line of JSON, and a mode without recordings p
 test('--strict in a mode without recordings is refused, with a hint to set the mode', async () => {
   expect(await runInProcess(['exec', '--strict', '--', 'true'])).toMatchObject({
     ...{ code: 2, stdout: '' },
-    stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin exec --help.\n',
+    stderr: '--strict checks recordings, and mode emulate uses none. Add --mode replay. See standin exec --help.\n',
   })
 })
 

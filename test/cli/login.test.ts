@@ -124,7 +124,7 @@ test('signing out works even if the live backend is unreachable', async () => {
   await live.stop()
   expect(await logout()).toMatchObject({
     code: 0,
-    stderr: `${live.authUrl} could not be told (ECONNREFUSED). The session expires there by itself.\n`,
+    stderr: `${live.authUrl} could not end the session (ECONNREFUSED). It will expire there.\n`,
   })
   expect(kept()).toBeUndefined()
 })
@@ -213,7 +213,7 @@ test.each([
 test.runIf(hasTerminals)('on a terminal it prompts, and the password is not shown', async () => {
   const { live, scene, kept } = await home()
   const terminal = startOnTerminal(['login'], scene)
-  await terminal.shows('E-mail: ')
+  await terminal.shows('Email: ')
   terminal.type('ada@example.com\r')
   await terminal.shows('Password: ')
   terminal.type(`${ada.password}\r`)
@@ -221,7 +221,7 @@ test.runIf(hasTerminals)('on a terminal it prompts, and the password is not show
   expect(terminal.screen).toContain(`Signed in to ${live.authUrl} as ada@example.com.`)
   expect(terminal.screen).not.toContain(ada.password)
   // The prompt is redrawn with the typed text, and no empty line is left.
-  expect(terminal.screen).toContain('\u001b[0JE-mail: ')
+  expect(terminal.screen).toContain('\u001b[0JEmail: ')
   expect(terminal.screen).toMatch(/Password: \r?\n[^\r\n]*Signed in/)
   expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)
 })
@@ -239,7 +239,7 @@ test.runIf(hasTerminals).each(['\u0003', '\u0004'])('%j at the password cancels 
 test.runIf(hasTerminals)('both answers can be pasted at once, and the password is still not shown', async () => {
   const { live, scene, kept } = await home()
   const terminal = startOnTerminal(['login'], scene)
-  await terminal.shows('E-mail: ')
+  await terminal.shows('Email: ')
   terminal.type(`ada@example.com\r${ada.password}\r`)
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen).not.toContain(ada.password)

@@ -55,7 +55,7 @@ function bridgeTo(url: string) {
   const messages: unknown[] = []
   const waiting: (() => void)[] = []
   const bridge = new Bridge({
-    ...{ url, key, say: sentence => void messages.push(sentence) },
+    ...{ url, key, report: sentence => void messages.push(sentence) },
     write(message) {
       messages.push(JSON.parse(message))
       for (const go of waiting.splice(0)) go()
@@ -64,7 +64,7 @@ function bridgeTo(url: string) {
   return {
     messages,
     end: () => bridge.end(),
-    take: (message: object) => bridge.take(JSON.stringify({ jsonrpc: '2.0', ...message })),
+    take: (message: object) => bridge.receiveLine(JSON.stringify({ jsonrpc: '2.0', ...message })),
     next: () => new Promise<void>(resolve => waiting.push(resolve)),
   }
 }
@@ -173,12 +173,12 @@ test('every failure becomes a JSON-RPC error in words', async () => {
     .filter(line => line !== '')
     .map(line => JSON.parse(line))
   expect(messages.toSorted((a, b) => Number(a.id) - Number(b.id))).toEqual([
-    { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'This is no JSON.' } },
+    { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The line is not JSON.' } },
     { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid request: A message must be an object.' } },
     {
       jsonrpc: '2.0',
       id: 1,
-      error: { code: -32000, message: `${live.url}/mcp refuses it (401): This key is unknown.` },
+      error: { code: -32000, message: `${live.url}/mcp refused the message (401): This key is unknown.` },
     },
     { jsonrpc: '2.0', id: 2, error: { code: -32020, message: 'No.' } },
   ])

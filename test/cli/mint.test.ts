@@ -222,7 +222,7 @@ test('with the state in memory, a token has no session, but the id of the config
 test('with the state in memory, standin key create is refused, since the key would be lost', async () => {
   const { code, stdout, stderr } = await run(['key', 'create', '--state', 'memory'])
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toMatch(/^The state is kept in memory, .* Add it to apiKeys in the configuration\./)
+  expect(stderr).toMatch(/^The state is kept in memory, .* Add a key to apiKeys in the configuration\./)
   expect(stderr.trimEnd()).not.toContain('\n')
 })
 
@@ -262,8 +262,14 @@ test('a token of a platform with another secret is refused', async () => {
 const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['token', '--role', 'admin'], flagOneOf('--role', ['anon', 'service', 'user'], 'admin')],
   [['token', '--role'], 'The flag --role needs a value: --role ROLE.'],
-  [['token', '--role', 'anon', '--email', 'ada@example.com'], 'A token of the role anon has no email address.'],
-  [['token', '--role', 'service', '--email', 'ada@example.com'], 'A token of the role service has no email address.'],
+  [
+    ['token', '--role', 'anon', '--email', 'ada@example.com'],
+    '--email is for user tokens: leave it out with --role anon.',
+  ],
+  [
+    ['token', '--role', 'service', '--email', 'ada@example.com'],
+    '--email is for user tokens: leave it out with --role service.',
+  ],
   [['token', '--email', 'ada'], '--email must be an email address, not "ada".'],
   [['token', '--email='], '--email must be an email address, not "".'],
   [['token', '--expires-in', '0'], flagWhole('--expires-in', 1, 9999999999, '0')],

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { hasMissed } from '../../src/cli/receipt.js'
+import { failsStrict } from '../../src/cli/receipt.js'
 import { run, runIn, runInProcess, start } from '../command.js'
 import { didYouMean, NEEDS_LIVE, notACommand, takesNoMore } from '../sentences.js'
 import { lineOf } from './line.js'
@@ -25,7 +25,7 @@ test('standin record says what is missing, under its own name', async () => {
 test('standin replay refuses --mode', async () => {
   expect(await run(['replay', '--mode', 'proxy'])).toMatchObject({
     code: 2,
-    stderr: 'standin replay is the mode replay already: leave out --mode. See standin replay --help.\n',
+    stderr: 'standin replay sets the mode itself: leave out --mode. See standin replay --help.\n',
   })
 })
 
@@ -82,7 +82,7 @@ test.each([
     { ...receipt, missed: 1 },
     { ...receipt, unused: ['a.yaml'] },
   ]
-  expect(receipts.map(receipt => hasMissed(receipt, flags))).toEqual(expected)
+  expect(receipts.map(receipt => failsStrict(receipt, flags))).toEqual(expected)
 })
 
 test('--strict is refused for a command that replays no recordings', async () => {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createOutput, harmless } from '../../src/cli/output.js'
+import { createOutput, printable } from '../../src/cli/output.js'
 
 /** An output, and everything that was written, write by write. */
 function outputInto() {
@@ -38,5 +38,5 @@ test.each([
   ['\u0000\u0009\u000a\u001f\u007f\u0080\u009f', '\\x00\\x09\\x0a\\x1f\\x7f\\x80\\x9f'],
   ['\u001b]0;title\u0007', '\\x1b]0;title\\x07'],
 ])('%j is shown as %j', (text, shown) => {
-  expect(harmless(text)).toBe(shown)
+  expect(printable(text)).toBe(shown)
 })

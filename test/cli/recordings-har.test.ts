@@ -16,14 +16,14 @@ async function command(args: readonly string[], files: Files) {
   return { ...end, dir: started.dir, names: await namesIn(started.dir) }
 }
 
-test('import writes recordings where record mode would have put them, and says what it passed over', async () => {
+test('import writes recordings where record mode would have put them, and says what it skipped', async () => {
   const elsewhere = fromChrome({ method: 'OPTIONS' })
   const { code, stdout, names, dir } = await command(
     ['import', 'app.har', '--base', LIVE],
     har(chat('{"n":1}'), elsewhere),
   )
   expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
-  expect(stdout).toBe(`${nameOf(recorded())}\n1 exchange imported.\nPassed over:\n  1 preflights\n`)
+  expect(stdout).toBe(`${nameOf(recorded())}\n1 exchange imported.\nSkipped:\n  1 preflight\n`)
   const text = await folderIn(dir).text(nameOf(recorded()))
   expect(text).toContain('content: hello')
   expect(text).not.toContain('sk-live')
@@ -33,15 +33,15 @@ test('import takes exchanges with the configured live platform, and without one 
   const files = har(chat('{"n":1}'))
   const config = (baseUrl: string) => ({ 'platform.config.yaml': `upstream: { baseUrl: '${baseUrl}' }\n` })
   const elsewhere = await command(['import', 'app.har'], { ...files, ...config('https://other.example.com') })
-  expect(elsewhere.stdout).toBe('0 exchanges imported.\nPassed over:\n  1 to other servers\n')
+  expect(elsewhere.stdout).toBe('0 exchanges imported.\nSkipped:\n  1 request to other servers\n')
   expect((await command(['import', 'app.har'], { ...files, ...config(LIVE) })).names).toHaveLength(1)
-  expect((await command(['import', 'app.har'], files)).stdout).toContain('whatever server they went to')
+  expect((await command(['import', 'app.har'], files)).stdout).toContain('All servers count')
 })
 
 test('import keeps existing recordings unless --overwrite is given', async () => {
   const files = { ...filesOf(recorded(), recorded()), ...har(chat('{"new":true}')) }
   const kept = await command(['import', 'app.har'], files)
-  expect(kept.stdout).toContain('1 recorded already\nUse --overwrite')
+  expect(kept.stdout).toContain('1 request already recorded\nUse --overwrite')
   expect(kept.names).toHaveLength(2)
   expect(await folderIn(kept.dir).text(nameOf(recorded()))).not.toContain('new: true')
   const replaced = await command(['import', 'app.har', '--overwrite'], files)
@@ -70,7 +70,7 @@ test('import leaves out an invalid entry and names it', async () => {
   expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
   expect(stdout).toContain('1 exchange imported')
   expect(stderr).toBe(
-    `${mustBe('app.har:1:734: log.entries[0].response.status', 'a number', '200')}\nEntries with mistakes are left out.\n`,
+    `${mustBe('app.har:1:734: log.entries[0].response.status', 'a number', '200')}\nEntries with mistakes were skipped.\n`,
   )
   const asJson = await run(['import', 'app.har', '--json'], { files: har(broken, chat('{}')) })
   expect(JSON.parse(asJson.stdout)).toMatchObject({

@@ -70,7 +70,7 @@ test.each([
   expect(stdout).toContain(nameOf(streamed()))
   expect(stdout).toContain('"content": "hello"')
   expect(stdout).toContain('200, a stream')
-  expect(stdout).toContain('head after 320ms, first byte after 420ms, 2 chunks, over after 1.8s')
+  expect(stdout).toContain('headers after 320ms, first byte after 420ms, 2 chunks, end after 1.8s')
   expect(stdout).toMatch(/Text\n {2}Good day\n$/)
 })
 
@@ -108,7 +108,7 @@ test('recordings show lists the recordings that an ambiguous name fits', async (
   const files = filesOf(recorded(), recorded(), recorded({ prompt: 'hello world' }))
   const { code, stdout, stderr } = await run(['recordings', 'show', 'hello'], { files })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('"hello" fits 3 recordings:')
+  expect(stderr).toContain('"hello" matches 3 recordings:')
   for (const name of [nameOf(recorded()), nameOf(recorded(), 2), nameOf(recorded({ prompt: 'hello world' }))])
     expect(stderr).toContain(`\n  ${name}\n`)
 })
@@ -117,17 +117,17 @@ test.each([
   [['recordings'], 'standin recordings needs one of: list, show, prune, rename, scan.'],
   [['recordings', 'lst'], didYouMean('list')],
   [['recordings', 'toString'], notACommand('standin recordings toString')],
-  [['recordings', 'show'], 'The usage is standin recordings show NAME.'],
+  [['recordings', 'show'], 'Usage: standin recordings show NAME.'],
   [['recordings', 'show', 'nowhere'], 'has "nowhere" in its name.'],
   [['recordings', 'list', 'more'], takesNoMore('recordings list', 'more')],
-  [['recordings', 'rename', 'only-one'], 'The usage is standin recordings rename [OLD NEW].'],
+  [['recordings', 'rename', 'only-one'], 'Usage: standin recordings rename [OLD NEW].'],
   [['recordings', 'rename', 'hello', 'No/Slug'], 'A name must consist of lower-case letters'],
   [['recordings', 'prune', '--older-than', 'soon'], '--older-than must be a number followed by m, h or d, not "soon".'],
   [['recordings', 'list', '--broken'], 'The flag --broken belongs to standin recordings prune.'],
-  [['import'], 'The usage is standin import FILE.har.'],
-  [['import', 'a.har', 'b.har'], 'The usage is standin import FILE.har.'],
+  [['import'], 'Usage: standin import FILE.har.'],
+  [['import', 'a.har', 'b.har'], 'Usage: standin import FILE.har.'],
   [['import', 'a.har', '--base', 'example.com'], '--base must be an http or https address'],
-  [['export'], 'The usage is standin export FILE.har.'],
+  [['export'], 'Usage: standin export FILE.har.'],
 ])('%j is refused with an explanation', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args, { files: filesOf(recorded()) })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

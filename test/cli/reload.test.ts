@@ -142,7 +142,9 @@ test('new keys are shown, and a new port is said to need a restart', async () =>
   await stdout.next('Reloaded.')
   expect(await stdout.next('Base URL')).toBe(baseUrl)
   expect(await stdout.next('API key')).toContain('sk-mine')
-  expect(await stdout.next('host, port and state')).toBe('host, port and state do not change until the next start.')
+  expect(await stdout.next('host, port and state')).toBe(
+    'Changes of host, port and state take effect at the next start.',
+  )
 })
 
 test('an edit that would make the platform its own upstream is refused', async () => {

@@ -14,10 +14,10 @@ const rules = `- name: greet
 `
 const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': rules, 'story.md': 'Once upon a time.' }
 
-test('replies check says that the rules are valid', async () => {
+test('replies check says that the rules have no mistakes', async () => {
   expect(await run(['replies', 'check'], { files })).toEqual({
     ...{ code: 0, signal: null, stderr: '' },
-    stdout: 'The rules are valid. There are 3.\n',
+    stdout: 'No mistakes in 3 rules.\n',
   })
 })
 
@@ -80,7 +80,7 @@ test('replies try shows which rule answers, its reply, and why the others do not
   Once upon a time.
   fault { cutAfterChunks: 30 }
 
-Passed over:
+Skipped:
   rule "greet" (rules.yaml:1): user does not match /^hello (\\w+)/i
   rule "weather" (rules.yaml:4): ${lacks('user', 'weather')}; tools does not offer get_weather
 `)
@@ -148,7 +148,7 @@ test('replies try refuses an unknown magic word as the server does, and ignores 
 test('replies try shows the canned reply if no rule answers, and the nearest rule', async () => {
   const { stdout } = await run(['replies', 'try', 'bye'], { files })
   expect(stdout).toMatch(
-    /^No rule answers\.\nThe nearest .*rule "greet" \(rules\.yaml:1\): user does not match .*\n\ncanned reply instead:\n {2}\w/,
+    /^No rule answers\.\nThe nearest .*rule "greet" \(rules\.yaml:1\): user does not match .*\n\nAnswer without a rule \(canned reply\):\n {2}\w/,
   )
 })
 

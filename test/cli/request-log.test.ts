@@ -73,7 +73,7 @@ test('what OpenAI would refuse is shown on a line of its own', () => {
   expect(requestEvent(logged({ openaiRefuses }))).toMatchObject({ openaiRefuses })
 })
 
-test('the line shows a live error, and that it was put into the documented form', () => {
+test('the line shows a live error, and that it was rewritten to the documented format', () => {
   const upstream: UpstreamResponse = { kind: 'upstream', headers: [], beginning: [], bytes: 0 }
   const outcome = {
     ...answered,
@@ -83,7 +83,7 @@ test('the line shows a live error, and that it was put into the documented form'
     remark: () => '502 Bad Gateway',
   }
   expect(lineOf({ mode: 'proxy', outcome })).toMatch(
-    /502 - ms proxy · live · error put into the documented form: 502 Bad Gateway$/,
+    /502 - ms proxy · live · error rewritten to the documented format: 502 Bad Gateway$/,
   )
   expect(requestEvent(logged({ mode: 'proxy', outcome }))).toMatchObject({ status: 502, fitted: true })
   expect(requestEvent(logged())).not.toHaveProperty('fitted')

@@ -101,6 +101,6 @@ test('replies check handles a thousand rules', async () => {
   const files = { [name]: Array.from({ length: 1000 }, (_, i) => rule(i)).join('') }
   expect(await run(['replies', 'check'], { files })).toMatchObject({
     code: 0,
-    stdout: 'The rules are valid. There are 1000.\n',
+    stdout: 'No mistakes in 1,000 rules.\n',
   })
 })

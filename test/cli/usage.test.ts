@@ -25,7 +25,7 @@ test.each([
   [['tail', '-h'], /--last NUMBER/, /--reporter|^ {2}--seed/m],
   [['recordings', '--help'], /recordings prune[\s\S]*--older-than AGE/, /standin tail/],
   [['recordings', 'scan', '--help'], /recordings scan/, /recordings prune|--older-than/],
-  [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free one\)/, /--role/],
+  [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free port\)/, /--role/],
   [['record', '--help'], /--upstream URL/, /--mode MODE/],
 ])('the help of %j shows what belongs to it and nothing else', async (args, own, foreign) => {
   const { code, stdout, stderr } = await run(args)
@@ -66,7 +66,7 @@ test.each([
   [['--json=yes'], 'The flag --json takes no value.'],
   [['confg'], '"confg" is not a command. Did you mean "config"?'],
   [['launch-the-rocket'], '"launch-the-rocket" is not a command.'],
-  [['dev', 'more'], 'standin dev takes no further words, such as more.'],
+  [['dev', 'more'], 'standin dev takes no arguments, but got "more".'],
   [['config'], 'standin config needs one of: check, print, init, schema.'],
   [
     ['config', 'chek'],

@@ -80,7 +80,7 @@ test('a documented clause that the live platform itself breaks is reported, too'
 test('without keys for the live platform the saved baseline is used, and its age is shown', async () => {
   const { files, url, base } = await liveFiles(coloured)
   const keeping = runIn(['verify', '--against', 'live', '--update-baseline'], { files })
-  expect((await keeping.ended).stdout).toContain(`Kept in ${BASELINE}\n`)
+  expect((await keeping.ended).stdout).toContain(`Baseline saved in ${BASELINE}\n`)
   const kept = readFileSync(path.join(keeping.dir, BASELINE), 'utf8')
   for (const secret of [base.apiKey, base.anonKey, 'live-one']) expect(kept).not.toContain(secret)
 
@@ -111,7 +111,7 @@ test('the keys in the environment are used if the configuration has none', async
   const env = { VERIFY_TARGET: url, VERIFY_API_KEY: base.apiKey, VERIFY_ANON_KEY: base.anonKey }
   const { code, stdout } = await run(['verify', '--against', 'live', '--only', 'EP-*'], { env })
   expect(stdout).toContain('4 answers compared')
-  expect(stdout).toMatch(/^The contract, at a fresh stand-in\n/)
+  expect(stdout).toMatch(/^The contract, checked at a fresh stand-in\n/)
   expect(code).toBe(0)
 })
 
@@ -139,7 +139,7 @@ test('an unreachable live platform ends the command, and the baseline stays as i
 test.each([
   [
     ['--against', 'live'],
-    /^There is no live platform to ask, and fixtures\/contract-baseline\.json has no baseline of it\. /,
+    /^There are neither a live platform nor a baseline \(fixtures\/contract-baseline\.json\) to compare with\. /,
   ],
   [['--against', 'live', '--update-baseline'], /^--update-baseline needs a live platform and its keys: /],
   [

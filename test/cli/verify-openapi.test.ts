@@ -69,14 +69,14 @@ test('without a target a fresh stand-in answers, and an example that does not fi
   const { code, stdout } = await run(['verify', '--openapi', 'builder.yaml'], {
     files: { 'builder.yaml': builderWith() },
   })
-  expect(stdout).toMatch(/^builder\.yaml, at a fresh stand-in\n/)
+  expect(stdout).toMatch(/^builder\.yaml, checked at a fresh stand-in\n/)
   expect(stdout).toMatch(/7 operations: 2 hold, 1 deviates, 4 skipped/)
   expect(code).toBe(1)
 })
 
 test('flags of the contract and a missing document are refused', async () => {
   expect((await verified('http://127.0.0.1:9', '--only', 'AUTH-*')).stderr).toContain(
-    "--only is about the platform's document: leave it out with --openapi.",
+    "--only applies to the platform's document: leave it out with --openapi.",
   )
   const { code, stderr } = await run(['verify', '--openapi', 'no.yaml'])
   expect([code, stderr]).toEqual([2, expect.stringContaining(`no.yaml: ${cannotBeRead()}`)])

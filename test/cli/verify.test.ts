@@ -28,7 +28,7 @@ test('without a target a fresh stand-in is verified, and nothing is left behind'
   const command = runIn(['verify'])
   const { code, stdout } = await command.ended
   expect(stdout).toMatch(
-    /^The contract, at a fresh stand-in\n\nWhat the service does\n {2}- MCP-1 .*skipped: the API index lists no MCP server/,
+    /^The contract, checked at a fresh stand-in\n\nWhat the service does\n {2}- MCP-1 .*skipped: the API index lists no MCP server/,
   )
   expect(stdout).toMatch(/\n\nResources and their fields\n {2}✓ HEALTH-1 {2}The health/)
   expect(stdout).toMatch(/\n\d+ clauses: \d+ hold, 10 skipped \(\d+ calls of at most 80, [\d.]+ s\)\n$/)
@@ -42,7 +42,7 @@ test('the first MCP server of the configuration is verified, or the one that --m
     runIn(['verify', '--config', 'c.yaml', '--only', 'MCP-1', ...more], { files }).ended
   expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 clause: 1 holds') })
   const { code, stdout } = await verify('--mcp', '/more')
-  expect(stdout).toContain('asked      POST /more (Authorization: Bearer <API_KEY>)')
+  expect(stdout).toContain('request    POST /more (Authorization: Bearer <API_KEY>)')
   expect(code).toBe(1)
 })
 
@@ -64,9 +64,9 @@ describe('a documented clause that is broken', () => {
       'Resources and their fields',
       '  ✗ HEALTH-2  The health response has the status ok.',
       '      expected   the status "ok"',
-      mustBe('      came       status', '"ok"', 'healthy'),
-      '      asked      GET /health (no credential)',
-      '      answered   200, content-type: application/json',
+      mustBe('      received   status', '"ok"', 'healthy'),
+      '      request    GET /health (no credential)',
+      '      response   200, content-type: application/json',
       '                 {"status":"healthy","version":"1.0.0"}',
       '      document   status · string · Value ok when healthy.',
       '',
@@ -208,7 +208,7 @@ describe('the environment', () => {
     const files = { 'platform.config.yaml': `upstream: { baseUrl: '${url}', apiKey: '${apiKey}' }` }
     const env = { STANDIN_UPSTREAM_ANON_KEY: anonKey }
     const { stdout } = await run(['verify', '--target', 'live', '--only', 'EP-*'], { files, env })
-    expect(stdout).toContain(`The contract, at ${url}`)
+    expect(stdout).toContain(`The contract, checked at ${url}`)
     expect(stdout).toContain('4 clauses: 4 hold')
   })
 })
@@ -232,9 +232,9 @@ test.each([
     ['--target', 'platform.example'],
     '--target must be an address such as https://platform.example, not "platform.example".',
   ],
-  [['--target', 'https://ada:secret@platform.example'], '--target must contain no user name and no password.'],
+  [['--target', 'https://ada:secret@platform.example'], '--target must not contain a user name or a password.'],
   [['--target', 'https://platform.example/v1/'], '--target must be the base address: leave out /v1.'],
-  [['--target', 'https://platform.example/?a=1'], '--target must end before the ? and the #.'],
+  [['--target', 'https://platform.example/?a=1'], '--target must not contain a query or a fragment (? or #).'],
   [
     ['--target', 'https://a.example', '--auth', 'https://a.example/auth/v1'],
     '--auth must be the base address: leave out /auth/v1.',
@@ -246,7 +246,7 @@ test.each([
     'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
   ],
   [['--reporter', 'html'], flagOneOf('--reporter', ['text', 'json', 'markdown', 'junit'], 'html')],
-  [['--reporter', 'junit', '--json'], '--json and --reporter junit are two reports: give one.'],
+  [['--reporter', 'junit', '--json'], '--json and --reporter junit contradict each other: give only one of them.'],
   [['--max-calls', '0'], flagWhole('--max-calls', 1, 999999, '0')],
   [
     ['--only', 'HEALTH-9'],

@@ -1,6 +1,6 @@
 import { Server } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { tellMessages } from '../../src/cli/event-log.js'
+import { logMessages } from '../../src/cli/event-log.js'
 import { openPlatform } from '../../src/platform.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { documentOf, operationsOf } from '../platform/openapi/document.js'
@@ -123,6 +123,6 @@ test('the log shows an email that was sent before the log was loaded', async () 
     body: '{"email":"ada@example.com"}',
   })
   const say = vi.fn()
-  tellMessages(platform, { say })
+  logMessages(platform, { event: say })
   expect(say.mock.calls).toMatchObject([[{ event: 'message', recipient: 'ada@example.com' }, expect.any(Function)]])
 })

@@ -27,13 +27,13 @@ test.each([
   [['completion/complete greet {"who":"A"}'], /^rule "names"/],
   [['tools/list'], /error -32603 Not now\.\n$/],
   [['tools/call get_weather {"city":"Rome"}'], /^No rule answers\.\nThe nearest .*rule "frost"[^\n]*Oslo/],
-  [['tools/call get_weather {"city":"Rome"}'], /Passed over:\n {2}rule "frost" \(rules\.yaml:1\): /],
+  [['tools/call get_weather {"city":"Rome"}'], /Skipped:\n {2}rule "frost" \(rules\.yaml:1\): /],
 ])('replies try %j prints %s', async (words, expected) => {
   expect((await tried(...words)).stdout).toMatch(expected)
 })
 
 test('text that is not a call is a prompt, and a call with malformed arguments is refused', async () => {
-  expect((await tried('read/write the file')).stdout).toMatch(/instead:/)
+  expect((await tried('read/write the file')).stdout).toMatch(/Answer without a rule/)
   const { stderr, code } = await tried('tools/call get_weather {city}')
   expect(stderr).toContain('The arguments must be a JSON object, such as {"city":"Oslo"}.')
   expect(code).not.toBe(0)

@@ -122,7 +122,7 @@ test('a reload with a broken document keeps the last good one', async () => {
 test('config check reads the documents', async () => {
   const config = { 'platform.config.yaml': 'openapi: [builder.yaml]\n' }
   const right = await run(['config', 'check'], { files: { ...config, 'builder.yaml': builderWith() } })
-  expect(right.stdout).toBe('The configuration is valid. Rules of replies: 0. OpenAPI documents: 1.\n')
+  expect(right.stdout).toBe('The configuration is valid: 0 reply rules, 1 OpenAPI document.\n')
   const wrong = await run(['config', 'check'], { files: { ...config, 'builder.yaml': 'openapi: 4.0.0' } })
   expect([wrong.code, wrong.stderr]).toEqual([
     2,

@@ -20,25 +20,25 @@ import {
   type RecordingFile,
 } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
-import { type CommandLine, command, fileName, text, whole, yes } from '../command.js'
-import { lookInto } from '../load.js'
-import { harmless, near } from '../output.js'
+import { type CommandLine, command, fileName, integer, text, toggle } from '../command.js'
+import { withPlatform } from '../load.js'
+import { printable, relativePath } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from '../report/junit.js'
 import { createReporter, failOnFlag, reportFlags, requireWritable, writeReport } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { type AskLiveOptions, askLive } from './ask-live.js'
-import type { OpeningAt } from './ask-server.js'
 import { failuresOf, reportOf } from './report.js'
+import type { InitializeParamsFor } from './send-mcp-call.js'
+import { type LiveOptions, sendToLive } from './send-to-live.js'
 
 const EXIT_DRIFTED = 1
 const EXIT_BAD_INPUT = 2
 
 const flags = {
   only: text('GLOB', 'Only recordings whose name matches: chat-*'),
-  update: yes('Replace the recorded answers with the live ones'),
-  'fail-on': failOnFlag('What'),
-  concurrency: whole([1, 99], 'Requests at the same time (4)', 4),
+  update: toggle('Replace the recorded answers with the live ones'),
+  'fail-on': failOnFlag(),
+  concurrency: integer([1, 99], 'Maximum number of concurrent requests (4)', 4),
   ...reportFlags,
   junit: fileName('Also write a report as JUnit XML'),
 }
@@ -51,16 +51,18 @@ async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const reporter = createReporter(line.flags)
   if (junit !== undefined) requireWritable('--junit', junit)
   const startedMs = performance.now()
-  const stopping = stopOnSignals()
-  const { upstream, ...found } = await lookInto(line, platform => look(platform, line.flags, stopping))
-  const report = reportOf({ ...found, failOn, upstream, seconds: (performance.now() - startedMs) / 1000 })
-  process.exitCode = exitCodeOf(found.results, failOn, stopping)
+  const signal = stopOnSignals()
+  const { upstream, ...comparison } = await withPlatform(line, platform =>
+    compareWithLive(platform, line.flags, signal),
+  )
+  const report = reportOf({ ...comparison, failOn, upstream, seconds: (performance.now() - startedMs) / 1000 })
+  process.exitCode = exitCodeOf(comparison.results, failOn, signal)
   await reporter.write(report)
   // Last, so that the findings are printed even if the file cannot be written.
   if (junit !== undefined) await writeReport(junit, junitOf(report))
 }
 
-async function look(
+async function compareWithLive(
   platform: Platform,
   { only, update, concurrency, json, quiet }: CommandLine<typeof flags>['flags'],
   signal: AbortSignal,
@@ -69,68 +71,68 @@ async function look(
   const { upstream, recordings } = config
   if (upstream.baseUrl === '') throw new UsageError(`standin drift ${NEEDS_LIVE}`)
   const folder = openFolder(path.resolve(dir, recordings.dir))
-  const wanted = glob(only ?? '*')
-  const kept = (await folder.list()).filter(({ file }) => wanted.test(file))
-  if (only !== undefined && kept.length === 0) throw new UsageError(`No recording matches ${only}.`)
-  if (kept.length === 0)
-    throw new StartError(`There are no recordings in ${near(folder.dir)}, so nothing could be compared.`)
+  const pattern = glob(only ?? '*')
+  const entries = (await folder.list()).filter(({ file }) => pattern.test(file))
+  if (only !== undefined && entries.length === 0) throw new UsageError(`No recording matches ${only}.`)
+  if (entries.length === 0)
+    throw new StartError(`There are no recordings in ${relativePath(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
   const live = {
     ...{ upstream, maxBytes: recordings.maxBytes },
     credentialOf: await liveCredentials(platform),
     userToken: await openLiveSession(upstream, sentence => console.error(sentence)),
-    openingAt: await openings(folder, kept),
+    initializeParamsFor: await initializeParams(folder, entries),
   }
-  const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
+  const progress = json || quiet ? noProgress : createProgress(entries.length, process.stderr)
   const results = await findDrift({
-    ...{ folder, entries: kept, concurrency, update, signal },
+    ...{ folder, entries, concurrency, update, signal },
     credentialFor: path => credentialFor(path, live),
     compare: (recorded, live) =>
       compareTools(recorded.body, live.body) ?? compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
-    send: askLive(live),
+    send: sendToLive(live),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
-    onStart: file => progress.at(harmless(file)),
+    onStart: file => progress.at(printable(file)),
     onResult: progress.step,
   }).finally(progress.end)
-  return { results, total: kept.length, upstream: upstream.baseUrl }
+  return { results, total: entries.length, upstream: upstream.baseUrl }
 }
 
-async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<AskLiveOptions['credentialOf']> {
+async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
   const isMcp = mcpPathsOf(loaded.config)
-  const at = await ownPathsAt()
-  const isForKeys = (path: string) => isMcp?.(path) || at(path).some(({ access }) => opensWithKey(access))
+  const endpointsAt = await ownPathsAt()
+  const isForKeys = (path: string) => isMcp?.(path) || endpointsAt(path).some(({ access }) => opensWithKey(access))
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }
 
 /** The `initialize` parameters of recorded MCP sessions, by path. */
-async function openings(folder: Folder, kept: readonly RecordingFile[]): Promise<OpeningAt> {
-  const found = new Map<string, object>()
-  for (const { file } of kept.filter(({ file }) => file.includes('/initialize-'))) {
+async function initializeParams(folder: Folder, entries: readonly RecordingFile[]): Promise<InitializeParamsFor> {
+  const paramsByPath = new Map<string, object>()
+  for (const { file } of entries.filter(({ file }) => file.includes('/initialize-'))) {
     // An unreadable file is reported when it is compared.
     const recording = await folder.read(file).catch(() => undefined)
     const [message] = recording ? messagesOf(recording.request.body) : []
-    if (recording && message?.params) found.set(recording.request.path, message.params)
+    if (recording && message?.params) paramsByPath.set(recording.request.path, message.params)
   }
-  return path => found.get(path)
+  return path => paramsByPath.get(path)
 }
 
-/** The credential that askLive sends for a path, as users know it. */
-function credentialFor(path: string, { credentialOf, upstream, userToken }: AskLiveOptions): string | undefined {
+/** What users call the credential that `sendToLive` sends for a path. */
+function credentialFor(path: string, { credentialOf, upstream, userToken }: LiveOptions): string | undefined {
   const kind = credentialOf(path)
   if (kind === undefined) return undefined
   if (upstream[kind] !== '') return `upstream.${kind}`
   return kind === 'apiKey' && userToken ? 'the session of standin login' : `a request without upstream.${kind}`
 }
 
-function exitCodeOf(findings: readonly DriftResult[], failOn: Severity, { aborted }: AbortSignal): number {
+function exitCodeOf(results: readonly DriftResult[], failOn: Severity, { aborted }: AbortSignal): number {
   if (aborted) return EXIT_STOPPED
-  if (findings.some(({ kind }) => kind === 'unreadable')) return EXIT_BAD_INPUT
-  const unanswered = findings.find(finding => finding.kind === 'notAsked')
-  if (unanswered && !findings.some(({ kind }) => kind === 'compared')) {
+  if (results.some(({ kind }) => kind === 'unreadable')) return EXIT_BAD_INPUT
+  const unanswered = results.find(result => result.kind === 'notAsked')
+  if (unanswered && !results.some(({ kind }) => kind === 'compared')) {
     console.error(`Nothing could be compared. ${unanswered.reason}`)
     return EXIT_DRIFTED
   }
   const isFailure = (result: DriftResult) => result.kind === 'refused' || failuresOf(result, failOn).length > 0
-  return findings.some(isFailure) ? EXIT_DRIFTED : 0
+  return results.some(isFailure) ? EXIT_DRIFTED : 0
 }

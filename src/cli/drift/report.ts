@@ -3,61 +3,61 @@ import path from 'node:path'
 import { type Finding, fromWorst, isAtLeast, type Severity } from '../../check/finding.js'
 import { problemInWords } from '../../check/problem.js'
 import type { DriftResult } from '../../recordings/index.js'
-import { counted } from '../format.js'
-import { countBySeverity, listed, type Report, type ReportItem } from '../report/report.js'
+import { pluralize } from '../format.js'
+import { countBySeverity, joinCounts, type Report, type ReportItem } from '../report/report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
 /** `recordings` is the total, including those that were not reached. */
 function countOf(results: readonly DriftResult[], recordings: number) {
-  const kinds = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
+  const countKind = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
   const drifted = results.filter(result => driftsOf(result).length > 0).length
   return {
     recordings,
-    same: kinds('compared') - drifted,
+    same: countKind('compared') - drifted,
     drifted,
     ...countBySeverity(results.flatMap(driftsOf)),
     updated: results.filter(result => result.kind === 'compared' && result.updated).length,
-    skipped: kinds('skipped'),
-    notAsked: kinds('notAsked'),
+    skipped: countKind('skipped'),
+    notAsked: countKind('notAsked'),
     /** Recordings whose credential the live platform refuses. */
-    refused: kinds('refused'),
-    unreadable: kinds('unreadable'),
+    refused: countKind('refused'),
+    unreadable: countKind('unreadable'),
     /** Recordings that were not compared because the command was stopped. */
     notReached: recordings - results.length,
   }
 }
 
-/** `12 recordings: 9 the same, 2 drifted (1 critical, 3 warnings), 1 skipped` */
+/** `12 recordings: 9 unchanged, 2 drifted (1 critical, 3 warnings), 1 skipped` */
 function countLine(count: ReturnType<typeof countOf>): string {
-  const drifts = listed([
+  const drifts = joinCounts([
     [count.critical, 'critical'],
     [count.warning, count.warning === 1 ? 'warning' : 'warnings'],
     [count.info, 'info'],
   ])
-  const parts = listed([
+  const parts = joinCounts([
     [count.drifted, `drifted (${drifts})`],
     [count.updated, 'updated'],
     [count.skipped, 'skipped'],
-    [count.notAsked, 'not asked'],
+    [count.notAsked, 'not compared'],
     [count.refused, 'refused'],
-    [count.unreadable, 'not readable'],
+    [count.unreadable, 'unreadable'],
     [count.notReached, 'not reached'],
   ])
-  return `${counted(count.recordings, 'recording')}: ${[`${count.same} the same`, parts].filter(Boolean).join(', ')}`
+  return `${pluralize(count.recordings, 'recording')}: ${[`${count.same} unchanged`, parts].filter(Boolean).join(', ')}`
 }
 
 type Refused = Extract<DriftResult, { kind: 'refused' }>
 
-const refusedWith = (credential: string, all: readonly DriftResult[]) =>
+const sameCredential = (credential: string, all: readonly DriftResult[]) =>
   all.filter((other): other is Refused => other.kind === 'refused' && other.credential === credential)
 
 /** A refused credential is reported once, with the first recording that uses it. */
-const isReportedHere = (result: Refused, all: readonly DriftResult[]) =>
-  result === refusedWith(result.credential, all)[0]
+const isFirstWithCredential = (result: Refused, all: readonly DriftResult[]) =>
+  result === sameCredential(result.credential, all)[0]
 
 function refusalText({ credential, status }: Refused, all: readonly DriftResult[]): string {
-  const count = refusedWith(credential, all).length
+  const count = sameCredential(credential, all).length
   const what = count === 1 ? '1 recording was' : `${count} recordings were`
   const advice = credential.startsWith('upstream.')
     ? 'Check it'
@@ -107,12 +107,12 @@ function itemOf(result: DriftResult, all: readonly DriftResult[], failOn: Severi
       return { ...item, outcome: 'skipped', message: reason, note: `skipped: ${reason}`, shown: 'usually', rows }
     }
     case 'notAsked': {
-      const note = `not asked: ${result.reason}`
-      const rows = [['not asked', file, result.reason]]
+      const note = `not compared: ${result.reason}`
+      const rows = [['not compared', file, result.reason]]
       return { ...item, outcome: 'skipped', message: note, note, shown: 'always', rows }
     }
     case 'refused':
-      return { ...item, ...problemItem('refused', [refusalText(result, all)], isReportedHere(result, all)) }
+      return { ...item, ...problemItem('refused', [refusalText(result, all)], isFirstWithCredential(result, all)) }
     case 'unreadable':
       return { ...item, ...problemItem('unreadable', result.problems.map(problemInWords), true) }
   }
@@ -135,7 +135,7 @@ const problemItem = (type: string, sentences: readonly string[], isReportedHere:
   ({
     ...{ type, message: sentences.join(' ') },
     outcome: isReportedHere ? 'error' : 'skipped',
-    instead: isReportedHere ? sentences : [],
+    replacement: isReportedHere ? sentences : [],
     shown: 'always',
     rows: isReportedHere ? [[type, '', sentences.join(' ')]] : [],
   }) as const

@@ -3,7 +3,7 @@ import { parameterHeaders } from '../../mcp/param-headers.js'
 import { isRequest, type RpcFrame, targetOf } from '../../rpc/frames.js'
 import { metaKeys, metaOf } from '../../rpc/meta.js'
 
-/** The version that a message without a session names. */
+/** The protocol version that a message names itself; `undefined` for a message in a session. */
 export function versionIn(frame: RpcFrame): string | undefined {
   const version = 'params' in frame ? metaOf(frame.params)[metaKeys.version] : undefined
   return typeof version === 'string' ? version : undefined
@@ -24,8 +24,8 @@ export function statelessHeaders(frame: RpcFrame, schema?: unknown): Readonly<Re
 }
 
 /** The arguments that the schema of the tool marks (specification 2026-07-28, "Custom Headers from Tool Parameters"). */
-const argumentHeaders = (schema: unknown, given: unknown) =>
-  [...parameterHeaders(schema, given)].flatMap(({ header, value }) =>
+const argumentHeaders = (schema: unknown, args: unknown) =>
+  [...parameterHeaders(schema, args)].flatMap(({ header, value }) =>
     value === undefined || typeof value === 'object'
       ? []
       : [[`mcp-param-${header}`, headerText(String(value))] as const],

@@ -6,8 +6,8 @@ import { redactionRules } from '../../config/redaction.js'
 import { eachOf } from '../../core/work.js'
 import { type Folder, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
 import { load } from '../load.js'
-import { harmless, near } from '../output.js'
-import { fileProgress, type Printing, type Progress } from '../progress.js'
+import { printable, relativePath } from '../output.js'
+import { fileProgress, type OutputFlags, type Progress } from '../progress.js'
 
 export function openRecordings(line: Parameters<typeof load>[0]) {
   const { config, dir } = load(line)
@@ -21,13 +21,13 @@ export function openRecordings(line: Parameters<typeof load>[0]) {
 
 /**
  * Reads all recordings of a folder with `read`. A broken one does not stop the others: it is reported on standard
- * error, and sets the exit code to 1.
+ * error, and the exit code becomes 1.
  */
-export async function readAll<T>({ list }: Folder, flags: Printing, read: (file: string) => Promise<T>) {
+export async function readAll<T>({ list }: Folder, flags: OutputFlags, read: (file: string) => Promise<T>) {
   const all = await list()
   const progress = fileProgress(all.length, flags)
   const readOne = async (entry: RecordingFile) => {
-    progress.at(harmless(entry.file))
+    progress.at(printable(entry.file))
     try {
       return { read: [{ entry, ...(await read(entry.file)) }], broken: [] }
     } catch (error) {
@@ -42,7 +42,7 @@ export async function readAll<T>({ list }: Folder, flags: Printing, read: (file:
   return { read: results.flatMap(result => result.read), broken }
 }
 
-/** Runs `work` on all of them, several at a time, and shows progress. */
+/** Runs `work` on all items, several at a time, and shows progress. */
 export const eachWithProgress = <T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
@@ -60,17 +60,17 @@ const CANDIDATES = 20
 /** Finds one recording by its file, its key or a part of its name. Throws a UsageError if none or several match. */
 export async function findOne({ dir, list }: Folder, word: string): Promise<RecordingFile> {
   const all = await list()
-  const inside = path.relative(dir, path.resolve(word)).split(path.sep).join('/')
-  const exact = all.filter(({ file }) => [word, `${word}.yaml`, inside].includes(file))
-  const named = all.filter(({ file }) => path.posix.basename(file, '.yaml') === word.replace(/\.yaml$/, ''))
-  const found = [exact, named, all.filter(({ file }) => file.includes(word))].find(({ length }) => length > 0) ?? []
+  const relative = path.relative(dir, path.resolve(word)).split(path.sep).join('/')
+  const exact = all.filter(({ file }) => [word, `${word}.yaml`, relative].includes(file))
+  const sameName = all.filter(({ file }) => path.posix.basename(file, '.yaml') === word.replace(/\.yaml$/, ''))
+  const found = [exact, sameName, all.filter(({ file }) => file.includes(word))].find(({ length }) => length > 0) ?? []
   const [first] = found
-  if (!first) throw new UsageError(`No recording in ${near(dir)} has ${JSON.stringify(word)} in its name.`)
+  if (!first) throw new UsageError(`No recording in ${relativePath(dir)} has ${JSON.stringify(word)} in its name.`)
   if (found.length === 1) return first
   const more = found.length - CANDIDATES
   const lines = [...found.slice(0, CANDIDATES).map(({ file }) => file), ...(more > 0 ? [`… and ${more} more`] : [])]
   throw new UsageError(
-    `${JSON.stringify(word)} fits ${found.length} recordings:\n  ${lines.join('\n  ')}\nUse more of the name.`,
+    `${JSON.stringify(word)} matches ${found.length} recordings:\n  ${lines.join('\n  ')}\nUse more of the name.`,
   )
 }
 
@@ -78,11 +78,11 @@ export async function findOne({ dir, list }: Folder, word: string): Promise<Reco
 export async function removeEmptyFolders(dir: string, files: readonly string[]): Promise<void> {
   for (const folder of new Set(files.map(file => path.posix.dirname(file)))) {
     for (let at = folder; at !== '.'; at = path.posix.dirname(at)) {
-      const isGone = await rmdir(path.join(dir, at)).then(
+      const isRemoved = await rmdir(path.join(dir, at)).then(
         () => true,
         () => false,
       )
-      if (!isGone) break
+      if (!isRemoved) break
     }
   }
 }

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { ageMsOf } from '../../config/recording-options.js'
 import { type Folder, type Overview, overviewIn, type RecordingFile } from '../../recordings/index.js'
 import { command } from '../command.js'
-import { counted, inAge, inBytes, table } from '../format.js'
-import { harmless, near } from '../output.js'
-import { listed } from '../report/report.js'
+import { formatAge, formatBytes, pluralize, table } from '../format.js'
+import { printable, relativePath } from '../output.js'
+import { joinCounts } from '../report/report.js'
 import { groupedBy, openRecordings, readAll } from './folder.js'
 
 interface Row extends Overview, RecordingFile {
@@ -33,26 +33,26 @@ export const commands = {
           recordings: rows,
           broken: broken.map(({ entry, problems }) => ({ file: entry.file, problems })),
         },
-        words: [...groups, `${summary(rows, broken.length, near(folder.dir))}\n`].join('\n'),
+        text: [...groups, `${summary(rows, broken.length, relativePath(folder.dir))}\n`].join('\n'),
       }
     },
   }),
 }
 
 async function overviewOf({ dir, text }: Folder, file: string) {
-  const written = await text(file)
-  return { ...overviewIn(written, near(path.join(dir, file))), bytes: Buffer.byteLength(written) }
+  const source = await text(file)
+  return { ...overviewIn(source, relativePath(path.join(dir, file))), bytes: Buffer.byteLength(source) }
 }
 
 function groupText([folder, rows]: readonly [string, readonly Row[]]): string {
   const cells = rows.map(({ file, method, path: asked, model = '', status, form, bytes, ageMs, complete, stale }) => [
     path.posix.basename(file),
-    harmless(`${method} ${asked}`),
-    harmless(model),
+    printable(`${method} ${asked}`),
+    printable(model),
     String(status),
     form,
-    inBytes(bytes).padStart(7),
-    inAge(ageMs).padStart(5),
+    formatBytes(bytes).padStart(7),
+    formatAge(ageMs).padStart(5),
     [...(complete ? [] : ['incomplete']), ...(stale ? ['stale'] : [])].join(', '),
   ])
   return `${folder} (${rows.length})\n${table(cells).join('\n')}\n`
@@ -61,11 +61,11 @@ function groupText([folder, rows]: readonly [string, readonly Row[]]): string {
 function summary(rows: readonly Row[], broken: number, dir: string): string {
   if (rows.length + broken === 0) return `There are no recordings in ${dir}.`
   const count = (what: (row: Row) => boolean) => rows.filter(what).length
-  const remarks = listed([
+  const remarks = joinCounts([
     [count(({ complete }) => !complete), 'incomplete'],
     [count(({ stale }) => stale), 'stale'],
     [broken, 'broken'],
   ])
-  const size = inBytes(rows.reduce((sum, { bytes }) => sum + bytes, 0))
-  return `${[counted(rows.length + broken, 'recording'), size, remarks].filter(Boolean).join(', ')}.`
+  const size = formatBytes(rows.reduce((sum, { bytes }) => sum + bytes, 0))
+  return `${[pluralize(rows.length + broken, 'recording'), size, remarks].filter(Boolean).join(', ')}.`
 }

@@ -3,9 +3,9 @@ import { rename as moveFile, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path/posix'
 import { UsageError } from '../../check/problem.js'
 import { type Folder, fileOf, inOrder, keyOf } from '../../recordings/index.js'
-import { command, yes } from '../command.js'
-import { counted } from '../format.js'
-import type { Printing } from '../progress.js'
+import { command, toggle } from '../command.js'
+import { pluralize } from '../format.js'
+import type { OutputFlags } from '../progress.js'
 import { findOne, groupedBy, openRecordings, readAll, removeEmptyFolders } from './folder.js'
 
 interface Move {
@@ -13,16 +13,18 @@ interface Move {
   readonly to: string
 }
 
-/** With two words, gives one recording a new slug. Without words, gives all recordings the names they would get today. */
+/** With two arguments, changes the slug of one recording. Without, gives all recordings the names they would get today. */
 export const commands = {
   'recordings rename': command({
-    flags: { 'dry-run': yes('Only print what would be done') },
+    flags: { 'dry-run': toggle('Only print what would be renamed') },
     async run(line) {
-      const [old, slug] = line.words
+      const [old, slug] = line.args
       const opened = openRecordings(line)
       const { folder } = opened
       const moves =
-        old === undefined || slug === undefined ? await movesToday(opened, line.flags) : await moveOf(folder, old, slug)
+        old === undefined || slug === undefined
+          ? await movesToCurrentNames(opened, line.flags)
+          : await moveToSlug(folder, old, slug)
       const isDry = line.flags['dry-run']
       if (!isDry) {
         await moveAll(folder, moves)
@@ -31,32 +33,32 @@ export const commands = {
           moves.map(({ from }) => from),
         )
       }
-      return { data: { dryRun: isDry, renamed: moves }, words: wordsOf(moves, isDry ? 'would be renamed' : 'renamed') }
+      return { data: { dryRun: isDry, renamed: moves }, text: textOf(moves, isDry ? 'would be renamed' : 'renamed') }
     },
   }),
 }
 
-function wordsOf(moves: readonly Move[], what: string): string {
+function textOf(moves: readonly Move[], what: string): string {
   const lines = moves.map(({ from, to }) => `${from} -> ${to}`)
-  return `${[...lines, `${counted(lines.length, 'recording')} ${what}.`].join('\n')}\n`
+  return `${[...lines, `${pluralize(lines.length, 'recording')} ${what}.`].join('\n')}\n`
 }
 
-/** Keeps the folder, the key and the number. If the number is taken under the new name, uses the next one. */
-async function moveOf(folder: Folder, old: string, slug: string): Promise<readonly Move[]> {
+/** Keeps the folder, the key and the number. If the new name is taken with this number, uses the next free one. */
+async function moveToSlug(folder: Folder, old: string, slug: string): Promise<readonly Move[]> {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100)
     throw new UsageError(
       `A name must consist of lower-case letters, digits and single dashes, such as greeting-in-french, not "${slug}".`,
     )
-  const kept = await findOne(folder, old)
+  const entry = await findOne(folder, old)
   const used = new Set((await folder.list()).map(({ file }) => file))
-  const named = (nth: number) => `${path.dirname(kept.file)}/${slug}-${kept.key}${nth > 1 ? `-${nth}` : ''}.yaml`
-  if (named(kept.nth) === kept.file) return []
-  let nth = kept.nth
-  while (used.has(named(nth))) nth++
-  return [{ from: kept.file, to: named(nth) }]
+  const nameFor = (nth: number) => `${path.dirname(entry.file)}/${slug}-${entry.key}${nth > 1 ? `-${nth}` : ''}.yaml`
+  if (nameFor(entry.nth) === entry.file) return []
+  let nth = entry.nth
+  while (used.has(nameFor(nth))) nth++
+  return [{ from: entry.file, to: nameFor(nth) }]
 }
 
-async function movesToday({ folder, ignore }: ReturnType<typeof openRecordings>, flags: Printing) {
+async function movesToCurrentNames({ folder, ignore }: ReturnType<typeof openRecordings>, flags: OutputFlags) {
   const { read, broken } = await readAll(folder, flags, folder.read)
   const found = read.map(recording => ({ ...recording, key: keyOf(recording.request, ignore) }))
   const moves: Move[] = []
@@ -77,7 +79,7 @@ async function movesToday({ folder, ignore }: ReturnType<typeof openRecordings>,
 /** Renames each file once its new name is free; another file may have to be renamed first. */
 async function moveAll(folder: Folder, moves: readonly Move[]): Promise<void> {
   const used = new Set((await folder.list()).map(({ file }) => file))
-  const go = async ({ from, to }: Move) => {
+  const rename = async ({ from, to }: Move) => {
     await folder.rename(from, to)
     used.delete(from)
     used.add(to)
@@ -87,33 +89,33 @@ async function moveAll(folder: Folder, moves: readonly Move[]): Promise<void> {
     const blocked: Move[] = []
     for (const move of waiting) {
       if (used.has(move.to)) blocked.push(move)
-      else await go(move).then(() => putKey(folder, move.to))
+      else await rename(move).then(() => updateKey(folder, move.to))
     }
     const [first, ...others] = blocked
-    // The rest form a cycle, so one file gets a temporary name.
+    // The remaining moves form a cycle, so one file gets a temporary name.
     if (first && blocked.length === waiting.length) {
-      const aside = nextFree(first.from, used)
-      await go({ from: first.from, to: aside })
-      waiting = [...others, { from: aside, to: first.to }]
+      const temporaryName = nextFreeName(first.from, used)
+      await rename({ from: first.from, to: temporaryName })
+      waiting = [...others, { from: temporaryName, to: first.to }]
     } else waiting = blocked
   }
 }
 
-function nextFree(file: string, used: ReadonlySet<string>): string {
-  const named = (nth: number) => file.replace(/(?<=[0-9a-f]{12})(-\d+)?\.yaml$/, `-${nth}.yaml`)
+function nextFreeName(file: string, used: ReadonlySet<string>): string {
+  const nameFor = (nth: number) => file.replace(/(?<=[0-9a-f]{12})(-\d+)?\.yaml$/, `-${nth}.yaml`)
   let nth = 2
-  while (used.has(named(nth))) nth++
-  return named(nth)
+  while (used.has(nameFor(nth))) nth++
+  return nameFor(nth)
 }
 
-/** Updates the key that is written in the file for readers. The rest stays as it is, because it may have been edited by hand. */
-async function putKey({ dir }: Folder, file: string): Promise<void> {
-  const place = path.join(dir, file)
+/** Updates the key that is written in the file. The rest stays as it is, because it may have been edited by hand. */
+async function updateKey({ dir }: Folder, file: string): Promise<void> {
+  const target = path.join(dir, file)
   const [, key = ''] = /([0-9a-f]{12})(?:-\d+)?\.yaml$/.exec(file) ?? []
-  const text = await readFile(place, 'utf8')
-  const keyed = text.replace(/^key: .*$/m, `key: ${/^[a-f]/.test(key) ? key : JSON.stringify(key)}`)
-  if (keyed === text) return
-  const unfinished = path.join(path.dirname(place), `.${path.basename(place)}.${process.pid}-0.tmp`)
-  await writeFile(unfinished, keyed)
-  await moveFile(unfinished, place)
+  const text = await readFile(target, 'utf8')
+  const updated = text.replace(/^key: .*$/m, `key: ${/^[a-f]/.test(key) ? key : JSON.stringify(key)}`)
+  if (updated === text) return
+  const temporaryFile = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}-0.tmp`)
+  await writeFile(temporaryFile, updated)
+  await moveFile(temporaryFile, target)
 }

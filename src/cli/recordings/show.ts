@@ -10,8 +10,8 @@ import {
   type Recording,
 } from '../../recordings/index.js'
 import { command } from '../command.js'
-import { counted, inAge, inBytes, inTime } from '../format.js'
-import { harmless } from '../output.js'
+import { formatAge, formatBytes, formatDuration, pluralize } from '../format.js'
+import { printable } from '../output.js'
 import { findOne, openRecordings } from './folder.js'
 
 export const commands = {
@@ -19,15 +19,15 @@ export const commands = {
     flags: {},
     async run(line) {
       const { folder } = openRecordings(line)
-      const { file, key, nth } = await findOne(folder, line.words[0] ?? '')
+      const { file, key, nth } = await findOne(folder, line.args[0] ?? '')
       const recording = await folder.read(file)
-      return { data: { file, key, nth, ...inJson(recording) }, words: `${file}\n${inWords(recording)}` }
+      return { data: { file, key, nth, ...dataOf(recording) }, text: `${file}\n${textOf(recording)}` }
     },
   }),
 }
 
-/** The recording as it is; binary bodies are in Base64. */
-function inJson({ recordedAt, request, response }: Recording): object {
+/** The recording as it is, with binary bodies in Base64. */
+function dataOf({ recordedAt, request, response }: Recording): object {
   const { body } = request
   const chunks = response.chunks.map(({ atMs, bytes }) => ({ atMs, ...contentOf(bytes) }))
   return {
@@ -40,31 +40,31 @@ function inJson({ recordedAt, request, response }: Recording): object {
 const contentOf = (bytes: Buffer) =>
   isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }
 
-function inWords({ recordedAt, request, response }: Recording): string {
+function textOf({ recordedAt, request, response }: Recording): string {
   const { method, path, query } = request
   const parts = [
-    `${harmless(`${method} ${path}${query === '' ? '' : `?${query}`}`)}`,
-    `recorded ${recordedAt}, ${inAge(Date.now() - Date.parse(recordedAt))} ago`,
+    `${printable(`${method} ${path}${query === '' ? '' : `?${query}`}`)}`,
+    `recorded ${recordedAt}, ${formatAge(Date.now() - Date.parse(recordedAt))} ago`,
     ...section('Request', requestText(request)),
     ...section('Answer', [answerLine(response), ...response.headers.map(pair => pair.join(': '))].join('\n')),
-    ...section('Rhythm', rhythmOf(response)),
+    ...section('Timing', timingText(response)),
     ...bodyRows(response),
   ]
   return `${parts.join('\n')}\n`
 }
 
-const LONGEST_SHOWN = 20_000
+const MOST_CHARACTERS = 20_000
 
 const section = (title: string, text: string): readonly string[] => [
   '',
   title,
   ...shortened(text)
     .split('\n')
-    .map(line => `  ${harmless(line.replace(/\r$/, '').replaceAll('\t', '  '))}`.trimEnd()),
+    .map(line => `  ${printable(line.replace(/\r$/, '').replaceAll('\t', '  '))}`.trimEnd()),
 ]
 
 const shortened = (text: string) =>
-  text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…\n(cut here; --json has all of it)` : text
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…\n(cut off here; --json prints all of it)` : text
 
 function requestText({ body }: RecordedRequest): string {
   switch (body.kind) {
@@ -75,21 +75,21 @@ function requestText({ body }: RecordedRequest): string {
     case 'text':
       return body.text
     case 'bytes':
-      return `${inBytes(body.bytes.length)} of binary data`
+      return `${formatBytes(body.bytes.length)} of binary data`
   }
 }
 
 const answerLine = (response: RecordedResponse) =>
-  `${response.status}, ${isStream(response) ? 'a stream' : 'whole'}, ${inBytes(bodyOf(response).length)}${response.complete ? '' : ', broke off'}`
+  `${response.status}, ${isStream(response) ? 'a stream' : 'not a stream'}, ${formatBytes(bodyOf(response).length)}${response.complete ? '' : ', broke off'}`
 
-function rhythmOf({ headMs, chunks, endMs }: RecordedResponse): string {
+function timingText({ headMs, chunks, endMs }: RecordedResponse): string {
   const [first] = chunks
-  const firstByte = first ? [`first byte after ${inTime(headMs + first.atMs)}`] : []
+  const firstByte = first ? [`first byte after ${formatDuration(headMs + first.atMs)}`] : []
   return [
-    `head after ${inTime(headMs)}`,
+    `headers after ${formatDuration(headMs)}`,
     ...firstByte,
-    counted(chunks.length, 'chunk'),
-    `over after ${inTime(headMs + endMs)}`,
+    pluralize(chunks.length, 'chunk'),
+    `end after ${formatDuration(headMs + endMs)}`,
   ].join(', ')
 }
 
@@ -99,5 +99,5 @@ function bodyRows(response: RecordedResponse): readonly string[] {
   if (text !== undefined) return section('Text', text)
   const body = bodyOf(response)
   if (body.length === 0) return []
-  return section('Body', isUtf8(body) ? body.toString('utf8') : `${inBytes(body.length)} of binary data`)
+  return section('Body', isUtf8(body) ? body.toString('utf8') : `${formatBytes(body.length)} of binary data`)
 }

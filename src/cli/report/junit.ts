@@ -25,7 +25,7 @@ ${cases.map(({ xml }) => xml).join('')}  </testsuite>
 
 const results = { held: undefined, different: undefined, broken: 'failure', error: 'error', skipped: 'skipped' }
 
-/** A test case for each name. Anything that is not a failure becomes its output. */
+/** A test case for each name. Findings and facts that are not part of a failure become its output. */
 function casesOf(item: ReportItem) {
   const { outcome, names, testName, what, classname, findings = [], facts = [], failOn = 'info', message, type } = item
   const result = results[outcome]
@@ -34,26 +34,26 @@ function casesOf(item: ReportItem) {
   const failed = worst ? [worst, ...failures] : []
   const others = fromWorst(findings).filter(finding => !failed.includes(finding))
   const lines = facts.map(([name, text]) => `${name}: ${text}`)
-  // Clauses have facts only.
-  const isTold = result === 'failure' && !worst
-  const text = isTold ? lines : failed.map(finding => findingLine(finding))
-  const output = [...others.map(finding => findingLine(finding)), ...(isTold ? [] : lines)].join('\n')
-  const about = attributes({
+  // Clauses have facts, but no findings.
+  const hasFactsOnly = result === 'failure' && !worst
+  const text = hasFactsOnly ? lines : failed.map(finding => findingLine(finding))
+  const output = [...others.map(finding => findingLine(finding)), ...(hasFactsOnly ? [] : lines)].join('\n')
+  const resultAttributes = attributes({
     type: worst?.severity ?? type,
     message: worst ? `${worst.path}: ${worst.sentence}` : message,
   })
-  const inside = [
-    ...(result ? [element(result, about, text.join('\n'))] : []),
+  const content = [
+    ...(result ? [element(result, resultAttributes, text.join('\n'))] : []),
     ...(output === '' ? [] : [element('system-out', '', output)]),
   ].join('')
   return names.map(name => {
     const head = `    <testcase${attributes({ classname, name: testName ?? [name, what].filter(Boolean).join(' ') })}`
-    return { result, xml: inside === '' ? `${head}/>\n` : `${head}>\n${inside}    </testcase>\n` }
+    return { result, xml: content === '' ? `${head}/>\n` : `${head}>\n${content}    </testcase>\n` }
   })
 }
 
-const element = (tag: string, about: string, inside: string) =>
-  inside === '' ? `      <${tag}${about}/>\n` : `      <${tag}${about}>${escaped(inside)}</${tag}>\n`
+const element = (tag: string, attributeText: string, content: string) =>
+  content === '' ? `      <${tag}${attributeText}/>\n` : `      <${tag}${attributeText}>${escaped(content)}</${tag}>\n`
 
 const attributes = (values: Readonly<Record<string, string | number | undefined>>) =>
   Object.entries(values)

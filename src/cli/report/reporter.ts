@@ -5,7 +5,7 @@ import path from 'node:path'
 import { severities } from '../../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
 import { type CommandLine, oneOf, outputFile } from '../command.js'
-import { type Colors, colorsFor, harmless, noColors } from '../output.js'
+import { type Colors, colorsFor, noColors, printable } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from './junit.js'
 import { markdownOf } from './markdown.js'
@@ -14,13 +14,13 @@ import { itemLines, type Report, type ReportItem } from './report.js'
 const reporters = ['text', 'json', 'markdown', 'junit'] as const
 
 export const reportFlags = {
-  reporter: oneOf(reporters, ['FORM', 'text, json, markdown or junit (text)'], undefined),
-  output: outputFile('Where the report is written'),
+  reporter: oneOf(reporters, ['FORMAT', 'Format of the report: text, json, markdown or junit (text)'], undefined),
+  output: outputFile('File for the report'),
 }
 
-/** Defaults to `critical`. */
-export const failOnFlag = (what: string) => {
-  const meaning = `${what} makes the exit code 1: critical, warning or info (critical)`
+/** `undefined` if it is not given, which means `critical`. */
+export const failOnFlag = () => {
+  const meaning = 'Lowest severity that makes the exit code 1: critical, warning or info (critical)'
   return oneOf(severities.toReversed(), ['SEVERITY', meaning], undefined)
 }
 
@@ -28,22 +28,23 @@ type ReporterFlags = Pick<CommandLine<typeof reportFlags>['flags'], 'reporter' |
 
 /** Creates the reporter before the work begins. Throws a UsageError or a StartError if the file cannot be written. */
 export function createReporter({ reporter, output, json, quiet }: ReporterFlags) {
-  const form = reporter ?? (json ? 'json' : 'text')
-  if (json && form !== 'json') throw new UsageError(`--json and --reporter ${form} are two reports: give one.`)
+  const format = reporter ?? (json ? 'json' : 'text')
+  if (json && format !== 'json')
+    throw new UsageError(`--json and --reporter ${format} contradict each other: give only one of them.`)
   if (output !== undefined) requireWritable('--output', output)
   return {
-    /** Progress would get in the way of another program that reads both outputs. */
+    /** Not shown to another program that may read both outputs. */
     progress: (total: number) =>
-      quiet || !(form === 'text' || output !== undefined || process.stderr.isTTY)
+      quiet || !(format === 'text' || output !== undefined || process.stderr.isTTY)
         ? noProgress
         : createProgress(total, process.stderr),
     async write(report: Report): Promise<void> {
       // Files get no colours.
       const colors = output === undefined ? colorsFor(process.stdout) : noColors
-      const written = form === 'text' ? textOf(report, colors, quiet) : writers[form](report)
-      if (output === undefined) return void process.stdout.write(written)
+      const text = format === 'text' ? textOf(report, colors, quiet) : writers[format](report)
+      if (output === undefined) return void process.stdout.write(text)
       if (!quiet) console.error(report.summary)
-      await writeReport(output, written)
+      await writeReport(output, text)
     },
   }
 }
@@ -56,8 +57,8 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
     const shown = items.filter(isShown)
     if (shown.length === 0 && (isQuiet || notes.length === 0)) return []
     const lines = shown.flatMap(item => itemLines(item, title === undefined ? 0 : 2, colors))
-    const heading = title === undefined ? [] : ['', colors.bold(harmless(title))]
-    return [...heading, ...lines, ...notes.map(note => `  ${harmless(note)}`)]
+    const heading = title === undefined ? [] : ['', colors.bold(printable(title))]
+    return [...heading, ...lines, ...notes.map(note => `  ${printable(note)}`)]
   })
   const hasTitle = groups.some(({ title }) => title !== undefined)
   if (isQuiet)
@@ -65,11 +66,11 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
       .map(line => `${line}\n`)
       .slice(hasTitle ? 1 : 0)
       .join('')
-  const lines = hasTitle ? [harmless(title), ...blocks, '', summary] : [...blocks, summary]
+  const lines = hasTitle ? [printable(title), ...blocks, '', summary] : [...blocks, summary]
   return `${lines.join('\n')}\n`
 }
 
-/** Creates the folders for a report before the work begins. Throws if the place is not writable. */
+/** Creates the folders for a report before the work begins. Throws a StartError or a UsageError if it cannot be written. */
 export function requireWritable(flag: string, file: string): void {
   if (file === '-') throw new UsageError(`${flag} must name a file, and cannot be standard output.`)
   const place = path.resolve(file)
@@ -80,7 +81,7 @@ export function requireWritable(flag: string, file: string): void {
     // The trailing separator makes the system refuse a file in place of the folder.
     accessSync(existsSync(place) ? place : `${path.dirname(place)}${path.sep}.`, constants.W_OK)
   } catch (error) {
-    throw notWritten(file, error)
+    throw cannotWrite(file, error)
   }
   if (isFolder) throw new UsageError(`${flag} must name a file, and ${file} is a folder.`)
 }
@@ -89,9 +90,9 @@ export async function writeReport(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text)
   } catch (error) {
-    throw notWritten(file, error)
+    throw cannotWrite(file, error)
   }
 }
 
-const notWritten = (file: string, error: unknown) =>
+const cannotWrite = (file: string, error: unknown) =>
   new StartError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import { StartError, UsageError } from '../../check/problem.js'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import type { JournalEntry } from '../../journal/index.js'
-import { whyLost } from '../address.js'
-import { harmless } from '../output.js'
+import { connectionFailure } from '../address.js'
+import { printable } from '../output.js'
 
 export interface ControlAddress {
   readonly url: string
@@ -20,42 +20,42 @@ export type TailEvent =
   | { readonly kind: 'connected'; readonly again: boolean; readonly restarted: boolean }
 
 const JOURNAL = '/__standin/journal'
-/** Longer than the pause between keep-alive messages. */
+/** After this time without data the connection counts as lost. Longer than the interval of keep-alive messages. */
 const SILENCE_MS = 45_000
 const ANSWER_MS = 10_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
 
-/** Begins with the `last` requests, and ends with `signal`. */
-export async function* newsOf(
-  place: ControlAddress,
+/** Yields events from the last `last` requests on, until `signal` aborts. Throws a StartError or a UsageError. */
+export async function* followJournal(
+  address: ControlAddress,
   { filter, last }: { readonly filter: Readonly<Record<string, string>>; readonly last: number },
   signal: AbortSignal,
 ): AsyncGenerator<TailEvent> {
-  let seen: JournalEntry | undefined
+  let lastEntry: JournalEntry | undefined
   let isFirst = true
   let pauseMs = FIRST_PAUSE_MS
   while (!signal.aborted) {
     try {
-      const restarted = seen !== undefined && (await hasRestarted(place, seen, signal))
-      if (restarted) seen = undefined
+      const restarted = lastEntry !== undefined && (await hasRestarted(address, lastEntry, signal))
+      if (restarted) lastEntry = undefined
       const query = {
         ...{ ...filter, follow: 'true' },
         ...(isFirst && last > 0 && { limit: String(last) }),
         ...(restarted && { after: '0' }),
       }
-      const stream = await open(place, query, signal, seen)
+      const stream = await openStream(address, query, signal, lastEntry)
       yield { kind: 'connected', again: !isFirst, restarted }
       isFirst = false
       pauseMs = FIRST_PAUSE_MS
-      for await (const news of stream) {
-        if (news.kind === 'exchange') seen = news.entry
-        yield news
+      for await (const event of stream) {
+        if (event.kind === 'exchange') lastEntry = event.entry
+        yield event
       }
     } catch (error) {
       if (signal.aborted) return
-      if (!(error instanceof Lost)) throw error
-      if (isFirst) throw nothingThere(place, error)
+      if (!(error instanceof ConnectionLost)) throw error
+      if (isFirst) throw notReachable(address, error)
     }
     if (signal.aborted) return
     if (pauseMs === FIRST_PAUSE_MS) yield { kind: 'lost' }
@@ -65,46 +65,46 @@ export async function* newsOf(
 }
 
 /** The connection failed or was lost. */
-class Lost extends Error {}
+class ConnectionLost extends Error {}
 
-const nothingThere = ({ url }: ControlAddress, { message }: Lost) =>
+const notReachable = ({ url }: ControlAddress, { message }: ConnectionLost) =>
   new StartError(
     `Nothing answers at ${url} (${message}). Start Standin there, or give its address: standin tail --url http://127.0.0.1:PORT.`,
   )
 
-/** Continues after the exchange that was received last. */
-async function open(
-  place: ControlAddress,
+/** The stream continues after `lastEntry`, if there is one. */
+async function openStream(
+  address: ControlAddress,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
-  seen: JournalEntry | undefined,
+  lastEntry: JournalEntry | undefined,
 ): Promise<AsyncGenerator<TailEvent>> {
-  const alive = createPatience(signal)
+  const timeout = createSilenceTimeout(signal)
   const path = `${JOURNAL}?${new URLSearchParams(query)}`
-  const response = await ask(place, path, alive.signal, seen && { 'last-event-id': seen.id })
+  const response = await request(address, path, timeout.signal, lastEntry && { 'last-event-id': lastEntry.id })
   const type = response.headers.get('content-type') ?? ''
-  if (!response.body || !type.startsWith('text/event-stream')) throw noJournal(place, response.status)
-  return eventsIn(response.body, alive)
+  if (!response.body || !type.startsWith('text/event-stream')) throw journalMissing(address, response.status)
+  return eventsIn(response.body, timeout)
 }
 
 async function* eventsIn(
   body: AsyncIterable<Uint8Array>,
-  alive: ReturnType<typeof createPatience>,
+  timeout: ReturnType<typeof createSilenceTimeout>,
 ): AsyncGenerator<TailEvent> {
   const splitter = createEventSplitter()
   try {
     for await (const bytes of body) {
-      alive.heard()
-      for (const event of splitter.push(Buffer.from(bytes))) yield* newsIn(event)
+      timeout.restart()
+      for (const event of splitter.push(Buffer.from(bytes))) yield* parseEvent(event)
     }
   } catch (error) {
-    throw new Lost(whyLost(error))
+    throw new ConnectionLost(connectionFailure(error))
   } finally {
-    alive.end()
+    timeout.end()
   }
 }
 
-function newsIn(event: Buffer): readonly TailEvent[] {
+function parseEvent(event: Buffer): readonly TailEvent[] {
   const [, name = ''] = /^event: ?(\w+)/m.exec(event.toString('latin1')) ?? []
   const data = dataOf(event)
   if (data === undefined) return []
@@ -118,63 +118,63 @@ function newsIn(event: Buffer): readonly TailEvent[] {
   }
 }
 
-/** After a restart, ids begin at 1 again, so the id of the last seen exchange is missing or belongs to another one. */
-async function hasRestarted(place: ControlAddress, seen: JournalEntry, signal: AbortSignal): Promise<boolean> {
-  const own = await ask(place, `${JOURNAL}/${seen.id}`, limited(signal), {}, [404])
-  const value = (await own.json()) as Partial<JournalEntry>
-  if (own.status === 200) return value.at !== seen.at || value.durationMs !== seen.durationMs
-  const newest = await ask(place, `${JOURNAL}?limit=1`, limited(signal))
+/** After a restart, ids begin at 1 again, so the id of the last entry is missing or belongs to another one. */
+async function hasRestarted(address: ControlAddress, lastEntry: JournalEntry, signal: AbortSignal): Promise<boolean> {
+  const response = await request(address, `${JOURNAL}/${lastEntry.id}`, withTimeout(signal), {}, [404])
+  const value = (await response.json()) as Partial<JournalEntry>
+  if (response.status === 200) return value.at !== lastEntry.at || value.durationMs !== lastEntry.durationMs
+  const newest = await request(address, `${JOURNAL}?limit=1`, withTimeout(signal))
   const { data } = (await newest.json()) as { readonly data: readonly JournalEntry[] }
-  return Number(data[0]?.id ?? 0) < Number(seen.id)
+  return Number(data[0]?.id ?? 0) < Number(lastEntry.id)
 }
 
-const limited = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
+const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
 
-/** Resolves with a successful answer, or one with an expected status. */
-async function ask(
-  place: ControlAddress,
+/** Resolves with a successful answer, or with one that has an expected status. */
+async function request(
+  address: ControlAddress,
   path: string,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
   expected: readonly number[] = [],
 ): Promise<Response> {
-  const credential = place.token === '' ? {} : { authorization: `Bearer ${place.token}` }
-  const response = await fetch(place.url + path, {
+  const credential = address.token === '' ? {} : { authorization: `Bearer ${address.token}` }
+  const response = await fetch(address.url + path, {
     headers: { ...credential, ...headers },
     redirect: 'manual',
     signal,
   }).catch(error => {
-    throw new Lost(whyLost(error))
+    throw new ConnectionLost(connectionFailure(error))
   })
   if (response.ok || expected.includes(response.status)) return response
-  throw await refusal(place, response)
+  throw await refusal(address, response)
 }
 
-async function refusal(place: ControlAddress, response: Response): Promise<Error> {
+async function refusal(address: ControlAddress, response: Response): Promise<Error> {
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: unknown }
-  // A proxy answers in its place, and Standin is not back yet.
-  if (response.status >= 500) return new Lost(`status ${response.status}`)
-  const sentence = typeof error === 'string' ? harmless(error) : undefined
-  if (sentence === undefined) return noJournal(place, response.status)
+  // A proxy in front of Standin answers while it is down.
+  if (response.status >= 500) return new ConnectionLost(`status ${response.status}`)
+  const sentence = typeof error === 'string' ? printable(error) : undefined
+  if (sentence === undefined) return journalMissing(address, response.status)
   if (response.status === 400) return new UsageError(sentence)
   const isClosed = response.status === 401 || response.status === 403
   return isClosed
-    ? new StartError(`${place.url} does not show its journal. ${sentence} With standin tail, use --control-token.`)
-    : noJournal(place, response.status)
+    ? new StartError(`${address.url} refuses to show its journal. ${sentence} Give the token with --control-token.`)
+    : journalMissing(address, response.status)
 }
 
-const noJournal = ({ url }: ControlAddress, status: number) =>
+const journalMissing = ({ url }: ControlAddress, status: number) =>
   new StartError(
-    `The server at ${url} has no journal (status ${status}). It is not Standin, or an old version. Give the address of Standin: standin tail --url http://127.0.0.1:PORT.`,
+    `The server at ${url} has no journal (status ${status}), so it is not Standin, or an old version. Give the address of Standin: standin tail --url http://127.0.0.1:PORT.`,
   )
 
 /** Aborts a connection that has gone silent. */
-function createPatience(signal: AbortSignal) {
+function createSilenceTimeout(signal: AbortSignal) {
   const silent = new AbortController()
   const timer = globalThis.setTimeout(() => silent.abort(new DOMException('silence', 'TimeoutError')), SILENCE_MS)
   return {
     signal: AbortSignal.any([signal, silent.signal]),
-    heard: () => void timer.refresh(),
+    restart: () => void timer.refresh(),
     end: () => clearTimeout(timer),
   }
 }

@@ -3,36 +3,36 @@ import { ProblemsError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
 import { journalFilter } from '../../journal/filter.js'
 import { addressFor } from '../address.js'
-import { type CommandLine, command, sharedFlags, text, whole, yes } from '../command.js'
+import { type CommandLine, command, integer, sharedFlags, text, toggle } from '../command.js'
 import { createEventLog, type EventLog } from '../event-log.js'
-import { counted } from '../format.js'
+import { pluralize } from '../format.js'
 import { load } from '../load.js'
 import { colorsFor } from '../output.js'
 import { stopOnSignals } from '../stop-signals.js'
-import { type ControlAddress, newsOf, type TailEvent } from './stream.js'
+import { type ControlAddress, followJournal, type TailEvent } from './stream.js'
 
 export const tailFlags = {
-  mode: text('MODE', 'Only requests that were answered in this mode'),
-  json: { ...sharedFlags.json, meaning: 'Print each exchange as a line of JSON' },
-  quiet: { ...sharedFlags.quiet, meaning: 'Print requests only, and nothing about the connection' },
-  verbose: yes('Show bodies as well'),
+  mode: text('MODE', 'Only requests answered in this mode'),
+  json: { ...sharedFlags.json, meaning: 'Print each request as a line of JSON' },
+  quiet: { ...sharedFlags.quiet, meaning: 'Print only requests, and nothing about the connection' },
+  verbose: toggle('Also show bodies'),
   model: text('ID', 'Only requests for matching models: gpt-4o*'),
   call: text('GLOB', 'Only calls of MCP servers: "tools/call get_*"'),
   url: text('URL', 'Address of Standin (PLATFORM_BASE_URL, or as configured)'),
-  'control-token': text('TOKEN', 'Token for its control API, if other machines can reach it'),
-  last: whole([0, 1000], 'Show this many earlier requests first (0)', 0),
+  'control-token': text('TOKEN', 'Token for its control API, which needs one if other machines can reach it'),
+  last: integer([0, 1000], 'Show this many earlier requests first (0)', 0),
   method: text('METHOD', 'Only requests with this method'),
   path: text('GLOB', 'Only requests to matching paths: /v1/*'),
   endpoint: text('GLOB', 'Only requests to matching endpoints: *completions'),
   status: text('STATUS', 'Only answers with this status: 429, 4xx, none'),
-  caller: text('KIND', 'Only of apiKey, user, anon, service, refused, anonymous'),
+  caller: text('KIND', 'Only requests of this kind of caller: apiKey, user, anon, service, refused, anonymous'),
   credential: text('TEXT', 'Only requests with this credential: the name of a key, "revoked key", none'),
-  source: text('TEXT', 'Only answers of a matching rule or recording'),
+  source: text('TEXT', 'Only answers whose source (a rule, a recording) contains this text'),
   scope: text('NAME', 'Only requests of this scope'),
-  search: text('TEXT', 'Only requests with this in path, status, source, model, prompt, call, error or key'),
-  text: text('TEXT', 'Only requests with this in their body'),
+  search: text('TEXT', 'Only with this text in path, status, source, model, prompt, call, error or credential'),
+  text: text('TEXT', 'Only requests with this text in their body'),
   complete: text('true|false', 'Only complete answers, or only incomplete ones'),
-  problems: yes('Only requests that were missed, refused, failed or cut'),
+  problems: toggle('Only requests that have no recording, were refused, failed or broke off'),
 }
 
 type Line = CommandLine<typeof tailFlags>
@@ -50,30 +50,30 @@ export const commands = {
 
 async function tail(line: Line): Promise<undefined> {
   const address = controlAddress(line)
-  const stopping = stopOnSignals()
+  const signal = stopOnSignals()
   const log = await createEventLog(line.flags, process.stdout, true)
-  for await (const news of newsOf(address, { filter: filterIn(line), last: line.flags.last }, stopping)) {
-    if (news.kind === 'exchange') log.request(news.entry, news.entry, news.entry)
-    else if (!line.flags.quiet) tell(inWords(news, address), log)
+  for await (const event of followJournal(address, { filter: filterIn(line), last: line.flags.last }, signal)) {
+    if (event.kind === 'exchange') log.request(event.entry, event.entry, event.entry)
+    else if (!line.flags.quiet) printNotice(noticeText(event, address), log)
   }
   log.end()
 }
 
-/** On standard error, so that a pipe gets only the requests. */
-function tell(sentence: string, log: EventLog): void {
+/** Prints to standard error, so that a pipe gets only the requests. */
+function printNotice(sentence: string, log: EventLog): void {
   log.interrupt()
   console.error(colorsFor(process.stderr).dim(sentence))
 }
 
-function inWords(news: Exclude<TailEvent, { kind: 'exchange' }>, { url }: ControlAddress): string {
-  switch (news.kind) {
+function noticeText(event: Exclude<TailEvent, { kind: 'exchange' }>, { url }: ControlAddress): string {
+  switch (event.kind) {
     case 'skipped':
-      return `${counted(news.count, 'request')} not shown, because there were too many at once.`
+      return `${pluralize(event.count, 'request')} not shown, because there were too many at once.`
     case 'lost':
       return `The connection to ${url} was lost. Reconnecting.`
     case 'connected':
-      if (!news.again) return `Following ${url}. Press Ctrl-C to stop.`
-      return news.restarted ? `${url} was restarted.` : `Reconnected to ${url}.`
+      if (!event.again) return `Following ${url}. Press Ctrl-C to stop.`
+      return event.restarted ? `${url} was restarted.` : `Reconnected to ${url}.`
   }
 }
 
@@ -88,8 +88,8 @@ export const filterIn = ({ flags }: Pick<Line, 'flags'>): Readonly<Record<string
 
 /** The configured token is only sent to this machine. */
 function controlAddress(line: Line): ControlAddress {
-  const { url: given, 'control-token': token } = line.flags
-  const { url, isConfigured } = addressFor(line, given)
+  const { url: urlFlag, 'control-token': token } = line.flags
+  const { url, isConfigured } = addressFor(line, urlFlag)
   const mayHaveToken = isConfigured || isLoopback(url.hostname)
   return { url: url.origin, token: token ?? (mayHaveToken ? configuredToken(line) : '') }
 }
@@ -98,7 +98,7 @@ function configuredToken(line: Line): string {
   try {
     return load(line).config.controlToken
   } catch (error) {
-    // The address is known, so a broken configuration in this folder does not matter.
+    // The address is known without it, so a broken configuration does not matter.
     if (error instanceof ProblemsError) return ''
     throw error
   }

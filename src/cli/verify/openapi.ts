@@ -5,49 +5,49 @@ import { UsageError } from '../../check/problem.js'
 import type { Call, CallResult } from '../../contract/call.js'
 import { createTarget, type Target } from '../../contract/target.js'
 import { type DocumentedOperation, operationsOf, readDocuments } from '../../openapi/index.js'
-import { counted } from '../format.js'
+import { pluralize } from '../format.js'
 import type { Progress } from '../progress.js'
-import { heldAnd, type Report, type ReportItem } from '../report/report.js'
+import { joinOutcomes, type Report, type ReportItem } from '../report/report.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { requireReached } from './against.js'
+import { requireReachable } from './against.js'
 import { openTarget, type VerifyLine } from './target.js'
 
 const EXIT_BROKEN = 1
 
-interface Checked {
+interface CheckedOperation {
   readonly operation: DocumentedOperation
   readonly outcome: 'held' | 'broken' | 'skipped' | 'error'
   readonly findings: readonly Finding[]
   readonly why?: string
 }
 
-/** Reports the findings. The exit code is 1 if an answer deviates or nothing could be checked. */
+/** Reports the findings. Sets the exit code to 1 if an answer deviates, is missing, or nothing could be checked. */
 export async function verifyOpenApi(line: VerifyLine, file: string): Promise<undefined> {
   const { flags } = line
   const reporter = createReporter(flags)
   for (const name of ['only', 'against', 'strict'] as const)
-    if (flags[name]) throw new UsageError(`--${name} is about the platform's document: leave it out with --openapi.`)
+    if (flags[name]) throw new UsageError(`--${name} applies to the platform's document: leave it out with --openapi.`)
   const operations = (await readDocuments([inputFor(file)], console.error)).flatMap(one => operationsOf(one))
   // A stand-in started for this check serves the document itself.
-  const own = { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }
-  const open = await openTarget({ ...line, overrides: [...line.overrides, own] })
+  const ownOption = { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }
+  const opened = await openTarget({ ...line, overrides: [...line.overrides, ownOption] })
   const signal = stopOnSignals()
   const startedMs = performance.now()
   try {
-    const target = createTarget({ ...open.options, maxCalls: flags['max-calls'], signal })
+    const target = createTarget({ ...opened.options, maxCalls: flags['max-calls'], signal })
     const checked = await checkAll(operations, target, reporter.progress(operations.length))
-    requireReached(target, signal)
+    requireReachable(target, signal)
     const seconds = (performance.now() - startedMs) / 1000
     const count = countIn(checked)
     const isFailure = count.broken + count.error > 0 || count.held === 0
     process.exitCode = signal.aborted ? EXIT_STOPPED : isFailure ? EXIT_BROKEN : 0
     if (count.held + count.broken + count.error === 0) console.error('Nothing could be checked.')
     await reporter.write(
-      reportOf({ file, checked, count, seconds, url: open.isOwn ? 'a fresh stand-in' : target.url, target }),
+      reportOf({ file, checked, count, seconds, url: opened.isOwn ? 'a fresh stand-in' : target.url, target }),
     )
   } finally {
-    await open.close()
+    await opened.close()
   }
 }
 
@@ -59,7 +59,7 @@ function inputFor(name: string) {
 
 async function checkAll(operations: readonly DocumentedOperation[], target: Target, progress: Progress) {
   const conformance = await import('../../openapi/conformance.js')
-  const checked: Checked[] = []
+  const checked: CheckedOperation[] = []
   for (const operation of operations) {
     progress.at(nameOf(operation))
     checked.push(await checkOne(operation, target, conformance))
@@ -73,15 +73,15 @@ async function checkOne(
   operation: DocumentedOperation,
   target: Target,
   { findingsIn, safeRequestFor }: Conformance,
-): Promise<Checked> {
-  const without = (outcome: 'skipped' | 'error', why: string) => ({ operation, outcome, findings: [], why })
+): Promise<CheckedOperation> {
+  const unchecked = (outcome: 'skipped' | 'error', why: string) => ({ operation, outcome, findings: [], why })
   const request = safeRequestFor(operation)
-  if ('why' in request) return without('skipped', request.why)
+  if ('why' in request) return unchecked('skipped', request.why)
   const call = callFor(request, target)
-  if (typeof call === 'string') return without('skipped', call)
+  if (typeof call === 'string') return unchecked('skipped', call)
   const result: CallResult | Error = await target.ask(call).catch((error: Error) => error)
-  if (result instanceof Error) return without('skipped', result.message)
-  if (result.kind === 'unanswered') return without('error', `no answer: ${result.why}`)
+  if (result instanceof Error) return unchecked('skipped', result.message)
+  if (result.kind === 'unanswered') return unchecked('error', `no answer: ${result.why}`)
   const findings = findingsIn(operation, result)
   return { operation, outcome: findings.some(isFatal) ? 'broken' : 'held', findings }
 }
@@ -103,55 +103,55 @@ function callFor({ path, headers, access }: SafeRequest, { credentials }: Target
 
 const nameOf = ({ endpoint: { method, path } }: DocumentedOperation) => `${method} ${path}`
 
-function countIn(checked: readonly Checked[]) {
-  const of = (wanted: Checked['outcome']) => checked.filter(({ outcome }) => outcome === wanted).length
+function countIn(checked: readonly CheckedOperation[]) {
+  const count = (wanted: CheckedOperation['outcome']) => checked.filter(({ outcome }) => outcome === wanted).length
   return {
     operations: checked.length,
-    held: of('held'),
-    broken: of('broken'),
-    error: of('error'),
-    skipped: of('skipped'),
+    held: count('held'),
+    broken: count('broken'),
+    error: count('error'),
+    skipped: count('skipped'),
   }
 }
 
-interface Run {
+interface OpenApiRun {
   readonly file: string
   readonly url: string
-  readonly checked: readonly Checked[]
+  readonly checked: readonly CheckedOperation[]
   readonly count: ReturnType<typeof countIn>
   readonly seconds: number
   readonly target: Target
 }
 
-function reportOf({ file, url, checked: uncleaned, count, seconds, target }: Run): Report {
+function reportOf({ file, url, checked: results, count, seconds, target }: OpenApiRun): Report {
   const { held, broken, error, skipped } = count
-  const counts = heldAnd(held, [
+  const counts = joinOutcomes(held, [
     [broken, broken === 1 ? 'deviates' : 'deviate'],
     [error, 'not answered'],
     [skipped, 'skipped'],
   ])
   const clean = (finding: Finding) => ({ ...finding, sentence: target.clean(finding.sentence) })
-  const checked = uncleaned.map(one => ({ ...one, findings: one.findings.map(clean) }))
+  const checked = results.map(result => ({ ...result, findings: result.findings.map(clean) }))
   const data = checked.map(({ operation, why, findings, outcome }) => {
     return { operation: nameOf(operation), outcome, ...(why !== undefined && { why }), findings }
   })
   return {
     name: 'verify',
-    title: `${file}, at ${url}`,
+    title: `${file}, checked at ${url}`,
     groups: [
       {
         title: 'Operations',
-        items: checked.map(one => itemOf(one, file)),
+        items: checked.map(result => itemOf(result, file)),
         columns: ['operation', 'outcome', 'finding'],
       },
     ],
-    summary: `${counted(count.operations, 'operation')}: ${counts} (${counted(target.calls(), 'call')}, ${seconds.toFixed(1)} s)`,
+    summary: `${pluralize(count.operations, 'operation')}: ${counts} (${pluralize(target.calls(), 'call')}, ${seconds.toFixed(1)} s)`,
     seconds,
     data: { document: file, target: url, calls: target.calls(), count, operations: data },
   }
 }
 
-function itemOf({ operation, outcome, findings, why }: Checked, file: string): ReportItem {
+function itemOf({ operation, outcome, findings, why }: CheckedOperation, file: string): ReportItem {
   const name = nameOf(operation)
   const sentences = findings.map(({ path, sentence }) => (path === '' ? sentence : `${path}: ${sentence}`))
   const reason = why === undefined ? undefined : `${outcome === 'skipped' ? 'skipped: ' : ''}${why}`

@@ -3,9 +3,9 @@ import { fromWorst, isAtLeast } from '../../check/finding.js'
 import type { AnswerDifference } from '../../contract/baseline.js'
 import { type BrokenVerdict, type Clause, type ClauseResult, sections } from '../../contract/clause.js'
 import { silent } from '../../contract/clauses/index.js'
-import { counted, inAge } from '../format.js'
+import { formatAge, pluralize } from '../format.js'
 import { markdownTable } from '../report/markdown.js'
-import { countBySeverity, heldAnd, type Report, type ReportItem } from '../report/report.js'
+import { countBySeverity, joinOutcomes, type Report, type ReportItem } from '../report/report.js'
 import type { LiveComparison } from './against.js'
 
 export interface VerifyRun {
@@ -19,36 +19,36 @@ export interface VerifyRun {
   readonly against?: LiveComparison | undefined
 }
 
-/** `different` means that one of Standin's own decisions does not hold, which is a failure only with --strict. */
+/** `different` means that a decision of Standin does not hold, which is a failure only with --strict. */
 function outcomeOf({ clause, verdict }: ClauseResult, isStrict: boolean) {
   if (verdict.kind !== 'broken') return verdict.kind
   return isStrict || clause.source === 'documented' ? 'broken' : 'different'
 }
 
 export function countOf({ findings, isStrict }: VerifyRun) {
-  const of = (outcome: ReturnType<typeof outcomeOf>) =>
+  const count = (outcome: ReturnType<typeof outcomeOf>) =>
     findings.filter(result => outcomeOf(result, isStrict) === outcome).length
   return {
     clauses: findings.length,
-    held: of('held'),
+    held: count('held'),
     /** Broken clauses, which count as failures. */
-    broken: of('broken'),
+    broken: count('broken'),
     /** Decisions of Standin that the target does not share. */
-    different: of('different'),
-    skipped: of('skipped'),
+    different: count('different'),
+    skipped: count('skipped'),
   }
 }
 
 /** `74 clauses: 70 hold, 1 is broken, 2 differ, 1 skipped (42 calls of at most 60, 1.2 s)` */
 function summary(run: VerifyRun): string {
   const { clauses, held, broken, different, skipped } = countOf(run)
-  const counts = heldAnd(held, [
+  const counts = joinOutcomes(held, [
     [broken, broken === 1 ? 'is broken' : 'are broken'],
     [different, `${different === 1 ? 'differs' : 'differ'} from what Standin does`],
     [skipped, 'skipped'],
   ])
   const { calls, maxCalls, seconds } = run
-  return `${counted(clauses, 'clause')}: ${counts} (${counted(calls, 'call')} of at most ${maxCalls}, ${seconds.toFixed(1)} s)`
+  return `${pluralize(clauses, 'clause')}: ${counts} (${pluralize(calls, 'call')} of at most ${maxCalls}, ${seconds.toFixed(1)} s)`
 }
 
 /** Documented clauses that the live platform itself does not fulfil. */
@@ -74,7 +74,7 @@ export function reportOf(run: VerifyRun): Report {
   }))
   return {
     name: 'verify',
-    title: `The contract, at ${isOwn ? 'a fresh stand-in' : url}`,
+    title: `The contract, checked at ${isOwn ? 'a fresh stand-in' : url}`,
     groups: [...groups.filter(({ items }) => items.length > 0), ...(against ? [againstGroup(against)] : [])],
     summary: summary(run),
     seconds,
@@ -106,7 +106,7 @@ function clauseItem(result: ClauseResult, isStrict: boolean): ReportItem {
   }
   if (verdict.kind === 'skipped') return { ...item, message: verdict.why }
   if (verdict.kind === 'held') return item
-  const message = `expected ${verdict.expected}, came ${verdict.came}`
+  const message = `expected ${verdict.expected}, received ${verdict.came}`
   return { ...item, facts: factsOf(clause, verdict), type: source, message }
 }
 
@@ -115,9 +115,9 @@ const factsOf = (
   { expected, came, shown }: BrokenVerdict,
 ): NonNullable<ReportItem['facts']> => [
   ['expected', expected],
-  ['came', came],
-  ['asked', shown.asked],
-  ['answered', shown.answered],
+  ['received', came],
+  ['request', shown.asked],
+  ['response', shown.answered],
   ...quotes.map(quote => [source === 'documented' ? 'document' : 'left open', asText(quote)] as const),
 ]
 
@@ -125,27 +125,27 @@ const factsOf = (
 const asText = (quote: string) => quote.replace(/^\| | \|$|^#+ /g, '').replaceAll(' | ', ' · ')
 
 function againstGroup(against: LiveComparison) {
-  const { compared, differences, kept } = against
+  const { compared, differences, savedIn } = against
   const { critical, warning, info } = countBySeverity(differences.flatMap(({ drifts }) => drifts))
   return {
-    title: besideLine(against),
+    title: comparisonTitle(against),
     items: [
       ...brokenAtLive(against).map(liveItem),
       ...differences.map(difference => differenceItem(difference, against)),
     ],
     notes: [
       `${compared} answers compared: ${critical} critical, ${warning} warning, ${info} info`,
-      ...(kept === undefined ? [] : [`Kept in ${kept}`]),
+      ...(savedIn === undefined ? [] : [`Baseline saved in ${savedIn}`]),
     ],
     columns: ['severity', 'call', 'difference', 'the schema'],
   }
 }
 
 /** `Compared with the live platform at https://…, as it was 12d ago (2026-11-01)` */
-function besideLine({ target, at, isFresh }: LiveComparison, nowMs = Date.now()): string {
+function comparisonTitle({ target, at, isFresh }: LiveComparison, nowMs = Date.now()): string {
   const when = isFresh
     ? 'asked just now'
-    : `as it was ${inAge(nowMs - at.getTime())} ago (${at.toISOString().slice(0, 10)})`
+    : `as it was ${formatAge(nowMs - at.getTime())} ago (${at.toISOString().slice(0, 10)})`
   return `Compared with the live platform at ${target}, ${when}`
 }
 
@@ -153,7 +153,7 @@ const LIVE = 'Compared with the live platform'
 
 const liveItem = ({ clause: { id, what } }: ClauseResult): ReportItem => ({
   ...{ outcome: 'broken', names: [`live ${id}`], what, classname: LIVE, type: 'documented', shown: 'always' },
-  message: 'the live platform does not do what its document says',
+  message: "the live platform does not behave as the platform's document says",
   rows: [['broken', `live ${id}`, what, '']],
 })
 
@@ -177,8 +177,8 @@ function dataOf(run: VerifyRun): object {
     return { id, section, source, what, quotes, outcome: outcomeOf(result, isStrict), ...facts }
   })
   const target = isOwn ? 'stand-in' : url
-  const beside = against && { against: againstData(against) }
-  return { target, calls, maxCalls, seconds, count: countOf(run), ...beside, clauses, notChecked: silent }
+  const comparison = against && { against: againstData(against) }
+  return { target, calls, maxCalls, seconds, count: countOf(run), ...comparison, clauses, notChecked: silent }
 }
 
 function againstData(against: LiveComparison) {

@@ -8,7 +8,7 @@ import { wantedOf } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
 import { openPlatform } from '../../platform.js'
-import { type CommandLine, fileName, sharedFlags, text, whole, yes } from '../command.js'
+import { type CommandLine, fileName, integer, sharedFlags, text, toggle } from '../command.js'
 import { load } from '../load.js'
 import { failOnFlag, reportFlags } from '../report/reporter.js'
 
@@ -23,22 +23,23 @@ export const variables = {
 } as const
 
 export async function openTarget(line: VerifyLine) {
-  const named = line.flags.target ?? process.env[variables.target]
-  if (!named) return ownTarget(line)
-  return { options: await targetAt(named, line), isOwn: false, close: async () => {} }
+  const target = line.flags.target ?? process.env[variables.target]
+  if (!target) return ownTarget(line)
+  return { options: await targetAt(target, line), isOwn: false, close: async () => {} }
 }
 
 /** The target at an address, or the live one, with its credentials. */
-export async function targetAt(named: string, line: VerifyLine, origin = '--target'): Promise<TargetOptions> {
-  const given = await saidOf(line.flags, named)
-  const live = named === 'live' ? liveOf(line) : undefined
-  const url = live?.url ?? addressIn(origin, named)
-  const authUrl = given('auth') === undefined ? live?.authUrl : addressIn('--auth', given('auth') ?? '')
+export async function targetAt(address: string, line: VerifyLine, origin = '--target'): Promise<TargetOptions> {
+  const valueFor = await targetValues(line.flags, address)
+  const live = address === 'live' ? liveOf(line) : undefined
+  const url = live?.url ?? parseBaseUrl(origin, address)
+  const auth = valueFor('auth')
+  const authUrl = auth === undefined ? live?.authUrl : parseBaseUrl('--auth', auth)
   const credentials = {
-    apiKey: given('api-key') ?? live?.apiKey,
-    anonKey: given('anon-key') ?? live?.anonKey,
-    email: given('email'),
-    password: given('password'),
+    apiKey: valueFor('api-key') ?? live?.apiKey,
+    anonKey: valueFor('anon-key') ?? live?.anonKey,
+    email: valueFor('email'),
+    password: valueFor('password'),
   }
   if ((credentials.email === undefined) !== (credentials.password === undefined)) {
     throw new UsageError(
@@ -49,12 +50,12 @@ export async function targetAt(named: string, line: VerifyLine, origin = '--targ
   return { url, authUrl, model, mcpPath, insecure: live?.insecure, ...credentials }
 }
 
-/** Credentials in the environment are only used for the target that the environment names. */
-async function saidOf(flags: VerifyLine['flags'], target: string) {
+/** Looks in the flags, then in the environment, but there only if the environment names no other target. */
+async function targetValues(flags: VerifyLine['flags'], target: string) {
   const isNamed = [undefined, '', target].includes(process.env[variables.target])
-  const typed = flags['password-stdin'] ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
+  const passwordInput = flags['password-stdin'] ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
   return (name: keyof typeof variables): string | undefined => {
-    if (name === 'password' && typed !== undefined) return typed
+    if (name === 'password' && passwordInput !== undefined) return passwordInput
     return (flags[name] ?? (isNamed ? process.env[variables[name]] : undefined)) || undefined
   }
 }
@@ -63,31 +64,31 @@ function liveOf(line: VerifyLine) {
   const { upstream, mcp } = load(line).config
   const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
   if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
-  const orNone = (text: string) => text || undefined
-  const credentials = { apiKey: orNone(apiKey), anonKey: orNone(anonKey) }
-  return { url: baseUrl, authUrl: orNone(authUrl), ...credentials, mcpPath: firstServer(mcp), insecure }
+  const unlessEmpty = (text: string) => text || undefined
+  const credentials = { apiKey: unlessEmpty(apiKey), anonKey: unlessEmpty(anonKey) }
+  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, mcpPath: firstServer(mcp), insecure }
 }
 
 const firstServer = (mcp: Config['mcp']): string | undefined => [...mcpServers(mcp).keys()][0]
 
-/** A new platform in this process, on any free port, with nothing written to disk. It reads a configuration only if one is named. */
+/** A new platform in this process, on any free port and in memory. It reads a configuration only if --config names one. */
 export async function ownTarget({ flags, overrides }: VerifyLine) {
   const { config, against } = flags
-  const idle = (['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'] as const).find(
+  const unusedFlag = (['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'] as const).find(
     name => flags[name] && against === undefined,
   )
-  if (idle !== undefined) {
-    throw new UsageError(`--${idle} needs --target: a fresh stand-in has its own credentials.`)
+  if (unusedFlag !== undefined) {
+    throw new UsageError(`--${unusedFlag} needs --target: a fresh stand-in has its own credentials.`)
   }
-  const ours = [
+  const ownOptions = [
     { path: ['port'], value: 0, origin: 'standin verify' },
     { path: ['state'], value: 'memory', origin: 'standin verify' },
   ]
-  const isOurs = ({ path }: { readonly path: readonly string[] }) => path[0] === 'port' || path[0] === 'state'
+  const isOwnOption = ({ path }: { readonly path: readonly string[] }) => path[0] === 'port' || path[0] === 'state'
   const platform = await openPlatform({
     cwd: process.cwd(),
     file: config ?? false,
-    flags: [...overrides.filter(override => !isOurs(override)), ...ours],
+    flags: [...overrides.filter(override => !isOwnOption(override)), ...ownOptions],
     ...(config !== undefined && { env: process.env }),
   })
   const { url, authUrl, apiKey, anonKey, loaded } = platform
@@ -99,25 +100,26 @@ export async function ownTarget({ flags, overrides }: VerifyLine) {
   return { options, isOwn: true, close: () => platform.stop() }
 }
 
-function addressIn(origin: string, written: string): string {
-  const url = URL.canParse(written) ? new URL(written) : undefined
+function parseBaseUrl(origin: string, input: string): string {
+  const url = URL.canParse(input) ? new URL(input) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError(
-      `${origin} must be an address such as https://platform.example, not "${withoutPassword(written)}".`,
+      `${origin} must be an address such as https://platform.example, not "${withoutPassword(input)}".`,
     )
   }
   if (url.username !== '' || url.password !== '')
-    throw new UsageError(`${origin} must contain no user name and no password.`)
-  if (url.search !== '' || url.hash !== '') throw new UsageError(`${origin} must end before the ? and the #.`)
+    throw new UsageError(`${origin} must not contain a user name or a password.`)
+  if (url.search !== '' || url.hash !== '')
+    throw new UsageError(`${origin} must not contain a query or a fragment (? or #).`)
   const path = url.pathname.replace(/\/+$/, '')
-  const behind = ['/api/v1', '/auth/v1', '/v1'].find(end => path.endsWith(end))
-  if (behind !== undefined) throw new UsageError(`${origin} must be the base address: leave out ${behind}.`)
+  const suffix = ['/api/v1', '/auth/v1', '/v1'].find(end => path.endsWith(end))
+  if (suffix !== undefined) throw new UsageError(`${origin} must be the base address: leave out ${suffix}.`)
   return url.origin + path
 }
 
-const withoutPassword = (written: string) => written.replace(/[^/@]*@/, '…@')
+const withoutPassword = (url: string) => url.replace(/[^/@]*@/, '…@')
 
-const USUAL_BASELINE = 'fixtures/contract-baseline.json'
+const DEFAULT_BASELINE = 'fixtures/contract-baseline.json'
 
 export const verifyFlags = {
   config: { ...sharedFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
@@ -126,25 +128,25 @@ export const verifyFlags = {
     meaning: 'Address of the live platform, for --target live and --against live',
   },
   json: { ...sharedFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
-  quiet: { ...sharedFlags.quiet, meaning: 'Print broken clauses only, and no progress' },
-  strict: yes('Count broken decisions of Standin as failures, too'),
+  quiet: { ...sharedFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
+  strict: toggle('Also fail if the target differs from decisions of Standin'),
   only: text('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
   openapi: fileName("Check the GET operations of this OpenAPI document instead of the platform's"),
-  target: text('URL', 'Base address of the target; live is upstream.baseUrl (a fresh stand-in)'),
-  auth: text('URL', 'Address of its auth backend, without /auth/v1 (the same)'),
+  target: text('URL', 'Base URL of the target; live is upstream.baseUrl (a fresh stand-in)'),
+  auth: text('URL', 'URL of its auth backend, without /auth/v1 (the same as --target)'),
   'api-key': text('KEY', 'An API key of the target'),
   'anon-key': text('KEY', 'The anon key of the target'),
-  email: text('ADDRESS', 'Email address of the user who signs in at the target'),
+  email: text('ADDRESS', 'Email address of a user of the target'),
   password: text('TEXT', 'The password for --email'),
-  'password-stdin': yes('Read the password from standard input'),
+  'password-stdin': toggle('Read the password from standard input'),
   model: text('ID', 'The requested model (the first one)'),
-  mcp: text('PATH', 'The path of its MCP server (the first one of the configuration or of the API index)'),
-  'max-calls': whole([1, 999_999], `The maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
+  mcp: text('PATH', 'Path of its MCP server (the first one in the configuration or in the API index)'),
+  'max-calls': integer([1, 999_999], `Maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
   ...reportFlags,
   against: text('URL', 'Also compare with another platform; live is upstream.baseUrl or its baseline'),
-  'fail-on': failOnFlag('Which difference'),
-  'update-baseline': yes('Save the shapes of the live answers'),
-  baseline: fileName(`The baseline file (${USUAL_BASELINE})`),
+  'fail-on': failOnFlag(),
+  'update-baseline': toggle('Save the shapes of the live answers as the baseline'),
+  baseline: fileName(`The baseline file (${DEFAULT_BASELINE})`),
 }
 
 export type VerifyLine = CommandLine<typeof verifyFlags>
@@ -155,16 +157,18 @@ export interface VerifyOptions {
   readonly baseline: string
 }
 
-export function optionsIn({ flags }: VerifyLine): VerifyOptions {
-  const { only, against, target, baseline = USUAL_BASELINE, 'max-calls': maxCalls } = flags
+export function verifyOptions({ flags }: VerifyLine): VerifyOptions {
+  const { only, against, target, baseline = DEFAULT_BASELINE, 'max-calls': maxCalls } = flags
   const wanted = wantedOf(clauses, only)
   if (wanted.length === 0) {
     throw new UsageError(
       `No clause is called "${only}". Use ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.`,
     )
   }
-  const alone = (['update-baseline', 'baseline', 'fail-on'] as const).find(name => flags[name] && against === undefined)
-  if (alone) throw new UsageError(`--${alone} needs --against: there is nothing to compare with.`)
+  const unusedFlag = (['update-baseline', 'baseline', 'fail-on'] as const).find(
+    name => flags[name] && against === undefined,
+  )
+  if (unusedFlag) throw new UsageError(`--${unusedFlag} needs --against: there is nothing to compare with.`)
   if (against !== undefined && target !== undefined) {
     throw new UsageError('--against compares with a fresh stand-in: leave out --target.')
   }

@@ -5,9 +5,9 @@ import { createTarget } from '../../contract/target.js'
 import { command } from '../command.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { against, openOther, requireReached } from './against.js'
+import { compareWith, openComparisonTarget, requireReachable } from './against.js'
 import { countOf, hasFailed, reportOf, type VerifyRun } from './report.js'
-import { openTarget, optionsIn, ownTarget, type VerifyLine, verifyFlags } from './target.js'
+import { openTarget, ownTarget, type VerifyLine, verifyFlags, verifyOptions } from './target.js'
 
 const EXIT_BROKEN = 1
 
@@ -24,35 +24,36 @@ export const commands = {
   }),
 }
 
-/** Reports the findings. The exit code is 1 if a documented clause is broken or none could be checked. */
+/** Reports the findings. Sets the exit code to 1 if a documented clause is broken or none could be checked. */
 async function verify(line: VerifyLine): Promise<undefined> {
   if (line.flags.openapi !== undefined) return (await import('./openapi.js')).verifyOpenApi(line, line.flags.openapi)
-  const options = optionsIn(line)
+  const options = verifyOptions(line)
   const { wanted, maxCalls } = options
   const reporter = createReporter(line.flags)
-  const other = line.flags.against === undefined ? undefined : await openOther(line, options)
-  const open = await (other ? ownTarget(line) : openTarget(line))
+  const comparisonTarget = line.flags.against === undefined ? undefined : await openComparisonTarget(line, options)
+  const opened = await (comparisonTarget ? ownTarget(line) : openTarget(line))
   const signal = stopOnSignals()
   const startedMs = performance.now()
-  const progress = reporter.progress(wanted.length * (other?.kind === 'live' ? 2 : 1))
+  const progress = reporter.progress(wanted.length * (comparisonTarget?.kind === 'live' ? 2 : 1))
   try {
-    const target = createTarget({ ...open.options, maxCalls, signal })
+    const target = createTarget({ ...opened.options, maxCalls, signal })
     const findings = await judgeAll({
       ...{ target, wanted, table: clauses },
       begun: ({ id }) => progress.at(id),
       ended: progress.step,
     })
-    const compared = other && (await against(target, other, { ...options, line, progress, signal }))
-    requireReached(target, signal)
+    const compared =
+      comparisonTarget && (await compareWith(target, comparisonTarget, { ...options, line, progress, signal }))
+    requireReachable(target, signal)
     progress.end()
     const seconds = (performance.now() - startedMs) / 1000
-    const facts = { isOwn: open.isOwn, findings, maxCalls, seconds, isStrict: line.flags.strict }
+    const facts = { isOwn: opened.isOwn, findings, maxCalls, seconds, isStrict: line.flags.strict }
     const run = { ...facts, url: target.url, calls: target.calls(), against: compared }
     process.exitCode = signal.aborted ? EXIT_STOPPED : exitCodeOf(run)
     await reporter.write(reportOf(run))
   } finally {
     progress.end()
-    await open.close()
+    await opened.close()
   }
 }
 

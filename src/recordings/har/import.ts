@@ -74,12 +74,12 @@ const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) 
 const inOrder = (recordings: readonly { readonly recording: Recording; readonly nth: number }[]) =>
   recordings.toSorted((a, b) => a.nth - b.nth).map(({ recording }) => recording)
 
-/** Why an entry was skipped. Entries are counted by these words. */
+/** Why an entry was skipped, or what it is. `standin import` prints these words after a count. */
 type Reason =
   | 'not over HTTP'
   | 'to other servers'
-  | 'of the auth backend'
-  | "of Standin's own"
+  | 'to the auth backend'
+  | "to Standin's own paths"
   | 'preflights'
   | 'static files'
   | 'without an answer'
@@ -112,8 +112,8 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
 /** Returns why the entry must not be recorded, if there is a reason. */
 function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   const { request, response } = entry
-  if (isAuth(path)) return 'of the auth backend'
-  if (isReserved(path)) return "of Standin's own"
+  if (isAuth(path)) return 'to the auth backend'
+  if (isReserved(path)) return "to Standin's own paths"
   // Written by `standin export`, so it was a recording, whatever it looks like.
   if (typeof response._complete === 'boolean') return undefined
   if (request.method.toUpperCase() === 'OPTIONS') return 'preflights'

@@ -160,26 +160,26 @@ test('answers to requests that one rule matches keep the order in which they wer
   expect(rules).toMatchObject([{ replies: turns.map(text => ({ text })) }])
 })
 
-test('an exchange that cannot become a rule is passed over, with the reason', async () => {
+test('an exchange that cannot become a rule is skipped, with the reason', async () => {
   const models = onPath({ path: '/v1/models', headers: json, said: '{}' })
   const logo = onPath({ path: '/logo.png', headers: { 'content-type': 'image/png' }, said: Buffer.of(0x89, 0xff) })
   const { rules, stderr } = await drafted(models, logo, projects('[]'))
   expect(rules).toHaveLength(1)
   expect(stderr).toBe(
     [
-      'Passed over:',
+      'Skipped:',
       "  1: No rule can be created from this exchange, because the platform's document defines the answers of this endpoint.",
       '  1: No rule can be created from this exchange, because its answer is binary.\n',
     ].join('\n'),
   )
 })
 
-test('a recorded HEAD is passed over, since the GET rule of its path answers it', async () => {
+test('a recorded HEAD is skipped, since the GET rule of its path answers it', async () => {
   const head = onPath({ method: 'HEAD', path: '/builder/projects', headers: json, said: '' })
   const { rules, stderr } = await drafted(head, projects('["first"]'))
   expect(rules).toEqual([{ name: 'get-builder-projects', on: 'GET /builder/projects', reply: { json: ['first'] } }])
   expect(stderr).toBe(
-    'Passed over:\n  1: No rule can be created from this exchange, because the rule for GET answers HEAD.\n',
+    'Skipped:\n  1: No rule can be created from this exchange, because the rule for GET answers HEAD.\n',
   )
   const platform = await platformWith({ rules })
   expect((await platform.ask('/builder/projects', { method: 'HEAD' })).status).toBe(200)
@@ -194,7 +194,7 @@ test('rules go to a new file and never overwrite an existing one', async () => {
   expect(parse(printed.stdout)).toHaveLength(1)
   const again = await run(args, { files: { ...filesOf(deploy), 'rules/drafted.yaml': '[]' } })
   expect(again.code).toBe(2)
-  expect(again.stderr).toContain('rules/drafted.yaml is there already. Give --output the name of a new file.')
+  expect(again.stderr).toContain('rules/drafted.yaml already exists. Give --output the name of a new file.')
 })
 
 test('a HAR file becomes rules instead of recordings', async () => {

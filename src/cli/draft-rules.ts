@@ -5,16 +5,23 @@ import { existsSync } from 'node:fs'
 import { UsageError } from '../check/problem.js'
 import { notForARule } from '../core/errors.js'
 import { jsonOf } from '../core/json.js'
-import { bodyOf, inOrder, isStream, type RecordedRequest, type Recording, type Timed } from '../recordings/index.js'
+import {
+  bodyOf,
+  type DatedEntry,
+  inOrder,
+  isStream,
+  type RecordedRequest,
+  type Recording,
+} from '../recordings/index.js'
 import { type DraftedRules, type DraftSource, draftsOf } from '../replies/index.js'
 import { command, outputFile } from './command.js'
-import { counted } from './format.js'
+import { pluralize } from './format.js'
 import { openRecordings, readAll } from './recordings/folder.js'
 import { requireWritable, writeReport } from './report/reporter.js'
 
 export const commands = {
   'replies from-recordings': command({
-    flags: { output: outputFile('The new file for the rules') },
+    flags: { output: outputFile('Write the rules to this new file') },
     examples: [
       ['standin replies from-recordings', 'print a rule for each recording'],
       ['standin replies from-recordings --output fixtures/replies/builder.yaml', 'write them to a new file'],
@@ -33,32 +40,33 @@ export const commands = {
 
 /** Throws a UsageError if the file exists, since it may contain hand-written rules. */
 export function requireNew(flag: string, file: string): void {
-  if (existsSync(file)) throw new UsageError(`${file} is there already. Give ${flag} the name of a new file.`)
+  if (existsSync(file)) throw new UsageError(`${file} already exists. Give ${flag} the name of a new file.`)
   requireWritable(flag, file)
 }
 
-/** Drafts rules that repeat the answers of recordings, in the order in which these were made. */
-export function rulesFrom(recordings: readonly (Recording & Timed)[]): DraftedRules {
-  const texts = inOrder(recordings).filter(({ response }) => isUtf8(bodyOf(response)))
-  const drafted = draftsOf(texts.map(sourceOf))
-  const binary = recordings.length - texts.length
-  if (binary === 0) return drafted
+/** Drafts rules that repeat the answers of recordings, in the order in which they were recorded. */
+export function rulesFrom(recordings: readonly (Recording & DatedEntry)[]): DraftedRules {
+  const withText = inOrder(recordings).filter(({ response }) => isUtf8(bodyOf(response)))
+  const rules = draftsOf(withText.map(sourceOf))
+  const binaryCount = recordings.length - withText.length
+  if (binaryCount === 0) return rules
   return {
-    ...drafted,
-    passedOver: new Map([...drafted.passedOver, [notForARule('its answer is binary').message, binary]]),
+    ...rules,
+    passedOver: new Map([...rules.passedOver, [notForARule('its answer is binary').message, binaryCount]]),
   }
 }
 
+/** Writes the rules to a file, unless there are none, and returns the result of the command. */
 export async function writeRules(file: string, rules: DraftedRules) {
   const { yaml, count, passedOver, remarks } = rules
   if (count > 0) await writeReport(file, yaml)
   const data = { rules: count, ...(count > 0 && { file }), passedOver: Object.fromEntries(passedOver), remarks }
-  const first = count > 0 ? `${counted(count, 'rule')} written to ${file}.` : 'No rule was drafted.'
-  return { data, words: `${[first, ...notesOn(rules)].join('\n')}\n` }
+  const summary = count > 0 ? `${pluralize(count, 'rule')} written to ${file}.` : 'No rule was drafted.'
+  return { data, text: `${[summary, ...notesOn(rules)].join('\n')}\n` }
 }
 
 const notesOn = ({ passedOver, remarks }: DraftedRules): readonly string[] => [
-  ...(passedOver.size > 0 ? ['Passed over:', ...[...passedOver].map(([why, count]) => `  ${count}: ${why}`)] : []),
+  ...(passedOver.size > 0 ? ['Skipped:', ...[...passedOver].map(([why, count]) => `  ${count}: ${why}`)] : []),
   ...remarks,
 ]
 

@@ -1,4 +1,4 @@
-/** An MCP server over HTTP, and the client's session with it. */
+/** A connection to an MCP server over HTTP, with its session. */
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { jsonOf } from '../../core/json.js'
 import { isRequest, type RpcFrame } from '../../rpc/frames.js'
@@ -10,7 +10,7 @@ interface SendOptions {
   readonly signal?: AbortSignal
 }
 
-export class LiveServer {
+export class ServerConnection {
   session: string | undefined
   #version: string | undefined
   /** The input schemas of the tools that the server has listed. */
@@ -18,7 +18,7 @@ export class LiveServer {
 
   constructor(private readonly address: { readonly url: string; readonly key: string }) {}
 
-  forget(): void {
+  reset(): void {
     this.session = undefined
     this.#version = undefined
   }
@@ -34,7 +34,7 @@ export class LiveServer {
   }
 
   /** `message` is an answer to `tools/list`. */
-  keepTools(message: unknown): void {
+  keepSchemas(message: unknown): void {
     const { result } = (message ?? {}) as { readonly result?: { readonly tools?: unknown } }
     if (!Array.isArray(result?.tools)) return
     for (const tool of result.tools) this.#schemas.set(tool?.name, tool?.inputSchema)
@@ -45,7 +45,7 @@ export class LiveServer {
   }
 
   /** Sends a request to the server, within the session if the message belongs to one. */
-  ask(method: string, { frame, lastId, signal }: SendOptions = {}): Promise<Response> {
+  send(method: string, { frame, lastId, signal }: SendOptions = {}): Promise<Response> {
     const inSession = frame === undefined || versionIn(frame) === undefined
     return fetch(this.address.url, {
       ...{ method, redirect: 'error' },
@@ -63,8 +63,11 @@ export class LiveServer {
   }
 }
 
-/** The messages of an answer: one as JSON, or those of a stream as they arrive. `seen` is called with the event ids. */
-export async function* messagesIn(response: Response, seen: (id: string) => void = () => {}): AsyncGenerator<unknown> {
+/** The messages of an answer: one as JSON, or those of a stream as they arrive. `onEventId` gets the ids of events. */
+export async function* messagesIn(
+  response: Response,
+  onEventId: (id: string) => void = () => {},
+): AsyncGenerator<unknown> {
   const type = response.headers.get('content-type') ?? ''
   if (!type.startsWith('text/event-stream')) {
     const value = /\bjson\b/.test(type) ? jsonOf(await response.clone().text()) : undefined
@@ -75,7 +78,7 @@ export async function* messagesIn(response: Response, seen: (id: string) => void
   for await (const bytes of response.body ?? []) {
     for (const event of splitter.push(Buffer.from(bytes))) {
       const [, id] = /^id: ?(.+)$/m.exec(event.toString()) ?? []
-      if (id !== undefined) seen(id.trim())
+      if (id !== undefined) onEventId(id.trim())
       const value = jsonOf(dataOf(event) ?? '')
       if (isMessage(value)) yield value
     }

@@ -8,9 +8,9 @@ import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/fit-error.js'
 import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
-import { type Ask, askServer, type OpeningAt } from './ask-server.js'
+import { type InitializeParamsFor, type SendRequest, sendMcpCall } from './send-mcp-call.js'
 
-export interface AskLiveOptions {
+export interface LiveOptions {
   readonly upstream: Config['upstream']
   /** A longer answer is an error. */
   readonly maxBytes: number
@@ -18,20 +18,22 @@ export interface AskLiveOptions {
   readonly userToken?: LiveSession['token'] | undefined
   /** The live credential for a path, by the name of its option. */
   readonly credentialOf: (path: string) => 'apiKey' | 'anonKey' | undefined
-  readonly openingAt: OpeningAt
+  readonly initializeParamsFor: InitializeParamsFor
 }
 
-/** Asks only `upstream.baseUrl` and does not follow redirects. Errors carry a sentence for the user. */
-export function askLive(options: AskLiveOptions): SendToLive {
-  const { upstream, userToken, credentialOf, openingAt } = options
-  const ask: Ask = async (recorded, signal, headers = {}) => {
+/** Sends only to `upstream.baseUrl`, and does not follow redirects. The message of an error is a sentence for the user. */
+export function sendToLive(options: LiveOptions): SendToLive {
+  const { upstream, userToken, credentialOf, initializeParamsFor } = options
+  const send: SendRequest = async (recorded, signal, headers = {}) => {
     const apiKey = upstream.apiKey || (await userToken?.()) || ''
-    const to = requestOptions(recorded, upstream, signal)
-    const own = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, credentialOf })
-    return send(recorded, { ...to, headers: { ...own, ...headers } }, options)
+    const target = requestOptions(recorded, upstream, signal)
+    const liveHeaders = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, credentialOf })
+    return exchange(recorded, { ...target, headers: { ...liveHeaders, ...headers } }, options)
   }
   return (recorded, signal) =>
-    messagesOf(recorded.body).length > 0 ? askServer(recorded, { ask, openingAt, signal }) : ask(recorded, signal)
+    messagesOf(recorded.body).length > 0
+      ? sendMcpCall(recorded, { send, initializeParamsFor, signal })
+      : send(recorded, signal)
 }
 
 function requestOptions(
@@ -52,11 +54,12 @@ function requestOptions(
   }
 }
 
-function send(recorded: RecordedRequest, to: https.RequestOptions, options: AskLiveOptions): Promise<Capture> {
+/** Sends one request and resolves with its answer. */
+function exchange(recorded: RecordedRequest, target: https.RequestOptions, options: LiveOptions): Promise<Capture> {
   const { firstByteTimeoutMs } = options.upstream
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()
-    const request = (to.protocol === 'https:' ? https : http).request(to)
+    const request = (target.protocol === 'https:' ? https : http).request(target)
     let timedOut = false
     let isAnswered = false
     const timer = setTimeout(() => {
@@ -71,7 +74,7 @@ function send(recorded: RecordedRequest, to: https.RequestOptions, options: AskL
         answer.destroy()
         return reject(upstreamUnreadable(`status ${statusCode}`))
       }
-      hear(answer, startedMs, options).then(resolve, reject)
+      receive(answer, startedMs, options).then(resolve, reject)
     })
     // Once the answer has begun, its own events report how it ended.
     request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
@@ -89,7 +92,7 @@ function send(recorded: RecordedRequest, to: https.RequestOptions, options: AskL
 
 function headersFor(
   recorded: RecordedRequest,
-  { credentialOf, ...keys }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<AskLiveOptions, 'credentialOf'>,
+  { credentialOf, ...keys }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<LiveOptions, 'credentialOf'>,
 ): Record<string, string | number> {
   const { path } = recorded
   const kind = credentialOf(path)
@@ -110,7 +113,7 @@ function textOf({ body }: RecordedRequest): string | undefined {
 }
 
 /** Resolves when the answer has ended, completely or not. */
-async function hear(answer: IncomingMessage, startedMs: number, options: AskLiveOptions): Promise<Capture> {
+async function receive(answer: IncomingMessage, startedMs: number, options: LiveOptions): Promise<Capture> {
   const { maxBytes, upstream } = options
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []

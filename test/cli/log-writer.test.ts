@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LogLine } from '../../src/cli/log-line.js'
-import { createLogLines } from '../../src/cli/log-lines.js'
+import { createLogWriter } from '../../src/cli/log-writer.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -26,10 +26,10 @@ function logOn(kind: 'terminal' | 'pipe', height = 24) {
   const write = (text: string) => {
     written += text
   }
-  const log = createLogLines({
+  const log = createLogWriter({
     output: { write, line: text => write(`${text}\n`), flush() {} },
-    paper: () => ({ colors: pc.createColors(false), ...(kind === 'terminal' && { columns: 100, height }) }),
-    isErasable: kind === 'terminal',
+    layout: () => ({ colors: pc.createColors(false), ...(kind === 'terminal' && { columns: 100, height }) }),
+    canOverwrite: kind === 'terminal',
   })
   return {
     ...log,
@@ -169,7 +169,7 @@ test('a line is not updated once something else is written below it', () => {
 })
 
 test('nothing is overwritten after the terminal was resized', () => {
-  const { request, resized, shown, written } = logOn('terminal')
+  const { request, onResize: resized, shown, written } = logOn('terminal')
   request(health)
   request(health)
   resized()
