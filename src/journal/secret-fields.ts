@@ -3,7 +3,7 @@ import { closingQuote, isJson, jsonOf } from '../core/json.js'
 import { AUTH, isAuth, percentDecoded } from '../core/paths.js'
 
 const secretFields = [
-  ...['password', 'current_password', 'new_password', 'client_secret'],
+  ...['password', 'current_password', 'new_password', 'password_hash', 'encrypted_password', 'client_secret'],
   ...['access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token'],
 ]
 /** On the auth backend, also the fields that sign a user in. */

@@ -108,7 +108,10 @@ function createUses(write: Write, report: Parts['report']) {
   }
 }
 
-const momentOf = (ms: number): Moment => new Date(ms).toISOString()
+/** Times are compared as text, so all years have four digits. */
+const LATEST_MS = Date.UTC(10_000, 0, 1) - 1
+
+const momentOf = (ms: number): Moment => new Date(Math.min(ms, LATEST_MS)).toISOString()
 
 /** `usedAtMs` is the time of the last use, if that has not been saved yet. */
 function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): ApiKeyView {

@@ -34,6 +34,8 @@ export interface RowId {
 export interface SeedRow {
   readonly id: string
   readonly owner: string | null
+  /** If the data file has the owner's email address. */
+  readonly ownerEmail: string | undefined
   readonly parent: string
   readonly row: Json
   readonly digest: string

@@ -59,17 +59,21 @@ function seedOf(row: unknown, form: SeedForm): SeedRow | Mistake {
     return mistakeAt(`${form.id.field.join('.')} must be a string or a number that identifies the row.`)
   const missing = form.params.find(name => idText(valueIn(own, [name])) === undefined)
   if (missing !== undefined) return mistakeAt(`${missing} is missing. It is a parameter of the path.`)
-  const { owner, problem } = ownerOf(own, form)
+  const { owner, ownerEmail, problem } = ownerOf(own, form)
   if (problem !== undefined) return mistakeAt(problem, form.owner === undefined ? [] : [form.owner])
   const complete = form.owner === undefined ? own : { ...own, [form.owner]: owner }
   const mistake = form.check?.(complete)
   if (mistake) return mistake
   const parent = parentOf(form.params, complete)
-  return { id, owner, parent, row: complete, digest: hash('sha256', JSON.stringify([owner, complete]), 'hex') }
+  const digest = hash('sha256', JSON.stringify([owner, complete]), 'hex')
+  return { id, owner, ownerEmail, parent, row: complete, digest }
 }
 
 /** The owner of a row: an id, or the email address of a configured user. */
-function ownerOf(row: Json, { owner: field, userIdOf }: SeedForm): { owner: string | null; problem?: string } {
+function ownerOf(
+  row: Json,
+  { owner: field, userIdOf }: SeedForm,
+): { owner: string | null; ownerEmail?: string; problem?: string } {
   if (field === undefined) return { owner: null }
   const written = valueIn(row, [field])
   if (written === null) return { owner: null }
@@ -82,5 +86,5 @@ function ownerOf(row: Json, { owner: field, userIdOf }: SeedForm): { owner: stri
   const id = userIdOf(written)
   return id === undefined
     ? { owner: null, problem: `${field}: ${written} is not the email address of a user in the option users.` }
-    : { owner: id }
+    : { owner: id, ownerEmail: written.toLowerCase() }
 }

@@ -1,7 +1,7 @@
 /** Adds the rows of data files to the state, in each scope when it is first used. */
 import type { ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
 import { othersTurn } from '../core/work.js'
-import type { ReadyResource, SeedRow } from './resource.js'
+import { parentOf, type ReadyResource, type SeedRow } from './resource.js'
 import { headId, nextIdAfter, rowKey } from './rows.js'
 
 /**
@@ -52,12 +52,11 @@ async function seedRows(tables: Tables, resource: ReadyResource, scope: string, 
   for (const [i, seed] of resource.seeds.entries()) {
     if (i % ROWS_PER_SLICE === 0) await othersTurn()
     const known = present.get(rowKey(id, seed.id))
-    const { owner, parent, row, digest } = seed
-    const content = { owner, parent, row, seed: digest, updated_at: at }
+    const content = { ...(await ownedContent(tables, resource, seed)), seed: seed.digest, updated_at: at }
     if (!known) {
       const fresh = { id: rowKey(id, seed.id), resource: id, position: position++, created_at: at }
       await tables.resource_rows.insert({ ...fresh, ...content })
-    } else if (known.seed !== digest) await tables.resource_rows.update(known.id, content)
+    } else if (known.seed !== seed.digest) await tables.resource_rows.update(known.id, content)
   }
   const next_id = Math.max(existing?.next_id ?? 1, highestOf(resource.seeds))
   const changes = { seed: resource.digest, next_position: position, next_id, updated_at: at }
@@ -65,6 +64,16 @@ async function seedRows(tables: Tables, resource: ReadyResource, scope: string, 
   if (existing) await tables.resources.update(id, changes)
   else await tables.resources.insert(head)
   return head
+}
+
+/** A user who had signed up before they were configured has an id of their own. Their rows get that id. */
+async function ownedContent({ users }: Tables, { owner: field, params }: ReadyResource, seed: SeedRow) {
+  const { owner, ownerEmail, parent, row } = seed
+  const isByEmail = field !== undefined && owner !== null && ownerEmail !== undefined
+  const [user] = isByEmail && !(await users.get(owner)) ? await users.find({ email: ownerEmail }) : []
+  if (!user || field === undefined) return { owner, parent, row }
+  const ownRow = { ...row, [field]: user.id }
+  return { owner: user.id, parent: parentOf(params, ownRow), row: ownRow }
 }
 
 /** The number of rows that are added before other requests are handled. */

@@ -10,7 +10,10 @@ interface Lookup<Row> {
   readonly indexed: readonly (keyof Row & string)[]
   /** The column by which rows are sorted, ascending. Without one, the newest row is first. */
   readonly order?: keyof Row & string
-  /** Only for tables whose rows give access, which ends when a row is removed or one of these columns changes. */
+  /**
+   * Only for tables whose rows give access: when a row is removed or one of these columns changes, access has ended, or
+   * has another holder.
+   */
   readonly accessColumns?: readonly (keyof Row & string)[]
 }
 
@@ -19,7 +22,7 @@ const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
     key: 'id',
     unique: ['email', 'phone'],
     indexed: ['new_email', 'new_phone'],
-    accessColumns: ['banned_until', 'deleted_at', 'role'],
+    accessColumns: ['banned_until', 'deleted_at', 'role', 'email'],
   },
   sessions: { key: 'id', unique: [], indexed: ['user_id'], accessColumns: [] },
   refresh_tokens: { key: 'token', unique: [], indexed: ['session_id', 'user_id', 'parent'] },

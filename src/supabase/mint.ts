@@ -1,6 +1,7 @@
 /** Tokens and sessions for tests and scripts: signed and stored as the platform does it, without a password. */
+import { randomUUID } from 'node:crypto'
 import { developmentUser } from '../core/secrets.js'
-import type { Moment, UserRow } from '../core/state.js'
+import type { Moment, Tables, UserRow } from '../core/state.js'
 import { validEmail } from './addresses.js'
 import { type Backend, momentOf } from './backend.js'
 import { invalidCredentials } from './errors.js'
@@ -85,7 +86,7 @@ export async function signIn(backend: Backend, { email, password, seed }: UserTo
   const hash = userBefore || password === undefined ? null : await hashOf(password)
   return state.write(async tables => {
     const [existing] = await tables.users.find({ email })
-    const user = existing ?? newcomer(email, hash, momentOf(backend))
+    const user = existing ?? newcomer(email, hash, { id: await freeId(tables, email), at: momentOf(backend) })
     if (!existing) await tables.users.insert(user)
     if (rehashed !== undefined && existing?.encrypted_password === storedHash) {
       await tables.users.update(existing.id, { encrypted_password: rehashed })
@@ -94,8 +95,14 @@ export async function signIn(backend: Backend, { email, password, seed }: UserTo
   })
 }
 
-function newcomer(email: string, encrypted_password: string | null, at: Moment): UserRow {
-  const emptyUser = newUser(at, { id: idOfUser({ email }), encrypted_password })
+/** The stable id of an address, unless it belongs to a user who has changed theirs or was soft-deleted. */
+async function freeId({ users }: Tables, email: string): Promise<string> {
+  const id = idOfUser({ email })
+  return (await users.get(id)) ? randomUUID() : id
+}
+
+function newcomer(email: string, encrypted_password: string | null, { id, at }: Pick<UserRow, 'id'> & { at: Moment }) {
+  const emptyUser = newUser(at, { id, encrypted_password })
   const signedUpUser = signedUp(emptyUser, { provider: 'email', address: email, data: {}, at })
   return { ...signedUpUser, ...confirmedEmail(signedUpUser, at) }
 }

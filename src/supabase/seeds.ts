@@ -3,7 +3,7 @@ import { scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { developmentUser, digestOf } from '../core/secrets.js'
-import type { ApiKeyRow, Json, State, Tables, UserRow } from '../core/state.js'
+import { type ApiKeyRow, type Json, type State, type Tables, TakenError, type UserRow } from '../core/state.js'
 import { startOf } from '../keys/api-key-form.js'
 import { isRolled } from '../keys/api-keys.js'
 import { validEmail, validPhone } from './addresses.js'
@@ -143,8 +143,18 @@ async function plantUsers(tables: Tables, seededUsers: readonly SeededUser[], al
   for (const user of existing) if (user) await tables.users.update(user.id, { email: null, phone: null })
   for (const [i, { row }] of seededUsers.entries()) {
     const user = existing[i]
+    await requireFreeAddresses(tables, row, user)
     if (!user) await tables.users.insert(row)
     else await replant(tables, user, row)
+  }
+}
+
+/** Throws a TakenError that names an address of `row` which a user other than `own` has. */
+async function requireFreeAddresses({ users }: Tables, { email, phone }: UserRow, own: UserRow | undefined) {
+  for (const address of [{ email }, { phone }]) {
+    const [value] = Object.values(address)
+    const [holder] = value == null ? [] : await users.find(address)
+    if (holder && holder.id !== own?.id) throw new TakenError(`${value} belongs to another user, ${holder.id}.`)
   }
 }
 

@@ -102,7 +102,7 @@ function matchesFilter(message: OutboxMessage, { to, type, channel }: MessageFil
 }
 
 /** Normalizes a recipient as the state does: addresses in lower case, phone numbers as digits. */
-const addressOf = (to: string) => (to.includes('@') ? to.toLowerCase() : to.replace(/^\+/, ''))
+const addressOf = (to: string) => (to.includes('@') ? to.toLowerCase() : to.replace(/^\+/, '').replaceAll(' ', ''))
 
 function messagesInWords(messages: readonly OutboxMessage[]): string {
   if (messages.length === 0) return 'The outbox is empty.'

@@ -319,7 +319,7 @@ test('a conflicting seed is reported in one sentence, and the state still opens 
   const scene = await platformOf(moves.before)
   const other = await signUp(scene.platform, bob.email, 'not-the-seeds-one')
   expect(await complaintOf(scene.restart(moves.after))).toMatch(
-    /^ProblemsError: platform\.config\.yaml:4: users and apiKeys do not fit /,
+    /^ProblemsError: platform\.config\.yaml:4: users and apiKeys do not fit .* bob@example\.com belongs to another user, [\da-f-]{36}\.$/,
   )
   await scene.restart(moves.before)
   expect((await signIn(scene.platform, ada)).id).toBe(adasId)

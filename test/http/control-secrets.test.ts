@@ -15,6 +15,7 @@ const secrets = {
 /** Secret only because of where they appear. */
 const inPlace = {
   password: 'planted-password-of-ada',
+  passwordHash: '$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy',
   inHeader: 'planted-value-of-a-secret-header',
   inQuery: 'planted-value-of-a-secret-parameter',
 }
@@ -49,14 +50,15 @@ async function platformWithSecrets() {
     await (await ask(`/nowhere/${encodeURIComponent(secret)}`, { bearer: encodeURIComponent(secret) })).text()
   }
   const signIn = { email: 'ada@example.com', password: inPlace.password }
-  const auth = (path: string, body: object) =>
+  const auth = (path: string, body: object, key = anonKey) =>
     ask(`/auth/v1/${path}`, {
       method: 'POST',
-      bearer: anonKey,
-      headers: { ...json, apikey: anonKey },
+      bearer: key,
+      headers: { ...json, apikey: key },
       body: JSON.stringify(body),
     })
   await auth('signup', { ...signIn, email: 'grace@example.com', data: { long: 'x'.repeat(70_000) } })
+  await auth('admin/users', { email: 'alan@example.com', password_hash: inPlace.passwordHash }, serviceKey)
   const answer = await auth('token?grant_type=password', signIn)
   const session = (await answer.json()) as { access_token: string; refresh_token: string }
   await (await ask('/v1/models', { bearer: session.access_token })).text()

@@ -122,6 +122,18 @@ test('a successor gets the same lifetime as the first key, counted from its own 
   expect(await apiKeys.roll(id, old.id, 0)).toMatchObject({ expires_at: inMs(1.5 * hour) })
 })
 
+test('a key that would outlive the year 9999 ends with it, and its overlap ends as usual when it is rolled', async () => {
+  const { apiKeys, answerTo, at, user } = await authenticatorAt()
+  const { id } = await user()
+  const first = await apiKeys.create(id, { name: 'long', expiresAt: '9999-12-31T00:00:00.000Z' })
+  at(noon + 24 * hour)
+  const second = await apiKeys.roll(id, first.id, 0)
+  expect(second).toMatchObject({ expires_at: '9999-12-31T23:59:59.999Z' })
+  await apiKeys.roll(id, second.id, hour)
+  at(noon + 25 * hour)
+  expect(await answerTo(second.key)).toBe(sentences.expiredKey)
+})
+
 test('a revoked key cannot be rolled', async () => {
   const { apiKeys, user } = await authenticatorAt()
   const { id } = await user()

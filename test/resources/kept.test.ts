@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
+import { clientOf } from '../keys/people.js'
 import { postgres } from '../postgres.js'
 import { liveWith, tape } from '../recordings/live.js'
 import { platformWith } from '../scene.js'
@@ -34,6 +35,25 @@ test('rows changed by the app survive a change of the data file; other rows foll
     project(9, 'Eridanus'),
   ])
   expect(await after.resource(at).insert({ name: 'Fornax' })).toEqual(project(10, 'Fornax'))
+})
+
+test('a user who signed up before they were configured owns the rows that the data file gives to their address', async () => {
+  const dir = folderWith({
+    'platform.config.yaml': 'state: file:state.db\n',
+    'configured.yaml': `${config('file:state.db').replace('{ ', '{ owner: user, ')}users: [{ email: ada@example.com }]\n`,
+    'projects.json': JSON.stringify([{ ...project(1, 'Atlas'), user_id: 'Ada@example.com' }]),
+  })
+  const start = (file: string) => platformWith({ config: path.join(dir, file) })
+  const before = await start('platform.config.yaml')
+  const client = clientOf(before, before.anonKey)
+  const { data } = await client.auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
+  await before.stop()
+
+  const after = await start('configured.yaml')
+  const { accessToken, user } = await after.signIn({ email: 'ada@example.com' })
+  expect(user.id).toBe(data.user?.id)
+  const rows = await (await after.ask(at, { bearer: accessToken })).json()
+  expect(rows).toEqual([{ ...project(1, 'Atlas'), user_id: user.id }])
 })
 
 test('exporting and importing the state includes rows', async () => {

@@ -13,6 +13,7 @@ const revocations: readonly (readonly [what: string, work: Work])[] = [
   ['a user is banned', ({ users }) => users.update('ada', { banned_until: at(9) })],
   ['a user is soft-deleted', ({ users }) => users.update('ada', { deleted_at: at(9) })],
   ['a user gets another role', ({ users }) => users.update('ada', { role: 'guest' })],
+  ["a user's email address changes", ({ users }) => users.update('ada', { email: 'lovelace@example.com' })],
   ['a session is removed', ({ sessions }) => sessions.remove({ user_id: 'ada' })],
   ['a key is removed', ({ api_keys }) => api_keys.remove({})],
   ['a key is revoked', ({ api_keys }) => api_keys.update('key', { revoked_at: at(9) })],

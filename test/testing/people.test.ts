@@ -3,6 +3,8 @@ import { adminOf, clientOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
 import { BANNED, WRONG_LOGIN } from '../sentences.js'
 
+type Admin = ReturnType<typeof adminOf>
+
 test('a supabase client can use and refresh a session from signIn', async () => {
   const platform = await platformWith()
   const { session, accessToken, user, expiresAt } = await platform.signIn({ email: 'Ada@Example.com' })
@@ -46,6 +48,20 @@ test('signing in a banned user fails, and the error says why', async () => {
   await expect(platform.signIn({ email: 'ada@example.com' })).rejects.toThrow(BANNED)
 })
 
+test.each([
+  ['has moved to another', (admin: Admin, id: string) => admin.updateUserById(id, { email: `${id}@example.com` })],
+  ['was soft-deleted', (admin: Admin, id: string) => admin.deleteUser(id, true)],
+])('an address whose user %s signs up again, as another user', async (_how, release) => {
+  const platform = await platformWith()
+  for (const wanted of [{ email: 'ada@example.com' }, {}]) {
+    const { user } = await platform.signIn(wanted)
+    await release(adminOf(platform), user.id)
+    const next = await platform.signIn(wanted)
+    expect(next.user.id).not.toBe(user.id)
+    expect((await platform.signIn(wanted)).user.id).toBe(next.user.id)
+  }
+})
+
 test('a configured user keeps the configured metadata', async () => {
   const platform = await platformWith({
     users: [{ email: 'ada@example.com', password: 'correct horse', user_metadata: { plan: 'pro' } }],
@@ -79,6 +95,14 @@ test('outbox.waitFor returns a message with its code and link', async () => {
   expect(data.user?.email).toBe('ada@example.com')
   await platform.outbox.clear()
   expect(await platform.outbox.messages()).toEqual([])
+})
+
+test('outbox.waitFor finds a phone number however it is written', async () => {
+  const platform = await platformWith()
+  await clientOf(platform, platform.anonKey).auth.signInWithOtp({ phone: '+1 555 1234' })
+  for (const to of ['+1 555 1234', '+15551234', '15551234']) {
+    expect(await platform.outbox.waitFor({ to }, { timeoutMs: 20 })).toMatchObject({ to: '15551234' })
+  }
 })
 
 test('a message that does not come is an error that lists those that did', async () => {
