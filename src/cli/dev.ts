@@ -229,4 +229,16 @@ function stopPlatformOnSignals(stopPlatform: (graceMs: number) => Promise<void>)
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  process.on('SIGHUP', () => {
+    // The terminal was closed. Printing fails from now on, which must not end the process before it has stopped.
+    process.stdout.removeAllListeners('error').on('error', () => {})
+    process.once('exit', endBySignal)
+    stop()
+  })
+}
+
+/** Node crashes when it exits and its terminal is gone. The signal itself, without a handler, ends the process before that. */
+function endBySignal(): void {
+  process.removeAllListeners('SIGHUP')
+  process.kill(process.pid, 'SIGHUP')
 }

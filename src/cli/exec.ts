@@ -63,7 +63,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   }
   logProblems(platform, log)
   // JSON output is for programs, which need no advice.
-  const advise = once(() => console.error(missAdvice(platform.loaded, program, colorsFor(process.stderr))))
+  const advise = once(() => console.error(missAdvice(platform.loaded, program, flags, colorsFor(process.stderr))))
   if (!flags.json) platform.onMiss(advise)
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, environmentFor(platform))

@@ -141,6 +141,10 @@ const skippedText = (reason: string, count: number) =>
 /** The base URL of the platform's paths. Throws a UsageError for an invalid one. */
 function baseIn(base: string | undefined, configured: string): string | undefined {
   if (base === undefined) return configured || undefined
-  if (/^https?:\/\/[^@?#]+$/i.test(base) && URL.canParse(base)) return base
-  throw new UsageError(`--base must be an http or https address such as https://platform.example.com, not "${base}".`)
+  if (!/^https?:\/\/[^@?#]+$/i.test(base) || !URL.canParse(base)) {
+    throw new UsageError(`--base must be an http or https address such as https://platform.example.com, not "${base}".`)
+  }
+  // The base URL of OpenAI's clients. Below it, the paths would lack their /v1.
+  if (!/\/v1\/*$/i.test(new URL(base).pathname)) return base
+  throw new UsageError(`--base must be the address before /v1, not "${base}".`)
 }

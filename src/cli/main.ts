@@ -12,9 +12,16 @@ const EXIT_FAILED = 1
 /** The exit code for invalid files, flags or environment variables. */
 const EXIT_BAD_INPUT = 2
 
+/** The file that our output goes to is not complete. */
+const fullDisk = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
 async function execute(argv: readonly string[]): Promise<void> {
-  // The reader of our output has closed it (`standin | head -1`), so there is nothing left to do.
-  process.stdout.on('error', () => process.exit(0))
+  process.stdout.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+    // Usually the reader of our output has closed it (`standin | head -1`), so there is nothing left to do.
+    if (!fullDisk.has(code)) process.exit(0)
+    console.error(`Standard output cannot be written (${code}).`)
+    process.exit(EXIT_FAILED)
+  })
   // Standard error is optional: a platform, and the child of `standin exec`, continue without it.
   process.stderr.on('error', () => {})
   const parsed = await readCommandLine(argv)

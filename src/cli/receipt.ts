@@ -101,21 +101,36 @@ export function violationCountsText({ documented, decided, unjudged }: Violation
 export const missText = (miss: Miss, { red, dim }: Colors): string =>
   textOf(miss, { title: red, faint: dim, harmless: printable })
 
+/** The flags that say what to record, and where. */
+type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>
+
 /** Advice on misses in `standin exec`, with the full path of the folder, as it may not be the intended one. */
-export function missAdvice({ config, dir }: LoadedConfig, command: readonly string[], { cyan }: Colors): string {
+export function missAdvice(
+  { config, dir }: LoadedConfig,
+  command: readonly string[],
+  flags: PlaceFlags,
+  { cyan }: Colors,
+): string {
   const { recordings, upstream } = config
   const folder = path.resolve(dir, recordings.dir)
   const state = isEmpty(folder) ? `${folder} has no recordings` : `The recordings are in ${folder}`
+  const places = (['config', 'upstream', 'recordings'] as const).flatMap(name => {
+    const value = flags[name]
+    return value === undefined ? [] : [`--${name} ${inShell(value)}`]
+  })
   const record = [
     'standin exec --mode record',
+    ...places,
     ...(upstream.baseUrl === '' ? ['--upstream URL'] : []),
     '--',
-    // Ready to copy: words with spaces or shell characters are quoted.
-    ...command.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))),
+    ...command.map(inShell),
   ]
   const emulate = recordings.onMiss === 'fail' ? '\n  Or emulate missing answers: --on-miss emulate.' : ''
   return cyan(`→ ${printable(state)}. Record what is missing:\n    ${printable(record.join(' '))}${emulate}`)
 }
+
+/** Ready to copy: words with spaces or shell characters are quoted. */
+const inShell = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))
 
 function isEmpty(folder: string): boolean {
   try {

@@ -7,7 +7,7 @@ import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import type { Scopes } from '../core/scope.js'
 import { importOnce, importOnceDirect } from '../core/work.js'
-import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
+import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import { createListeners } from './listeners.js'
 import type { ResetOptions } from './part.js'
@@ -31,13 +31,13 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   const missed = createListeners<Miss>()
   const all: Recordings[] = []
   let latest: Recordings | undefined
-  let run: Run | undefined
+  let history: History | undefined
   let forwarded = 0
 
   async function open(loaded: LoadedConfig): Promise<Recordings> {
-    const { createRun } = await import('../recordings/index.js')
-    run ??= createRun(missed.emit, isPast)
-    const recordings = await openFor(loaded, { run, warn, report })
+    const { createHistory } = await import('../recordings/index.js')
+    history ??= createHistory(missed.emit, isPast)
+    const recordings = await openFor(loaded, { history, warn, report })
     all.push(recordings)
     return recordings
   }
@@ -57,10 +57,10 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     /** The receipt so far; `undefined` while no mode has used recordings. */
     receipt: (): Receipt | undefined => latest && { ...latest.receipt(), passed: forwarded, violations: violations() },
     /** The latest requests without a recording, newest first. */
-    misses: (): readonly Miss[] => run?.misses() ?? [],
+    misses: (): readonly Miss[] => history?.misses() ?? [],
     onMiss: missed.add,
     // Replay starts again from the first recordings of the scope.
-    reset: ({ scope }: ResetOptions) => run?.forget(scope),
+    reset: ({ scope }: ResetOptions) => history?.forget(scope),
     // Everything that has ended so far is then on disk.
     close: () => Promise.all(all.map(recordings => recordings.flush())),
   }
@@ -69,13 +69,14 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
 /** The recordings of the configured folder. */
 async function openFor(
   { config, dir }: LoadedConfig,
-  reporters: Pick<Reporters, 'warn' | 'report'> & { readonly run: Run },
+  { history, ...reporters }: Pick<Reporters, 'warn' | 'report'> & { readonly history: History },
 ) {
   const [{ openRecordings }, redact] = await Promise.all([import('../recordings/index.js'), loadRedact(config)])
   const { recordings: options } = config
+  const folder = path.resolve(dir, options.dir)
   return openRecordings({
     ...{ ...options, ...reporters, redact },
-    dir: path.resolve(dir, options.dir),
+    ...{ dir: folder, run: history.of(folder) },
     afterLast: options.then,
     maxAgeMs: ageMsOf(options.maxAge),
   })

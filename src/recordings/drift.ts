@@ -150,7 +150,9 @@ async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck)
   const live = await answerTo(recording, parts)
   if (typeof live === 'string') return { result: { kind: 'notAsked', file, reason: live } }
   const drifts = parts.compare(comparable(recording.response), comparable(live))
-  const updated = parts.update && classOf(recording.response) === classOf(live)
+  // A bad key must not replace recorded errors, such as a 404.
+  const isNewlyRefused = isRefusal(live.status) && !isRefusal(recording.response.status)
+  const updated = parts.update && !isNewlyRefused && classOf(recording.response) === classOf(live)
   if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
   const result: DriftResult = { kind: 'compared', file, drifts, updated }
   if (credential === undefined || !results || isRefusal(recording.response.status)) return { result }

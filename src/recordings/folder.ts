@@ -64,12 +64,18 @@ let writes = 0
 /** Replaces a file atomically: readers get either the old or the new one. */
 async function replaceFile(to: string, text: string): Promise<void> {
   const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
-  await writeFile(unfinished, text).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    makeFolder(path.dirname(to))
-    await writeFile(unfinished, text)
-  })
-  await rename(unfinished, to)
+  try {
+    await writeFile(unfinished, text).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+      makeFolder(path.dirname(to))
+      await writeFile(unfinished, text)
+    })
+    await rename(unfinished, to)
+  } catch (error) {
+    // On a full disk, the beginning of the text may have been written.
+    await rm(unfinished, { force: true }).catch(() => {})
+    throw error
+  }
 }
 
 /**

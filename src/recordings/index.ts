@@ -29,7 +29,7 @@ export {
   type RecordedResponse,
   type Recording,
 } from './recording.js'
-export { createRun, type Run } from './run.js'
+export { createHistory, type History, type Run } from './run.js'
 
 /** Reads and writes HAR files. Only two commands need it. */
 export const loadHar = async () => {

@@ -132,7 +132,11 @@ function fieldsOf({ method, path, query, body }: RecordedRequest): Fields {
   const fields = new Map<string, string>()
   fields.set('method', method)
   fields.set('path', path)
-  for (const [name, value] of new URLSearchParams(query)) fields.set(`query.${name}`, JSON.stringify(value))
+  const parameters = new URLSearchParams(query)
+  for (const name of parameters.keys()) {
+    const values = parameters.getAll(name)
+    fields.set(`query.${name}`, JSON.stringify(values.length === 1 ? values[0] : values))
+  }
   if (body.kind === 'json') addLeaves(body.value, fields)
   if (body.kind === 'text') fields.set('body', JSON.stringify(body.text))
   if (body.kind === 'bytes') fields.set('body', `${body.bytes.length} bytes: ${body.bytes.toString('base64')}`)

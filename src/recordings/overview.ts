@@ -38,8 +38,8 @@ function outlineOf(text: string): string {
 
 /** The model of a JSON request. */
 function modelIn(text: string): string | undefined {
-  const [, request = ''] = /^request:\n(.*?)^(?=\S)/ms.exec(text) ?? []
-  const [, model] = /^ {4}json:\n(?: {6}.*\n)*? {6}model: (.*)$/m.exec(request) ?? []
+  const [, request = ''] = /^request:\r?\n(.*?)^(?=\S)/ms.exec(text) ?? []
+  const [, model] = /^ {4}json:\r?\n(?: {6}.*\r?\n)*? {6}model: (.*)$/m.exec(request) ?? []
   return model?.startsWith('"') ? String(JSON.parse(model)) : model
 }
 
@@ -61,7 +61,7 @@ const LONGEST_PROMPT = 200
 
 /** Taken from the comment at the top. Only a hand-written file has to be parsed for it. */
 function promptIn(text: string, file: string): string | null {
-  const [, quoted] = /^# [A-Z]+ [^\n]*?: "([^\n]*)"\n/.exec(text) ?? []
+  const [, quoted] = /^\ufeff?# [A-Z]+ [^\n]*?: "([^\n]*)"\r?\n/.exec(text) ?? []
   if (quoted !== undefined) return quoted
   if (text.startsWith('# ') || !/^\s*messages:/m.test(text)) return null
   const prompt = subjectOf(requestIn(text, file)).prompt?.trim().replace(/\s+/g, ' ')

@@ -5,6 +5,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { createByScope, type Scopes } from '../core/scope.js'
+import { memoized } from '../core/work.js'
 import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
 
@@ -19,39 +20,35 @@ const REASONS = 20
 const COUNTED = 10_000
 const none: readonly RecordingFile[] = []
 
-export type Run = ReturnType<typeof createRun>
+export type History = ReturnType<typeof createHistory>
+/** The history of one folder. */
+export type Run = ReturnType<History['of']>
 
 /** `onMiss` is called with each miss. Misses of exchanges from before the last reset are not listed. */
-export function createRun(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBeforeReset'] = () => false) {
-  const counts = createByScope(() => new LRUCache<string, number>({ max: COUNTED }))
-  const recordingCounts = new Map<string, number>()
-  const earlierEntries = new Map<string, readonly RecordingFile[]>()
-  const { missed, ...receipt } = createReceipt()
+export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBeforeReset'] = () => false) {
+  const counts = createByScope(() => memoized((_dir: string) => new LRUCache<string, number>({ max: COUNTED })))
+  const totals: Totals = { served: 0, missed: 0, recorded: 0 }
+  const reasons = new Set<string>()
   let misses: Miss[] = []
 
+  function missed(miss: Miss, exchange: Parameters<Scopes['isFromBeforeReset']>[0]): void {
+    totals.missed++
+    if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
+    onMiss(miss)
+  }
+
   return {
-    ...receipt,
-    /** How many times a request was sent in a scope before this one. */
-    count: (scope: string, key: string): number => countUp(counts.get(scope), key),
-    /**
-     * Begins another recording of a request, with the `existing` ones on disk. Returns its number, the recordings of
-     * earlier runs, and whether it is the first in this run. It replaces those of earlier runs, unless it is made after
-     * a miss and they were replayed; then it is added after them.
-     */
-    begin(key: string, existing: readonly RecordingFile[], afterMiss = false) {
-      const isFirst = !recordingCounts.has(key)
-      if (isFirst && existing.length > 0) {
-        earlierEntries.set(key, existing)
-        const isContinued = afterMiss && existing.some(({ file }) => receipt.isUsed(file))
-        if (isContinued) recordingCounts.set(key, Math.max(...existing.map(({ nth }) => nth)))
+    /** The history of a folder. Requests are counted in each folder on their own; the receipt has the totals of all of them. */
+    of: memoized((dir: string) => {
+      const receipt = createReceipt(totals, reasons)
+      return {
+        ...receipt,
+        missed,
+        /** How many times a request was sent in a scope before this one. */
+        count: (scope: string, key: string): number => countUp(counts.get(scope)(dir), key),
+        begin: createBegin(receipt.isUsed),
       }
-      return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? none, isFirst }
-    },
-    missed(miss: Miss, exchange: Parameters<Scopes['isFromBeforeReset']>[0]): void {
-      missed()
-      if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
-      onMiss(miss)
-    },
+    }),
     /** The latest misses, newest first. */
     misses: (): readonly Miss[] => misses,
     /** Resets the counts and misses of a scope, or of all scopes if none is given. */
@@ -62,6 +59,25 @@ export function createRun(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBe
   }
 }
 
+function createBegin(isUsed: (file: string) => boolean) {
+  const recordingCounts = new Map<string, number>()
+  const earlierEntries = new Map<string, readonly RecordingFile[]>()
+  /**
+   * Begins another recording of a request, with the `existing` ones on disk. Returns its number, the recordings of
+   * earlier runs, and whether it is the first in this run. It replaces those of earlier runs, unless it is made after
+   * a miss and they were replayed; then it is added after them.
+   */
+  return (key: string, existing: readonly RecordingFile[], afterMiss = false) => {
+    const isFirst = !recordingCounts.has(key)
+    if (isFirst && existing.length > 0) {
+      earlierEntries.set(key, existing)
+      const isContinued = afterMiss && existing.some(({ file }) => isUsed(file))
+      if (isContinued) recordingCounts.set(key, Math.max(...existing.map(({ nth }) => nth)))
+    }
+    return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? none, isFirst }
+  }
+}
+
 /** Increments a count, and returns what it was before. */
 function countUp(counters: Map<string, number> | LRUCache<string, number>, name: string): number {
   const before = counters.get(name) ?? 0
@@ -69,20 +85,17 @@ function countUp(counters: Map<string, number> | LRUCache<string, number>, name:
   return before
 }
 
+type Totals = Record<'served' | 'missed' | 'recorded', number>
+
 /** What was replayed, missed and recorded so far. */
-function createReceipt() {
+function createReceipt(totals: Totals, reasons: Set<string>) {
   const recordedFiles = new Set<string>()
   const replayedFiles = new Set<string>()
-  const reasons = new Set<string>()
-  const totals = { served: 0, missed: 0, recorded: 0 }
   const isUsed = (file: string) => replayedFiles.has(file) || recordedFiles.has(file)
   return {
     served(file: string): void {
       totals.served++
       replayedFiles.add(file)
-    },
-    missed(): void {
-      totals.missed++
     },
     recorded(file: string): void {
       totals.recorded++

@@ -1,6 +1,8 @@
-import { readdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
 import { askChat, runInProcess, start, startReady, writeInto } from '../command.js'
@@ -243,6 +245,18 @@ test('it ends quietly when the reader of its output has gone', async () => {
   // Only a write shows that the reader has gone.
   await fetch(`${ready.url}/health`)
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
+})
+
+test.skipIf(!existsSync('/dev/full'))('output that does not fit on the disk is an error', () => {
+  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+  const fullDisk = openSync('/dev/full', 'w')
+  const stdio = ['ignore', fullDisk, 'pipe'] as const
+  const { status, stderr } = spawnSync(process.execPath, [cli, 'config', 'init'], {
+    stdio: [...stdio],
+    encoding: 'utf8',
+  })
+  closeSync(fullDisk)
+  expect({ status, stderr }).toEqual({ status: 1, stderr: 'Standard output cannot be written (ENOSPC).\n' })
 })
 
 test('nothing is written into the working directory when the state is kept in memory', async () => {

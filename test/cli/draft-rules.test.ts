@@ -12,7 +12,8 @@ interface Exchange {
   readonly method?: string
   readonly path: string
   readonly query?: string
-  readonly body?: object
+  /** A text is a form. */
+  readonly body?: object | string
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly said: string | Buffer
@@ -21,9 +22,10 @@ interface Exchange {
 /** A recording of a path of the user's own. */
 function onPath({ method = 'GET', path, query = '', body, status = 200, headers = {}, said }: Exchange): Recording {
   const { recordedAt, response } = recorded()
+  const sent = typeof body === 'string' ? { kind: 'text' as const, text: body } : { kind: 'json' as const, value: body }
   return {
     recordedAt,
-    request: { method, path, query, body: body ? { kind: 'json', value: body } : { kind: 'none' } },
+    request: { method, path, query, body: body ? sent : { kind: 'none' } },
     response: {
       ...response,
       status,
@@ -126,6 +128,16 @@ test('a request that was recorded several times becomes one rule with its answer
       replies: [{ json: ['first'] }, { json: ['second'] }],
     },
   ])
+})
+
+test('forms that differ become rules that tell them apart', async () => {
+  const form = (body: string, said: string) => onPath({ method: 'POST', path: '/builder/forms', body, said })
+  const { rules } = await drafted(form('a=1&b=x+y', 'first'), form('a=2&b=x+y', 'second'))
+  const platform = await platformWith({ rules })
+  const send = (a: string) =>
+    platform.ask('/builder/forms', { method: 'POST', body: new URLSearchParams({ a, b: 'x y' }) })
+  expect(await (await send('2')).text()).toBe('second')
+  expect(await (await send('1')).text()).toBe('first')
 })
 
 test('an answer without a body becomes a rule with its status', async () => {

@@ -317,6 +317,14 @@ test('a live key that is refused is reported once, and soon no longer sent', asy
   expect(xml).toContain('tests="31" failures="0" errors="1" skipped="29"')
 })
 
+test('--update keeps a recorded error if the live key is refused', async () => {
+  const live = await liveThat(() => ({ status: 401, body: { error: KEY_UNKNOWN } }))
+  const missing = recorded(chatRequest('gone'), { status: 404, body: { error: 'Not found.', path: '/v1/models/gone' } })
+  const command = runIn(['drift', '--update'], { files: project(live, [missing]) })
+  expect(await command.ended).toMatchObject({ stdout: expect.stringContaining('refuses upstream.apiKey (401)') })
+  expect(readFileSync(path.join(command.dir, missing.path), 'utf8')).toBe(missing.text)
+})
+
 test('a 403 for a key that works for other requests is drift', async () => {
   const live = await liveThat(asked =>
     promptIn(asked) === 'closed' ? { status: 403, body: { error: 'No.' } } : { body: {} },

@@ -333,6 +333,17 @@ test('misses print advice once: which folder, whether it is empty, and a command
   expect(stderr.split(advice.join('\n'))).toHaveLength(2)
 })
 
+test('the command to copy records into the folder that was replayed, from the same platform', async () => {
+  const { args, files } = child(asking('one'))
+  const flags = ['--config', 'my.yaml', '--recordings', 'my tape', '--upstream', 'http://127.0.0.1:9']
+  const { ended } = start(['exec', '--mode', 'replay', ...flags, ...args], {
+    files: { ...files, 'my.yaml': 'seed: 1\n' },
+  })
+  const { stderr } = await ended
+  const kept = "--config my.yaml --upstream http://127.0.0.1:9 --recordings 'my tape'"
+  expect(stderr).toContain(`    standin exec --mode record ${kept} -- sh child.sh`)
+})
+
 test('the exit code of a failed child wins over that of --strict', async () => {
   const dir = await recorded('hello')
   const flags = ['--mode', 'replay', '--recordings', dir, '--strict']

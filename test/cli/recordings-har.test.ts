@@ -101,6 +101,12 @@ test('a HAR file that is missing or has no valid entry is an error, and nothing 
   expect(await run(['import', 'none.har'])).toMatchObject({ code: 2, stderr: `none.har: ${cannotBeRead()}\n` })
 })
 
+test('the base URL of an OpenAI client is refused, because paths below it lack their /v1', async () => {
+  const { code, stderr, names } = await command(['import', 'app.har', '--base', `${LIVE}/v1`], har(chat('{"n":1}')))
+  expect({ code, names }).toEqual({ code: 2, names: [] })
+  expect(stderr).toContain(`--base must be the address before /v1, not "${LIVE}/v1".`)
+})
+
 test('recordings that are exported and imported again are the same, file by file', async () => {
   const cut = streamed({ prompt: 'cut', complete: false, pieces: ['data: {"a":"é', '"}\n\n'] })
   const files = filesOf(recorded({ ageDays: 3 }), recorded(), streamed(), cut)

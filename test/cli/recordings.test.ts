@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { summaryIn } from '../../src/recordings/overview.js'
 import { run } from '../command.js'
 import { didYouMean, notACommand, takesNoMore } from '../sentences.js'
 import { DIR, filesOf, keyOfRecording, nameOf, recorded, streamed } from './recorded.js'
@@ -24,6 +25,15 @@ test('recordings list groups recordings by endpoint and ends with totals', async
   expect(row(nameOf(streamed()).split('/')[1] ?? '')).toMatch(/stream +\d+ B +40d {2}incomplete, stale$/)
   expect(lines).toContain('models (1)')
   expect(lines.at(-2)).toMatch(/^3 recordings, 1\.\d kB, 1 incomplete, 1 stale\.$/)
+})
+
+test('recordings that git has checked out with CRLF are listed as before', async () => {
+  const asCrlf = ([file, text]: readonly [string, unknown]) => [file, String(text).replaceAll('\n', '\r\n')]
+  const files = Object.fromEntries(Object.entries(filesOf(streamed())).map(asCrlf))
+  const { stdout } = await run(['recordings', 'list', '--json'], { files })
+  expect(JSON.parse(stdout)).toMatchObject({ recordings: [{ model: 'gpt-4o', form: 'stream' }] })
+  const [text] = Object.values(files)
+  expect(summaryIn(String(text), 'hello.yaml')).toMatchObject({ model: 'gpt-4o', said: 'hello' })
 })
 
 test('recordings list --json prints one document', async () => {

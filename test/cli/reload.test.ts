@@ -4,8 +4,10 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { watchFiles } from '../../src/cli/watch.js'
 import { nextTurn } from '../../src/core/work.js'
+import { openFolder } from '../../src/recordings/index.js'
 import { folderWith, type RunningPlatform, start, startReady, writeInto } from '../command.js'
 import { platformOf } from '../keys/edited.js'
+import { saying as answering, liveWith } from '../recordings/live.js'
 import { hello } from '../scene.js'
 import { isUnknown, mustBe } from '../sentences.js'
 
@@ -115,6 +117,21 @@ test('reply files that an edited configuration names are watched from then on', 
   writeInto(platform.dir, { 'two.yaml': saying('three') })
   await platform.event('reloaded')
   expect(await saidBy(platform)).toBe('three')
+})
+
+test('a folder of recordings that an edited configuration names is filled from its first recording on', async () => {
+  const live = await liveWith(answering({ ok: true }))
+  const config = (folder: string) => ({
+    'platform.config.yaml': `mode: record\nupstream: { baseUrl: '${live.url}', apiKey: live-key-for-reload }\nrecordings: { dir: ${folder} }\n`,
+  })
+  const { dir, chat, event } = await startReady({ files: config('one') })
+  const filesIn = (folder: string) => openFolder(path.join(dir, folder)).list()
+  await (await chat(hello)).text()
+  writeInto(dir, config('two'))
+  await event('reloaded')
+  await (await chat(hello)).text()
+  await expect.poll(() => filesIn('two')).toMatchObject([{ nth: 1 }])
+  expect(await filesIn('one')).toMatchObject([{ nth: 1 }])
 })
 
 test('new keys are shown, and a new port is said to need a restart', async () => {

@@ -51,6 +51,16 @@ test('an open stream may finish, while new requests are refused', async () => {
   expect(await platform.ended).toMatchObject({ code: 0, stderr: '' })
 })
 
+test('after its terminal was closed, an open stream may finish as well', async () => {
+  const platform = await speaking(10, 10)
+  const stream = await listen(platform)
+  platform.send('SIGHUP')
+  const { chunks, done } = await stream.rest()
+  expect(textOfChunks(chunks)).toBe(words(10))
+  expect(done).toBe(true)
+  expect(await platform.ended).toMatchObject({ signal: 'SIGHUP', stderr: '' })
+})
+
 test('an open stream is cut after the grace time, or immediately by a second signal', async () => {
   const [patient, hurried] = await Promise.all([speaking(100, 5), speaking(100, 5)])
   const streams = await Promise.all([patient, hurried].map(listen))

@@ -5,7 +5,7 @@ import { openFolder } from '../../src/recordings/folder.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { fileOf, type RecordingFile } from '../../src/recordings/names.js'
-import { createRun } from '../../src/recordings/run.js'
+import { createHistory } from '../../src/recordings/run.js'
 import { createShelf } from '../../src/recordings/shelf.js'
 import { folderWith } from '../command.js'
 import { asking, recorded } from './scene.js'
@@ -30,7 +30,7 @@ function recordingOf(nth: number) {
 
 test('a written recording leaves only its name in memory', async () => {
   const shelf = createShelf(openFolder(folderWith()))
-  const run = createRun(() => {})
+  const run = createHistory(() => {}).of('')
   await shelf.ready()
   const record = async (first: number, end: number) => {
     for (let nth = first; nth < end; nth++) {
@@ -63,7 +63,7 @@ test('a recording that was read takes memory in proportion to its file', async (
 })
 
 test('a scope with very many different requests forgets the counts of the oldest', () => {
-  const run = createRun(() => {})
+  const run = createHistory(() => {}).of('')
   expect(run.count('', 'first')).toBe(0)
   expect(run.count('', 'first')).toBe(1)
   for (let nth = 0; nth < 10_000; nth++) run.count('', `request ${nth}`)

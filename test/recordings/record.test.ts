@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import path from 'node:path'
 import { constants, createGzip, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { openFolder } from '../../src/recordings/index.js'
 import { createRecorder } from '../../src/recordings/recorder.js'
-import { createRun } from '../../src/recordings/run.js'
+import { createHistory } from '../../src/recordings/run.js'
 import { createShelf } from '../../src/recordings/shelf.js'
 import { createRedact } from '../../src/redact/index.js'
 import { folderWith } from '../command.js'
@@ -364,6 +364,23 @@ test('a failed write does not affect the client, and the receipt says what is mi
   expect(readFileSync(path.join(dir, 'chat-completions'), 'utf8')).toBe('')
 })
 
+test('a failed write leaves nothing behind', async () => {
+  const live = await liveWith(saying({ ok: true }))
+  const { recording, dir, files } = tape(live.url)
+  const { chat, stop } = await recording()
+  await (await chat(hello)).text()
+  await stop()
+  const [file = ''] = files()
+  // A folder is in the place of the file.
+  rmSync(path.join(dir, file))
+  mkdirSync(path.join(dir, file))
+  const again = await recording()
+  await (await again.chat(hello)).text()
+  await again.stop()
+  expect(again.receipt()?.notRecorded).toHaveLength(1)
+  expect(files()).toEqual([])
+})
+
 test('the same request in a loop does not fill the disk', async () => {
   const live = await counting()
   const { recording, files } = tape(live.url)
@@ -467,7 +484,7 @@ test('requests wait while unwritten recordings fill their share of memory', asyn
   const redaction = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
   const request = { method: 'POST', path: '/v1/chat/completions', query: '', body: { kind: 'none' } } as const
   const recorder = createRecorder({
-    ...{ shelf: createShelf(openFolder(folderWith())), run: createRun(() => {}), redact: redaction },
+    ...{ shelf: createShelf(openFolder(folderWith())), run: createHistory(() => {}).of(''), redact: redaction },
     identify: () => ({ request, key: '0123456789ab', redaction: redaction([]) }),
     ...{ save: 'all', maxBytes: 1000, warn: () => {}, report: () => {} },
   })

@@ -304,6 +304,17 @@ test('a miss does not report differences that do not affect matching', async () 
   expect(error).toMatch(/there user is "ada", here it is "bob"\.$/)
 })
 
+test('a miss names a parameter that differs, even if it is sent several times', async () => {
+  const live = await liveWith(saying({ ok: true }))
+  const { recording, replaying } = tape(live.url)
+  const { ask, stop } = await recording()
+  await (await ask('/v1/models?tag=a&tag=c')).text()
+  await stop()
+  const replay = await replaying()
+  const { error } = (await (await replay.ask('/v1/models?tag=b&tag=c')).json()) as { error: string }
+  expect(error).toContain('there query.tag is ["a","c"], here it is ["b","c"]')
+})
+
 test('a miss says when nothing is recorded for an endpoint', async () => {
   const { replaying } = await taped()
   const { ask } = await replaying()

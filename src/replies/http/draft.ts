@@ -18,7 +18,7 @@ export function draftOnPath(source: DraftSource) {
   if (trouble) throw notForARule(`${on} ${trouble}`)
   const when = {
     ...conditionsOn('query', fieldsIn(new URLSearchParams(query))),
-    ...(isObject(body) && conditionsOn('body', body)),
+    ...conditionsOn('body', isObject(body) ? body : formIn(body)),
   }
   const { body: content, type } = bodyIn(response)
   const headers = { ...(type !== undefined && { 'content-type': type }), ...headersOf(response) }
@@ -37,6 +37,10 @@ const headersOf = ({ headers }: DraftSource['response']) =>
   Object.fromEntries(
     meaningfulHeaders.flatMap(name => (headers[name] === undefined ? [] : [[name, plain(headers[name])]])),
   )
+
+/** The fields of a form, which recordings keep as text without its type. */
+const formIn = (body: unknown): object =>
+  typeof body === 'string' && /^[^\s=&]+=\S*$/.test(body) ? fieldsIn(new URLSearchParams(body)) : {}
 
 const MOST_CONDITIONS = 5
 const LONGEST = 120
