@@ -8,7 +8,7 @@ import { type Access, defaultAccess } from '../core/exchange.js'
 import { documentedPaths } from '../core/paths.js'
 import { areAmbiguous, paramsIn, routeOf, whyInvalidRoute } from '../replies/index.js'
 import { inlineSource, readSource, type Source } from './data-file.js'
-import type { ReadyResource, RowId } from './resource.js'
+import type { ReadyResource, RowId, SeedRow } from './resource.js'
 import { createRowCheck } from './row-schema.js'
 import { readSeeds } from './seed-rows.js'
 import { loadWraps } from './wrap.js'
@@ -100,10 +100,19 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
     id: { ...rowFields.id, as },
     ...{ only, seeds, wraps },
     access: options.access ?? accessOf(path, rowFields.owner),
-    digest: hash('sha256', JSON.stringify(seeds), 'hex'),
+    digest: dataDigest(seeds),
     numeric: new Set(params.filter(name => typeof seeds[0]?.row[name] === 'number')),
     mistakeOf: check && (row => check(row)?.sentence),
   }
+}
+
+/**
+ * The digest of all initial rows. States keep it: with another one, the first start would bring back the rows that the
+ * app has deleted. The names and the order of these fields are therefore those of earlier releases.
+ */
+function dataDigest(seeds: readonly SeedRow[]): string {
+  const rows = seeds.map(({ id, owner, parent, row, digest }) => ({ id, owner, parent, row, mark: digest }))
+  return hash('sha256', JSON.stringify(rows), 'hex')
 }
 
 /** The default access. If rows have owners, it includes the service key, which sees the rows of all users. */
