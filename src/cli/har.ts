@@ -122,7 +122,8 @@ const dataOf = ({ passedOver, remarks, problems }: ImportResult, written: readon
 
 function linesOf(data: ReturnType<typeof dataOf>, existing: number, base: string | undefined): readonly string[] {
   const reasons = Object.entries(data.passedOver)
-  const servers = base === undefined ? ' All servers count, as neither upstream.baseUrl nor --base is set.' : ''
+  const servers =
+    base === undefined ? ' Requests to any server count, because neither upstream.baseUrl nor --base is set.' : ''
   return [
     ...data.imported,
     `${pluralize(data.imported.length, 'exchange')} imported.${servers}`,

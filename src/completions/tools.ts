@@ -135,10 +135,12 @@ function wrongToolChoice({ tools, tool_choice }: Offer): Wrong | undefined {
   if (!tool_choice) return undefined
   const offered = tools ?? []
   if (typeof tool_choice === 'string') {
-    const [words, when] =
-      offered.length > 0 ? ['none, auto, required', ''] : ['none, auto', ' when no tools are offered']
-    if (words.split(', ').includes(tool_choice)) return undefined
-    return { path: ['tool_choice'], value: tool_choice, expectation: `one of ${words}${when}` }
+    const [words, expectation] =
+      offered.length > 0
+        ? [['none', 'auto', 'required'], 'one of none, auto, required']
+        : [['none', 'auto'], 'none or auto if no tools are offered']
+    if (words.includes(tool_choice)) return undefined
+    return { path: ['tool_choice'], value: tool_choice, expectation }
   }
   const names = new Set(offered.map(tool => nameFor(tool.type, tool)))
   const allowed = tool_choice.type === 'allowed_tools' ? (tool_choice.allowed_tools?.tools ?? []) : []

@@ -139,7 +139,7 @@ test('an unreachable live platform ends the command, and the baseline stays as i
 test.each([
   [
     ['--against', 'live'],
-    /^There are neither a live platform nor a baseline \(fixtures\/contract-baseline\.json\) to compare with\. /,
+    /^There is neither a live platform nor a baseline \(fixtures\/contract-baseline\.json\) to compare with\. /,
   ],
   [['--against', 'live', '--update-baseline'], /^--update-baseline needs a live platform and its keys: /],
   [

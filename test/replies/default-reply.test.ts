@@ -308,7 +308,7 @@ describe('an invalid request is a 400 that names the field', () => {
       mustBe('tools[0].function.parameters', 'an object, true or false', []),
     ],
     [{ tools, tool_choice: 'always' }, mustBe('tool_choice', oneOf('none', 'auto', 'required'), 'always')],
-    [{ tool_choice: 'required' }, mustBe('tool_choice', 'one of none, auto when no tools are offered', 'required')],
+    [{ tool_choice: 'required' }, mustBe('tool_choice', 'none or auto if no tools are offered', 'required')],
     [{ tools, tool_choice: { type: 'function' } }, isMissing('tool_choice.function', AN_OBJECT)],
     [
       { tools, tool_choice: functionNamed('get_wether') },

@@ -273,7 +273,7 @@ test('keys are templates, and two that render the same are a mistake', () => {
   const template = { '{{ user }}': 1, 'for {{ model }}': { '{{ turn }}': '{{ turn }}' } }
   expect(render(template, { user: 'Oslo' })).toEqual({ Oslo: 1, 'for gpt-4o-mini': { 1: 1 } })
   expect(mistakeIn({ a: { '{{ user }}': 1, hello: 2 } }, {})).toMatchObject({
-    message: 'Two keys are rendered the same: "hello".',
+    message: 'Two keys are the same when rendered: "hello".',
     path: ['a'],
   })
   expect(mistakeIn({ a: { '{{ usr }}': 1 } })).toMatchObject({ path: ['a', '{{ usr }}'] })

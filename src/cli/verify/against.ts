@@ -32,7 +32,7 @@ export async function openComparisonTarget(line: VerifyLine, options: VerifyOpti
   throw new UsageError(
     updatesBaseline
       ? '--update-baseline needs a live platform and its keys: upstream.* in the configuration, or the VERIFY_ variables.'
-      : `There are neither a live platform nor a baseline (${options.baseline}) to compare with. Set upstream.baseUrl and its keys.`,
+      : `There is neither a live platform nor a baseline (${options.baseline}) to compare with. Set upstream.baseUrl and its keys.`,
   )
 }
 

@@ -185,7 +185,7 @@ function compiledMap(map: object, path: Path, itemNames: ItemNames, compiler: Co
 
 const twoKeys = (pairs: readonly (readonly [string, unknown])[]) => {
   const keys = pairs.map(([key]) => key)
-  return `Two keys are rendered the same: ${JSON.stringify(keys.find((key, i) => keys.indexOf(key) !== i))}.`
+  return `Two keys are the same when rendered: ${JSON.stringify(keys.find((key, i) => keys.indexOf(key) !== i))}.`
 }
 
 /** An item that is repeated for each item of another list. */
