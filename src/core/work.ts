@@ -205,14 +205,15 @@ const TRIES = 5
 /**
  * Returns the result of `work`. Throws a TookTooLong after `mostMs`. Node's watchdog is the only thing that can
  * interrupt a regular expression, and it also works for functions of this realm. It costs about 50 µs, and cannot be
- * nested. On a busy machine, the watchdog may interrupt work that has hardly run; such work is tried again.
+ * nested. On a busy machine, the watchdog may interrupt work that has hardly run; such work is tried again, until all
+ * tries together have used half of `mostMs` of CPU time.
  */
 export function bounded<T>(work: () => T, mostMs: number): T {
   context ??= createContext(box)
   box.work = work
   try {
+    const before = process.cpuUsage()
     for (let tries = 1; ; tries++) {
-      const before = process.cpuUsage()
       try {
         return script.runInContext(context, { timeout: mostMs }) as T
       } catch (error) {
