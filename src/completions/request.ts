@@ -125,13 +125,13 @@ export function textOf({ content }: ChatMessage): string {
 }
 
 /** Returns the chat request of an exchange. Throws a 400 that names the first mistake in its body. */
-export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isUsualChat'>): ChatRequest {
+export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isKnownGood'>): ChatRequest {
   const { body, chat } = exchange
   if (chat !== undefined) return chat as ChatRequest
   if (!body || body.length === 0) throw emptyBody()
   const value = jsonBody(body)
-  exchange.isUsualChat = isUsual(value)
-  const request = exchange.isUsualChat ? (value as ChatRequest) : checked(value)
+  exchange.isKnownGood = isUsual(value)
+  const request = exchange.isKnownGood ? (value as ChatRequest) : checked(value)
   exchange.chat = request
   return request
 }

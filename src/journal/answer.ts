@@ -1,7 +1,7 @@
 /** The answer of an exchange, as far as it is kept: its headers, its bytes and its text. */
 import { isStreamType } from '../completions/events.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
-import { decoded, headerIn, replyBytes } from '../core/http.js'
+import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { jsonOf } from '../core/json.js'
 
 /** Longer bodies are shown and searched only up to this size. */
@@ -31,7 +31,7 @@ function decompressed(beginning: Buffer, headers: readonly string[], bytes: numb
   const encoding = headerIn(headers, 'content-encoding')
   if (encoding === undefined || beginning.length === 0 || beginning.length < bytes) return beginning
   try {
-    return decoded(beginning, encoding, MOST_DECOMPRESSED_BYTES)
+    return decompress(beginning, encoding, MOST_DECOMPRESSED_BYTES)
   } catch {
     return beginning
   }

@@ -195,7 +195,7 @@ test('only a user token gives access to keys', async () => {
     [apiKey, 'An API key'],
   ] as const) {
     expect(await refusalOf(await asked(bearer))).toEqual(
-      unauthorized(`${kind} does not open GET /dashboard/api/keys. It takes a user token.`),
+      unauthorized(`${kind} is not accepted by GET /dashboard/api/keys. Send a user token.`),
     )
   }
   expect((await ask('/dashboard/api/keys', { method: 'POST', bearer: 'nothing' })).status).toBe(401)
