@@ -47,8 +47,8 @@ function mistakeOf(
 }
 
 /** Whether it should be text, and would be in quotes. */
-const isUnquoted = ({ input, expected }: v.BaseIssue<unknown>) =>
-  /\bstring\b/.test(expected ?? '') && ['number', 'bigint', 'boolean'].includes(typeof input)
+const isUnquoted = ({ type, input }: v.BaseIssue<unknown>) =>
+  type === 'string' && ['number', 'bigint', 'boolean'].includes(typeof input)
 
 /** In a union, the alternative that got furthest is probably the intended one. */
 function deepest(issue: v.BaseIssue<unknown>, above: Path): { issue: v.BaseIssue<unknown>; path: Path } {
