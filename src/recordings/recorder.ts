@@ -89,8 +89,12 @@ export function createRecorder(parts: RecorderParts) {
 
 /** Decides which file an exchange is recorded in; `undefined` if it is not recorded. */
 function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts): OpenRecording | undefined {
-  const { request, key, redaction } = identify(exchange)
+  const { request, key, redaction, objection } = identify(exchange)
   if (replyWithoutRecording(exchange, request)) return undefined
+  if (objection !== undefined) {
+    run.notRecorded(`${fileOf(request, key, 1)} was not saved: ${objection}.`)
+    return undefined
+  }
   const existing = shelf.of(key)
   // In mode replay, this request is recorded because no recording has answered it.
   const { nth, earlier, isFirst } = run.begin(key, existing, exchange.mode === 'replay')
@@ -241,14 +245,14 @@ function nextMoment(): string {
 const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
 
 /** Returns the recording, or why the answer cannot be recorded. */
-async function recordingOf(answer: ObservedAnswer, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
+async function recordingOf(answer: ObservedAnswer, parts: RecorderParts): Promise<Recording | string> {
   const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, buffer } = answer
-  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, redact)
+  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, parts)
   const chunks = await buffer.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
   // Each step is short, but all of them together are not, as long as their code is not optimized.
   await othersTurn()
-  const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
+  const response = await responseOf(capture, parts.maxBytes).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response
   await othersTurn()
   return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }

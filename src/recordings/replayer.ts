@@ -87,7 +87,7 @@ interface SearchState extends ReplayerParts {
 
 /** Finds a recording of the request, or one whose answer can be converted to the requested format. `recordingsOf` returns those of a key. */
 async function search(
-  { request, key }: RequestIdentity,
+  { request, key, undecoded }: RequestIdentity,
   count: number,
   parts: SearchState,
   recordingsOf: Shelf['of'],
@@ -100,7 +100,8 @@ async function search(
     if (found?.kind === 'found') return found
     reason ??= found
   }
-  return reason
+  if (!undecoded) return reason
+  return (await choose(recordingsOf(keyOf(undecoded, parts.ignore)), count, undecoded, parts)) ?? reason
 }
 
 /** Chooses one of several recordings of the same request, which was sent `count` times before. */
