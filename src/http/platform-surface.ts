@@ -1,5 +1,5 @@
 /** The platform's own paths: finds the endpoint and the caller, and gets the answer from here, the live platform or a recording. */
-import { noRecording, notFound, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
+import { noRecording, notFound, notFoundWithDots, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
 import {
   type Answer,
   anonymous,
@@ -188,7 +188,10 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
       return record(mixed, exchange)
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
-      if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
+      if (exchange.endpoint?.isElsewhere && !found.isKnownPath) {
+        const { climbs } = await import('./proxy/climbing.js')
+        throw climbs(exchange.path) ? notFoundWithDots() : notFound()
+      }
       throw (await import('./call-errors.js')).forCaller(noRecording(found.title, found.why), exchange)
   }
 }
