@@ -164,7 +164,11 @@ function record(mixed: LiveOptions, exchange: Exchange): Forward | Promise<Forwa
   const recordings = mixed.recordings()
   const again = () => record(mixed, exchange)
   if (recordings instanceof Promise) return recordings.then(again)
-  return recordings.ready()?.then(again) ?? forward(mixed, exchange, recordings.observerOf(exchange))
+  const ready = recordings.ready()
+  if (ready) return ready.then(again)
+  const observer = recordings.observerOf(exchange)
+  if (observer instanceof Promise) return observer.then(found => forward(mixed, exchange, found))
+  return forward(mixed, exchange, observer)
 }
 
 async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
