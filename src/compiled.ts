@@ -1,36 +1,36 @@
 /**
- * Compiled code of the largest built files, kept beside them from one start to the next: to compile them took half of what a start added to
- * bare Node. Node 20 keeps none itself, and what later versions keep saves less. `compiled` in rolldown.config.ts makes the files that use
- * this; code that runs from its sources does not.
+ * Caches the compiled code of the largest built files beside them, since compiling them took half of the time that a start
+ * adds to bare Node. Node 20 has no cache of its own, and that of later versions saves less. `compiled` in
+ * rolldown.config.ts creates the files that use this; code that runs from its sources does not.
  */
 import { hash, randomUUID } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 
-/** Jest runs tests in a realm of their own, whose objects a script in the main one would not have. */
+/** Jest runs tests in a realm of their own. A script in the main realm would create objects of other classes. */
 const isMainRealm = new Script('globalThis').runInThisContext() === globalThis
 
-/** A kept file begins with the digest of the rest. */
+/** A cache file begins with the digest of the rest. */
 const digestOf = (data: Buffer) => hash('sha256', data, 'buffer')
 const DIGEST_BYTES = 32
 
-/** What was compiled here and is not kept yet, with the file for it. */
-const unkept = new Map<string, Script>()
+/** Scripts whose compiled code is not saved yet, by cache file. */
+const unsaved = new Map<string, Script>()
 
 /**
- * Returns the value of the expression in a built file. `digest` is that of its text: V8 itself compares only the length, so the compiled code
- * of each build needs a name of its own.
+ * Returns the value of the expression in a built file. `digest` is that of its text, and part of the cache file's name,
+ * because V8 only compares the length of the text.
  */
 function run(url: URL, digest: string): unknown {
   const filename = fileURLToPath(url)
   const source = sourceIn(filename)
   if (!isMainRealm) return Function(`return ${source}\n//# sourceURL=${url}`)()
   const file = `${filename}.${digest}.${process.arch}.${process.versions.v8}`
-  const cachedData = keptIn(file)
+  const cachedData = cachedDataIn(file)
   const script = new Script(source, { filename: url.href, ...(cachedData && { cachedData }) })
-  // V8 also refuses what it compiled with other flags.
-  if (!cachedData || script.cachedDataRejected) unkept.set(file, script)
+  // V8 rejects code that was compiled with other flags.
+  if (!cachedData || script.cachedDataRejected) unsaved.set(file, script)
   return script.runInThisContext()
 }
 
@@ -45,23 +45,23 @@ function sourceIn(file: string): string {
   }
 }
 
-/** What is kept in a file, if it is as it was written: V8 ends the process when a byte of it differs. */
-function keptIn(file: string): Buffer | undefined {
+/** The compiled code in a cache file, if it is undamaged: V8 would end the process if a byte of it differed. */
+function cachedDataIn(file: string): Buffer | undefined {
   try {
-    const kept = readFileSync(file)
-    const data = kept.subarray(DIGEST_BYTES)
-    return kept.subarray(0, DIGEST_BYTES).equals(digestOf(data)) ? data : undefined
+    const bytes = readFileSync(file)
+    const data = bytes.subarray(DIGEST_BYTES)
+    return bytes.subarray(0, DIGEST_BYTES).equals(digestOf(data)) ? data : undefined
   } catch {
     return undefined
   }
 }
 
 /**
- * Keeps what is not kept yet, with all functions that have been called so far. Takes some milliseconds, once in an installation. If this
- * process may not write there, nothing is kept.
+ * Saves the compiled code that is not saved yet, with all functions that have been called so far. Takes some milliseconds,
+ * once per installation. Does nothing if this process may not write there.
  */
-function keep(): void {
-  for (const [file, script] of unkept) {
+function save(): void {
+  for (const [file, script] of unsaved) {
     const partial = `${file}.${randomUUID()}`
     try {
       const data = script.createCachedData()
@@ -71,7 +71,7 @@ function keep(): void {
       rmSync(partial, { force: true })
     }
   }
-  unkept.clear()
+  unsaved.clear()
 }
 
-export const compiledCode = { run, keep }
+export const compiledCode = { run, save }

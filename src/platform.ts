@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { compiledCode } from './compiled.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
-import { createTurns, endIdleWorkers, once } from './core/work.js'
+import { createSerialQueue, endIdleWorkers, once } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
@@ -16,7 +16,7 @@ export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
 
 /**
- * Reads the configuration unless it was read already, opens the port, and only then loads what not every request needs.
+ * Reads the configuration, unless `read` has it, opens the port, and only then loads what not every request needs.
  * Rejects with a ProblemsError for an invalid configuration or rules, and with a StartError if the port or the state is
  * not available.
  */
@@ -27,7 +27,7 @@ export async function openPlatform(sources: PlatformSources, read?: LoadedConfig
   if (sources.listen !== false) await delivery.listen({ host, port })
   try {
     await parts.ready()
-    compiledCode.keep()
+    compiledCode.save()
     return platformOf(parts)
   } catch (error) {
     await parts.stop(0)
@@ -45,8 +45,8 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     ...{ port: () => delivery.port(), renew: () => delivery.renew() },
   })
   const assemblies: Assemblies = createAssemblies(first, sources, runtime)
-  const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
-  const controlToken = () => loaded().config.controlToken || madeUpToken()
+  const generatedToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
+  const controlToken = () => loaded().config.controlToken || generatedToken()
   const forTests = openForTests(runtime, current)
   const ready = once(() => parts.open())
   const stopping = new AbortController()
@@ -60,19 +60,19 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     },
   })
 
-  const parts = createParts(inOrder({ runtime, assemblies, delivery, loaded, stopping }))
+  const parts = createParts(orderedParts({ runtime, assemblies, delivery, loaded, stopping }))
 
   // No request may be answered in the middle of a reset.
   const reset = (options?: ResetOptions) => {
-    runtime.scopes.begin(options?.scope)
+    runtime.scopes.beginReset(options?.scope)
     return delivery.traffic.hold(() => parts.reset(options))
   }
 
   // Reading takes longer for some files than for others, so an earlier reload could otherwise replace a later one.
-  const reloads = createTurns()
+  const reloads = createSerialQueue()
   const reload = () => reloads(async () => parts.reload(await loadConfig(sources)))
   const stop = (graceMs = 0) => parts.close(graceMs)
-  return { runtime, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
+  return { runtime, forTests, assemblies, delivery, url, generatedToken, ready, reset, reload, stop }
 }
 
 interface PartsToOrder {
@@ -84,7 +84,7 @@ interface PartsToOrder {
 }
 
 /** All parts. Each part comes after the parts that it needs. */
-const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrder): readonly Part[] => [
+const orderedParts = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrder): readonly Part[] => [
   { close: endIdleWorkers },
   runtime.modes,
   runtime.settings,

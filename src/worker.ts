@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads'
 import type { JobMessage, JobRequest } from './core/work.js'
 
-/** The code of a job is loaded by its first call. Inputs and results must be copyable. */
+/** The code of a job is loaded when the job is first requested. Inputs and results must be copyable. */
 const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {
   completion: async () => (await import('./platform-api/chat/heavy.js')).completionJob,
   openapi: async () => (await import('./openapi/read.js')).readDocumentJob,
@@ -13,16 +13,16 @@ const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> =
   validate: async () => (await import('./openapi/requests.js')).validateJob,
 }
 
-const say = (message: JobMessage) => parentPort?.postMessage(message)
+const post = (message: JobMessage) => parentPort?.postMessage(message)
 
 parentPort?.on('message', async ({ job, input }: JobRequest) => {
   try {
     const load = jobs[job]
     if (!load) throw new Error(`There is no job "${job}".`)
     const work = await load()
-    say('begun')
-    say({ output: await work(input as never) })
+    post('begun')
+    post({ output: await work(input as never) })
   } catch (error) {
-    say({ error })
+    post({ error })
   }
 })

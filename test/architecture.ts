@@ -31,7 +31,7 @@ const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform
 /** The files that may import each package, or folders with a trailing slash. */
 const importersOf: Readonly<Record<string, readonly string[]>> = {
   express: ['http/', 'dashboard/'],
-  'http-proxy-middleware': ['http/proxy/engine.ts'],
+  'http-proxy-middleware': ['http/proxy/middleware-client.ts'],
   jose: ['supabase/tokens.ts'],
   yaml: ['check/'],
   '@faker-js/faker': ['replies/fake.ts'],

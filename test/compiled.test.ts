@@ -9,7 +9,7 @@ import { folderWith, startReady } from './command.js'
 function ran(dir: string, digest = 'abc') {
   const run = compiledCode.run(pathToFileURL(path.join(dir, 'code.js')), digest) as (text: string) => string
   const said = run('ready')
-  compiledCode.keep()
+  compiledCode.save()
   return { said, kept: readdirSync(dir).filter(name => name !== 'code.js') }
 }
 

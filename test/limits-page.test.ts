@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { MOST_LEVELS, MOST_VALUES, MOST_VALUES_OF_RULES } from '../src/core/json.js'
 import { AUTH_BODY_BYTES } from '../src/http/auth-surface.js'
 import { BODY_LIMIT_BYTES } from '../src/http/operations-router.js'
-import { LONGEST_MS, MOST_ANSWER_BYTES } from '../src/platform-api/chat/heavy.js'
+import { MOST_ANSWER_BYTES, MOST_WORKER_MS } from '../src/platform-api/chat/heavy.js'
 import { MOST_ADDED } from '../src/replies/at-run-time.js'
 import { MOST_MS } from '../src/replies/conditions/expression.js'
 import { MOST_TO_COMPILE } from '../src/replies/load.js'
@@ -19,7 +19,7 @@ test.each([
   ['levels of objects and arrays in a JSON body', MOST_LEVELS],
   ['texts, commas and brackets in a JSON body', MOST_VALUES],
   ['an answer', MOST_ANSWER_BYTES],
-  ['counting a prompt or making an answer', LONGEST_MS],
+  ['counting a prompt or making an answer', MOST_WORKER_MS],
   ['a regular expression of a rule', MOST_MS],
   ['a template of a rule', RENDER_MS],
   ['magic words in a prompt', MOST_WORDS],

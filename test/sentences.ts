@@ -29,7 +29,7 @@ export const isUnknown = (nearest?: string) => check.NOT_KNOWN + (nearest === un
 
 export const wholeNumber = (least: number, most?: number) => check.range('a whole number', least, most)
 export const oneOf = (...words: readonly string[]) => check.oneOf(words)
-export const NOT_EMPTY = 'text that is not empty'
+export const NOT_EMPTY = 'a string that is not empty'
 export const TRUE_OR_FALSE = 'true or false'
 export const validPattern = (why: string) => `a valid regular expression (${why})`
 

@@ -1,6 +1,6 @@
 /** A typed client for operations. The dashboard's page and tests call them by method and path. */
 import type * as v from 'valibot'
-import type { Of, Operation, Operations, Schema, SentOf } from './operation.js'
+import type { Operation, Operations, Schema, SentValueOf, ValueOf } from './operation.js'
 
 /** The operation of a table at a method and path. */
 type OperationAt<O extends Operations, A> = Extract<O[keyof O], { readonly at: A }>
@@ -11,8 +11,8 @@ type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
 
 type Part<Name extends string, S> = S extends Schema
   ? object extends v.InferInput<S>
-    ? { readonly [K in Name]?: SentOf<S> | undefined }
-    : { readonly [K in Name]: SentOf<S> }
+    ? { readonly [K in Name]?: SentValueOf<S> | undefined }
+    : { readonly [K in Name]: SentValueOf<S> }
   : unknown
 
 /** The path parameters, the query and the body. */
@@ -25,7 +25,7 @@ export type InputOf<Op> =
 type OutputOf<Op> =
   Op extends Operation<infer _A, infer _Q, infer _B, infer R>
     ? R extends Schema
-      ? Of<R>
+      ? ValueOf<R>
       : R extends string
         ? string
         : undefined
@@ -67,7 +67,7 @@ export function createClient<O extends Operations>(
   async function open(at: string, { query, body, signal, ...params }: Call = {}): Promise<Response> {
     const [method = '', path = ''] = at.split(' ')
     const credential = await bearer?.()
-    const response = await fetch(base + filled(path, params) + searchOf(query), {
+    const response = await fetch(base + fillPath(path, params) + searchOf(query), {
       method,
       headers: {
         ...headers,
@@ -95,7 +95,7 @@ export function createClient<O extends Operations>(
   return Object.assign(call, { open }) as Client<O>
 }
 
-const filled = (path: string, params: Readonly<Record<string, unknown>>) =>
+const fillPath = (path: string, params: Readonly<Record<string, unknown>>) =>
   path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => encodeURIComponent(String(params[name])))
 
 function searchOf(query: Call['query'] = {}): string {

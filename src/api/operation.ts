@@ -28,8 +28,8 @@ export class TextAnswer {
   ) {}
 }
 
-/** A response that writes itself piece by piece. `write` is not called for HEAD. */
-export class Streamed {
+/** A response that is written piece by piece. `write` is not called for HEAD. */
+export class StreamedAnswer {
   constructor(
     readonly contentType: string,
     readonly write: (response: ServerResponse) => unknown,
@@ -52,12 +52,12 @@ export type ReadonlyValue<T> = T extends (...args: never) => unknown
       : T
 
 /** The type that a schema describes. */
-export type Of<S extends Schema> = ReadonlyValue<v.InferOutput<S>>
+export type ValueOf<S extends Schema> = ReadonlyValue<v.InferOutput<S>>
 /** The type of what is sent, before defaults are filled in. */
-export type SentOf<S extends Schema> = ReadonlyValue<v.InferInput<S>>
+export type SentValueOf<S extends Schema> = ReadonlyValue<v.InferInput<S>>
 
 /** The argument of `run`: the path parameters, and the validated input. */
-type Given<A, Q, B, W> = Params<A> &
+type RunInput<A, Q, B, W> = Params<A> &
   (Q extends Schema ? { readonly query: v.InferOutput<Q> } : unknown) &
   (B extends Schema ? { readonly body: v.InferOutput<B> } : unknown) &
   (W extends 'user' ? { readonly user: User } : unknown) & {
@@ -69,7 +69,7 @@ type Given<A, Q, B, W> = Params<A> &
   }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function that returns nothing
-type Result<R> = R extends Schema ? Of<R> | Streamed : R extends string ? TextAnswer : void
+type Result<R> = R extends Schema ? ValueOf<R> | StreamedAnswer : R extends string ? TextAnswer : void
 
 export interface Operation<
   A extends string = string,
@@ -87,10 +87,10 @@ export interface Operation<
   readonly body?: B
   /** Whether the body may be omitted. It is then an empty object. */
   readonly isBodyOptional?: true
-  /** The schema for validating the body before `run`, if `run` itself validates it against `body`. */
+  /** The schema that the body must match before `run`, if `run` itself validates the body against `body`. */
   readonly takes?: Schema
   /** How the body is read. */
-  readonly reads?: BodyReading
+  readonly bodyReading?: BodyReading
   /** The schema of the JSON response, or the content type of a text; absent if there is no body. */
   readonly returns?: R
   /** A description of the response. */
@@ -116,7 +116,7 @@ interface BodyReading {
 /** By the names used in the OpenAPI document. */
 export type Operations = Readonly<Record<string, Operation>>
 
-interface Declared<A, Q, B, R, T, W>
+interface Declaration<A, Q, B, R, T, W>
   extends Omit<Operation, 'run' | 'at' | 'query' | 'body' | 'takes' | 'returns' | 'access'> {
   readonly at: A
   readonly query?: Q
@@ -124,7 +124,7 @@ interface Declared<A, Q, B, R, T, W>
   readonly takes?: T & Schema
   readonly returns?: R
   readonly access?: W & Audience
-  readonly run: (given: Given<A, Q, T extends Schema ? T : B, W>) => Result<R> | Promise<Result<R>>
+  readonly run: (given: RunInput<A, Q, T extends Schema ? T : B, W>) => Result<R> | Promise<Result<R>>
 }
 
 /** Declares an operation. */
@@ -136,25 +136,25 @@ export const operation = <
   T extends Schema | undefined = undefined,
   const W extends Audience = 'developer',
 >(
-  declared: Declared<A, Q, B, R, T, W>,
+  declared: Declaration<A, Q, B, R, T, W>,
 ): Operation<A, Q, B, R> => declared as Operation<A, Q, B, R>
 
-/** Whether responses are checked against `returns`. Tests switch this on; otherwise it costs nothing. */
-export const answers: { isChecked: boolean; wrong(sentence: string): void } = {
+/** Whether responses are checked against `returns`, which only tests switch on. */
+export const answers: { isChecked: boolean; report(sentence: string): void } = {
   isChecked: false,
-  wrong(sentence) {
+  report(sentence) {
     throw new Error(sentence)
   },
 }
 
-/** Reports the first part of a response that violates its declaration to `answers.wrong`. */
+/** Reports a response that violates its declaration to `answers.report`. */
 export function checkAnswer({ at, returns }: Operation, answer: unknown): void {
-  const value = answer instanceof Streamed ? answer.whole?.() : answer
+  const value = answer instanceof StreamedAnswer ? answer.whole?.() : answer
   if (typeof returns !== 'object' || value === undefined) return
   const checked = check(
     returns,
     JSON.parse(JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? Number(part) : part))),
     { whole: 'the answer' },
   )
-  if ('mistakes' in checked) answers.wrong(`${at}: ${checked.mistakes.map(({ sentence }) => sentence).join(' ')}`)
+  if ('mistakes' in checked) answers.report(`${at}: ${checked.mistakes.map(({ sentence }) => sentence).join(' ')}`)
 }

@@ -164,9 +164,9 @@ export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, ch
     (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
   )
 
-export const text = v.string('text')
+export const text = v.string('a string')
 
-export const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+export const filled = v.pipe(text, v.nonEmpty('a string that is not empty'))
 
 export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
 

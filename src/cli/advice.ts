@@ -1,6 +1,6 @@
 /** Suggests what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
-import { asksLive, usualAccess } from '../core/exchange.js'
+import { defaultAccess, usesLive } from '../core/exchange.js'
 import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
 
@@ -23,7 +23,7 @@ export function adviceFor(line: LogLine): string | undefined {
   return adviceByStatus(status, path, line)
 }
 
-const takesApiKeys = (path: string) => usualAccess(`${path}/`).includes('apiKey')
+const takesApiKeys = (path: string) => defaultAccess(`${path}/`).includes('apiKey')
 
 const sendCredential = (path: string) =>
   `Send the header "Authorization: Bearer KEY" with the ${takesApiKeys(path) ? 'OPENAI_API_KEY' : 'SUPABASE_ANON_KEY'} that is printed at startup, or a token from standin token.`
@@ -109,7 +109,7 @@ function adviceByStatus(
       return 'Wait for as long as the header Retry-After says.'
     case 502:
     case 504:
-      return mode !== null && asksLive(mode)
+      return mode !== null && usesLive(mode)
         ? 'Check upstream.baseUrl, and whether the live platform is up.'
         : undefined
     default:

@@ -1,6 +1,6 @@
 /** The bodies of a request and its answer for --verbose, cut to a readable length. */
 import { dataIn } from '../completions/events.js'
-import { MOST_PIECES_TIMED } from '../core/clock.js'
+import { MOST_TIMED_PIECES } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
@@ -23,7 +23,7 @@ export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[
     last === undefined || firstByteMs === null
       ? []
       : [
-          `${piecesAtMs.length >= MOST_PIECES_TIMED ? 'more than ' : ''}${pluralize(piecesAtMs.length, 'chunk')}`,
+          `${piecesAtMs.length >= MOST_TIMED_PIECES ? 'more than ' : ''}${pluralize(piecesAtMs.length, 'chunk')}`,
           `the first after ${formatDuration(firstByteMs + (piecesAtMs[0] ?? 0))}`,
           `the last after ${formatDuration(firstByteMs + last)}`,
         ]

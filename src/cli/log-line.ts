@@ -28,7 +28,7 @@ export function logLineOf(exchange: Exchange, redact: Redact, callOf?: CallOf): 
     request: {
       method,
       // Documented paths contain no secrets.
-      path: path === endpoint?.path && !endpoint.isElsewhere ? path : redaction().text(path),
+      path: path === endpoint?.path && !endpoint.isUndocumented ? path : redaction().text(path),
       query: query === '' ? '' : redaction().query(query),
     },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,

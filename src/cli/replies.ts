@@ -6,7 +6,7 @@ import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { mcpServers, mcpTools } from '../config/mcp-options.js'
-import { inWords } from '../core/exchange.js'
+import { sourceInWords } from '../core/exchange.js'
 import {
   createReplies,
   type Explanation,
@@ -69,7 +69,7 @@ const tryReplies = command({
     const generation = await explanation.reply()
     const hint = replies.mismatch(request, generation)?.()
     const answerLines = [...linesOf(generation), ...(hint ? [`→ ${hint}`] : [])]
-    const answeredBy = inWords(generation.answeredBy)
+    const answeredBy = sourceInWords(generation.answeredBy)
     if (generation.answeredBy.kind === 'magic')
       return `${[`${answeredBy} answers, before any rule.`, '', ...indented(answerLines)].join('\n')}\n`
     const fallback = strict

@@ -1,6 +1,6 @@
 /** The log line of a request: method, path, status, time, caller and source. Advice, if there is any, goes on a second line. */
 import { callerInWords } from '../core/caller.js'
-import { asksLive, type Caller } from '../core/exchange.js'
+import { type Caller, usesLive } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
 import type { JournalEntry } from '../journal/index.js'
 import { adviceFor } from './advice.js'
@@ -134,7 +134,7 @@ const nameOf = (caller: Caller) => printable(callerInWords(caller))
 /** With the time of the first byte for streams. The log has no chunk times of live answers, so slow ones count as streams. */
 function timeOf({ mode, firstByteMs, durationMs, response }: LogLine): string {
   const total = formatDuration(durationMs)
-  const isSlow = mode !== null && asksLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_BODY_MS
+  const isSlow = mode !== null && usesLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_BODY_MS
   const isStream = response.piecesAtMs.length > 0 || isSlow
   return isStream && firstByteMs !== null ? `${total}, first byte ${formatDuration(firstByteMs)}` : total
 }

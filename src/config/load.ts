@@ -9,7 +9,7 @@ import { check, type Mistake, type Path } from '../check/check.js'
 import { type Problem, ProblemsError, refusedText, unreadable } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import type { readYaml, YamlFile } from '../check/yaml.js'
-import { asksLive } from '../core/exchange.js'
+import { usesLive } from '../core/exchange.js'
 import { allOptions, fromText, mayHoldSecret, valueAt } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
 
@@ -120,7 +120,7 @@ export function mistakesWithoutLive(config: Pick<Config, 'mode' | 'modes' | 'rec
   const ofEndpoints = Object.entries(config.modes).map(([endpoint, mode]) => ({ path: ['modes', endpoint], mode }))
   const all = [{ path: ['mode'], mode: config.mode }, ...ofEndpoints]
   const mistakes = all
-    .filter(({ mode }) => asksLive(mode))
+    .filter(({ mode }) => usesLive(mode))
     .map(({ path, mode }) => ({ path, sentence: `The mode ${mode} ${NEEDS_LIVE}` }))
   if (config.recordings.onMiss === 'record' && all.some(({ mode }) => mode === 'replay'))
     mistakes.push({ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${NEEDS_LIVE}` })

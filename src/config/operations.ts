@@ -1,7 +1,7 @@
 /** Operations that change the configuration at run time: the mode, the pace of streams, limits, and random faults. */
 import type * as v from 'valibot'
-import { type Of, operation, type Schema } from '../api/operation.js'
-import { listOf, mapOf, maybe, number, object, oneOf, text, whole, yesOrNo } from '../api/shapes.js'
+import { operation, type Schema, type ValueOf } from '../api/operation.js'
+import { boolean, listOf, mapOf, number, object, oneOf, optionalMember, text, wholeNumber } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
 import { modeNotPossible } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
@@ -12,7 +12,7 @@ import { modeSwitch, randomFaultsChange } from './schema.js'
 
 const currentModes = object({ mode: oneOf(modes), modes: mapOf(oneOf(modes)) })
 /** The mode, and the modes of single endpoints by their patterns, such as `GET /v1/*`. */
-export type CurrentModes = Of<typeof currentModes>
+export type CurrentModes = ValueOf<typeof currentModes>
 
 interface ModeSwitch {
   current(): CurrentModes
@@ -69,7 +69,7 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
       at: 'GET /mode/choices',
       does: 'Lists the available modes, and the configured one.',
       returns: object({
-        data: listOf(object({ mode: oneOf(modes), reason: maybe(text) })),
+        data: listOf(object({ mode: oneOf(modes), reason: optionalMember(text) })),
         configured: currentModes,
       }),
       answer: 'The modes, with a reason for each that cannot work here.',
@@ -92,15 +92,15 @@ const pace = {
   jitter: number,
   distribution: oneOf(distributions),
   promptTokensPerSecond: number,
-  fullSpeedStreams: whole,
+  fullSpeedStreams: wholeNumber,
 }
 
 const limits = {
-  bodyBytes: whole,
-  requestsPerMinute: whole,
-  tokensPerMinute: whole,
-  concurrentStreams: whole,
-  maxPromptTokens: whole,
+  bodyBytes: wholeNumber,
+  requestsPerMinute: wholeNumber,
+  tokensPerMinute: wholeNumber,
+  concurrentStreams: wholeNumber,
+  maxPromptTokens: wholeNumber,
 }
 
 /** The usage of a credential in the current minute, with a name for it that is not secret. */
@@ -108,19 +108,19 @@ const usage = object({
   /** `apiKey`, `user`, `anon`, `service`, or `stranger`, for one that only the live platform can check. */
   kind: text,
   /** The id of the key or of the user. */
-  id: maybe(text),
+  id: optionalMember(text),
   /** The name of the key, or the address of the user. */
-  name: maybe(text),
+  name: optionalMember(text),
   /** The first characters of the key. */
-  start: maybe(text),
-  requests: whole,
-  tokens: whole,
-  streams: whole,
-  refused: whole,
+  start: optionalMember(text),
+  requests: wholeNumber,
+  tokens: wholeNumber,
+  streams: wholeNumber,
+  refused: wholeNumber,
   resetMs: number,
 })
 
-export type NamedUsage = Of<typeof usage>
+export type NamedUsage = ValueOf<typeof usage>
 
 interface ChangeableSetting<P extends `/${string}`, B extends Schema, R extends Schema> {
   readonly path: P
@@ -128,7 +128,7 @@ interface ChangeableSetting<P extends `/${string}`, B extends Schema, R extends 
   readonly what: string
   readonly body: B
   readonly returns: R
-  show(): Of<R> | Promise<Of<R>>
+  show(): ValueOf<R> | Promise<ValueOf<R>>
   /** Throws a ProblemsError for invalid values. `undefined` restores the configured value. */
   change(to: v.InferOutput<B> | undefined): void
 }
@@ -161,7 +161,7 @@ function changeable<const P extends `/${string}`, B extends Schema, R extends Sc
   }
 }
 
-const settingOf = <S extends Schema>(shape: S) => ({ inForce: shape, configured: shape, isChanged: yesOrNo })
+const settingOf = <S extends Schema>(shape: S) => ({ inForce: shape, configured: shape, isChanged: boolean })
 
 export const steeringOperations = ({ steering: runtime }: { readonly steering: RuntimeSettings }) => {
   const paceSettings = changeable({

@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Finding } from '../check/finding.js'
 import { makeFolder, ProblemsError, StartError, unreadable } from '../check/problem.js'
 import { jsonOf } from '../core/json.js'
-import { atOnce } from '../core/work.js'
+import { runAtOnce } from '../core/work.js'
 import type { ReceivedAnswer } from './call.js'
 import { compare } from './compare.js'
 import { judge } from './judge.js'
@@ -39,7 +39,7 @@ function mismatchOf(name: string, { status, headers, text }: ReceivedAnswer): st
   const [, method = '', endpoint = ''] = /^(\S+) ([^\s?]+)/.exec(name) ?? []
   if (endpoint.startsWith('/auth/v1/')) return undefined
   const contentType = headers.get('content-type') ?? ''
-  const [finding] = atOnce(
+  const [finding] = runAtOnce(
     judge({
       ...{ method, status, contentType, path: endpoint, endpoint: `${method} ${endpoint}`, isWhole: true },
       body: Buffer.from(text),

@@ -1,5 +1,5 @@
 /** A call to a target: the request, its credentials, and the answer. */
-import { unverified } from '../core/json.js'
+import { unverifiedFields } from '../core/json.js'
 
 /** The credentials for a target. Clauses that need a missing one are not checked. */
 export interface TargetCredentials {
@@ -75,7 +75,7 @@ export function forgedToken(anonKey = ''): string {
  */
 export function forgedUserToken(anonKey = ''): string {
   const [header, payload] = anonKey.split('.')
-  const { iss } = unverified(payload)
+  const { iss } = unverifiedFields(payload)
   const isJwt = header !== undefined && iss !== undefined
   const jwtHeader = isJwt ? header : jwtPart({ alg: 'HS256', typ: 'JWT' })
   return [jwtHeader, jwtPart({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')

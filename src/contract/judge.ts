@@ -7,7 +7,7 @@ import type { Violation } from '../check/finding.js'
 import { chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
-import { decoded, headerIn, replyBytes } from '../core/http.js'
+import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, jsonOf } from '../core/json.js'
 import { CHAT, percentDecoded } from '../core/paths.js'
 import type { Sliced } from '../core/work.js'
@@ -37,14 +37,14 @@ export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   const { method, path, endpoint, outcome } = exchange
   // The platform's original answer is checked, not the one that we sent.
   const answer = outcome?.upstream ?? outcome?.answer
-  if (!outcome || !answer || !endpoint || endpoint.isOwn || outcome.error !== undefined || outcome.fault)
+  if (!outcome || !answer || !endpoint || endpoint.isConfigured || outcome.error !== undefined || outcome.fault)
     return undefined
   const { headers, bytes, isAll } = partsOf(answer)
   const body = decompressed(bytes, headerIn(headers, 'content-encoding'))
   if (!body) return undefined
   return {
     ...{ method, path, body, status: outcome.status },
-    endpoint: endpoint.isElsewhere ? undefined : `${endpoint.method} ${endpoint.path}`,
+    endpoint: endpoint.isUndocumented ? undefined : `${endpoint.method} ${endpoint.path}`,
     contentType: headerIn(headers, 'content-type') ?? '',
     isWhole: isAll && outcome.complete,
     requested: endpoint.path === CHAT ? requestedIn(exchange.body) : undefined,
@@ -66,7 +66,7 @@ const MOST_BYTES = 16 * 1024 * 1024
 /** Returns `undefined` if the body cannot be decompressed, for example because it is incomplete. */
 function decompressed(body: Buffer, coding: string | undefined): Buffer | undefined {
   try {
-    return decoded(body, coding, MOST_BYTES)
+    return decompress(body, coding, MOST_BYTES)
   } catch {
     return undefined
   }

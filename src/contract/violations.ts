@@ -1,7 +1,7 @@
 /** Checks live and recorded answers after they were sent. The checks are loaded with the first one. */
 import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
-import { createPauses, inSlices, onceLoaded, type Sliced } from '../core/work.js'
+import { createPauses, importOnce, inSlices, type Sliced } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
 /** At most this many are listed. */
@@ -122,7 +122,7 @@ function* checkAllIn(
   }
 }
 
-const load = onceLoaded(async () => {
+const load = importOnce(async () => {
   const [{ createJudge, judgedAnswer }, { credentialsOf }] = await Promise.all([
     import('./judge.js'),
     import('../redact/index.js'),

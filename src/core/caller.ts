@@ -1,11 +1,11 @@
-/** The caller, as data and in words; what may be shown of a refused credential; and filters on these facts. */
+/** Who made a request, as data and in words; what may be shown of a refused credential; and filters on exchanges. */
 import { glob } from './paths.js'
 
 /** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
 export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
 export type CredentialKind = (typeof credentialKinds)[number]
 
-/** The caller. */
+/** Who made a request. */
 export type Caller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'anon' }
@@ -16,7 +16,7 @@ export type Caller =
   /** A caller whose credential only the live platform can check. */
   | { readonly kind: 'stranger'; readonly id: string }
   /** A caller whose credential was refused. Without any credential, a caller is anonymous. */
-  | { readonly kind: 'refused'; readonly tried: TriedCredential }
+  | { readonly kind: 'refused'; readonly tried: RefusedCredential }
 
 /** All kinds of caller, in the order in which they are listed. */
 export const callerKinds = [
@@ -47,14 +47,14 @@ export const headerFaults = ['empty', 'scheme', 'malformed', 'doubled'] as const
 
 export type KeyFault = (typeof keyFaults)[number]
 
-export type TriedCredential =
+export type RefusedCredential =
   /** `start` contains the first characters that were sent, `name` is the name of a known key. */
   | { readonly kind: 'apiKey'; readonly reason: KeyFault; readonly start: string; readonly name?: string }
   /** `email` is only present if the signature is valid. */
   | { readonly kind: 'token'; readonly reason: (typeof tokenFaults)[number]; readonly email?: string }
   | { readonly kind: 'header'; readonly reason: (typeof headerFaults)[number] }
 
-const tokenWords: Readonly<Record<(typeof tokenFaults)[number], string>> = {
+const tokenReasons: Readonly<Record<(typeof tokenFaults)[number], string>> = {
   malformed: 'malformed token',
   unreadable: 'malformed token',
   algorithm: 'token with another algorithm',
@@ -70,14 +70,14 @@ const tokenWords: Readonly<Record<(typeof tokenFaults)[number], string>> = {
   live: 'token that the live backend refuses',
 }
 
-const headerWords: Readonly<Record<(typeof headerFaults)[number], string>> = {
+const headerReasons: Readonly<Record<(typeof headerFaults)[number], string>> = {
   empty: 'empty credential',
   scheme: 'no Bearer credential',
   malformed: 'malformed credential',
   doubled: 'two credentials',
 }
 
-/** The same text wherever people read it; empty for callers that need no credential. */
+/** Describes a caller wherever people read it; empty for a caller without a credential. */
 export function callerInWords(caller: Caller): string {
   switch (caller.kind) {
     case 'anonymous':
@@ -92,12 +92,12 @@ export function callerInWords(caller: Caller): string {
     case 'stranger':
       return `credential ${caller.id}`
     case 'refused':
-      return triedInWords(caller.tried)
+      return credentialInWords(caller.tried)
   }
 }
 
 /** For example `revoked key my laptop (sk-local-TXEo…)` or `expired token (ada@example.com)`. */
-function triedInWords(tried: TriedCredential): string {
+function credentialInWords(tried: RefusedCredential): string {
   switch (tried.kind) {
     case 'apiKey': {
       const { reason, start, name } = tried
@@ -105,26 +105,27 @@ function triedInWords(tried: TriedCredential): string {
       return start === '' ? key : `${key} (${start}…)`
     }
     case 'token':
-      return tokenWords[tried.reason] + (tried.email === undefined ? '' : ` (${tried.email})`)
+      return tokenReasons[tried.reason] + (tried.email === undefined ? '' : ` (${tried.email})`)
     case 'header':
-      return headerWords[tried.reason]
+      return headerReasons[tried.reason]
   }
 }
 
-/** The query parameters that can be checked on the short form of an exchange. journal/filter.ts describes each. */
-export const factWords = [
+/** The query parameters by which exchanges can be filtered. journal/filter.ts describes each. */
+export const factFilterKeys = [
   ...(['method', 'path', 'endpoint', 'status', 'mode', 'model', 'call', 'caller', 'credential', 'source'] as const),
   ...(['scope', 'search', 'complete', 'problems'] as const),
 ] as const
 
-/** A filter on the short form of an exchange: the same for the journal, tests, `standin tail` and the dashboard. */
-export interface FactFilter extends Partial<Readonly<Record<Exclude<(typeof factWords)[number], Flag>, unknown>>> {
+/** A filter on exchanges: the same for the journal, tests, `standin tail` and the dashboard. */
+export interface FactFilter extends Partial<Readonly<Record<Exclude<(typeof factFilterKeys)[number], Flag>, unknown>>> {
   readonly complete?: boolean | undefined
   readonly problems?: boolean | undefined
 }
 
 type Flag = 'complete' | 'problems'
 
+/** What filters know of an exchange. */
 export interface Facts {
   readonly method: string
   readonly path: string
@@ -134,7 +135,7 @@ export interface Facts {
   readonly model: string | null
   /** The beginning of the prompt. */
   readonly prompt: string | null
-  /** The call of an MCP server. */
+  /** The JSON-RPC method of an MCP call, and what it calls. */
   readonly call: string | null
   readonly caller: Caller
   readonly source: string | null
@@ -144,66 +145,67 @@ export interface Facts {
   readonly missed: boolean
 }
 
-/** Creates a test for exchanges. Parts that are missing or undefined match everything. */
+/** Returns a function that tests exchanges. Parts of the filter that are missing or undefined match everything. */
 export function factTest(filter: FactFilter): (facts: Facts) => boolean {
   const { complete, problems } = filter
-  const tests: ((facts: Facts) => boolean)[] = Object.entries(fitting).flatMap(([word, test]) => {
-    const wanted = filter[word as keyof typeof fitting]
-    return wanted === undefined ? [] : [test(String(wanted))]
+  const tests: ((facts: Facts) => boolean)[] = Object.entries(conditions).flatMap(([key, condition]) => {
+    const value = filter[key as keyof typeof conditions]
+    return value === undefined ? [] : [condition(String(value))]
   })
   if (complete !== undefined) tests.push(facts => facts.complete === complete)
   if (problems !== undefined) tests.push(facts => isProblem(facts) === problems)
   return facts => tests.every(test => test(facts))
 }
 
-const fitting = {
-  method: same(({ method }) => method),
-  path: like(({ path }) => path),
-  endpoint: like(({ endpoint }) => endpoint),
-  status: (wanted: string) => (facts: Facts) => isOf(wanted.toLowerCase(), facts.status),
-  mode: same(({ mode }) => mode),
-  model: like(({ model }) => model),
-  call: like(({ call }) => call),
-  caller: same(({ caller }) => caller.kind),
-  credential: part(({ caller }) => withOwner(caller) || 'none'),
-  source: part(({ source }) => source),
-  scope: (wanted: string) => (facts: Facts) => facts.scope === wanted,
-  search: part(inShort),
-} as const satisfies Record<Exclude<(typeof factWords)[number], Flag>, unknown>
+const conditions = {
+  method: equals(({ method }) => method),
+  path: matchesGlob(({ path }) => path),
+  endpoint: matchesGlob(({ endpoint }) => endpoint),
+  status: (value: string) => (facts: Facts) => hasStatus(facts.status, value.toLowerCase()),
+  mode: equals(({ mode }) => mode),
+  model: matchesGlob(({ model }) => model),
+  call: matchesGlob(({ call }) => call),
+  caller: equals(({ caller }) => caller.kind),
+  credential: contains(({ caller }) => callerWithOwner(caller) || 'none'),
+  source: contains(({ source }) => source),
+  scope: (value: string) => (facts: Facts) => facts.scope === value,
+  search: contains(searchText),
+} as const satisfies Record<Exclude<(typeof factFilterKeys)[number], Flag>, unknown>
 
 type Fact = (facts: Facts) => string | null
 
-function same(fact: Fact) {
-  return (wanted: string) => (facts: Facts) => fact(facts)?.toLowerCase() === wanted.toLowerCase()
+function equals(fact: Fact) {
+  return (value: string) => (facts: Facts) => fact(facts)?.toLowerCase() === value.toLowerCase()
 }
 
-function like(fact: Fact) {
-  return (wanted: string) => {
-    const pattern = glob(wanted)
+function matchesGlob(fact: Fact) {
+  return (value: string) => {
+    const pattern = glob(value)
     return (facts: Facts) => pattern.test(fact(facts) ?? '')
   }
 }
 
-function part(fact: Fact) {
-  return (wanted: string) => {
-    const small = wanted.toLowerCase()
-    return (facts: Facts) => (fact(facts) ?? '').toLowerCase().includes(small)
+function contains(fact: Fact) {
+  return (value: string) => {
+    const lowerCase = value.toLowerCase()
+    return (facts: Facts) => (fact(facts) ?? '').toLowerCase().includes(lowerCase)
   }
 }
 
 /** A user is also found by requests with their API keys. */
-const withOwner = (caller: Caller) =>
+const callerWithOwner = (caller: Caller) =>
   caller.kind === 'apiKey' && caller.email ? `${callerInWords(caller)} of ${caller.email}` : callerInWords(caller)
 
-/** The texts that a general search looks at. */
-function inShort({ method, path, status, source, model, prompt, call, error, caller }: Facts): string {
-  return [`${method} ${path}`, status, source, model, prompt, call, error, withOwner(caller)].join('\n')
+/** The texts in which the filter `search` looks. */
+function searchText({ method, path, status, source, model, prompt, call, error, caller }: Facts): string {
+  return [`${method} ${path}`, status, source, model, prompt, call, error, callerWithOwner(caller)].join('\n')
 }
 
-function isOf(wanted: string, status: number | null): boolean {
-  if (status === null) return wanted === 'none'
-  return wanted.endsWith('xx') ? String(status).startsWith(wanted.charAt(0)) : String(status) === wanted
+/** `value` is a status, a class such as `4xx`, or `none` for no answer. */
+function hasStatus(status: number | null, value: string): boolean {
+  if (status === null) return value === 'none'
+  return value.endsWith('xx') ? String(status).startsWith(value.charAt(0)) : String(status) === value
 }
 
-/** Missed, refused, failed or cut. */
+/** Whether no rule or recording matched, or the answer is an error or incomplete. */
 const isProblem = ({ missed, status, complete }: Facts) => missed || status === null || status >= 400 || !complete

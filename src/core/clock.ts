@@ -6,22 +6,22 @@ const LATEST_MS = Date.UTC(9000, 0, 1)
 /** Whether the clock can be set to this time. */
 export const isOnClock = (ms: number) => ms >= 0 && ms <= LATEST_MS
 
-/** Milliseconds since 1970. Throws a RangeError for what the clock cannot be set to. */
-export function settingOf(time: number | Date): number {
+/** A time in milliseconds since 1970. Throws a RangeError for a time that the clock cannot show. */
+export function requireClockTime(time: number | Date): number {
   const ms = time instanceof Date ? time.getTime() : time
   if (typeof ms === 'number' && isOnClock(ms)) return ms
   throw new RangeError(`The clock shows times from 1970 to 9000, in milliseconds. It cannot be set to ${String(time)}.`)
 }
 
-/** Milliseconds to move the clock by. Throws a RangeError for anything else. */
-export function stepOf(ms: number): number {
+/** Throws a RangeError unless `ms` is a number of milliseconds by which the clock can move. */
+export function requireStep(ms: number): number {
   if (Number.isFinite(ms)) return ms
   throw new RangeError(`The clock moves by milliseconds. It cannot be moved by ${String(ms)}.`)
 }
 
 export type Clock = ReturnType<typeof createClock>
 
-/** A clock that tests can set. Times are milliseconds since 1970. */
+/** Creates a clock that tests can set. Times are milliseconds since 1970. `real` returns the real time. */
 export function createClock(real: () => number = Date.now) {
   let offsetMs = 0
   let frozenAtMs: number | undefined
@@ -31,17 +31,17 @@ export function createClock(real: () => number = Date.now) {
   return {
     now,
     /**
-     * Sets the clock: to a Date, or milliseconds since 1970. It continues to run from there, or stays there if it is
-     * frozen. Throws a RangeError for times outside of 1970 to 9000.
+     * Sets the clock to a Date, or to milliseconds since 1970. It then runs on, unless it is frozen. Throws a
+     * RangeError for times outside of 1970 to 9000.
      */
     set(time: number | Date): void {
-      const ms = settingOf(time)
+      const ms = requireClockTime(time)
       if (frozenAtMs === undefined) offsetMs = ms - real()
       else frozenAtMs = ms
     },
     /** Moves the clock forward, or backward if `ms` is negative. Throws as `set` does. */
     advance(ms: number): void {
-      settingOf(now() + stepOf(ms))
+      requireClockTime(now() + requireStep(ms))
       if (frozenAtMs === undefined) offsetMs += ms
       else frozenAtMs += ms
     },
@@ -49,7 +49,7 @@ export function createClock(real: () => number = Date.now) {
     freeze(): void {
       frozenAtMs = now()
     },
-    /** Lets it run again from the time at which it stopped. */
+    /** Starts the clock again, from the time at which it was frozen. */
     run(): void {
       if (frozenAtMs === undefined) return
       offsetMs = frozenAtMs - real()
@@ -60,7 +60,7 @@ export function createClock(real: () => number = Date.now) {
       offsetMs = 0
       frozenAtMs = undefined
     },
-    /** `offsetMs` is how far it is ahead of the real time; negative if it is behind. */
+    /** `offsetMs` is how far the clock is ahead of the real time; negative if it is behind. */
     state() {
       const realMs = real()
       const ms = frozenAtMs ?? realMs + offsetMs
@@ -70,7 +70,7 @@ export function createClock(real: () => number = Date.now) {
 }
 
 /** Milliseconds since the process began. Unaffected when a test replaces the clock. */
-export const passedMs: () => number = performance.now.bind(performance)
+export const uptimeMs: () => number = performance.now.bind(performance)
 
-/** At most this many pieces of a stream are timed. More would add nothing about its rhythm. */
-export const MOST_PIECES_TIMED = 1000
+/** At most this many pieces of a stream are timed, which is enough to show its pace. */
+export const MOST_TIMED_PIECES = 1000

@@ -1,8 +1,8 @@
 /**
- * All errors of requests: status, code and message. Defined only here, except for the auth backend's errors in
- * supabase/errors.ts. cli/advice.ts has the log's advice on them.
+ * All errors that clients get, with status, code and message, except for those of the auth backend (supabase/errors.ts).
+ * cli/advice.ts has the log's advice on them.
  */
-import type { CredentialKind, TriedCredential } from './caller.js'
+import type { CredentialKind, RefusedCredential } from './caller.js'
 
 /** An error to send to the client. `code` identifies it in the log and in code; the client gets `message`. */
 export class PlatformError extends Error {
@@ -22,7 +22,7 @@ export class PlatformError extends Error {
       /** A body in the form of the caller's protocol, sent instead with a 200. */
       readonly frame?: object
       /** The credential that was refused. */
-      readonly tried?: TriedCredential | undefined
+      readonly tried?: RefusedCredential | undefined
     } = {},
   ) {
     super(message)
@@ -39,7 +39,7 @@ const challenge = ['www-authenticate', 'Bearer']
 /** Returns a function that takes the refused credential, and a hint that replaces `usualHint`. */
 const unauthorized =
   (code: string, message: string, usualHint?: string) =>
-  (tried?: TriedCredential, hint = usualHint) =>
+  (tried?: RefusedCredential, hint = usualHint) =>
     new PlatformError(401, code, message, challenge, { ...(hint !== undefined && { hint }), tried })
 
 // Documented errors (platform-api.md, "Errors"): 404 with the path, and 401.
@@ -55,7 +55,10 @@ export const notFoundWithDots = () =>
     hint: 'Paths with a segment "." or "..", encoded or not, are never sent to the live platform.',
   })
 
-/** For a path that the live platform may know. The client gets the same message. The argument is the refused credential's error. */
+/**
+ * For a path that only the live platform may know, if the credential was refused with the given error. The client gets
+ * the same message as for an unknown path.
+ */
 export const notFoundWithoutCredential = ({ message, more: { tried } }: PlatformError) =>
   refusal(404, 'not_found', notFound().message, {
     hint: `The request was not sent to the live platform: ${message}`,
@@ -87,13 +90,13 @@ export const doubledCredential = unauthorized(
   'More than one credential was sent. Send exactly one Authorization header.',
 )
 
-const byAnother = 'made by a Standin with another state, such as that of another folder'
+const otherState = 'made by a Standin with another state, such as that of another folder'
 
-/** Hints for a valid credential to which nothing in the state belongs. */
+/** Hints for a valid credential of which the state knows nothing. */
 export const fromAnotherState = {
-  key: `Its checksum is valid, but this state has no such key. It was probably ${byAnother}. Create a key here with standin key create, or start Standin with that state.`,
-  session: `This state has no such session: it has ended, or it was ${byAnother}.`,
-  user: `This state has no such user: the token was probably ${byAnother}, or the user was deleted. Sign in here, or start Standin with that state.`,
+  key: `Its checksum is valid, but this state has no such key. It was probably ${otherState}. Create a key here with standin key create, or start Standin with that state.`,
+  session: `This state has no such session: it has ended, or it was ${otherState}.`,
+  user: `This state has no such user: the token was probably ${otherState}, or the user was deleted. Sign in here, or start Standin with that state.`,
 } as const
 
 const keyNotKnown = 'The API key is not known.'
@@ -104,7 +107,7 @@ export const unknownApiKey = unauthorized('unknown_api_key', keyNotKnown)
 export const mistypedApiKey = unauthorized(
   'mistyped_api_key',
   keyNotKnown,
-  'Its checksum does not fit: part of it was lost or mistyped.',
+  'Its checksum is wrong: part of the key was lost or mistyped.',
 )
 
 export const ownerlessApiKey = unauthorized('ownerless_api_key', 'The owner of this API key can no longer sign in.')
@@ -150,7 +153,7 @@ export const roleUnknown = unauthorized(
   'The token has no role that grants access here. Sign in to get a user token.',
 )
 
-const nameOfKind: Record<CredentialKind, string> = {
+const credentialNames: Record<CredentialKind, string> = {
   anon: 'the anon key',
   service: 'the service key',
   user: 'a user token',
@@ -161,14 +164,14 @@ export const wrongKind = (kind: CredentialKind, accepted: readonly CredentialKin
   new PlatformError(
     401,
     'wrong_kind',
-    `${capitalized(nameOfKind[kind])} does not open ${endpoint}. It takes ${alternatives(accepted.map(k => nameOfKind[k]))}.`,
+    `${capitalized(credentialNames[kind])} is not accepted by ${endpoint}. Send ${alternatives(accepted.map(k => credentialNames[k]))}.`,
     challenge,
   )
 
 /** For a row that a resource does not have, or that belongs to another user. */
 export const noSuchRow = (id: string) => refusal(404, 'not_found', `There is no ${JSON.stringify(shortened(id))} here.`)
 
-/** What a client sent, as long as a sentence can quote it. */
+/** Shortens what a client sent, so that a sentence can quote it. */
 export const shortened = (text: string, most = 100) => (text.length > most ? `${text.slice(0, most)}…` : text)
 
 /** The beginning of what a client sent, in quotes. */
@@ -212,7 +215,7 @@ export const tooDeep = (most: number) =>
   refusal(400, 'invalid_json', `The request body has more than ${most} levels of objects and arrays.`)
 
 export const tooManyValues = (most: number) =>
-  refusal(400, 'invalid_json', `The request body has more than ${most} texts, values and brackets.`)
+  refusal(400, 'invalid_json', `The request body has more than ${most} strings, commas and brackets.`)
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`
 
@@ -236,13 +239,13 @@ export const rowChanged = () =>
 
 export const foreignRow = (sentence: string) => refusal(403, 'foreign_row', sentence)
 
-/** Has OpenAI's message, for `requests: strict`. */
+/** For `requests: strict`, with OpenAI's code and message. */
 export const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
   refusal(400, code, message, {
     hint: 'OpenAI refuses this request, and the option requests is strict. With warn, it is answered and reported here.',
   })
 
-/** A 424, because clients do not retry it: a retry would give the same result. */
+/** A 424, because clients do not retry it, and a retry would give the same result. */
 export const noRuleMatches = (nearest: string) =>
   refusal(424, 'no_rule_matches', `No rule matches this request, and strict is on. ${nearest}`)
 
@@ -251,10 +254,10 @@ export const bodyIsGone = () =>
   refusal(
     500,
     'body_is_gone',
-    'The body was read before the request came to platform.handler. Mount it before the middleware that reads bodies.',
+    'The body was already read when the request reached platform.handler. Mount it before the middleware that reads bodies.',
   )
 
-/** A mounted platform cannot know who else can reach the server that it is mounted in. */
+/** A mounted platform cannot know which other machines can reach its server. */
 export const loopbackOnly = () =>
   refusal(
     403,
@@ -267,13 +270,13 @@ export const noFileDescriptors = () =>
     hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".',
   })
 
-/** With these codes, the system refuses to open another file or connection. */
-export const hasNoDescriptor = (code: string | undefined) => code === 'EMFILE' || code === 'ENFILE'
+/** Whether the system refuses to open another file or connection, by the code of its error. */
+export const isOutOfDescriptors = (code: string | undefined) => code === 'EMFILE' || code === 'ENFILE'
 
 /** For handlers that outlive their platform. */
 export const hasStopped = () => refusal(503, 'has_stopped', 'The platform has been stopped.')
 
-/** Also a 424. `title` is the request in words; `why` is a sentence that names the most similar recording, if there is any. */
+/** A 424 as well. `title` describes the request; `why` is a sentence that names the closest recording, if there is any. */
 export const noRecording = (title: string, why: string) =>
   refusal(424, 'no_recording', `No recording matches ${title}. ${why}`)
 
@@ -283,7 +286,7 @@ export const unfitSchema = (field: string, why: string) =>
 
 // Answers from OpenAPI documents.
 
-/** For a request whose `Prefer` header asks for something that its operation does not have. */
+/** For a request whose `Prefer` header asks for a response or an example that its operation does not have. */
 export const notInDocument = (what: string, operation: string, known: readonly string[]) =>
   refusal(
     404,
@@ -399,7 +402,7 @@ export interface ForeignSource {
 }
 
 /** Only for the log: a page must not learn how to get access. */
-function howToLetIn({ kind, name }: ForeignSource): string {
+function howToAllow({ kind, name }: ForeignSource): string {
   const shown = JSON.stringify(kind === 'host' ? `http://${name.slice(0, 100)}` : name.slice(0, 100))
   if (name === 'null')
     return 'Sandboxed frames, local files and links without a referrer have no origin. Only cors.origins: ["*"] allows them, along with every other page.'
@@ -408,24 +411,24 @@ function howToLetIn({ kind, name }: ForeignSource): string {
     : `If that is a name of this machine, add ${shown} to the option cors.origins, or set the option host to it.`
 }
 
-const foreign = (stranger: ForeignSource, message: string) =>
-  refusal(403, stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host', message, { hint: howToLetIn(stranger) })
+const foreign = (source: ForeignSource, message: string) =>
+  refusal(403, source.kind === 'origin' ? 'foreign_origin' : 'foreign_host', message, { hint: howToAllow(source) })
 
-export const foreignToLive = (stranger: ForeignSource) =>
+export const foreignToLive = (source: ForeignSource) =>
   foreign(
-    stranger,
-    stranger.kind === 'origin'
+    source,
+    source.kind === 'origin'
       ? 'Pages of this origin may not use the live platform through this address.'
       : 'The live platform cannot be used through this address under this host name.',
   )
 
 /** Only for pages: an MCP server may be called under any host name. */
-export const foreignToTools = (stranger: ForeignSource) =>
-  foreign(stranger, 'Pages of this origin may not call MCP servers here.')
+export const foreignToTools = (source: ForeignSource) =>
+  foreign(source, 'Pages of this origin may not call MCP servers here.')
 
-export const foreignAdmin = (stranger: ForeignSource) => {
-  const where = stranger.kind === 'origin' ? 'from pages of this origin' : 'under this host name'
-  return foreign(stranger, `Admin keys are not accepted ${where}.`)
+export const foreignAdmin = (source: ForeignSource) => {
+  const where = source.kind === 'origin' ? 'from pages of this origin' : 'under this host name'
+  return foreign(source, `Admin keys are not accepted ${where}.`)
 }
 
 export const refusedByRule = unauthorized('refused_by_rule', 'The credential was refused, because a rule says so.')
@@ -530,21 +533,22 @@ export const ruleFileChanged = (file: string) =>
   refusal(
     409,
     'rule_file_changed',
-    `${file} was changed in the meantime, so nothing was written. Look at the rule again, then repeat it.`,
+    `${file} was changed in the meantime, so nothing was written. Look at the rule again, then repeat the change.`,
   )
 
 export const tooManyFaults = (most: number) =>
-  refusal(409, 'too_many_faults', `No more than ${most} faults can wait. Remove some: DELETE /__standin/faults.`)
+  refusal(409, 'too_many_faults', `At most ${most} faults can be waiting. Remove some: DELETE /__standin/faults.`)
 
 export const tooManyRules = (most: number) =>
   refusal(
     409,
     'too_many_rules',
-    `No more than ${most} rules can be added while Standin runs. Remove some: DELETE /__standin/replies.`,
+    `At most ${most} rules can be added while Standin runs. Remove some: DELETE /__standin/replies.`,
   )
 
 export const noSuchFault = (id: string) =>
-  refusal(404, 'no_such_fault', `No fault with the id ${quoted(id, 40)} waits for a request.`)
+  refusal(404, 'no_such_fault', `There is no waiting fault with the id ${quoted(id, 40)}.`)
+
 /** `why` continues the sentence. */
 export const notForARule = (why: string) =>
   refusal(409, 'not_for_a_rule', `No rule can be created from this exchange, because ${why}.`)
@@ -622,8 +626,8 @@ export const faultError = ({ status, message, retryAfter }: ErrorFault, code: st
 export const brokenStream = 'Something went wrong on the server while the answer was being sent.'
 
 /**
- * An error as an event of a stream, in OpenAI's format, since the AI SDK shows no other and the platform's document
- * covers HTTP errors only.
+ * An error as an event of a stream, in OpenAI's format: the platform's document covers HTTP errors only, and the AI SDK
+ * shows no other format.
  */
 export const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })
 
@@ -634,7 +638,7 @@ export const faultsByHeaderOff = (header: string) =>
     `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
   )
 
-/** The place where the state is stored is unavailable, full or damaged. `sentence` names it without credentials. */
+/** For state storage that is unavailable, full or damaged. `sentence` names it, without credentials. */
 export const stateUnavailable = (sentence: string) => refusal(503, 'state_unavailable', sentence)
 
 export const isStateUnavailable = (error: unknown) =>

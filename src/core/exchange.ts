@@ -1,7 +1,4 @@
-/**
- * The vocabulary of the product: one type for each thing on the request line, and the description of an endpoint for
- * the OpenAPI document.
- */
+/** The types that a request passes through, and the description of an endpoint for the OpenAPI document. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
@@ -17,7 +14,7 @@ export const modes = ['emulate', 'proxy', 'record', 'replay'] as const
 export type Mode = (typeof modes)[number]
 
 /** Whether answers in this mode come from the live platform. */
-export const asksLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
+export const usesLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
 
 /** Whether this mode uses recordings. */
 export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'replay'
@@ -35,11 +32,11 @@ const documentedAccess: readonly (readonly [prefix: string, access: Access])[] =
 export const accessBelow = (path: string): Access | undefined =>
   documentedAccess.find(([prefix]) => path.startsWith(prefix))?.[1]
 
-/** Who may use a configured path that does not say who may. */
-export const usualAccess = (path: string): Access => accessBelow(path) ?? ['apiKey', 'user']
+/** Who may use a configured path that has no `access` of its own. */
+export const defaultAccess = (path: string): Access => accessBelow(path) ?? ['apiKey', 'user']
 
 /** Allows callers that either of the two allows. */
-export const eitherAccess = (one: Access, other: Access): Access =>
+export const combinedAccess = (one: Access, other: Access): Access =>
   one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
 
 /** One method on one path. Turns an exchange into a reply, or throws a PlatformError. */
@@ -47,11 +44,11 @@ export interface Endpoint extends Omit<OwnPath, 'says'> {
   /** Whether a body is read before `reply` is called. */
   readonly takesBody: boolean
   /** Whether the user configured it, with a rule for example. Its body may be of any type. */
-  readonly isOwn?: true
-  /** Whether it stands for an undocumented path that only the live platform or a recording may know. Its body may be of any type. */
-  readonly isElsewhere?: true
+  readonly isConfigured?: true
+  /** Whether its path is neither documented nor configured, so that only the live platform or a recording may know it. Its body may be of any type. */
+  readonly isUndocumented?: true
   /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
-  says?(mode: Mode): Promise<EndpointDescription>
+  describe?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
 
@@ -61,31 +58,31 @@ export interface OwnPath {
   /** A segment in braces, as in `/builder/projects/{id}`, matches any one segment. */
   readonly path: string
   readonly access: Access
-  /** Whether it is about Standin itself, and so answered here in every mode. */
+  /** Whether it is answered here in every mode, because it concerns Standin itself. */
   readonly isLocal?: true
-  /** The value of `WWW-Authenticate` on a 401; `Bearer` without it. */
+  /** The value of `WWW-Authenticate` on a 401; `Bearer` by default. */
   challenge?(exchange: Pick<Exchange, 'headers'>): string
   /** Its description for the OpenAPI document, if more is known than its path. */
   says?(): Promise<EndpointDescription>
 }
 
-/** Answers paths that the user configured: rules are one source, resources another. */
+/** Answers paths that the user configured. Rules, resources, OpenAPI documents and MCP servers are each a source. */
 export interface PathSource {
-  /** The files that it was made from. */
+  /** The files from which it was loaded. */
   readonly files?: readonly string[]
-  /** The methods that it answers on a path, in one scope or in any. Returns the same objects each time. */
+  /** What it answers on a path by any method, in one scope or in any. Returns the same objects each time. */
   at(path: string, scope?: string): readonly OwnPath[]
   /** All methods and paths that it answers. */
   paths(): readonly OwnPath[]
   /** Returns `undefined` if it has no answer to this request; the next source is then tried. Throws a PlatformError to refuse the request. */
   answer(exchange: Exchange): Reply | undefined | Promise<Reply | undefined>
-  /** The error for a request that no source answered, if this one can say why. */
+  /** The error for a request that no source answered, if this source knows the reason. */
   refusal?(exchange: Exchange): Promise<PlatformError | undefined>
-  /** The fault to apply to the answer, wherever that comes from. */
+  /** The fault to apply to the answer, whichever source or mode it comes from. */
   faultFor?(exchange: Exchange): Promise<Fault | undefined>
 }
 
-/** One request until its answer has been sent. The stages of the line fill in its fields. */
+/** One request until its answer has been sent. The stages of the request line (http/line.ts) fill in its fields. */
 export interface Exchange {
   readonly method: string
   /** The requested path: undecoded, and without the query. */
@@ -97,7 +94,7 @@ export interface Exchange {
   isWebSocket?: true
   /** The Authorization header. On the auth backend, the one that the gateway passes on. */
   authorization: string | undefined
-  /** When the request's headers had arrived, by `passedMs` of core/clock.ts. */
+  /** When the request's headers had arrived, by `uptimeMs` of core/clock.ts. */
   readonly startedMs: number
   /** When it ended, by the same clock; set by the journal. */
   endedMs?: number | undefined
@@ -114,8 +111,8 @@ export interface Exchange {
   bodyCutFromBytes?: number
   /** The parsed chat request. completions/request.ts knows its fields. */
   chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] } | undefined
-  /** Whether the chat request is of the usual kind, in which neither the schema nor OpenAI finds mistakes. */
-  isUsualChat?: boolean | undefined
+  /** Whether the chat request needs no further checks: neither the schema nor OpenAI finds mistakes in it. */
+  isKnownGood?: boolean | undefined
   /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
@@ -125,7 +122,7 @@ export interface Exchange {
   violations?: readonly Violation[]
 }
 
-/** A valibot schema, from which the document's JSON Schemas are made. */
+/** A valibot schema, from which the OpenAPI document's JSON Schemas are made. */
 export type DocumentedSchema = Parameters<typeof check>[0]
 
 /** A JSON Schema of an answer. */
@@ -133,19 +130,19 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** A schema that has a name of its own in the document. */
-export type NamedForm = readonly [name: string, form: DocumentedSchema | JsonSchema]
+/** A schema that has a name of its own in the OpenAPI document. */
+export type NamedSchema = readonly [name: string, form: DocumentedSchema | JsonSchema]
 
 /** One kind of event of a stream. */
 export interface EventDescription {
   readonly what: string
   /** The value of `event:`, if there is such a line. */
   readonly name?: string
-  /** The value of `data:`: JSON of this form, or a literal text. */
-  readonly data: NamedForm | DocumentedSchema | string
+  /** The value of `data:`: JSON of this schema, or a literal text. */
+  readonly data: NamedSchema | DocumentedSchema | string
 }
 
-/** Where platform-api.md specifies it. Without one, it is our decision. */
+/** Where platform-api.md specifies something. Without a section, it is our decision. */
 interface Citation {
   /** The title of the section. */
   readonly section?: string
@@ -158,8 +155,8 @@ export interface AnswerDescription extends Citation {
   readonly what: string
   /** The schema of a JSON body. Without one there is no body, or one of another `type`. */
   readonly schema?: JsonSchema | DocumentedSchema
-  /** The same for a named form. */
-  readonly form?: NamedForm
+  /** The same for a named schema. */
+  readonly form?: NamedSchema
   /** The content type of a body that is not JSON. */
   readonly type?: string
   /** The events of a stream. */
@@ -184,7 +181,7 @@ export interface EndpointDescription extends Citation {
   /** Schemas with names of their own, to which its own schemas refer as `#/components/schemas/…`. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>
   /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
-  readonly narrowed?: JsonSchema
+  readonly constraint?: JsonSchema
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDescription | readonly AnswerDescription[]>>
   /** Errors in addition to those that all endpoints have, by status. */
@@ -199,14 +196,14 @@ export interface Reply {
   readonly kind: 'reply'
   readonly status: number
   readonly contentType: string
-  /** A text is sent with its length. Bytes are a stream that is already complete; they are sent like streams, without one. */
-  readonly body: string | Buffer | Paced
+  /** A text is sent with its length. Bytes are a stream that is already complete, so they are sent without one. */
+  readonly body: string | Buffer | PacedBody
   /** Called when a body of bytes has been sent. The bytes may then be reused. */
-  readonly sent?: (() => void) | undefined
-  /** The same bytes with `HEAD_ROOM` free bytes before them and the end of a chunk after them (core/http.ts), so that head and body can be sent in one write. */
-  readonly framed?: Buffer | undefined
-  /** Produces the same bytes again, for readers that need them after they were reused. */
-  readonly again?: (() => Buffer) | undefined
+  readonly onSent?: (() => void) | undefined
+  /** A buffer that contains the body's bytes, with `HEAD_ROOM` free bytes before them and the end of a chunk after them (core/http.ts), so that head and body can be sent in one write. */
+  readonly framedBody?: Buffer | undefined
+  /** Creates the body's bytes again, for readers that need them after they were reused. */
+  readonly regenerate?: (() => Buffer) | undefined
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[] | undefined
   readonly answeredBy?: AnsweredBy | undefined
@@ -218,7 +215,7 @@ export interface Reply {
   readonly isRecorded?: true
   /** The recorded answer, if it was an error that was changed to fit the document. */
   readonly upstream?: UpstreamResponse | undefined
-  /** What it costs of a token limit. */
+  /** How many tokens it counts toward a token limit. */
   readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
 }
 
@@ -234,7 +231,7 @@ export const jsonReply = (value: unknown): TextReply => ({
 })
 
 /** A body that is sent piece by piece. Many exchanges share the pieces; only the frame around each piece differs. */
-export interface Paced {
+export interface PacedBody {
   /** Sent with the first piece. */
   readonly head: string
   /** Sent before each piece. */
@@ -245,19 +242,19 @@ export interface Paced {
   /** Sent with the last piece. */
   readonly tail: string
   readonly pace: Pace
-  /** The length of the prompt, which a pace with `promptTokensPerSecond` reads before it begins. */
+  /** The length of the prompt. A pace with `promptTokensPerSecond` waits for as long as reading it would take. */
   readonly promptTokens?: number
   /** The seed for the variation of pauses. */
   readonly seed?: number
-  /** When each piece is due after the start, instead of the pace: a recorded rhythm. */
+  /** When each piece is due after the start. Replaces the pace, for a recorded rhythm. */
   readonly atMs?: readonly number[]
-  /** Whether each character is one byte, as in ASCII. Pieces can then be sent without counting their bytes. */
-  readonly bytewise?: boolean
+  /** Whether each character is sent as one byte. Pieces can then be sent without counting their bytes. */
+  readonly isLatin1?: boolean
 }
 
 /** A body that is written while it is sent and may stay open, such as a stream of events. Other readers see the pieces written so far. */
-export interface OpenBody extends Paced {
-  /** The sender adds what was written, up to `MOST_WRITTEN` pieces. */
+export interface OpenBody extends PacedBody {
+  /** The sender adds what was written, up to `MOST_WRITTEN_PIECES`. */
   readonly pieces: string[]
   /** Whether it counts as complete whenever the client disconnects. */
   readonly isEndless: boolean
@@ -265,7 +262,7 @@ export interface OpenBody extends Paced {
   play(sink: { write(text: string): void; end(): void }): () => void
 }
 
-export const MOST_WRITTEN = 1000
+export const MOST_WRITTEN_PIECES = 1000
 
 export const isOpenBody = (body: Reply['body']): body is OpenBody => typeof body === 'object' && 'play' in body
 
@@ -314,7 +311,7 @@ export type AnsweredBy =
   /** The live platform at this address, and the recording that was made of its answer. */
   | { readonly kind: 'live'; readonly baseUrl?: string; readonly recordedAs?: string }
 
-/** A fault that was applied to an answer. */
+/** A fault of an answer, whether or not it took effect. */
 export interface AppliedFault {
   readonly fault: Fault
   /** What caused it: a header, a call, an option, or a rule whose answer it replaced. */
@@ -336,7 +333,7 @@ export interface UpstreamResponse {
   bytes: number
 }
 
-/** What was actually sent. */
+/** What was actually sent to the client. */
 export interface Outcome {
   /** 0 if a fault prevented an answer. */
   readonly status: number
@@ -357,7 +354,7 @@ export interface Outcome {
   readonly answer?: Reply | UpstreamResponse | undefined
   /** The live platform's answer, if it was an error that was changed to fit the document. */
   readonly upstream?: UpstreamResponse | undefined
-  /** When the head was sent, by `passedMs` of core/clock.ts. */
+  /** When the head was sent, by `uptimeMs` of core/clock.ts. */
   readonly beganMs?: number
   /** When pieces of a stream were sent, in milliseconds after the head; the first thousand. */
   readonly piecesAtMs?: number[] | undefined
@@ -369,12 +366,12 @@ export interface Outcome {
 
 /** `rule "weather" (2 of 3)`, `recording a.yaml`, `live + fault cutAfterBytes=3 (one-shot)`; `null` for our own errors. */
 export function sourceOf({ answeredBy, fault }: Partial<Outcome> = {}): string | null {
-  const parts = [answeredBy && inWords(answeredBy), fault && faultDoneInWords(fault)].filter(Boolean)
+  const parts = [answeredBy && sourceInWords(answeredBy), fault && appliedFaultInWords(fault)].filter(Boolean)
   return parts.length === 0 ? null : parts.join(' + ')
 }
 
 /** Describes what produced an answer. */
-export function inWords(by: AnsweredBy): string {
+export function sourceInWords(by: AnsweredBy): string {
   switch (by.kind) {
     case 'rule':
       return by.replies === undefined ? by.title : `${by.title} (${by.reply} of ${by.replies})`
@@ -396,13 +393,13 @@ export function inWords(by: AnsweredBy): string {
 }
 
 /** Describes a fault and its cause. */
-export function faultDoneInWords({ fault, by, happened }: AppliedFault): string {
-  const cause = typeof by === 'object' ? inWords(by) : by
+export function appliedFaultInWords({ fault, by, happened }: AppliedFault): string {
+  const cause = typeof by === 'object' ? sourceInWords(by) : by
   const words = `fault ${faultInWords(fault)}${cause === undefined ? '' : ` (${cause})`}`
-  return happened ? words : `${words}, which did not come about`
+  return happened ? words : `${words}, which had no effect`
 }
 
-/** `status=503; delayMs=200` or `hang`, as the header would say it. The chance is left out, since it has already occurred, and so is the message, which is shown beside it. */
+/** `status=503; delayMs=200` or `hang`, as in the header. Omits the chance, which has been drawn, and the message, which is shown separately. */
 const faultInWords = (fault: Fault): string =>
   Object.entries(fault)
     .filter(([key, value]) => value !== undefined && key !== 'chance' && key !== 'message')

@@ -1,9 +1,9 @@
-/** Faults: how a failure is described in a rule, in the configuration, in a call and in a header. */
+/** Faults: how a failure is described in a rule, in the configuration, in a request to the control API and in a header. */
 import * as v from 'valibot'
 import { closed, described, filled, integer, map, number, optional, word } from '../check/check.js'
 
 const count = (least: number, what?: string) => integer(least, 1_000_000, what)
-const yes = v.literal(true, 'true')
+const onlyTrue = v.literal(true, 'true')
 
 /** The keys of a fault. A chunk is one event of a stream, including the first one with the role, but not `[DONE]`. */
 export const faultEntries = {
@@ -11,7 +11,7 @@ export const faultEntries = {
   message: optional(filled, 'What the error says.'),
   retryAfter: optional(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
   delayMs: optional(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
-  hang: optional(yes, 'Never answers; the connection stays open until the client disconnects.'),
+  hang: optional(onlyTrue, 'Never answers; the connection stays open until the client disconnects.'),
   reset: optional(
     word(['before', 'mid-body']),
     'Resets the connection: before any byte of the answer, or in the middle of its body.',
@@ -26,9 +26,9 @@ export const faultEntries = {
   malformedChunk: optional(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
   done: optional(word(['missing', 'double']), 'Omits the [DONE] of a stream, or sends it twice.'),
   errorAfterChunks: optional(count(0), 'Sends an error event after this many chunks of a stream and ends it.'),
-  truncate: optional(yes, 'Truncates the JSON of the answer, as if it were complete.'),
+  truncate: optional(onlyTrue, 'Truncates the JSON of the answer, as if it were complete.'),
   contentType: optional(
-    v.pipe(v.string('text'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
+    v.pipe(v.string('a string'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
     'Sends this Content-Type instead of the correct one.',
   ),
   chance: optional(
@@ -41,43 +41,43 @@ export type FaultKey = keyof typeof faultEntries
 type Entries = { readonly [K in FaultKey]?: unknown }
 
 /** Faults that only apply to streams. */
-const ofStreams = ['cutAfterChunks', 'stallAfterChunks', 'malformedChunk', 'done', 'errorAfterChunks'] as const
+const streamFaults = ['cutAfterChunks', 'stallAfterChunks', 'malformedChunk', 'done', 'errorAfterChunks'] as const
 /** Faults that end an answer early. */
-const endings = ['cutAfterChunks', 'cutAfterBytes', 'errorAfterChunks', 'truncate', 'reset'] as const
+const endingFaults = ['cutAfterChunks', 'cutAfterBytes', 'errorAfterChunks', 'truncate', 'reset'] as const
 /** The faults themselves. The other keys only add details. */
 export const effects: readonly FaultKey[] = [
   'status',
   'delayMs',
   'hang',
   'contentType',
-  ...new Set([...ofStreams, ...endings]),
+  ...new Set([...streamFaults, ...endingFaults]),
 ]
 /** Keys that are only valid together with one of others. */
-export const companions: readonly (readonly [FaultKey, readonly FaultKey[]])[] = [
+export const requiredCompanions: readonly (readonly [FaultKey, readonly FaultKey[]])[] = [
   ['message', ['status', 'errorAfterChunks']],
   ['retryAfter', ['status']],
   ['stallMs', ['stallAfterChunks']],
 ]
 
-/** Parts of a fault that could never happen because of its other keys: the key, and the rest of a sentence. */
+/** Keys that can have no effect because of the other keys: each with the rest of a sentence that says why. */
 function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]> {
-  const there = (keys: readonly FaultKey[]) => keys.filter(key => fault[key] !== undefined)
-  const together = (key: FaultKey, other: string) => [key, `is not possible together with ${other}.`] as const
-  for (const [key, others] of companions) {
-    if (fault[key] !== undefined && there(others).length === 0)
+  const present = (keys: readonly FaultKey[]) => keys.filter(key => fault[key] !== undefined)
+  const conflict = (key: FaultKey, other: string) => [key, `is not possible together with ${other}.`] as const
+  for (const [key, others] of requiredCompanions) {
+    if (fault[key] !== undefined && present(others).length === 0)
       yield [key, `is only for a fault with ${others.join(' or ')}.`]
   }
-  for (const key of there(effects)) {
-    if (fault.hang && key !== 'hang') yield together(key, 'hang')
-    if (fault.reset === 'before' && key !== 'reset' && key !== 'delayMs') yield together(key, 'reset: before')
+  for (const key of present(effects)) {
+    if (fault.hang && key !== 'hang') yield conflict(key, 'hang')
+    if (fault.reset === 'before' && key !== 'reset' && key !== 'delayMs') yield conflict(key, 'reset: before')
   }
-  if (fault.status !== undefined) for (const key of there(ofStreams)) yield together(key, 'status')
-  const [ending, ...more] = there(endings)
-  for (const key of more) yield together(key, String(ending))
-  if (fault.done !== undefined && ending !== undefined && ending !== 'truncate') yield together('done', ending)
+  if (fault.status !== undefined) for (const key of present(streamFaults)) yield conflict(key, 'status')
+  const [ending, ...more] = present(endingFaults)
+  for (const key of more) yield conflict(key, String(ending))
+  if (fault.done !== undefined && ending !== undefined && ending !== 'truncate') yield conflict('done', ending)
 }
 
-/** Requires that a fault has an effect, and that all of its parts can happen. */
+/** Requires that a fault has an effect, and that none of its keys is useless. */
 const consistent = <F extends Entries>() =>
   v.rawCheck<F>(({ dataset, addIssue }) => {
     if (!dataset.typed) return
@@ -112,7 +112,7 @@ export type RandomFault = v.InferOutput<typeof randomFaultSchema>
 
 const method = word(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** A fault for the next requests. */
+/** A fault for the next requests, as tests and the control API send it. */
 export const faultCallSchema = closed({
   fault: faultSchema,
   times: v.optional(described(count(1), 'How many requests fail.'), 1),
@@ -126,7 +126,7 @@ export const faultCallSchema = closed({
     map(v.string(), v.unknown(), 'a map of conditions'),
     'Conditions as in rules: only chat completions that match them fail.',
   ),
-  scope: optional(v.string('text'), 'The scope whose requests fail; without it, the requests of all scopes.'),
+  scope: optional(v.string('a string'), 'The scope whose requests fail; without it, the requests of all scopes.'),
 })
 export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>

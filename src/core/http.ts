@@ -1,9 +1,9 @@
 /**
- * Gaps in node's HTTP: compressed bodies, the bytes of a reply, headers in flat arrays, and servers with untrusted
- * certificates.
+ * Helpers that node's HTTP lacks: decompressing bodies, the bytes of a reply, headers in flat arrays, and fetching from
+ * servers with untrusted certificates.
  */
 import type { Transform } from 'node:stream'
-import type { Paced, Reply } from './exchange.js'
+import type { PacedBody, Reply } from './exchange.js'
 
 type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer
 
@@ -17,29 +17,29 @@ interface Zstd {
 }
 
 interface Decoder {
-  readonly whole: Decompress
+  readonly sync: Decompress
   readonly stream: () => Transform
 }
 
-/** "deflate" is used with and without a zlib header (RFC 9110 §8.4.1.2). */
-const hasHeader = (first: Buffer | undefined) => ((first?.[0] ?? 0) & 0x0f) === 8
+/** Servers send "deflate" with and without a zlib header (RFC 9110 §8.4.1.2). */
+const hasZlibHeader = (first: Buffer | undefined) => ((first?.[0] ?? 0) & 0x0f) === 8
 
-/** Throws for an unsupported coding. `first` are the first bytes of the body. */
+/** Throws for an unsupported coding. `first` has the first bytes of the body. */
 function decoderFor(coding: string, first: Buffer | undefined): Decoder {
   const all = zlib() as ReturnType<typeof zlib> & Zstd
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
-      return { whole: all.gunzipSync, stream: all.createGunzip }
+      return { sync: all.gunzipSync, stream: all.createGunzip }
     case 'deflate':
-      return hasHeader(first)
-        ? { whole: all.inflateSync, stream: all.createInflate }
-        : { whole: all.inflateRawSync, stream: all.createInflateRaw }
+      return hasZlibHeader(first)
+        ? { sync: all.inflateSync, stream: all.createInflate }
+        : { sync: all.inflateRawSync, stream: all.createInflateRaw }
     case 'br':
-      return { whole: all.brotliDecompressSync, stream: all.createBrotliDecompress }
+      return { sync: all.brotliDecompressSync, stream: all.createBrotliDecompress }
     case 'zstd': {
-      const { zstdDecompressSync: whole, createZstdDecompress: stream } = all
-      if (whole && stream) return { whole, stream }
+      const { zstdDecompressSync: sync, createZstdDecompress: stream } = all
+      if (sync && stream) return { sync, stream }
     }
   }
   throw new Error(`its Content-Encoding ${JSON.stringify(coding.slice(0, 100))} cannot be read here`)
@@ -58,9 +58,9 @@ const codingsIn = (encoding: string | undefined): readonly string[] =>
  * Decompresses a body. `encoding` is the value of its Content-Encoding. Throws if it cannot be decompressed, or would
  * be longer than `mostBytes`.
  */
-export const decoded = (body: Buffer, encoding: string | undefined, mostBytes: number): Buffer =>
+export const decompress = (body: Buffer, encoding: string | undefined, mostBytes: number): Buffer =>
   codingsIn(encoding).reduce(
-    (bytes, coding) => decoderFor(coding, bytes).whole(bytes, { maxOutputLength: mostBytes }),
+    (bytes, coding) => decoderFor(coding, bytes).sync(bytes, { maxOutputLength: mostBytes }),
     body,
   )
 
@@ -72,68 +72,69 @@ interface Chunk {
 
 /**
  * Decompresses chunks. `encoding` is the value of Content-Encoding. Each chunk gets the bytes that became readable with
- * it. Rejects with an Error that says why if they cannot be decompressed, or are more than `mostBytes`. An incomplete
- * body is read as far as possible.
+ * it. Rejects with an Error if they cannot be decompressed or are more than `mostBytes`; its message is the end of a
+ * sentence about the body. An incomplete body is read as far as possible.
  */
-export async function decodedChunks(
+export async function decompressChunks(
   chunks: readonly Chunk[],
   encoding: string | undefined,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<readonly Chunk[]> {
   let plain = chunks
-  for (const coding of codingsIn(encoding)) plain = await unpacked(plain, coding, mostBytes)
+  for (const coding of codingsIn(encoding)) plain = await decompressOne(plain, coding, mostBytes)
   return plain
 }
 
-async function unpacked(chunks: readonly Chunk[], coding: string, mostBytes: number): Promise<readonly Chunk[]> {
+async function decompressOne(chunks: readonly Chunk[], coding: string, mostBytes: number): Promise<readonly Chunk[]> {
   const [first] = chunks
   const { stream } = decoderFor(coding, first?.bytes)
   if (!first) return chunks
   const decoder = stream()
   const broken = new Promise<never>((_resolve, reject) => {
-    decoder.once('error', ({ message }) => reject(new Error(`it is not the ${coding} that it says it is (${message})`)))
+    decoder.once('error', ({ message }) => reject(new Error(`it is not valid ${coding} (${message})`)))
   })
   broken.catch(() => {})
   let parts: Buffer[] = []
   decoder.on('data', (part: Buffer) => void parts.push(part))
-  const found: Chunk[] = []
+  const decompressed: Chunk[] = []
   let allBytes = 0
   for (const { atMs, bytes } of chunks) {
     parts = []
     await Promise.race([broken, new Promise(done => decoder.write(bytes, done))])
-    const unpacked = Buffer.concat(parts)
-    found.push({ atMs, bytes: unpacked })
-    allBytes += unpacked.length
+    const chunk = { atMs, bytes: Buffer.concat(parts) }
+    decompressed.push(chunk)
+    allBytes += chunk.bytes.length
     if (allBytes <= mostBytes) continue
     decoder.destroy()
-    throw new Error(`unpacked it is larger than recordings.maxBytes (${mostBytes})`)
+    throw new Error(`it is larger than recordings.maxBytes (${mostBytes}) when decompressed`)
   }
   decoder.destroy()
-  return found
+  return decompressed
 }
 
 /** The body of a reply as bytes, for inspection after it was sent. */
-export function replyBytes({ body, again }: Pick<Reply, 'body' | 'again'>): Buffer {
+export function replyBytes({ body, regenerate }: Pick<Reply, 'body' | 'regenerate'>): Buffer {
   if (typeof body === 'string') return Buffer.from(body)
-  if (Buffer.isBuffer(body)) return again?.() ?? body
-  return Buffer.from(textOf(body), body.bytewise ? 'latin1' : 'utf8')
+  if (Buffer.isBuffer(body)) return regenerate?.() ?? body
+  return Buffer.from(textOf(body), body.isLatin1 ? 'latin1' : 'utf8')
 }
 
-const textOf = ({ head, before, pieces, after, tail }: Paced) =>
+const textOf = ({ head, before, pieces, after, tail }: PacedBody) =>
   head + pieces.map(piece => before + piece + after).join('') + tail
 
 /** The first value of the header with this name, which must be lower-case. */
-export const headerIn = (headers: readonly string[], wanted: string): string | undefined =>
-  headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === wanted)
+export const headerIn = (headers: readonly string[], name: string): string | undefined =>
+  headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name)
 
 /** Node's own fetch, or one for `upstream.insecure`, which supports only text bodies. */
-export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof fetch => (insecure ? trusting : fetch)
+export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof fetch =>
+  insecure ? insecureFetch : fetch
 
 /** Node's fetch has no option to trust a certificate, but its requests do. */
-const trusting: typeof fetch = async (input, init = {}) => {
+const insecureFetch: typeof fetch = async (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input)
   if (url.protocol !== 'https:') return fetch(input, init)
-  // Rarely needed, and slow to load.
+  // Imported here because they are rarely needed and slow to load.
   const [{ request: open }, { Readable }] = await Promise.all([import('node:https'), import('node:stream')])
   const { method = 'GET', body, signal } = init
   return new Promise((resolve, reject) => {

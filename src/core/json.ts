@@ -1,18 +1,18 @@
-/** JSON from outside: limits on depth and size, numbers with many digits, and the ends of strings. */
+/** Parses JSON from outside: limits its depth and size, and keeps numbers with many digits. */
 import { randomUUID } from 'node:crypto'
 import { encodedContent, notJson, tooDeep, tooManyValues } from './errors.js'
-import { atOnce, type Sliced } from './work.js'
+import { runAtOnce, type Sliced } from './work.js'
 
-/** A little more than the metadata of a user may have, and far less than the stack can hold. */
+/** The deepest nesting of objects and arrays. A user's metadata may have a little less; the stack can hold far more. */
 export const MOST_LEVELS = 1100
 
 /**
- * Texts, commas and brackets: about 8,500 messages. Parsing and checking that many takes about 40 ms. The largest real
- * requests have a few thousand, and up to 25,000 with 128 tools with large schemas.
+ * At most this many strings, commas and opening brackets: about 8,500 messages, which take about 40 ms to parse and
+ * check. The largest real requests have a few thousand, and up to 25,000 with 128 tools with large schemas.
  */
 export const MOST_VALUES = 60_000
 
-/** Over a thousand rules in one call, which take about 50 ms to compile. */
+/** The same limit for rules: over a thousand in one request, which take about 50 ms to compile. */
 export const MOST_VALUES_OF_RULES = 20_000
 
 /** Whether objects and arrays are nested deeper than `levels`. */
@@ -72,61 +72,64 @@ const nextQuote = (json: string | Buffer, from: number) =>
 const isBackslash = (json: string | Buffer, i: number) =>
   (typeof json === 'string' ? json.charCodeAt(i) : json[i]) === BACKSLASH
 
-/** Prefix for the digits of a number that is carried as a text. Clients cannot guess it. */
+/** The prefix of a string that stands for a number with many digits. Clients cannot guess it. */
 const MARK = `${randomUUID()} `
 
 const longNumber = /\d{16}/
 /** A number in JSON. */
 const number = /-?\d[\d.eE+-]*/y
-const marked = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
+const markedNumber = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
 /** Parses JSON, and keeps long whole numbers as BigInts. Throws a SyntaxError for invalid JSON. */
-export const parseExact = (text: string): unknown => atOnce(parsingExact(text))
+export const parseExact = (text: string): unknown => runAtOnce(parseExactInSlices(text))
 
-function* parsingExact(text: string): Sliced<unknown> {
+function* parseExactInSlices(text: string): Sliced<unknown> {
   const value: unknown = JSON.parse(text)
   if (!longNumber.test(text)) return value
   yield
-  const withMarks = yield* marking(text)
+  const withMarks = yield* markLongNumbers(text)
   if (withMarks === text) return value
   return JSON.parse(withMarks, (_key, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
   )
 }
 
-/** A single expression for the whole text would overflow the stack with a million escapes. */
-function* marking(text: string): Sliced<string> {
+/**
+ * Writes long whole numbers as strings that begin with MARK. A single regular expression for the whole text would
+ * overflow the stack with a million escapes.
+ */
+function* markLongNumbers(text: string): Sliced<string> {
   const parts: string[] = []
   let done = 0
   for (let i = 0; i < text.length; i++) {
-    const letter = text.charCodeAt(i)
-    if (letter === QUOTE) i = closingQuote(text, i + 1)
-    else if (letter === 0x2d || (letter >= 0x30 && letter <= 0x39)) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) i = closingQuote(text, i + 1)
+    else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
       number.lastIndex = i
-      const [written] = number.exec(text) ?? ['-']
-      if (isBeyondNumbers(written)) {
-        parts.push(text.slice(done, i), `"${MARK}${written}"`)
-        done = i + written.length
+      const [digits] = number.exec(text) ?? ['-']
+      if (losesDigits(digits)) {
+        parts.push(text.slice(done, i), `"${MARK}${digits}"`)
+        done = i + digits.length
         yield
       }
-      i += written.length - 1
+      i += digits.length - 1
     }
   }
   return done === 0 ? text : parts.join('') + text.slice(done)
 }
 
-/** BigInts take quadratic time. What is longer stays what JSON.parse makes of it, like 1e400. */
-const isBeyondNumbers = (part: string) => /^-?\d{16,500}$/.test(part) && !Number.isSafeInteger(Number(part))
+/** Longer numbers stay what JSON.parse makes of them, like 1e400, since creating a BigInt takes quadratic time. */
+const losesDigits = (digits: string) => /^-?\d{16,500}$/.test(digits) && !Number.isSafeInteger(Number(digits))
 
 /** Like JSON.stringify, but writes BigInts as numbers. */
 export function stringifyExact(value: unknown, space?: number): string {
   try {
     return JSON.stringify(value, null, space)
   } catch (error) {
-    // Only BigInts need the second way, and they are rare.
+    // JSON.stringify refuses BigInts. They are rare, so the usual case is tried first.
     if (!(error instanceof TypeError)) throw error
-    const text = JSON.stringify(value, (_key, inside) => (typeof inside === 'bigint' ? MARK + inside : inside), space)
-    return text.replace(marked, '$1')
+    const text = JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? MARK + part : part), space)
+    return text.replace(markedNumber, '$1')
   }
 }
 
@@ -155,8 +158,8 @@ export function exactJsonOf(json: string): unknown {
   }
 }
 
-/** The fields in the header or the payload of a JWT, which nothing has verified; none if it is not readable. */
-export function unverified(part = ''): Readonly<Record<string, unknown>> {
+/** The fields in the header or the payload of a JWT whose signature is not checked; none if it is not readable. */
+export function unverifiedFields(part = ''): Readonly<Record<string, unknown>> {
   const fields = jsonOf(Buffer.from(part, 'base64url'))
   return isObject(fields) ? fields : {}
 }
@@ -181,19 +184,18 @@ export function* exactJsonBody(body: Buffer): Sliced<unknown> {
   requireModestJson(body)
   yield
   try {
-    return yield* parsingExact(jsonText(body))
+    return yield* parseExactInSlices(jsonText(body))
   } catch (error) {
     throw notJson((error as Error).message)
   }
 }
 
-/** Whether a Content-Type is that of JSON. RFC 6839 gives "+json" to formats that are JSON underneath. */
+/** Whether a Content-Type is that of JSON. Formats based on JSON have the suffix "+json" (RFC 6839). */
 export const isJsonType = (contentType: string): boolean =>
   /^application\/([\w.-]+\+)?json[ \t]*(;|$)/i.test(contentType)
 
-/** Whether a request's body with this Content-Type is read as JSON. text/json is common, though never registered. */
-export const isReadAsJson = (contentType: string): boolean =>
-  isJsonType(contentType.replace(/^text\//i, 'application/'))
+/** Whether a request's body with this Content-Type is read as JSON. text/json is common, though not registered. */
+export const mayBeJson = (contentType: string): boolean => isJsonType(contentType.replace(/^text\//i, 'application/'))
 
 /** Throws a 415 for a request body that is compressed. */
 export function requireUnencoded(contentEncoding: string | undefined): void {

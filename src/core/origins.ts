@@ -10,7 +10,7 @@ import { type ForeignSource, foreignAdmin, foreignToLive, foreignToTools } from 
  */
 type OriginsOption = 'auto' | '*' | readonly string[]
 
-/** All pages, or those with certain origins. */
+/** All pages, or a test for the origin of a page. */
 export type Pages = '*' | ((origin: string) => boolean)
 
 export interface Origins {
@@ -23,7 +23,7 @@ export interface Origins {
    * another site (`mayBeLinked`) carries no key, and some paths are meant to be linked.
    */
   requireOwn(headers: IncomingHttpHeaders, mayBeLinked?: boolean): void
-  /** Throws a 403 for requests from a foreign page to an MCP server, which must check this (its specification, "Security"). */
+  /** Throws a 403 for requests from a foreign page to an MCP server, as its specification requires (Transports, "Security Warning"). */
   requireOwnPage(headers: IncomingHttpHeaders): void
   /** The same for requests with admin rights. Servers in containers may use container host names. */
   requireOwnAdmin(headers: IncomingHttpHeaders): void
@@ -34,27 +34,27 @@ const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/
 const isInternal = (name: string) => !name.includes('.') || name.endsWith('.internal')
 const wildcards = new Set(['0.0.0.0', '::'])
 
-export const isOpen = (origins: OriginsOption) => origins === '*' || origins.includes('*')
+export const allowsAllPages = (origins: OriginsOption) => origins === '*' || origins.includes('*')
 
-const nameOf = (host: string) => host.replace(/:\d*$/, '').toLowerCase()
+const hostName = (host: string) => host.replace(/:\d*$/, '').toLowerCase()
 /** The host and port of an origin; `undefined` for `null` and other values that are no origin. */
 const hostOf = (origin: string) => /^[a-z][a-z\d+.-]*:\/\/([^\s/?#@\\,]+)$/i.exec(origin)?.[1]
 const originOf = (referer = '') => /^[a-z][a-z\d+.-]*:\/\/[^/?#]+/i.exec(referer)?.[0] ?? 'null'
 
-/** `host` is the address that the server was asked to listen on. */
+/** Applies the option cors.origins. `host` is the address that the server was asked to listen on. */
 export function createOrigins({ host, origins }: { host: string; origins: OriginsOption }): Origins {
-  const open = isOpen(origins)
+  const open = allowsAllPages(origins)
   const listed = new Set(typeof origins === 'string' ? [] : origins)
-  const ownHosts = [host.includes(':') ? `[${host}]` : host, ...[...listed].flatMap(one => hostOf(one) ?? [])]
-  const ownNames = new Set(ownHosts.map(nameOf))
+  const ownHosts = [host.includes(':') ? `[${host}]` : host, ...[...listed].flatMap(origin => hostOf(origin) ?? [])]
+  const ownNames = new Set(ownHosts.map(hostName))
   const isOwnName = (name: string) =>
     isLoopback(name) || ownNames.has(name) || (wildcards.has(host) && address.test(name))
-  const isOwnPage = (origin: string) => listed.has(origin) || isLoopback(nameOf(hostOf(origin) ?? ''))
+  const isOwnPage = (origin: string) => listed.has(origin) || isLoopback(hostName(hostOf(origin) ?? ''))
 
-  function strangerIn(headers: IncomingHttpHeaders, mayBeLinked: boolean): ForeignSource | undefined {
+  function foreignSourceOf(headers: IncomingHttpHeaders, mayBeLinked: boolean): ForeignSource | undefined {
     if (open) return undefined
-    // Only clients that are not browsers send no Host.
-    const isOwnHost = headers.host === undefined || isOwnName(nameOf(headers.host))
+    // Browsers always send a Host.
+    const isOwnHost = headers.host === undefined || isOwnName(hostName(headers.host))
     // For images, frames and links a browser sends no Origin, but does say that they are cross-site.
     const isLinked = headers.origin === undefined && headers['sec-fetch-site'] === 'cross-site' && !mayBeLinked
     const page = isLinked ? originOf(headers.referer) : headers.origin
@@ -67,28 +67,28 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
     local: open || origins === 'auto' ? '*' : origin => listed.has(origin),
     live: open ? '*' : isOwnPage,
     requireOwn(headers, mayBeLinked = false) {
-      const stranger = strangerIn(headers, mayBeLinked)
-      if (stranger) throw foreignToLive(stranger)
+      const source = foreignSourceOf(headers, mayBeLinked)
+      if (source) throw foreignToLive(source)
     },
     requireOwnPage(headers) {
-      const stranger = strangerIn(headers, false)
-      if (stranger?.kind === 'origin') throw foreignToTools(stranger)
+      const source = foreignSourceOf(headers, false)
+      if (source?.kind === 'origin') throw foreignToTools(source)
     },
     requireOwnAdmin(headers) {
-      const stranger = strangerIn(headers, false)
-      if (!stranger) return
-      const name = nameOf(stranger.name)
-      if (stranger.kind === 'origin' || !(isInternal(name) || address.test(name))) throw foreignAdmin(stranger)
+      const source = foreignSourceOf(headers, false)
+      if (!source) return
+      const name = hostName(source.name)
+      if (source.kind === 'origin' || !(isInternal(name) || address.test(name))) throw foreignAdmin(source)
     },
   }
 }
 
 const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|::1|::ffff:(127(\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4}))$/
 
-/** Accepts a name, or an address with or without the brackets of a URL. */
+/** Whether a host is this machine. Accepts a name, or an address with or without the brackets of a URL. */
 export function isLoopback(host: string): boolean {
   const bare = host.startsWith('[') ? host.slice(1, -1) : host
-  // Names that resolve to this machine whatever a DNS server says. The suffix is checked without a search, so that a
-  // long header costs nothing.
+  // These names resolve to this machine whatever a DNS server says (RFC 6761 §6.3). `endsWith` comes first, so that a
+  // long header is not searched.
   return bare === 'localhost' || LOOPBACK_ADDRESS.test(bare) || (bare.endsWith('.localhost') && /^[\w.-]+$/.test(bare))
 }

@@ -35,7 +35,7 @@ export const unpaced: Pace = {
   fullSpeedStreams: 0,
 }
 
-const whole = v.pipe(number(0, 1_000_000), v.integer('a whole number'))
+const wholeNumber = v.pipe(number(0, 1_000_000), v.integer('a whole number'))
 
 /** The options of a pace, without defaults. */
 export const paceOptions = {
@@ -54,18 +54,18 @@ export const paceOptions = {
     'How many prompt tokens are read per second before the first piece; 0 means all at once.',
   ),
   fullSpeedStreams: described(
-    whole,
+    wholeNumber,
     'This many streams keep their pace; with more at once, each gets slower. 0 means any number.',
   ),
 } as const
 
-/** A partial pace. */
+/** Some of the settings of a pace. */
 export type PaceInput = { readonly [K in keyof Pace]?: Pace[K] | undefined }
 
-/** Validates a partial pace. */
+/** The schema of such settings. */
 export const paceInput = closed(optionalEach(paceOptions))
 
-/** What the control API accepts to change the pace. Anything left out is as configured. */
+/** The control API's request to change the pace. Settings that are left out are as configured. */
 export const paceChange = closed({
   ...paceInput.entries,
   models: optional(map(v.string(), paceInput, 'a map from models to paces'), 'The paces of individual models.'),
@@ -77,9 +77,9 @@ export type PaceChange = v.InferOutput<typeof paceChange>
 export const isPaced = ({ firstTokenMs, tokensPerSecond, promptTokensPerSecond }: Pace) =>
   firstTokenMs > 0 || tokensPerSecond > 0 || promptTokensPerSecond > 0
 
-/** `usual` with the settings in `own` replaced. */
-export function paceFrom(own: PaceInput | null | undefined, usual: Pace): Pace {
-  if (!own) return usual
-  const given = Object.entries(own).filter(([, value]) => value !== undefined)
-  return given.length === 0 ? usual : { ...usual, ...Object.fromEntries(given) }
+/** Adds the settings that are missing in `own` from `defaults`. */
+export function paceFrom(own: PaceInput | null | undefined, defaults: Pace): Pace {
+  if (!own) return defaults
+  const settings = Object.entries(own).filter(([, value]) => value !== undefined)
+  return settings.length === 0 ? defaults : { ...defaults, ...Object.fromEntries(settings) }
 }

@@ -19,8 +19,8 @@ export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 
 /** The id of an operation in OpenAPI documents: `getBuilderProjectsId` for `get /builder/projects/{id}`. */
-export const operationId = (words: string) =>
-  words.replace(/[^a-z0-9]+(.|$)/gi, (_gap, next: string) => next.toUpperCase())
+export const operationId = (methodAndPath: string) =>
+  methodAndPath.replace(/[^a-z0-9]+(.|$)/gi, (_gap, next: string) => next.toUpperCase())
 
 /** Decodes percent escapes. Returns the text unchanged if they are invalid. */
 export function percentDecoded(text: string): string {
@@ -43,35 +43,32 @@ export const isControl = (path: string) => isUnder(path, CONTROL)
 /** Whether a path belongs to the auth backend. */
 export const isAuth = (path: string) => isUnder(path, AUTH)
 
-/** Paths of requests that call a model and have no side effects, and so may be repeated. */
-const asking = /\/(chat\/completions|completions|embeddings|moderations|responses)\/?$/
+/** Requests to these paths call a model and have no side effects, so they may be repeated. */
+const modelPaths = /\/(chat\/completions|completions|embeddings|moderations|responses)\/?$/
 
-export const asksModel = (method: string, path: string) => method === 'POST' && asking.test(path)
+export const callsModel = (method: string, path: string) => method === 'POST' && modelPaths.test(path)
 
 /** The method by which an endpoint is found: HEAD is answered like GET, without the body. */
-export const methodToFind = (method: string) => (method === 'HEAD' ? 'GET' : method)
+export const lookupMethod = (method: string) => (method === 'HEAD' ? 'GET' : method)
 
 /** Patterns in which `*` matches anything, slashes included, and `?` matches one character. */
 interface Pattern {
   test(name: string): boolean
 }
 
-/**
- * Creates a pattern that matches whole names. Its time grows with the length of the name and not with the number of
- * stars.
- */
-export function glob(written: string): Pattern {
-  const [first = '', ...rest] = written.split(/\*+/)
+/** Creates a pattern that matches whole names. The time for a match does not grow with the number of stars. */
+export function glob(text: string): Pattern {
+  const [first = '', ...rest] = text.split(/\*+/)
   const last = rest.pop()
-  if (last === undefined) return new RegExp(`^${inExpression(first)}$`, 's')
-  const around = new RegExp(`^${inExpression(first)}.*${inExpression(last)}$`, 's')
+  if (last === undefined) return new RegExp(`^${escaped(first)}$`, 's')
+  const around = new RegExp(`^${escaped(first)}.*${escaped(last)}$`, 's')
   if (rest.length === 0) return around
-  const between = rest.map(part => new RegExp(inExpression(part), 'gs'))
+  const between = rest.map(part => new RegExp(escaped(part), 'gs'))
   return {
     test(name) {
       if (!around.test(name)) return false
       let place = first.length
-      // The first occurrence of each part is taken: if the rest does not match after it, it matches nowhere.
+      // Takes the first occurrence of each part: if the rest does not match after that, it matches after no other.
       for (const part of between) {
         part.lastIndex = place
         if (!part.test(name)) return false
@@ -82,4 +79,4 @@ export function glob(written: string): Pattern {
   }
 }
 
-const inExpression = (part: string) => part.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('?', '.')
+const escaped = (part: string) => part.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('?', '.')

@@ -1,4 +1,4 @@
-/** Randomness: numbers that follow from a seed, and ids that are unique across starts. */
+/** Random numbers that follow from a seed, and ids that are unique across starts. */
 
 /**
  * Tommy Ettinger's Mulberry32: evenly distributed from 0 up to, but not including, 1. Cheap to seed, which matters
@@ -15,11 +15,11 @@ export function mulberry32(seed: number): () => number {
 }
 
 /**
- * Creates ids from `prefix` and letters and digits: `random` of them (a multiple of four) are fixed for this start,
- * then eight count up.
+ * Returns a function that creates ids: `prefix`, then `random` letters and digits (a multiple of four) that stay the
+ * same until the process ends, then eight that count up.
  */
 export function createIds(prefix: string, random: number): () => string {
-  // Not imported, since the dashboard's page uses this file, and browsers do not have the module.
+  // Not imported, because the dashboard uses this file and browsers do not have the module.
   const { randomBytes } = process.getBuiltinModule('node:crypto')
   const begin =
     prefix +

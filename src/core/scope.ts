@@ -1,23 +1,23 @@
-/** Scopes separate tests that share one server: which scope a request belongs to, and what is kept for each. */
+/** Scopes separate tests that share one server: finds the scope of a request, and keeps a value for each scope. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
-import { passedMs } from './clock.js'
+import { uptimeMs } from './clock.js'
 import type { Exchange } from './exchange.js'
 
 /** The request header that names its scope. */
 export const SCOPE_HEADER = 'x-standin-scope'
 
-/** Names a scope in a query. */
-export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; without it, all scopes.') })
+/** The schema of a query that names a scope. */
+export const scopeQuery = closed({ scope: optional(v.string('a string'), 'The scope; without it, all scopes.') })
 
 export type Scopes = ReturnType<typeof createScopes>
 
-/** `onBound` is called when the first key is bound. */
+/** `onBound` is called when the first API key is bound to a scope. */
 export function createScopes(onBound: () => void = () => {}) {
   /** The scopes of API keys, by the key's id. */
   const byKey = new Map<string, string>()
-  let allSinceMs = 0
-  const sinceMs = createByScope(passedMs)
+  let allResetMs = 0
+  const resetMs = createByScope(uptimeMs)
   return {
     byKey,
     /** The scope from the request's header, or that of its API key; empty if there is neither. */
@@ -30,38 +30,38 @@ export function createScopes(onBound: () => void = () => {}) {
       byKey.set(keyId, scope)
       if (byKey.size === 1) onBound()
     },
-    /** Notes that a reset of a scope begins; without one, that of everything. */
-    begin(scope?: string): void {
-      sinceMs.forget(scope)
-      if (scope === undefined) allSinceMs = passedMs()
-      else sinceMs.get(scope)
+    /** Notes when a scope is reset; without a scope, when everything is. */
+    beginReset(scope?: string): void {
+      resetMs.forget(scope)
+      if (scope === undefined) allResetMs = uptimeMs()
+      else resetMs.get(scope)
     },
-    /** Whether an exchange began before its scope was last reset, as one that a test has left behind. */
-    isPast: ({ scope, startedMs }: Pick<Exchange, 'scope' | 'startedMs'>) =>
-      startedMs < (sinceMs.find(scope) ?? allSinceMs),
+    /** Whether an exchange began before the last reset of its scope, for example in a test that has ended. */
+    isFromBeforeReset: ({ scope, startedMs }: Pick<Exchange, 'scope' | 'startedMs'>) =>
+      startedMs < (resetMs.find(scope) ?? allResetMs),
   }
 }
 
 /** Far more than tests run in parallel. */
-const MOST = 1000
+const MOST_SCOPES = 1000
 
-/** Keeps a value for each scope. The least recently used ones are dropped. */
-export function createByScope<T>(make: (scope: string) => T, most = MOST) {
-  /** The most recently used one is last. */
-  const kept = new Map<string, T>()
+/** Keeps a value for each scope, at most `most` of them. The least recently used ones are dropped. */
+export function createByScope<T>(make: (scope: string) => T, most = MOST_SCOPES) {
+  /** The most recently used value is last. */
+  const values = new Map<string, T>()
   let last: { readonly scope: string; readonly value: T } | undefined
 
   /** The value for a scope, if there is one. */
   function find(scope: string): T | undefined {
-    // Often it is the scope of the previous call, and nothing has to be moved.
+    // Often the scope is that of the previous call, and nothing has to be moved.
     if (last?.scope === scope) return last.value
-    const value = kept.get(scope)
+    const value = values.get(scope)
     return value === undefined ? undefined : use(scope, value)
   }
 
   function use(scope: string, value: T): T {
-    kept.delete(scope)
-    kept.set(scope, value)
+    values.delete(scope)
+    values.set(scope, value)
     last = { scope, value }
     return value
   }
@@ -70,18 +70,18 @@ export function createByScope<T>(make: (scope: string) => T, most = MOST) {
     find,
     /** The value for a scope, created if there is none. */
     get(scope: string): T {
-      const there = find(scope)
-      if (there !== undefined) return there
-      if (kept.size >= most) kept.delete(kept.keys().next().value ?? '')
+      const value = find(scope)
+      if (value !== undefined) return value
+      if (values.size >= most) values.delete(values.keys().next().value ?? '')
       return use(scope, make(scope))
     },
     /** Removes the value of one scope, or of all if none is given. */
     forget(scope?: string): void {
-      if (scope === undefined) kept.clear()
-      else kept.delete(scope)
+      if (scope === undefined) values.clear()
+      else values.delete(scope)
       last = undefined
     },
-    all: () => kept.values(),
-    keys: () => kept.keys(),
+    all: () => values.values(),
+    keys: () => values.keys(),
   }
 }

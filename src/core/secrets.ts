@@ -1,6 +1,6 @@
 /**
- * Secrets: random ones are stored as digests, passwords as hashes of known kinds and cost, and the development secrets
- * are public.
+ * Secrets: digests of random ones, the hashes of passwords that are accepted, and the development secrets, which are
+ * public.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 
@@ -11,7 +11,7 @@ export const digestOf = (secret: string) => hash('sha256', secret, 'hex')
 export const isSameSecret = (one: string, other: string) =>
   timingSafeEqual(Buffer.from(digestOf(one)), Buffer.from(digestOf(other)))
 
-// The parameters in a hash are chosen by an admin. Without limits, one sign-in could take hours or all of the memory.
+// An admin chooses the parameters in a hash. Without limits, one sign-in could take hours or all of the memory.
 
 /** Each step doubles the work. 14 takes about two seconds. */
 const MOST_BCRYPT_COST = 14
@@ -20,26 +20,28 @@ const MOST_BCRYPT_COST = 14
  */
 const MOST_MEMORY_KIB = 256 * 1024
 const MOST_WORK_KIB = 1024 * 1024
-const LONGEST = 1000
+const LONGEST_HASH = 1000
 
-/** Standin's own hashes, in the PHC string format. */
+// The supported kinds of password hashes, with their parameters.
+
+/** Standin's own, in the PHC string format. */
 export const ownHash = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]{22})\$([\w+/]{43})$/
 const bcryptHash = /^\$2[aby]\$(\d\d)\$[./\dA-Za-z]{53}$/
 const argon2Hash = /^\$argon2id?\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$[\dA-Za-z+/]{11,}\$[\dA-Za-z+/]{6,}$/
-/** Password hashes: the supported kinds, and how expensive their check may be. */
+/** Firebase's variant of scrypt, as Supabase imports it. */
 export const firebaseHash =
   /^\$fbscrypt\$v=1,n=(\d+),r=(\d+),p=(\d+)(?:,ss=([\w+/=-]*))?,sk=([\w+/=-]+)\$([\w+/=-]+)\$([\w+/=-]+)$/
 
-/** Returns why an imported hash is not accepted, as a sentence; `undefined` if it is. */
+/** Returns why an imported hash is not accepted, as a sentence without a period; `undefined` if it is. */
 export function problemOfImported(hash: string): string | undefined {
   return ownHash.test(hash) ? unknownKind : problemOfHash(hash)
 }
 
 const unknownKind = 'The password hash is not a bcrypt, argon2 or Firebase scrypt hash'
 
-/** Returns why a hash cannot be checked, or is too expensive to check; `undefined` if it is fine. */
+/** Returns why a hash cannot be checked, as such a sentence; `undefined` if it can. */
 export function problemOfHash(hash: string): string | undefined {
-  if (hash.length > LONGEST) return unknownKind
+  if (hash.length > LONGEST_HASH) return unknownKind
   const [, cost] = bcryptHash.exec(hash) ?? []
   if (cost !== undefined) return problemOfCost(Number(cost))
   const [, m, t, lanes] = (argon2Hash.exec(hash) ?? []).map(Number)
@@ -50,8 +52,8 @@ export function problemOfHash(hash: string): string | undefined {
   const [, ln, r, p] = (ownHash.exec(hash) ?? firebaseHash.exec(hash) ?? []).map(Number)
   if (ln === undefined || r === undefined || p === undefined) return unknownKind
   // scrypt uses 128 bytes for each of 2^ln blocks of size r.
-  const memory = (2 ** ln * r) / 8
-  return ln >= 1 && r >= 1 && p >= 1 ? problemOfWork('scrypt', memory, memory * p) : impossible('scrypt')
+  const memoryKib = (2 ** ln * r) / 8
+  return ln >= 1 && r >= 1 && p >= 1 ? problemOfWork('scrypt', memoryKib, memoryKib * p) : impossible('scrypt')
 }
 
 const impossible = (kind: string) => `The password hash has parameters that ${kind} does not have`
@@ -71,14 +73,14 @@ function problemOfWork(kind: string, memoryKib: number, workKib: number): string
 }
 
 /*
- * The fixed development secrets: the same on every machine, so that docs and `.env` files just work. They are public.
- * They only give access to a stand-in on the developer's own machine.
+ * The fixed development secrets are the same on every machine, so that docs and `.env` files just work. They are
+ * public, and only give access to a stand-in on the developer's own machine.
  */
 
 /** Signs the anon and the service key with HS256. */
 export const developmentSecret = 'standin-development-secret-that-everybody-may-know'
 
-/** Whether a secret is publicly documented: this one, and those in Supabase's own examples. */
+/** Whether a secret is public: the development secret, or one from Supabase's examples. */
 export const isPublicSecret = (secret: string) =>
   [
     developmentSecret,
@@ -89,7 +91,7 @@ export const isPublicSecret = (secret: string) =>
 /** The API key that exists from the start. Its last six characters are a checksum of the 32 before them. */
 export const developmentApiKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
 
-/** The opaque keys that stand for the anon and the service key at the gateway, in Supabase's format. */
+/** The opaque keys that the gateway accepts in place of the anon and the service key, in Supabase's format. */
 export const developmentPublishableKey = 'sb_publishable_StandinDevelopmentPub0_tx4Q3FHD'
 export const developmentSecretKey = 'sb_secret_StandinDevelopmentSec0_d9E0atI4'
 

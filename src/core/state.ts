@@ -15,42 +15,43 @@ export type Moment = string
 export type Json = Readonly<Record<string, unknown>>
 
 /** Lone surrogates cannot be encoded as UTF-8. SQLite ends a text at NUL, and PostgreSQL refuses it. */
-export const isKeepable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-/** Real metadata is never deeper. The auth backend accepts less. */
+/** The deepest nesting of metadata and rows. The auth backend accepts less. */
 const DEEPEST = 1000
 
-const words = (what: string) => v.pipe(v.string(what), v.check(isKeepable, `${what} of whole characters, without NUL`))
-const text = words('a text')
-const textOrNull = v.nullable(words('a text or null'))
-const emailSaid = 'an email address in lower case, or null'
+const textOf = (what: string) =>
+  v.pipe(v.string(what), v.check(isStorableText, `${what} of whole characters, without NUL`))
+const text = textOf('a text')
+const textOrNull = v.nullable(textOf('a text or null'))
+const emailForm = 'an email address in lower case, or null'
 /** Addresses are looked up in lower case, so another could never sign in. */
 const emailOrNull = v.nullable(
   v.pipe(
-    words(emailSaid),
-    v.check(email => email === email.toLowerCase(), emailSaid),
+    textOf(emailForm),
+    v.check(email => email === email.toLowerCase(), emailForm),
   ),
 )
-const phoneSaid = 'the digits of a phone number, or null'
-const phoneOrNull = v.nullable(v.pipe(v.string(phoneSaid), v.regex(/^\d*$/, phoneSaid)))
+const phoneForm = 'the digits of a phone number, or null'
+const phoneOrNull = v.nullable(v.pipe(v.string(phoneForm), v.regex(/^\d*$/, phoneForm)))
 const yesOrNo = v.boolean('true or false')
 
-// Times are compared as text, so only one format is allowed.
-const isKept = (written: string) => isMoment(written) && new Date(written).toISOString() === written
-const momentSaid = (what: string) => v.pipe(v.string(what), v.check(isKept, what))
-const moment = momentSaid('a moment such as 2030-01-31T12:00:00.000Z')
-const momentOrNull = v.nullable(momentSaid('a moment such as 2030-01-31T12:00:00.000Z, or null'))
+// Times are compared as text, so only the format of `toISOString` is allowed.
+const isStoredMoment = (written: string) => isMoment(written) && new Date(written).toISOString() === written
+const momentAs = (what: string) => v.pipe(v.string(what), v.check(isStoredMoment, what))
+const moment = momentAs('a moment such as 2030-01-31T12:00:00.000Z')
+const momentOrNull = v.nullable(momentAs('a moment such as 2030-01-31T12:00:00.000Z, or null'))
 
 const json = v.custom<Json>(
   value => isObject(value) && !isTooDeep(value, DEEPEST),
   `an object of at most ${DEEPEST} levels`,
 )
 
-const passwordSaid = `null, or a hash that Standin can check: its own, or bcrypt, argon2 or Firebase scrypt of an accepted cost`
+const passwordForm = `null, or a hash that Standin can check: its own, or bcrypt, argon2 or Firebase scrypt of an accepted cost`
 const passwordHash = v.nullable(
   v.pipe(
-    v.string(passwordSaid),
-    v.check(hash => problemOfHash(hash) === undefined, passwordSaid),
+    v.string(passwordForm),
+    v.check(hash => problemOfHash(hash) === undefined, passwordForm),
   ),
 )
 
@@ -70,8 +71,8 @@ const identity = closed({
   email: v.exactOptional(text),
 })
 
-/** How and when a user authenticated (in seconds since 1970, as in tokens). */
-const proof = closed({ method: text, timestamp: v.number('a number of seconds') })
+/** An entry of Supabase's `amr`: how and when a user authenticated, in seconds since 1970. */
+const amrEntry = closed({ method: text, timestamp: v.number('a number of seconds') })
 
 /**
  * All tables with the schemas of their rows. Types, documents and the storage forms of columns are derived from this;
@@ -115,7 +116,7 @@ export const rowSchemas = {
   sessions: closed({
     id: text,
     user_id: text,
-    amr: v.array(proof, 'a list of proofs'),
+    amr: v.array(amrEntry, 'a list of proofs'),
     created_at: moment,
     refreshed_at: momentOrNull,
   }),
@@ -263,7 +264,7 @@ export interface Rows {
 }
 
 export type Identity = UserRow['identities'][number]
-export type Proof = SessionRow['amr'][number]
+export type AmrEntry = SessionRow['amr'][number]
 export type OneTimeTokenType = OneTimeTokenRow['token_type']
 
 /** Columns that can be queried by value. */
@@ -275,11 +276,11 @@ export interface Page {
 }
 
 export interface Table<Row> {
-  /** The row with this primary key: `id`, or the `token` of a refresh token. */
+  /** The row with this primary key, which is `id`, or `token` for refresh tokens. */
   get(key: string): Promise<Row | undefined>
   /**
-   * The rows with all of these values, newest first; rows of the same time in the order of their keys. Rows of resources
-   * are in the order of their positions.
+   * The rows with all of these values, newest first, and by key if they have the same time. Rows of resources are in
+   * the order of their positions.
    */
   find(where: Where<Row>, page?: Page): Promise<readonly Row[]>
   count(where: Where<Row>): Promise<number>

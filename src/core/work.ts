@@ -8,7 +8,7 @@ import { availableParallelism, devNull } from 'node:os'
 import { type Context, createContext, Script } from 'node:vm'
 import type { Worker } from 'node:worker_threads'
 import { ProblemsError } from '../check/problem.js'
-import { hasNoDescriptor, noFileDescriptors } from './errors.js'
+import { isOutOfDescriptors, noFileDescriptors } from './errors.js'
 
 /**
  * Work that pauses at each `yield` and returns its result. Pausing is very cheap, so it may be done for every line of a
@@ -20,10 +20,10 @@ export type Sliced<T> = Generator<void, T, void>
 const SLICE_MS = 2
 
 /**
- * Does the work in slices of a few milliseconds, with a pause after each, so that other work gets its turn. Short work
- * is done before this returns.
+ * Does the work in slices of a few milliseconds, with a pause after each, so that other work gets its turn. Work that
+ * fits into one slice is done before this returns.
  */
-export async function inSlices<T>(work: Sliced<T>, pause: () => Promise<void> = othersTurn): Promise<T> {
+export async function inSlices<T>(work: Sliced<T>, pause: () => Promise<void> = nextTurn): Promise<T> {
   for (;;) {
     const endMs = performance.now() + SLICE_MS
     do {
@@ -34,41 +34,44 @@ export async function inSlices<T>(work: Sliced<T>, pause: () => Promise<void> = 
   }
 }
 
-/** Resolves when other requests have had their turn. */
-export const othersTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
+/** Resolves in a later turn of the event loop, after other requests had theirs. */
+export const nextTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
 
 /**
  * Starts each piece of work in a turn of its own and waits for all of them: Node 24 loads all modules of an import in
- * one go, and requests must not wait for several imports.
+ * one go, and requests must not wait for several imports. Rejects as `allOrProblems` does.
  */
 export function inTurns<const T extends readonly (() => unknown)[]>(pieces: T) {
   let turn = Promise.resolve()
-  const begun = pieces.map(work => {
-    turn = turn.then(othersTurn)
+  const results = pieces.map(work => {
+    turn = turn.then(nextTurn)
     return turn.then(work)
   })
-  return together(begun) as Promise<{ -readonly [Piece in keyof T]: Awaited<ReturnType<T[Piece]>> }>
+  return allOrProblems(results) as Promise<{ -readonly [Piece in keyof T]: Awaited<ReturnType<T[Piece]>> }>
 }
 
-/** Waits for all of the work, also after a failure. Rejects with one ProblemsError that has the mistakes of all of them. */
-export async function together<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
+/**
+ * Waits for all of the work, even if some of it fails. Rejects with one ProblemsError that has the problems of all, or
+ * with the first other error.
+ */
+export async function allOrProblems<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(work)
-  const errors = settled.flatMap(one => (one.status === 'rejected' ? [one.reason as unknown] : []))
-  const all = errors.filter(error => error instanceof ProblemsError)
-  if (all.length < errors.length) throw errors.find(error => !(error instanceof ProblemsError))
-  if (all.length > 0)
+  const errors = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as unknown] : []))
+  const expected = errors.filter(error => error instanceof ProblemsError)
+  if (expected.length < errors.length) throw errors.find(error => !(error instanceof ProblemsError))
+  if (expected.length > 0)
     throw new ProblemsError(
       // Work that waits for the same thing fails with the same problems.
-      [...new Set(all.flatMap(({ problems }) => problems))],
-      all.flatMap(({ files }) => files),
+      [...new Set(expected.flatMap(({ problems }) => problems))],
+      expected.flatMap(({ files }) => files),
     )
   return Promise.all(work)
 }
 
-/** Pauses of work that has time, until someone waits for it. */
+/** Pauses of background work, which are skipped while something waits for that work. */
 export interface Pauses {
   of(ms: number): Promise<void>
-  /** Ends the pause, and leaves out all others until `work` has settled. */
+  /** Ends the current pause, and skips all others until `work` has settled. */
   without(work: () => Promise<void>): Promise<void>
 }
 
@@ -78,7 +81,7 @@ export function createPauses(): Pauses {
   return {
     of: ms =>
       without > 0
-        ? othersTurn()
+        ? nextTurn()
         : new Promise(resolve => {
             const timer = setTimeout(resolve, ms)
             wake = () => {
@@ -98,8 +101,8 @@ export function createPauses(): Pauses {
   }
 }
 
-/** Does the work in one go. */
-export function atOnce<T>(work: Sliced<T>): T {
+/** Does the work without pauses. */
+export function runAtOnce<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
@@ -107,16 +110,16 @@ export function atOnce<T>(work: Sliced<T>): T {
 }
 
 /** At most this many items at once, because each may hold a file open. */
-const AT_ONCE = 32
+const MOST_AT_ONCE = 32
 
 /** Returns the results of `work` in the order of the items. */
-export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+export async function mapInParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = []
   const waiting = items.entries()
   const worker = async () => {
     for (const [i, item] of waiting) results[i] = await work(item)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: MOST_AT_ONCE }, worker))
   return results
 }
 
@@ -126,19 +129,19 @@ export function once<T>(work: () => T): () => T {
   return () => {
     if (done) return done.value
     const value = work()
-    const mine = { value }
-    done = mine
+    const result = { value }
+    done = result
     if (value instanceof Promise) {
       value.catch(() => {
-        if (done === mine) done = undefined
+        if (done === result) done = undefined
       })
     }
     return value
   }
 }
 
-/** Makes the value for each key once. When there are more than `most`, all are forgotten. */
-export function remembered<K, V>(make: (key: K) => V, most?: number): (key: K) => V {
+/** Returns a function that makes the value for each key once. When there are `most` values, all are forgotten. */
+export function memoized<K, V>(make: (key: K) => V, most?: number): (key: K) => V {
   const known = new Map<K, V>()
   return key => {
     if (!known.has(key)) {
@@ -151,25 +154,25 @@ export function remembered<K, V>(make: (key: K) => V, most?: number): (key: K) =
 
 /** One import reads at most this many files at the same time. */
 const DESCRIPTORS = 16
-/** How long a check holds. Each start of a platform loads several things, and opening the files takes a tenth of it. */
+/** How long a check is valid. Each start imports several things, and checking each time would take a tenth of it. */
 const CHECKED_MS = 20
 
 let checkedMs = -CHECKED_MS
 
 /**
- * The same for work that imports modules. Node never retries a module that it could not read, so nothing is imported
- * while no files can be opened: this rejects then, and the next call tries again.
+ * As `once`, for work that imports modules. Node never retries a module that it could not read. So while no files can
+ * be opened, this imports nothing and rejects with a 503, and the next call tries again.
  */
-export const onceLoaded = <T>(load: () => Promise<T>): (() => Promise<T>) =>
+export const importOnce = <T>(load: () => Promise<T>): (() => Promise<T>) =>
   once(async () => {
     requireDescriptors()
     return load()
   })
 
-/** The same, but what was loaded is then returned itself: a promise would cost each request a turn. */
-export function atHandOnceLoaded<T>(load: () => Promise<T>): () => T | Promise<T> {
+/** The same, but returns the value itself once it is loaded, because awaiting a promise costs each request a turn. */
+export function importOnceDirect<T>(load: () => Promise<T>): () => T | Promise<T> {
   let loaded: { readonly value: T } | undefined
-  const loading = onceLoaded(async () => {
+  const loading = importOnce(async () => {
     const value = await load()
     loaded = { value }
     return value
@@ -184,32 +187,32 @@ function requireDescriptors(): void {
     while (opened.length < DESCRIPTORS) opened.push(openSync(devNull, 'r'))
     checkedMs = performance.now()
   } catch (error) {
-    if (hasNoDescriptor((error as NodeJS.ErrnoException).code)) throw noFileDescriptors()
+    if (isOutOfDescriptors((error as NodeJS.ErrnoException).code)) throw noFileDescriptors()
   } finally {
     opened.forEach(closeSync)
   }
 }
 
 const script = new Script('work()')
-const box: { work: () => unknown } = { work: () => undefined }
+const sandbox: { work: () => unknown } = { work: () => undefined }
 let context: Context | undefined
 
-/** Work was ended because it used too much time or memory. */
-export class TookTooLong extends Error {
-  override readonly name = 'TookTooLong'
+/** Thrown when work was ended because it used too much time or memory. */
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError'
 }
 
 /** How often work is tried while other processes use the processor. */
 const TRIES = 5
 
 /**
- * Returns the result of `work`. Throws a TookTooLong after `mostMs`. Node's watchdog is the only thing that can
- * interrupt a regular expression, and it also works for functions of this realm. It costs about 50 µs, and cannot be
- * nested. On a busy machine, the watchdog may interrupt work that has hardly run; such work is tried again.
+ * Returns the result of `work`. Throws a TimeLimitError after `mostMs`. Uses the timeout of `node:vm`, because nothing
+ * else can interrupt a regular expression; it also works for functions of this realm. It costs about 50 µs, and cannot
+ * be nested. On a busy machine, it may interrupt work that has hardly run; such work is tried again.
  */
-export function bounded<T>(work: () => T, mostMs: number): T {
-  context ??= createContext(box)
-  box.work = work
+export function withTimeLimit<T>(work: () => T, mostMs: number): T {
+  context ??= createContext(sandbox)
+  sandbox.work = work
   try {
     for (let tries = 1; ; tries++) {
       const before = process.cpuUsage()
@@ -218,11 +221,11 @@ export function bounded<T>(work: () => T, mostMs: number): T {
       } catch (error) {
         if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
         if (tries === TRIES || cpuMsSince(before) > mostMs / 2)
-          throw new TookTooLong(`It took longer than ${mostMs} ms.`)
+          throw new TimeLimitError(`It took longer than ${mostMs} ms.`)
       }
     }
   } finally {
-    box.work = () => undefined
+    sandbox.work = () => undefined
   }
 }
 
@@ -231,12 +234,14 @@ function cpuMsSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000
 }
 
-/** The messages to and from a worker: a job request; then that the job has begun, and its result. */
+// Worker threads run long work outside of the event loop. A few of them start when they are needed.
+
+/** The message to a worker. */
 export interface JobRequest {
   readonly job: string
   readonly input: unknown
 }
-/** Runs long work outside of the event loop, in a few worker threads that start when they are needed. */
+/** The messages from a worker: that the job has begun, then its result. */
 export type JobMessage = 'begun' | { readonly output: unknown } | { readonly error: unknown }
 
 interface Job extends JobRequest {
@@ -257,7 +262,7 @@ const idle: Thread[] = []
 let threads = 0
 
 /**
- * Returns the result of the `job` of src/worker.ts for `input`; both are copied. Rejects with a TookTooLong after
+ * Returns the result of the `job` of src/worker.ts for `input`; both are copied. Rejects with a TimeLimitError after
  * `mostMs`, not counting the wait for a worker, or with the error that the job threw.
  */
 export function inWorker<Output>(job: string, input: unknown, mostMs: number): Promise<Output> {
@@ -279,9 +284,9 @@ function startNext(): void {
   if (job) thread.run(job)
 }
 
-/** A worker, which may end at any step. */
+/** A worker thread. It may end at any time. */
 class Thread {
-  // Most platforms never need one, and importing it takes time of every start.
+  // Not imported, because that would slow down every start, and most platforms need no worker.
   private readonly worker = new (process.getBuiltinModule('node:worker_threads').Worker)(...entry())
   private job: Job | undefined
   private timer: NodeJS.Timeout | undefined
@@ -292,11 +297,11 @@ class Thread {
     this.worker.on('message', (message: JobMessage) => {
       if (message !== 'begun') return this.settle(message)
       const mostMs = this.job?.mostMs ?? 0
-      this.timer = setTimeout(() => this.end(new TookTooLong(`It took longer than ${mostMs} ms.`)), mostMs)
+      this.timer = setTimeout(() => this.end(new TimeLimitError(`It took longer than ${mostMs} ms.`)), mostMs)
     })
     this.worker.on('error', (error: { readonly code?: unknown }) => {
       const tooMuch = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      void this.end(tooMuch ? new TookTooLong(`It took more than ${MOST_MEMORY_MB} MB of memory.`) : error)
+      void this.end(tooMuch ? new TimeLimitError(`It took more than ${MOST_MEMORY_MB} MB of memory.`) : error)
     })
     this.worker.on('exit', () => this.end())
   }
@@ -308,17 +313,17 @@ class Thread {
     try {
       this.worker.postMessage({ job: next.job, input: next.input } satisfies JobRequest)
     } catch (error) {
-      // What cannot be copied.
+      // The input cannot be copied.
       this.settle({ error })
     }
   }
 
-  /** The worker cannot be used any more. */
+  /** Ends the worker, and its job with `error`. */
   end(error: unknown = new Error('A worker thread ended unexpectedly.')): Promise<unknown> {
     const { worker } = this
     if (worker.listenerCount('exit') === 0) return Promise.resolve()
     worker.removeAllListeners()
-    // What still comes from a worker that is ending has no reader.
+    // Ignores what a worker still reports while it is ending.
     worker.on('error', () => {})
     threads--
     if (idle.includes(this)) idle.splice(idle.indexOf(this), 1)
@@ -341,7 +346,7 @@ class Thread {
   }
 }
 
-/** The built worker. The source has none, and compiles its workers when they start; our tests set it, since that takes a second. */
+/** The built worker. Code that runs from its source compiles each worker, which takes a second, so our tests set `url`. */
 export const builtWorker: { url?: URL } = import.meta.url.endsWith('.ts')
   ? {}
   : { url: new URL('../worker.js', import.meta.url) }
@@ -359,14 +364,14 @@ function entry(): ConstructorParameters<typeof Worker> {
   ]
 }
 
-/** Lets one piece of work begin only when the one before it is over. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>
+/** Runs pieces of work one at a time, in the order of the calls. */
+export type SerialQueue = <T>(work: () => Promise<T>) => Promise<T>
 
-export function createTurns(): Turns {
+export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve()
   return work => {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
-    return turn
+    const result = last.then(work)
+    last = result.catch(() => {})
+    return result
   }
 }

@@ -1,7 +1,7 @@
 /** The operations of the dashboard's API: the configuration of the page, and the keys of a user. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
-import { listOf, maybe, object, oneOf, orNull, text, whole } from '../api/shapes.js'
+import { operation, type ValueOf } from '../api/operation.js'
+import { listOf, object, oneOf, optionalMember, orNull, text, wholeNumber } from '../api/shapes.js'
 import { isLoopback } from '../core/origins.js'
 import { clockState } from '../http/operations.js'
 import { keyOperations } from '../keys/operations.js'
@@ -24,18 +24,18 @@ const config = object({
   /** MCP servers. The revision changes with the tools that a server offers. */
   mcp: listOf(object({ path: text, revision: text })),
   /** The credentials of the development user. */
-  sign_in: maybe(object({ email: text, password: text })),
+  sign_in: optionalMember(object({ email: text, password: text })),
   /** The public development key, if it works here and the request was made on this machine. */
-  development_key: maybe(text),
+  development_key: optionalMember(text),
   /** The requirements for a new password; absent if a live backend checks it. */
-  password_rule: maybe(text),
+  password_rule: optionalMember(text),
   /** The clock for everything that expires. */
   clock: clockState,
   /** Changes when sessions are gone because Standin was restarted (`run`) or its state was replaced. */
-  users: object({ run: orNull(text), replaced: whole }),
+  users: object({ run: orNull(text), replaced: wholeNumber }),
 })
 /** What the page needs before a user signs in. It has no secrets; those are only printed in the terminal. */
-export type ConfigJson = Of<typeof config>
+export type ConfigJson = ValueOf<typeof config>
 
 export type DashboardApiParts = Parameters<typeof keyOperations>[0] & {
   /** Called for each request, because a reload may change it. `isLocal`: the request came over loopback, and to a loopback host. */

@@ -1,6 +1,4 @@
-/**
- * Addresses of this machine: how to reach a server here, whether an address is its own, and why listening on one fails.
- */
+/** Addresses of a server: its URL, whether an address is its own, and errors for addresses on which it cannot listen. */
 import { StartError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
 
@@ -17,7 +15,7 @@ export function isOwnAddress(address: string, host: string, port: number): boole
   return ownName && Number(url.port || 80) === port
 }
 
-/** Turns the error of a failed `listen` into one that says what to do. Other errors are returned unchanged. */
+/** Turns the error of a failed `listen` into a StartError that says what to do. Returns other errors unchanged. */
 export function startError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   switch (error.code) {
     case 'EADDRINUSE':

@@ -6,7 +6,7 @@ import { refuseForeign } from './cors.js'
 import type { App, Prototypes } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 
-interface Parts {
+interface AppParts {
   readonly prototypes: Prototypes
   /** The host that the server was asked to listen on. It counts as one of our own names. */
   readonly host: string
@@ -18,11 +18,11 @@ interface Parts {
 }
 
 /** Creates the express app that serves Standin's own paths. */
-export function createApp({ prototypes, host, control, dashboard, report }: Parts): App {
+export function createApp({ prototypes, host, control, dashboard, report }: AppParts): App {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  adopt(app, prototypes)
+  usePrototypes(app, prototypes)
 
   app.use(CONTROL, control)
   app.use((request, _response, next) => {
@@ -33,15 +33,15 @@ export function createApp({ prototypes, host, control, dashboard, report }: Part
   app.use(() => {
     throw notFound()
   })
-  app.use(toErrorBody(report))
+  app.use(errorHandler(report))
   return app
 }
 
 /**
- * Express gives each request and response its own prototypes with setPrototypeOf, which costs V8 its fast paths, here
- * and on the line. We make express's prototypes the parents of ours once, so express finds them already in place.
+ * Express changes the prototype of each request and response, which makes V8 slow, here and on the line. Makes
+ * express's prototypes the parents of ours once, so that express finds its own already in place.
  */
-function adopt(app: express.Express, { request, response }: Prototypes): void {
+function usePrototypes(app: express.Express, { request, response }: Prototypes): void {
   Object.setPrototypeOf(request, app.request)
   Object.setPrototypeOf(response, app.response)
   app.request = request as express.Request
@@ -49,7 +49,7 @@ function adopt(app: express.Express, { request, response }: Prototypes): void {
 }
 
 /** Express recognises an error handler by its four parameters. */
-const toErrorBody =
+const errorHandler =
   (report: (error: unknown) => void): ErrorRequestHandler =>
   (cause, request, response, _next) => {
     const error = cause instanceof PlatformError ? cause : internalError()

@@ -1,11 +1,11 @@
-/** The paths below /auth/v1: answered by our own auth backend, or forwarded to the live one. */
+/** Serves the paths below /auth/v1 with the emulated auth backend, or forwards them to the live one. */
 import { notFound } from '../core/errors.js'
 import { anonymous } from '../core/exchange.js'
 import type { Routes } from '../platform-api/index.js'
 import { authErrorReply } from '../supabase/error-reply.js'
 import { codeOfStatus } from '../supabase/errors.js'
 import { type Gateway, isOpenAtGateway } from '../supabase/gateway.js'
-import { type Cors, everyMethod } from './cors.js'
+import { allMethods, type Cors } from './cors.js'
 import type { Live, Surface } from './stage.js'
 
 /** Supabase's own limit. */
@@ -15,10 +15,10 @@ const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
 
 const common = {
   errorReply: authErrorReply,
-  // Supabase's server parses a body as JSON whatever its headers say.
-  requiresJson: false,
+  // Supabase's server parses every body as JSON, whatever its Content-Type.
+  requiresJsonType: false,
   hasRequestIds: false,
-  failsBeforehand: true,
+  drawsFaultsFirst: true,
   faultCode: codeOfStatus,
 } as const
 
@@ -39,10 +39,10 @@ export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface =>
   methodsOf: async ({ path }) => (await routes()).methodsOf(path),
   async enter(exchange) {
     const { method, path } = exchange
-    const found = await routes()
-    exchange.endpoint = found.find(method, path)
+    const loaded = await routes()
+    exchange.endpoint = loaded.find(method, path)
     exchange.authorization = await gateway.admit(exchange)
-    exchange.endpoint = found.get(method, path)
+    exchange.endpoint = loaded.get(method, path)
     return anonymous
   },
   answer(exchange) {
@@ -57,7 +57,7 @@ export const liveAuthSurface = (live: Pick<Live, 'cors' | 'origins' | 'proxy'>):
   cors: live.cors,
   live: { ...live, mayReach: () => true, mayBeLinked: isOpenAtGateway },
   bodyLimitBytes: LIVE_AUTH_BODY_BYTES,
-  methodsOf: () => everyMethod,
+  methodsOf: () => allMethods,
   enter: () => anonymous,
   answer: () => ({ kind: 'forward' }),
 })

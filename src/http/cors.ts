@@ -1,4 +1,4 @@
-/** Which pages may call: those of other origins the platform (Fetch standard, "CORS protocol"), only our own the control API and the dashboard. */
+/** CORS headers for pages of other origins (Fetch standard, "CORS protocol"), which may call the platform, but not the control API or the dashboard. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { foreignHost, foreignOrigin } from '../core/errors.js'
 import type { Pages } from '../core/origins.js'
@@ -10,27 +10,27 @@ export interface Cors {
   headersFor(origin: string | undefined): readonly string[]
 }
 
-const forAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
-const forNone = ['vary', 'Origin']
+const headersForAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
+const headersForNone = ['vary', 'Origin']
 
-/** Unless every page is allowed, the response names the origin that asked. */
+/** For the platform. Unless every page is allowed, the response names the origin of the request. */
 export const createCors = (isAllowed: Pages): Cors => ({
-  forNoOrigin: isAllowed === '*' ? forAll : forNone,
+  forNoOrigin: isAllowed === '*' ? headersForAll : headersForNone,
   headersFor(origin) {
-    if (isAllowed === '*') return forAll
-    if (origin === undefined || !isAllowed(origin)) return forNone
+    if (isAllowed === '*') return headersForAll
+    if (origin === undefined || !isAllowed(origin)) return headersForNone
     return ['access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'Origin']
   },
 })
 
 /**
- * The headers that Supabase exposes to pages. They are listed by name, because a page that sends cookies may not be
- * given `*` (Fetch standard, "CORS protocol and credentials").
+ * For the auth backend, with the headers that Supabase exposes to pages. They are listed by name, because `*` has no
+ * meaning for a page that sends cookies (Fetch standard, "CORS protocol and credentials").
  */
 export const createAuthCors = (isAllowed: Pages): Cors => ({
-  forNoOrigin: forNone,
+  forNoOrigin: headersForNone,
   headersFor(origin) {
-    if (origin === undefined || (isAllowed !== '*' && !isAllowed(origin))) return forNone
+    if (origin === undefined || (isAllowed !== '*' && !isAllowed(origin))) return headersForNone
     return [
       ...['access-control-allow-origin', origin],
       ...['access-control-allow-credentials', 'true'],
@@ -40,18 +40,18 @@ export const createAuthCors = (isAllowed: Pages): Cors => ({
   },
 })
 
-export const everyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']
+export const allMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * The answer to a preflight, on every path: a page must be able to read the 404 of an unknown path, and the 405 of an
- * unknown method. It needs no credential, since browsers send none with it.
+ * The headers of the answer to a preflight. Every path and method is allowed, so that a page can read the 404 of an
+ * unknown path and the 405 of an unknown method. No credential is needed, since browsers send none with a preflight.
  */
 export function preflightHeaders(headers: IncomingHttpHeaders): readonly string[] {
   const requestedHeaders = headers['access-control-request-headers']
   return [
-    ...['access-control-allow-methods', everyMethod.join(', ')],
+    ...['access-control-allow-methods', allMethods.join(', ')],
     ...(requestedHeaders === undefined ? [] : ['access-control-allow-headers', requestedHeaders]),
-    // Chromium asks for this consent before a page from the internet may call a server on this machine.
+    // Chromium asks for this before a page from the internet may call a server on this machine (Private Network Access).
     ...('access-control-request-private-network' in headers ? ['access-control-allow-private-network', 'true'] : []),
     ...['access-control-max-age', '600'],
   ]

@@ -1,10 +1,10 @@
-/** Where every request enters: onto the line or to express. Counts the requests that are under way. */
+/** Where every request enters: passes it to the line or to express, and counts the pending ones. */
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { CONTROL, DASHBOARD, isReserved } from '../core/paths.js'
-import { asksForWebSocket, createRequestClass } from './body.js'
+import { createRequestClass, requestsWebSocket } from './body.js'
 import type { Line } from './line.js'
 import { createResponseClass } from './send.js'
 
@@ -17,26 +17,26 @@ export interface Prototypes {
 /** Answers requests that are not for the line. This is express, typed without importing it. */
 export type App = (request: IncomingMessage, response: ServerResponse) => void
 
-interface Ways {
+interface RequestTargets {
   readonly line: Line['accept']
-  /** Whether a WebSocket on a path is carried to the live platform. Without it, none is. */
-  readonly carriesWebSocket?: Line['carriesWebSocket'] | undefined
-  readonly rest: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
+  /** Whether a WebSocket on a path is forwarded to the live platform. By default, none is. */
+  readonly forwardsWebSocket?: Line['forwardsWebSocket'] | undefined
+  readonly app: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
 }
 
-/** Counts the requests on the line, and can hold back new ones while something is being prepared. */
+/** Counts the requests on the line, and can hold back new ones, for example during a reset. */
 export interface Traffic {
-  /** The number of requests without a response yet, apart from disowned ones. */
-  underWay(): number
+  /** The number of requests that have not ended, apart from disowned ones. */
+  pending(): number
   /** The number of requests received so far. */
-  begun(): number
-  /** Resolves when no request is under way; immediately if none is. */
-  quiet(): Promise<void>
-  /** Stops counting the requests that are under way. A test may have left them behind, and they may never end. */
+  started(): number
+  /** Resolves when no request is pending; immediately if none is. */
+  idle(): Promise<void>
+  /** Stops counting the pending requests. A test that has ended may have left them open for good. */
   disown(): void
   /**
-   * Holds back new requests until `work` has settled. Resolves to the result of `work`; rejects once the platform has
-   * been stopped.
+   * Holds back new requests until `work` has settled. Resolves to the result of `work`. Rejects if the platform has been
+   * stopped.
    */
   hold<T>(work: () => Promise<T>): Promise<T>
 }
@@ -50,34 +50,34 @@ export interface Entrance {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/** The traffic, with the methods by which the entrance and the line report it. */
+/** Creates the traffic, with the members by which the entrance and the line update it. */
 export function createTraffic() {
-  const counts = { underWay: 0, begun: 0 }
+  const counts = { pending: 0, started: 0 }
   const gate = createGate()
   return { counts, gate, ...createCount(counts), hold: gate.hold, close: gate.close }
 }
 
 export function createEntrance(
-  { line, carriesWebSocket = () => false, rest }: Ways,
+  { line, forwardsWebSocket = () => false, app }: RequestTargets,
   { counts, gate }: Pick<ReturnType<typeof createTraffic>, 'counts' | 'gate'> = createTraffic(),
 ): Entrance {
-  const upgrades = (request: IncomingMessage) => {
-    if (!asksForWebSocket(request)) return false
+  const allowsUpgrade = (request: IncomingMessage) => {
+    if (!requestsWebSocket(request)) return false
     const path = pathOf(request.url ?? '/')
-    return !isReserved(path) && carriesWebSocket({ method: 'GET', path })
+    return !isReserved(path) && forwardsWebSocket({ method: 'GET', path })
   }
-  const classes = { IncomingMessage: createRequestClass(upgrades), ServerResponse: createResponseClass() }
+  const classes = { IncomingMessage: createRequestClass(allowsUpgrade), ServerResponse: createResponseClass() }
   const prototypes = { request: classes.IncomingMessage.prototype, response: classes.ServerResponse.prototype }
   return {
     classes,
     answer(request, response) {
       const path = pathOf(request.url ?? '/')
       if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path))
-        return rest(request, response, prototypes)
-      counts.underWay++
-      counts.begun++
+        return app(request, response, prototypes)
+      counts.pending++
+      counts.started++
       if (gate.isOpen) line(request, response, path)
-      else void gate.opened().then(() => line(request, response, path))
+      else void gate.whenOpen().then(() => line(request, response, path))
     },
   }
 }
@@ -88,7 +88,7 @@ function createGate() {
   let holds: readonly Promise<unknown>[] = []
   const gate = {
     isOpen: true,
-    async opened(): Promise<void> {
+    async whenOpen(): Promise<void> {
       while (holds.length > 0) await Promise.all(holds)
     },
     /** Stops holding requests back, for good. */
@@ -98,53 +98,53 @@ function createGate() {
     hold<T>(work: () => Promise<T>): Promise<T> {
       if (isClosed) return Promise.reject(hasStopped())
       const done = work()
-      const held = done.then(
+      const settled = done.then(
         () => {},
         () => {},
       )
-      put([...holds, held])
-      void held.then(() => put(holds.filter(other => other !== held)))
+      setHolds([...holds, settled])
+      void settled.then(() => setHolds(holds.filter(other => other !== settled)))
       return done
     },
   }
-  function put(next: readonly Promise<unknown>[]): void {
+  function setHolds(next: readonly Promise<unknown>[]): void {
     holds = next
     gate.isOpen = holds.length === 0
   }
   return gate
 }
 
-/** Counts requests that have ended. */
-function createCount(counts: { underWay: number; readonly begun: number }) {
-  let disowned = 0
+/** Removes requests that have ended from the counts. */
+function createCount(counts: { pending: number; readonly started: number }) {
+  let disownedCount = 0
   let disownedAtMs = 0
-  let waiting: (() => void)[] = []
+  let idleWaiters: (() => void)[] = []
 
-  function tellQuiet(): void {
-    for (const resolve of waiting) resolve()
-    waiting = []
+  function resolveIdle(): void {
+    for (const resolve of idleWaiters) resolve()
+    idleWaiters = []
   }
 
   return {
-    underWay: () => counts.underWay,
-    begun: () => counts.begun,
-    quiet: () =>
+    pending: () => counts.pending,
+    started: () => counts.started,
+    idle: () =>
       new Promise<void>(resolve => {
-        if (counts.underWay === 0) resolve()
-        else waiting.push(resolve)
+        if (counts.pending === 0) resolve()
+        else idleWaiters.push(resolve)
       }),
     disown() {
-      disowned += counts.underWay
-      disownedAtMs = passedMs()
-      counts.underWay = 0
-      tellQuiet()
+      disownedCount += counts.pending
+      disownedAtMs = uptimeMs()
+      counts.pending = 0
+      resolveIdle()
     },
-    /** Called with each exchange of the line when it is over. */
-    left({ startedMs }: Pick<Exchange, 'startedMs'>): void {
-      // A request that was held back while the others were disowned started after that.
-      if (disowned > 0 && (startedMs < disownedAtMs || counts.underWay === 0)) disowned--
-      else counts.underWay--
-      if (counts.underWay === 0 && waiting.length > 0) tellQuiet()
+    /** Called when an exchange of the line has ended. */
+    onEnd({ startedMs }: Pick<Exchange, 'startedMs'>): void {
+      // A request that was held back when others were disowned has a later start than that.
+      if (disownedCount > 0 && (startedMs < disownedAtMs || counts.pending === 0)) disownedCount--
+      else counts.pending--
+      if (counts.pending === 0 && idleWaiters.length > 0) resolveIdle()
     },
   }
 }

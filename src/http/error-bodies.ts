@@ -1,4 +1,4 @@
-/** The error bodies: the platform's `{ error }`, with `path` where the document requires it, and the auth backend's. */
+/** The bodies of errors: `{ error }` for the platform, with `path` on a 404, and Supabase's format for the auth backend. */
 import type { PlatformError } from '../core/errors.js'
 import { type Exchange, jsonReply, type TextReply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
@@ -13,7 +13,7 @@ export function errorReply(error: PlatformError, request: ErrorContext): TextRep
   return isAuth(request.path) ? authErrorReply(error, request) : platformErrorReply(error, request)
 }
 
-/** The reply in the platform's format. */
+/** The reply in the platform's format, or in that of the caller's protocol if the error has such a frame. */
 export function platformErrorReply(error: PlatformError, request: ErrorContext): TextReply {
   const { path, endpoint } = request
   const { status, code, message, more } = error

@@ -1,19 +1,19 @@
 /** Applies a fault to one response: delays it, withholds it, replaces it, or damages its body while it is sent. */
 import type { ServerResponse } from 'node:http'
 import { faultError, type PlatformError } from '../core/errors.js'
-import { type Exchange, faultDoneInWords, type Outcome } from '../core/exchange.js'
+import { appliedFaultInWords, type Exchange, type Outcome } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { ChosenFault } from '../faults/index.js'
-import { reset, type SpoiledResponse, spoil } from './spoil.js'
+import { type DamagedResponse, damageResponse, reset } from './damage-response.js'
 
 interface FaultSteps {
-  /** The error code for a fault with this status. */
+  /** Returns the error code for a fault with this status. */
   codeOf(status: number): string
-  /** Sends the normal answer. The response itself then damages it. */
-  goOn(): void
+  /** Sends the normal answer, which the response then damages. */
+  sendAnswer(): void
   /** Sends this error instead of the answer. */
   refuse(error: PlatformError): void
-  /** Called when nothing more can be sent, whichever side ended the response. The exchange then says what was sent. */
+  /** Called when the response has closed, and the exchange's outcome says what was sent. */
   ended(): void
 }
 
@@ -24,18 +24,18 @@ export function applyFault(
   { fault, by }: ChosenFault,
   steps: FaultSteps,
 ): void {
-  let spoilt: SpoiledResponse | undefined
+  let damaged: DamagedResponse | undefined
   let complete = false
   response.once('finish', () => {
     complete = true
   })
   response.once('close', () => {
-    const isSpoilt = spoilt?.happened() === true
-    const happened = !isOnlyForBody(fault) || spoilt?.happened() !== false
-    const sent = exchange.outcome ?? nothingSent
+    const isSpoilt = damaged?.happened() === true
+    const happened = !isOnlyForBody(fault) || damaged?.happened() !== false
+    const outcome = exchange.outcome ?? noOutcome
     exchange.outcome = {
-      ...{ ...sent, fault: { fault, by, happened, isSpoilt }, complete },
-      ...(!complete && { sentBytes: spoilt?.sentBytes() }),
+      ...{ ...outcome, fault: { fault, by, happened, isSpoilt }, complete },
+      ...(!complete && { sentBytes: damaged?.sentBytes() }),
     }
     steps.ended()
   })
@@ -43,11 +43,11 @@ export function applyFault(
   function begin(): void {
     if (fault.hang) return
     if (fault.reset === 'before') return reset(response)
-    spoilt = spoil(response, exchange.method === 'HEAD' ? headOnly(fault) : fault)
+    damaged = damageResponse(response, exchange.method === 'HEAD' ? headOnly(fault) : fault)
     const { status } = fault
-    if (status === undefined) return steps.goOn()
-    const maker = faultDoneInWords({ fault, by, happened: true, isSpoilt: false })
-    steps.refuse(faultError({ ...fault, status }, steps.codeOf(status), `Made by the ${maker}.`))
+    if (status === undefined) return steps.sendAnswer()
+    const cause = appliedFaultInWords({ fault, by, happened: true, isSpoilt: false })
+    steps.refuse(faultError({ ...fault, status }, steps.codeOf(status), `Made by the ${cause}.`))
   }
 
   if (fault.delayMs === undefined) return begin()
@@ -55,7 +55,7 @@ export function applyFault(
   response.once('close', () => clearTimeout(timer))
 }
 
-const nothingSent: Outcome = { status: 0, error: undefined, answeredBy: undefined, complete: false }
+const noOutcome: Outcome = { status: 0, error: undefined, answeredBy: undefined, complete: false }
 
 const isOnlyForBody = ({ status, delayMs }: Fault) => status === undefined && delayMs === undefined
 

@@ -3,7 +3,7 @@
  * stages in between.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import { internalError, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import {
   type Answer,
@@ -24,16 +24,23 @@ import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
 import type { Limits, Quota } from '../limits/index.js'
-import { isJson, isUnread, isUpgraded, readBeginning, readBody, requireJson } from './body.js'
-import { everyMethod, isPreflight, preflightHeaders } from './cors.js'
-import { type AdoptedRequest, BODY } from './foreign.js'
+import { hasUpgraded, isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
+import { allMethods, isPreflight, preflightHeaders } from './cors.js'
+import { type ForeignRequest, READ_BODY } from './foreign-server.js'
+import {
+  faultsAfter,
+  faultsBefore,
+  type HeavyPrompt,
+  limitChat,
+  limitRequests,
+  ownPagesOnly,
+} from './optional-stages.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
-import { sendOpen, sendPaced, sendWhole } from './send.js'
-import type { Outlets, RequestContext, Stage, Step, Surface } from './stage.js'
-import { faultsAfter, faultsBefore, type HeavyPrompt, limitChat, limitRequests, ownPagesOnly } from './stages.js'
+import { sendComplete, sendOpen, sendPaced } from './send.js'
+import type { Exits, RequestContext, Stage, Step, Surface } from './stage.js'
 
-/** The parts from which the line is built. A feature that is switched off has no stage on the line. */
+/** What the line is built from. A feature that is switched off has no stage on the line. */
 export interface LineParts {
   readonly platform: Surface
   /** The auth backend below /auth/v1. */
@@ -41,43 +48,42 @@ export interface LineParts {
   readonly scopes: Scopes
   /** The limits of each credential, if there are any. */
   readonly limits?: Limits | undefined
-  /** Counts the tokens of a prompt that takes long to count; returns `undefined` for others. */
   readonly heavyPrompt: HeavyPrompt
   readonly faults: Faults
-  /** The headers that name the contract on answers that are not made here, as node's flat array. */
+  /** The headers with the contract check's result for answers that are not emulated, as node's flat array. */
   readonly contractHeaders?: (() => readonly string[]) | undefined
 }
 
-interface Fixed {
+interface LineServices {
   readonly pacer: Pacer
-  /** Adds an exchange to the journal when it is over. */
+  /** Adds an exchange that has ended to the journal. */
   readonly add: (exchange: Exchange) => void
   /** Called after `add`, even if that threw. */
-  readonly left: (exchange: Exchange) => void
-  /** Called with errors that are our own fault, not the client's. */
+  readonly onEnd: (exchange: Exchange) => void
+  /** Called with internal errors. */
   readonly report: (error: unknown) => void
 }
 
 export interface Line {
   readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
-  /** Whether a WebSocket on this path is carried to the live platform. */
-  readonly carriesWebSocket: (request: Pick<Exchange, 'method' | 'path'>) => boolean
-  /** Rebuilds the line after something was switched on or off. Requests that are under way stay on the old one. */
+  /** Whether a WebSocket on this path is forwarded to the live platform. */
+  readonly forwardsWebSocket: (request: Pick<Exchange, 'method' | 'path'>) => boolean
+  /** Rebuilds the line after something was switched on or off. Pending requests stay on the old one. */
   renew(): void
 }
 
-/** Creates the line. It answers every request, whatever happens, and journals it last. */
-export function createLine(current: () => LineParts, fixed: Fixed): Line {
-  let line = composed(current(), fixed)
+/** Creates the line. Every request gets an answer, even if something fails, and is then journaled. */
+export function createLine(current: () => LineParts, services: LineServices): Line {
+  let line = composeLine(current(), services)
   return {
     renew() {
-      line = composed(current(), fixed)
+      line = composeLine(current(), services)
     },
-    carriesWebSocket: request => !isAuth(request.path) && (line.platform.live?.carriesWebSocket?.(request) ?? false),
+    forwardsWebSocket: request => !isAuth(request.path) && (line.platform.live?.forwardsWebSocket?.(request) ?? false),
     accept(request, response, path) {
-      const { platform, auth, first, withFault, ends } = line
+      const { platform, auth, first, firstWithFault, exits } = line
       const exchange = newExchange(request, path)
-      if (isUpgraded(request)) exchange.isWebSocket = true
+      if (hasUpgraded(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
       const context = {
@@ -94,39 +100,39 @@ export function createLine(current: () => LineParts, fixed: Fixed): Line {
         const { host, expect } = request.headers
         if (host === undefined || expect !== undefined || host.includes(',')) requireOneHost(request)
         if (request.headers[FAULT_HEADER] === undefined) first(context)
-        else withFault(context)
+        else firstWithFault(context)
       } catch (error) {
-        ends.fail(context, error)
+        exits.fail(context, error)
       }
     },
   }
 }
 
 /** Chains the stages that are switched on. */
-function composed(parts: LineParts, fixed: Fixed) {
+function composeLine(parts: LineParts, services: LineServices) {
   const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
-  const ends = new Ending(fixed, parts.contractHeaders)
-  const withFaults = faultsAfter(faults)(ends.deliver, ends)
+  const exits = new LineExits(services, parts.contractHeaders)
+  const withFaults = faultsAfter(faults)(exits.deliver, exits)
   const stepsWith = (hasFaultHeader: boolean) =>
     [
       (platform.live || auth.live) && ownPagesOnly,
-      entering(scopes.byKey.size > 0 ? scopes : undefined),
+      enterSurface(scopes.byKey.size > 0 ? scopes : undefined),
       limits && limitRequests(limits),
-      reading,
+      readRequestBody,
       limits && limitChat(heavyPrompt),
       (hasFaultHeader || faults.mayApply()) && faultsBefore(faults),
-      answering(withFaults),
+      getAnswer(withFaults),
     ]
       .filter(stage => typeof stage === 'function')
-      .reduceRight<Step>((next, stage) => stage(next, ends), faults.areRandom ? withFaults : ends.deliver)
-  return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
+      .reduceRight<Step>((next, stage) => stage(next, exits), faults.areRandom ? withFaults : exits.deliver)
+  return { platform, auth, exits, first: stepsWith(false), firstWithFault: stepsWith(true) }
 }
 
 /** Finds the endpoint and the caller, and checks that the caller has access. */
-const entering =
+const enterSurface =
   (scopes: Scopes | undefined): Stage =>
   (next, { when, deliver, end }) => {
-    function admit(context: RequestContext, caller: Caller): void {
+    function continueAs(context: RequestContext, caller: Caller): void {
       const { response, exchange } = context
       exchange.caller = caller
       if (scopes) exchange.scope = scopes.of(exchange)
@@ -137,39 +143,40 @@ const entering =
 
     function answerOptions(context: RequestContext): void {
       const { request, exchange, surface } = context
-      const say = (headers: readonly string[]) => {
+      const replyWith = (headers: readonly string[]) => {
         context.answer = { kind: 'reply', status: 204, contentType: '', body: '', headers }
         deliver(context)
       }
-      if (isPreflight(request.headers)) return say(preflightHeaders(request.headers))
+      if (isPreflight(request.headers)) return replyWith(preflightHeaders(request.headers))
       // RFC 9110 §9.3.7: "*" asks about the server as a whole.
-      when(context, exchange.path === '*' ? everyMethod : surface.methodsOf(exchange), methods => {
-        if (methods) say(['allow', methods.join(', ')])
+      when(context, exchange.path === '*' ? allMethods : surface.methodsOf(exchange), methods => {
+        if (methods) replyWith(['allow', methods.join(', ')])
         else enter(context, false)
       })
     }
 
-    function enter(context: RequestContext, asksOptions = context.exchange.method === 'OPTIONS'): void {
-      if (asksOptions) return answerOptions(context)
+    function enter(context: RequestContext, isOptions = context.exchange.method === 'OPTIONS'): void {
+      if (isOptions) return answerOptions(context)
       const caller = context.surface.enter(context.exchange)
-      if (caller instanceof Promise) when(context, caller, found => admit(context, found))
-      else admit(context, caller)
+      if (caller instanceof Promise) when(context, caller, found => continueAs(context, found))
+      else continueAs(context, caller)
     }
 
     return enter
   }
 
-const reading: Stage =
+const readRequestBody: Stage =
   (next, { fail, end }) =>
   context => {
     const { request, exchange, surface } = context
     const { endpoint } = exchange
-    const hasUse = endpoint?.takesBody !== false
-    // A live platform gets every body, even one that it has no use for.
-    if (!hasUse && !(context.live && isUnread(request))) return next(context)
+    const takesBody = endpoint?.takesBody !== false
+    // A live platform gets every body, even where none is expected.
+    if (!takesBody && !(context.live && isUnread(request))) return next(context)
     const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
     const isPlain = type === 'application/json' && encoding === undefined
-    if (!isPlain && surface.requiresJson && hasUse && !endpoint?.isElsewhere && !endpoint?.isOwn) requireJson(request)
+    if (!isPlain && surface.requiresJsonType && takesBody && !endpoint?.isUndocumented && !endpoint?.isConfigured)
+      requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
       if (body === undefined) return end(context)
       if (body instanceof PlatformError) {
@@ -178,7 +185,7 @@ const reading: Stage =
       }
       exchange.body = body
       try {
-        if (body.length > MOST_LEVELS && (!endpoint?.isElsewhere || isRecordable(context))) requireModestJson(body)
+        if (body.length > MOST_LEVELS && (!endpoint?.isUndocumented || isRecordable(context))) requireModestJson(body)
         next(context)
       } catch (error) {
         fail(context, error)
@@ -192,43 +199,43 @@ const reading: Stage =
 const isRecordable = ({ request, exchange, surface: { modeOf } }: RequestContext) =>
   modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
 
-/** Makes the answer. One with a fault goes on to `withFaults`. */
-const answering =
+/** Gets the answer. One that has a fault continues with `withFaults`. */
+const getAnswer =
   (withFaults: Step): Stage =>
   (next, { when }) => {
-    function settle(context: RequestContext, answer: Answer): void {
+    function continueWith(context: RequestContext, answer: Answer): void {
       context.answer = answer
       if (answer.fault === undefined) next(context)
       else withFaults(context)
     }
     return context => {
       const answer = context.surface.answer(context.exchange)
-      if (answer instanceof Promise) when(context, answer, found => settle(context, found))
-      else settle(context, answer)
+      if (answer instanceof Promise) when(context, answer, found => continueWith(context, found))
+      else continueWith(context, answer)
     }
   }
 
-/** The ways in which a request can end. Its functions are passed around on their own, so each is bound to its `this`. */
-class Ending implements Outlets {
+/** The ways in which a request can leave the stages. Arrow functions, because stages use them without the object. */
+class LineExits implements Exits {
   constructor(
-    private readonly fixed: Fixed,
-    private readonly contractHeaders: () => readonly string[] = () => nothing,
+    private readonly services: LineServices,
+    private readonly contractHeaders: () => readonly string[] = () => noHeaders,
   ) {}
 
-  readonly when: Outlets['when'] = (context, value, then) => {
+  readonly when: Exits['when'] = (context, value, then) => {
     if (value instanceof Promise) value.then(then).catch(error => this.fail(context, error))
     else then(value)
   }
 
   readonly journal: Step = ({ exchange }) => {
-    const { add, left, report } = this.fixed
+    const { add, onEnd, report } = this.services
     try {
       add(exchange)
     } catch (error) {
       // The response has been sent, and the next request on the connection must not be affected.
       report(error)
     }
-    left(exchange)
+    onEnd(exchange)
   }
 
   readonly end: Step = context => {
@@ -246,19 +253,19 @@ class Ending implements Outlets {
   readonly fail = (context: RequestContext, cause: unknown): void => {
     const { request, response, exchange, hasFault } = context
     const error = cause instanceof PlatformError ? cause : internalError()
-    if (error !== cause) this.fixed.report(cause)
+    if (error !== cause) this.services.report(cause)
     if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
-    // It was journaled when the connection closed, and journal entries do not change afterwards.
+    // The fault has journaled it when the connection closed, and journal entries do not change.
     if (hasFault && response.destroyed) return
     if (response.headersSent) {
-      // It is too late for an error body. The client notices the error when its stream is cut.
+      // It is too late for an error body. The cut stream shows the client that something failed.
       response.destroy()
       return this.end(context)
     }
     if (exchange.body !== undefined) return this.refuse(context, error)
-    const adopted = (request as AdoptedRequest)[BODY]
-    if (adopted instanceof Buffer) exchange.body = adopted
-    if (adopted || !isUnread(request)) return this.refuse(context, error)
+    const earlierBody = (request as ForeignRequest)[READ_BODY]
+    if (earlierBody instanceof Buffer) exchange.body = earlierBody
+    if (earlierBody || !isUnread(request)) return this.refuse(context, error)
     readBeginning(request, (beginning, cutFromBytes) => {
       exchange.body = beginning
       if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
@@ -275,44 +282,44 @@ class Ending implements Outlets {
     const { request, response, exchange, surface, quota, hasFault } = context
     const forward: ForwardContext = {
       ...{ request, response, exchange, recordedAs },
-      ownHeaders: () => [...(quota?.headers() ?? []), ...this.contractOf(exchange)],
+      ownHeaders: () => [...(quota?.headers() ?? []), ...this.contractHeadersFor(exchange)],
       // A fault that splits the chunks needs an uncompressed body.
-      isPlain: hasFault,
-      observer: observer && watched(observer, response, this.fixed.report),
+      isUncompressed: hasFault,
+      observer: observer && guardObserver(observer, response, this.services.report),
       done: error => (error === undefined ? this.end(context) : this.fail(context, error)),
     }
     if (!surface.live) throw new Error(`There is no live platform behind ${exchange.path}.`)
     this.when(context, surface.live.proxy(), proxy => proxy.forward(forward))
   }
 
-  private contractOf({ mode }: Exchange): readonly string[] {
-    return mode === undefined ? nothing : this.contractHeaders()
+  private contractHeadersFor({ mode }: Exchange): readonly string[] {
+    return mode === undefined ? noHeaders : this.contractHeaders()
   }
 
-  private furtherHeaders(exchange: Exchange, { headers: own }: Reply, quota: Quota | undefined): readonly string[] {
-    const contract = exchange.mode === 'emulate' ? nothing : this.contractOf(exchange)
-    return [...(quota?.headers() ?? nothing), ...contract, ...(own ?? nothing)]
+  private allHeaders(exchange: Exchange, { headers: own }: Reply, quota: Quota | undefined): readonly string[] {
+    const contract = exchange.mode === 'emulate' ? noHeaders : this.contractHeadersFor(exchange)
+    return [...(quota?.headers() ?? noHeaders), ...contract, ...(own ?? noHeaders)]
   }
 
   private reply(context: RequestContext, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, surface, quota, live } = context
     const { body, contentType, tokens } = reply
-    // A recording has its own request id.
+    // A recording has the request id of its live answer.
     const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
     const { origin } = request.headers
     const { cors: allowed } = live ?? surface
     const cors = origin === undefined ? allowed.forNoOrigin : allowed.headersFor(origin)
     if (quota && tokens) quota.settle(tokens)
-    const hasOwnAlone = !quota && exchange.mode === 'emulate'
-    const more = hasOwnAlone ? (reply.headers ?? nothing) : this.furtherHeaders(exchange, reply, quota)
+    const hasOnlyOwn = !quota && exchange.mode === 'emulate'
+    const more = hasOnlyOwn ? (reply.headers ?? noHeaders) : this.allHeaders(exchange, reply, quota)
     const head = { contentType, cors, requestId, more }
-    const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
-    const piecesAtMs = isWhole ? undefined : []
+    const isComplete = typeof body === 'string' || Buffer.isBuffer(body)
+    const piecesAtMs = isComplete ? undefined : []
     const outcome = newOutcome(reply, error, requestId, piecesAtMs)
-    // Set before the first byte is sent, so that a stream that is cut is in the journal as well.
+    // Set before the first byte is sent, so that the journal also has streams that are cut.
     exchange.outcome = outcome
-    if (isWhole) {
-      sendWhole(response, head, reply, body)
+    if (isComplete) {
+      sendComplete(response, head, reply, body)
       outcome.complete = true
       return this.end(context)
     }
@@ -322,11 +329,11 @@ class Ending implements Outlets {
       this.end(context)
     }
     if (isOpenBody(body)) sendOpen(response, head, reply, body, piecesAtMs, done)
-    else sendPaced(response, head, reply, body, { pacer: this.fixed.pacer, piecesAtMs }, done)
+    else sendPaced(response, head, reply, body, { pacer: this.services.pacer, piecesAtMs }, done)
   }
 }
 
-const nothing: readonly string[] = []
+const noHeaders: readonly string[] = []
 const nextRequestId = createIds('req_', 16)
 
 const newOutcome = (
@@ -344,14 +351,14 @@ const newOutcome = (
   requestId,
   answer: reply,
   upstream: reply.upstream,
-  beganMs: passedMs(),
+  beganMs: uptimeMs(),
   piecesAtMs,
   complete: false,
 })
 
 /**
- * RFC 9112 §3.2: node joins two Host headers with a comma. RFC 9110 §10.1.1: the only defined expectation is handled by
- * node itself.
+ * Throws a 400 unless an HTTP/1.1 request has exactly one Host header (RFC 9112 §3.2); node joins two of them with a
+ * comma. Throws a 417 for any expectation but the one that is defined (RFC 9110 §10.1.1), which node handles itself.
  */
 function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
   if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
@@ -360,14 +367,14 @@ function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMess
 
 function newExchange({ method = '', url = '', headers }: IncomingMessage, path: string): Exchange {
   const { authorization, [SCOPE_HEADER]: scope } = headers
-  const mark = url.indexOf('?')
+  const queryStart = url.indexOf('?')
   return {
     method,
     path,
-    query: mark < 0 ? '' : url.slice(mark + 1),
+    query: queryStart < 0 ? '' : url.slice(queryStart + 1),
     headers,
     authorization,
-    startedMs: passedMs(),
+    startedMs: uptimeMs(),
     endedMs: undefined,
     caller: anonymous,
     scope: typeof scope === 'string' ? scope : '',
@@ -375,28 +382,27 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     mode: undefined,
     body: undefined,
     chat: undefined,
-    isUsualChat: undefined,
+    isKnownGood: undefined,
     openaiRefuses: undefined,
     outcome: undefined,
   }
 }
 
 /**
- * Wraps the observer of a response. Errors that it throws are reported; it then only gets an `end` that says the
- * response is incomplete. `end` is called exactly once, at the latest when the response closes, even if there was no
- * answer.
+ * Wraps the observer of a response. If it throws, the error is reported, and the observer then only gets an `end` for an
+ * incomplete response. `end` is called exactly once, at the latest when the response closes, even without an answer.
  */
-export function watched(
+export function guardObserver(
   observer: ResponseObserver,
   response: ServerResponse,
   report: (error: unknown) => void,
 ): ResponseObserver {
   let failed = false
   let ended = false
-  function tell(what: () => void): void {
+  function attempt(call: () => void): void {
     if (failed || ended) return
     try {
-      what()
+      call()
     } catch (error) {
       failed = true
       report(error)
@@ -414,8 +420,8 @@ export function watched(
   if (response.destroyed) end(false)
   else response.once('close', () => end(false))
   return {
-    head: (status, headers) => tell(() => observer.head(status, headers)),
-    bytes: bytes => tell(() => observer.bytes(bytes)),
+    head: (status, headers) => attempt(() => observer.head(status, headers)),
+    bytes: bytes => attempt(() => observer.bytes(bytes)),
     end,
   }
 }

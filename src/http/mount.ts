@@ -5,7 +5,7 @@ import { isLoopback } from '../core/origins.js'
 import { isControl } from '../core/paths.js'
 import { type Entrance, pathOf } from './entrance.js'
 import { errorReply } from './error-bodies.js'
-import { adopt } from './foreign.js'
+import { markForeign } from './foreign-server.js'
 
 /**
  * Answers every request and never calls `next`. Works with `http.createServer`, express's `app.use`, and supertest.
@@ -16,17 +16,18 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 export function createMount({ answer }: Pick<Entrance, 'answer'>) {
   const open = new Set<ServerResponse>()
   let stopped = false
-  let emptied = () => {}
+  let resolveStop = () => {}
 
   function close(response: ServerResponse): void {
     open.delete(response)
-    if (open.size === 0) emptied()
+    if (open.size === 0) resolveStop()
   }
 
   const handler: Handler = (request, response) => {
     if (stopped) return refuse(request, response, hasStopped())
-    if (isControl(pathOf(request.url ?? '/')) && !isAtHome(request)) return refuse(request, response, loopbackOnly())
-    adopt(request, response)
+    if (isControl(pathOf(request.url ?? '/')) && !isOnLoopback(request))
+      return refuse(request, response, loopbackOnly())
+    markForeign(request, response)
     open.add(response)
     response.once('close', () => close(response))
     answer(request, response)
@@ -42,18 +43,18 @@ export function createMount({ answer }: Pick<Entrance, 'answer'>) {
         for (const response of open) response.destroy()
       }, graceMs)
       await new Promise<void>(resolve => {
-        emptied = resolve
+        resolveStop = resolve
       })
       clearTimeout(cut)
     },
   }
 }
 
-/** A foreign server may listen where other machines can reach it, and does not ask for a control token. */
-const isAtHome = ({ socket: { localAddress } }: IncomingMessage) =>
+/** Other machines may be able to reach the server, and the control API of a mounted platform requires no token. */
+const isOnLoopback = ({ socket: { localAddress } }: IncomingMessage) =>
   localAddress === undefined || isLoopback(localAddress)
 
-/** Answers with an error without running anything else. */
+/** Answers with an error, without the request line. */
 export function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, error: PlatformError): void {
   const { status, contentType, body } = errorReply(error, { path: url, headers })
   response.setHeader('content-type', contentType)

@@ -7,7 +7,7 @@ import {
   type Operation,
   type Operations,
   type Schema,
-  Streamed,
+  StreamedAnswer,
   TextAnswer,
   type User,
 } from '../api/operation.js'
@@ -26,17 +26,17 @@ import { jsonBody, requireModestJson, stringifyExact } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { readBody, requireJson } from './body.js'
 
-/** Lets a caller in, or rejects with a PlatformError. Resolves to the user where the operation requires one. */
+/** Checks that a caller has access, or rejects with a PlatformError. Resolves to the user if the operation requires one. */
 export type Admit = (request: Request, access: Audience) => Promise<User | undefined>
 
-/** Most bodies are much smaller. */
+/** The size limit of request bodies. Most are much smaller. */
 export const BODY_LIMIT_BYTES = 65_536
 
 export function createOperationsRouter(operations: Operations, admit: Admit): Router {
   const router = Router()
-  for (const [path, own] of byPath(operations)) {
+  for (const [path, own] of groupedByPath(operations)) {
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
-    for (const one of own) route[methodOf(one)](answering(one, admit))
+    for (const one of own) route[methodOf(one)](handlerOf(one, admit))
     const allowed = own.flatMap(one => (methodOf(one) === 'get' ? ['GET', 'HEAD'] : methodOf(one).toUpperCase()))
     route.all(async request => {
       const { access = 'developer' } = own[0] ?? {}
@@ -44,12 +44,12 @@ export function createOperationsRouter(operations: Operations, admit: Admit): Ro
       throw methodNotAllowed(request.method, allowed)
     })
   }
-  router.use(unreadablePath)
+  router.use(refuseMalformedPath)
   return router
 }
 
-/** Sorts fixed paths before paths with parameters. */
-function byPath(operations: Operations): readonly (readonly [path: string, own: readonly Operation[]])[] {
+/** The operations of each path, with fixed paths before paths with parameters. */
+function groupedByPath(operations: Operations): readonly (readonly [path: string, own: readonly Operation[]])[] {
   const paths = new Map<string, Operation[]>()
   for (const one of Object.values(operations)) {
     const path = one.at.slice(one.at.indexOf(' ') + 1)
@@ -60,20 +60,20 @@ function byPath(operations: Operations): readonly (readonly [path: string, own: 
 
 const methodOf = ({ at }: Operation) => at.slice(0, at.indexOf(' ')).toLowerCase() as 'get' | 'put' | 'post' | 'delete'
 
-const answering = (one: Operation, admit: Admit) => async (request: Request, response: Response) => {
+const handlerOf = (one: Operation, admit: Admit) => async (request: Request, response: Response) => {
   const user = await admit(request, one.access ?? 'developer')
-  const query = one.query && queryIn(request, one.query)
-  const body = one.body && (await bodyIn(request, one))
+  const query = one.query && readQuery(request, one.query)
+  const body = one.body && (await readJsonBody(request, one))
   const named = request.query.scope ?? request.headers[SCOPE_HEADER]
   const scope = typeof named === 'string' ? named : undefined
   const { headers, socket } = request
   const { remoteAddress } = socket
-  const answer = await runOf(one, { ...request.params, query, body, user, scope, headers, remoteAddress })
+  const answer = await run(one, { ...request.params, query, body, user, scope, headers, remoteAddress })
   if (answers.isChecked) checkAnswer(one, answer)
   await send(response, one, answer)
 }
 
-async function runOf(one: Operation, given: object): Promise<unknown> {
+async function run(one: Operation, given: object): Promise<unknown> {
   try {
     return await one.run(given as never)
   } catch (error) {
@@ -83,7 +83,7 @@ async function runOf(one: Operation, given: object): Promise<unknown> {
 }
 
 function send(response: Response, { status, returns }: Operation, answer: unknown): unknown {
-  if (answer instanceof Streamed) {
+  if (answer instanceof StreamedAnswer) {
     response.setHeader('content-type', answer.contentType)
     return response.req.method === 'HEAD' ? response.end() : answer.write(response)
   }
@@ -96,17 +96,17 @@ function send(response: Response, { status, returns }: Operation, answer: unknow
 }
 
 /** Throws a 400 that names the first parameter that is unknown or invalid. */
-function queryIn(request: Request, schema: Schema): unknown {
+function readQuery(request: Request, schema: Schema): unknown {
   const { entries } = schema as unknown as { readonly entries: Readonly<Record<string, Schema>> }
   const read = Object.entries(request.query).map(([name, written]) => {
     const entry = Object.hasOwn(entries, name) ? entries[name] : undefined
-    return [name, entry ? readAs(entry, written) : written] as const
+    return [name, entry ? convertFor(entry, written) : written] as const
   })
-  return checked(schema, Object.fromEntries(read), 'The query')
+  return validated(schema, Object.fromEntries(read), 'The query')
 }
 
-/** Query values arrive as text: converts them to the type that the schema expects. */
-function readAs(schema: Schema, written: unknown): unknown {
+/** Converts the text of a query value to the type that the schema expects. */
+function convertFor(schema: Schema, written: unknown): unknown {
   if (typeof written !== 'string') return written
   const number = /^-?\d+(\.\d+)?$/.test(written) ? Number(written) : written
   return [written, number, booleans.get(written)].find(reading => 'value' in check(schema, reading)) ?? written
@@ -120,30 +120,33 @@ const booleans = new Map([
 ])
 
 /** Rejects with a PlatformError that names the first mistake. */
-async function bodyIn(request: Request, { body, takes, isBodyOptional, reads = {} }: Operation): Promise<unknown> {
-  const { bytes: limitBytes = BODY_LIMIT_BYTES, parse = usual } = reads
+async function readJsonBody(
+  request: Request,
+  { body, takes, isBodyOptional, bodyReading: reads = {} }: Operation,
+): Promise<unknown> {
+  const { bytes: limitBytes = BODY_LIMIT_BYTES, parse = parseJson } = reads
   const schema = takes ?? body
   if (!schema) return undefined
-  if (isBodyOptional && !hasBody(request)) return checked(schema, {}, 'The request body')
+  if (isBodyOptional && !hasBody(request)) return validated(schema, {}, 'The request body')
   requireJson(request)
   const bytes = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
   if (bytes instanceof PlatformError) throw bytes
   // The client has disconnected.
   if (!bytes) throw unreadableRequest()
   if (bytes.length === 0 && !isBodyOptional) throw emptyBody()
-  const written = bytes.length === 0 ? {} : await parsed(bytes, parse)
-  return checked(schema, written, 'The request body')
+  const written = bytes.length === 0 ? {} : await parseOrRefuse(bytes, parse)
+  return validated(schema, written, 'The request body')
 }
 
 const hasBody = ({ headers }: Request) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-function usual(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   requireModestJson(body)
   return jsonBody(body)
 }
 
-async function parsed(body: Buffer, parse: (body: Buffer) => unknown): Promise<unknown> {
+async function parseOrRefuse(body: Buffer, parse: (body: Buffer) => unknown): Promise<unknown> {
   try {
     return await parse(body)
   } catch (error) {
@@ -151,13 +154,13 @@ async function parsed(body: Buffer, parse: (body: Buffer) => unknown): Promise<u
   }
 }
 
-function checked(schema: Schema, value: unknown, whole: string): unknown {
+function validated(schema: Schema, value: unknown, whole: string): unknown {
   const result = check(schema, value, { firstOnly: true, whole })
   if ('value' in result) return result.value
   throw invalidRequest(result.mistakes[0]?.sentence ?? `${whole} does not have the required form.`)
 }
 
 /** Malformed ids are treated as unknown. Express recognises an error handler by its four parameters. */
-function unreadablePath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
+function refuseMalformedPath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
   throw error instanceof URIError ? notFound() : error
 }

@@ -1,7 +1,7 @@
 /** All operations of the control API: those of the parts, and those for the platform as a whole. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
-import { number, object, objectOf, oneOf, optional, scopeQuery, text, yesOrNo } from '../api/shapes.js'
+import { operation, type ValueOf } from '../api/operation.js'
+import { boolean, number, object, objectOf, oneOf, optional, scopeQuery, text } from '../api/shapes.js'
 import { isMoment } from '../check/formats.js'
 import { modeOperations, steeringOperations } from '../config/operations.js'
 import { violationOperations } from '../contract/operations.js'
@@ -40,9 +40,9 @@ interface PlatformParts {
 }
 
 const credentials = object({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
-type Credentials = Of<typeof credentials>
+type Credentials = ValueOf<typeof credentials>
 
-const aMoment = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
+const momentForm = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
 /** NaN if it is not a valid time. */
 function msOf(written: string | number): number {
@@ -51,30 +51,30 @@ function msOf(written: string | number): number {
 }
 
 const moment = v.pipe(
-  v.union([text, number], aMoment),
-  v.check(written => isOnClock(msOf(written)), aMoment),
+  v.union([text, number], momentForm),
+  v.check(written => isOnClock(msOf(written)), momentForm),
   v.transform(msOf),
 )
 
-const milliseconds = 'a whole number of milliseconds'
+const millisecondsForm = 'a whole number of milliseconds'
 
-/** Applied in this order. */
+/** The changes are applied in this order. */
 const clockRequest = object({
   now: optional(moment, 'The time to set: an ISO 8601 time, or milliseconds since 1970.'),
   advanceMs: optional(
-    v.pipe(v.number(milliseconds), v.safeInteger(milliseconds)),
+    v.pipe(v.number(millisecondsForm), v.safeInteger(millisecondsForm)),
     'How far to move the clock forward; negative for backward.',
   ),
-  frozen: optional(yesOrNo, 'Whether the clock is stopped.'),
+  frozen: optional(boolean, 'Whether the clock is stopped.'),
   reset: optional(v.literal(true, 'true, or left out'), 'Sets the clock to the real time again and lets it run.'),
 })
 
 /** Applies all of the changes, or none. */
-function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typeof clockRequest>): void {
+function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typeof clockRequest>): void {
   if (advanceMs !== undefined && !isOnClock((now ?? clock.now()) + advanceMs)) {
     throw invalidRequest(`advanceMs must lead to a time from 1970 to 9000; ${advanceMs} does not.`)
   }
-  // Frozen before it is set, so that it shows exactly the time it was set to.
+  // Freezes the clock before setting it, so that it stays at exactly that time.
   if (frozen === true) clock.freeze()
   if (now !== undefined) clock.set(now)
   if (advanceMs !== undefined) clock.advance(advanceMs)
@@ -82,7 +82,7 @@ function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typ
   if (reset) clock.reset()
 }
 
-export const clockState = object({ now: text, frozen: yesOrNo, offsetMs: number })
+export const clockState = object({ now: text, frozen: boolean, offsetMs: number })
 const clockAnswer = 'The time of the clock, whether it is stopped, and how far it is ahead of the real time.'
 
 const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness' | 'reset'>) => ({
@@ -100,7 +100,7 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
     query: scopeQuery,
     body: object({
       ...scopeQuery.entries,
-      state: optional(yesOrNo, 'False to keep users, sessions, keys and messages.'),
+      state: optional(boolean, 'False to keep users, sessions, keys and messages.'),
     }),
     isBodyOptional: true,
     answer: 'The platform is reset.',
@@ -123,7 +123,7 @@ const clockOperations = ({ clock }: Pick<PlatformParts, 'clock'>) => ({
     returns: clockState,
     answer: clockAnswer,
     run({ body }) {
-      turn(clock, body)
+      changeClock(clock, body)
       return clock.state()
     },
   }),

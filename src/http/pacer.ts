@@ -1,5 +1,5 @@
-/** Plays paced bodies: one shared timer wheel serves all streams and stops when there are none. */
-import type { Paced } from '../core/exchange.js'
+/** Plays paced bodies with a timer wheel, which all streams share and which stops when there are none. */
+import type { PacedBody } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import { mulberry32 } from '../core/random.js'
 
@@ -7,7 +7,7 @@ import { mulberry32 } from '../core/random.js'
 export interface Sink {
   write(text: string): void
   end(text: string): void
-  /** Whether the reader is behind. Nothing is written until it has caught up. */
+  /** Whether the client reads too slowly. Nothing is written until it has caught up. */
   isFull(): boolean
 }
 
@@ -15,69 +15,66 @@ export interface Pacer {
   /**
    * Starts a stream. Returns a function that stops it and frees everything it holds; calling that twice does nothing.
    */
-  play(paced: Paced, sink: Sink): () => void
+  play(paced: PacedBody, sink: Sink): () => void
 }
 
 interface Stream {
-  /** The body and its sink; both `undefined` once it has ended, though its slot may hold the stream a little longer. */
-  paced: Paced | undefined
+  /** The body and its sink; both `undefined` once the stream has ended. A slot may hold the stream a little longer. */
+  paced: PacedBody | undefined
   sink: Sink | undefined
-  /** The shared time of streams that share a speed; `undefined` for a stream that follows the clock. */
+  /** The time of streams that share a speed; `undefined` for a stream that follows the clock. */
   readonly shared: SharedTime | undefined
-  /** In the time that the stream follows. */
+  /** When it started, by its shared time or the clock. */
   readonly startMs: number
   /** From the start to the first piece. */
   readonly firstMs: number
-  /** The usual time between two pieces. */
+  /** The mean time between two pieces. */
   readonly stepMs: number
   /** Draws the factor by which a pause varies; `undefined` if pauses do not vary. */
-  readonly vary: (() => number) | undefined
+  readonly drawFactor: (() => number) | undefined
   /** The number of pieces sent. */
-  sent: number
+  sentPieces: number
   /** When the next piece is due, counted from the start. */
   nextMs: number
 }
 
-/**
- * Fine enough that a stream ends about 3 ms late among thousands of others; with 5 ms it would be 6. Finer ticks gain
- * nothing.
- */
+/** With this, a stream ends about 3 ms late among thousands of others; with 5 ms it would be 6. Shorter ticks gain nothing. */
 const TICK_MS = 2
 
 /** One turn of the wheel is SLOTS ticks. Entries that are due in a later turn are put back. */
 const SLOTS = 1024
 
-/** How soon a stream whose reader is behind is checked again. */
-const BEHIND_MS = 5
+/** How soon a stream whose client reads too slowly is checked again. */
+const SLOW_READER_MS = 5
 
 /** How soon a slowed-down stream is checked again, since it may have become faster by then. */
-const SHARING_MS = 50
+const SHARED_SPEED_MS = 50
 
 /**
- * Tolerance for rounding errors when fractions of milliseconds are added up. Without it a piece could just miss its tick.
+ * Tolerance for rounding errors in sums of fractions of milliseconds. Without it, a piece could just miss its tick.
  */
 const ROUNDING_MS = 1e-6
 
-/** A wheel that moves every `tickMs`. Deadlines count from a stream's own start, so delays never add up. */
-class Wheel implements Pacer {
+/** A wheel that moves every `tickMs`. Due times count from the start of a stream, so delays do not add up. */
+class TimerWheel implements Pacer {
   /** Empty until the first stream begins: most platforms of a test suite never play one. */
   private slots: Stream[][] = []
   private readonly sharedTimes = new Map<number, SharedTime>()
   private timer: NodeJS.Timeout | undefined
   private wheelStartMs = 0
   private tick = 0
-  private playing = 0
+  private playingStreams = 0
 
   constructor(
     private readonly tickMs: number,
     private readonly nowMs: () => number,
   ) {}
 
-  play(paced: Paced, sink: Sink): () => void {
+  play(paced: PacedBody, sink: Sink): () => void {
     const now = this.nowMs()
     const stream = this.begin(paced, sink, now)
     if (this.slots.length === 0) this.slots = Array.from({ length: SLOTS }, () => [])
-    if (this.playing++ === 0) {
+    if (this.playingStreams++ === 0) {
       this.wheelStartMs = now
       this.tick = 0
       this.timer = setInterval(() => this.turn(), this.tickMs)
@@ -86,32 +83,32 @@ class Wheel implements Pacer {
     return () => this.finish(stream)
   }
 
-  private begin(paced: Paced, sink: Sink, now: number): Stream {
+  private begin(paced: PacedBody, sink: Sink, now: number): Stream {
     const { pace, promptTokens = 0, seed = 0 } = paced
     const { firstTokenMs, tokensPerSecond, promptTokensPerSecond, fullSpeedStreams } = pace
-    // Until now the other streams have run at the speed for the old number.
-    this.readAllShared(now)
+    // Until now, the other streams ran at the speed for the previous number of streams.
+    this.updateAllShared(now)
     const shared = fullSpeedStreams === 0 ? undefined : this.joinShared(fullSpeedStreams, now)
-    const vary = variation(pace, seed)
+    const vary = createVariation(pace, seed)
     const readingMs = promptTokensPerSecond === 0 ? 0 : (promptTokens * 1000) / promptTokensPerSecond
     const firstMs = paced.atMs?.[0] ?? readingMs + (vary ? firstTokenMs * vary() : firstTokenMs)
     return {
       paced,
       sink,
       shared,
-      startMs: shared ? shared.passedMs : now,
+      startMs: shared ? shared.elapsedMs : now,
       firstMs,
       stepMs: tokensPerSecond === 0 ? 0 : 1000 / tokensPerSecond,
-      vary,
-      sent: 0,
+      drawFactor: vary,
+      sentPieces: 0,
       nextMs: firstMs,
     }
   }
 
   private turn() {
     const now = this.nowMs()
-    const upTo = Math.floor((now - this.wheelStartMs) / this.tickMs)
-    while (this.tick < upTo) {
+    const currentTick = Math.floor((now - this.wheelStartMs) / this.tickMs)
+    while (this.tick < currentTick) {
       this.tick++
       const slot = this.tick % SLOTS
       const due = this.slots[slot] as Stream[]
@@ -119,7 +116,7 @@ class Wheel implements Pacer {
       this.slots[slot] = []
       const wheel = this.timer
       for (const stream of due) this.advance(stream, now)
-      // In the meantime the last stream has ended and a new one has started a new wheel.
+      // The last stream has ended, and a new one has started the wheel again.
       if (this.timer !== wheel) return
     }
   }
@@ -128,12 +125,12 @@ class Wheel implements Pacer {
   private advance(stream: Stream, now: number) {
     const { paced, sink, shared } = stream
     if (!paced || !sink) return
-    if (sink.isFull()) return this.wait(stream, now + BEHIND_MS)
-    const elapsedMs = (shared ? readShared(shared, now, this.playing) : now) - stream.startMs + ROUNDING_MS
+    if (sink.isFull()) return this.wait(stream, now + SLOW_READER_MS)
+    const elapsedMs = (shared ? updateShared(shared, now, this.playingStreams) : now) - stream.startMs + ROUNDING_MS
     if (stream.nextMs <= elapsedMs) {
-      const text = (stream.sent === 0 ? paced.head : '') + duePieces(stream, paced, elapsedMs)
+      const text = (stream.sentPieces === 0 ? paced.head : '') + duePieces(stream, paced, elapsedMs)
       // A stream without pieces still has a head and a tail. They are due when the first piece would have been.
-      if (stream.sent === paced.pieces.length) {
+      if (stream.sentPieces === paced.pieces.length) {
         this.finish(stream)
         return sink.end(text + paced.tail)
       }
@@ -142,57 +139,61 @@ class Wheel implements Pacer {
     }
     if (!shared) return this.wait(stream, stream.startMs + stream.nextMs)
     const leftMs = stream.nextMs - elapsedMs
-    const slowness = stretch(shared, this.playing)
-    this.wait(stream, now + (slowness === 1 ? leftMs : Math.min(leftMs * slowness, SHARING_MS)))
+    const slowness = slowdown(shared, this.playingStreams)
+    this.wait(stream, now + (slowness === 1 ? leftMs : Math.min(leftMs * slowness, SHARED_SPEED_MS)))
   }
 
   private wait(stream: Stream, untilMs: number) {
-    const wanted = Math.ceil((untilMs - this.wheelStartMs) / this.tickMs)
-    this.slots[Math.max(wanted, this.tick + 1) % SLOTS]?.push(stream)
+    const dueTick = Math.ceil((untilMs - this.wheelStartMs) / this.tickMs)
+    this.slots[Math.max(dueTick, this.tick + 1) % SLOTS]?.push(stream)
   }
 
   private finish(stream: Stream) {
     if (!stream.paced) return
     stream.paced = undefined
     stream.sink = undefined
-    if (this.sharedTimes.size > 0) this.readAllShared(this.nowMs())
+    if (this.sharedTimes.size > 0) this.updateAllShared(this.nowMs())
     if (stream.shared && --stream.shared.streams === 0) this.sharedTimes.delete(stream.shared.fullSpeedStreams)
-    if (--this.playing > 0) return
+    if (--this.playingStreams > 0) return
     clearInterval(this.timer)
     for (const slot of this.slots) slot.length = 0
   }
 
   private joinShared(fullSpeedStreams: number, now: number): SharedTime {
-    const time = this.sharedTimes.get(fullSpeedStreams) ?? { fullSpeedStreams, streams: 0, readMs: now, passedMs: 0 }
+    const time = this.sharedTimes.get(fullSpeedStreams) ?? {
+      fullSpeedStreams,
+      streams: 0,
+      updatedMs: now,
+      elapsedMs: 0,
+    }
     time.streams++
     this.sharedTimes.set(fullSpeedStreams, time)
     return time
   }
 
-  /** Called before the number of streams changes, so that each stretch of time counts at the speed it had. */
-  private readAllShared(now: number) {
-    for (const time of this.sharedTimes.values()) readShared(time, now, this.playing)
+  /** Called before the number of streams changes, so that the time until now counts at the speed it had. */
+  private updateAllShared(now: number) {
+    for (const time of this.sharedTimes.values()) updateShared(time, now, this.playingStreams)
   }
 }
 
 export const createPacer = ({ tickMs = TICK_MS, nowMs = () => performance.now() } = {}): Pacer =>
-  new Wheel(tickMs, nowMs)
+  new TimerWheel(tickMs, nowMs)
 
 /** Returns the pieces that are due after `elapsedMs`, with their frames, and sets the time of the next one. */
-function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elapsedMs: number): string {
+function duePieces(stream: Stream, { before, pieces, after, atMs }: PacedBody, elapsedMs: number): string {
   let text = ''
-  while (stream.nextMs <= elapsedMs && stream.sent < pieces.length) {
-    text += before + pieces[stream.sent] + after
-    stream.sent++
+  while (stream.nextMs <= elapsedMs && stream.sentPieces < pieces.length) {
+    text += before + pieces[stream.sentPieces] + after
+    stream.sentPieces++
     if (atMs) {
-      stream.nextMs = atMs[stream.sent] ?? stream.nextMs
+      stream.nextMs = atMs[stream.sentPieces] ?? stream.nextMs
       continue
     }
-    // Counted from the start, or by drawing pause after pause: either way a late piece does not delay the following
-    // ones.
-    stream.nextMs = stream.vary
-      ? stream.nextMs + stream.stepMs * stream.vary()
-      : stream.firstMs + stream.sent * stream.stepMs
+    // Counts from the start, or from when this piece was due, so that a late piece does not delay the following ones.
+    stream.nextMs = stream.drawFactor
+      ? stream.nextMs + stream.stepMs * stream.drawFactor()
+      : stream.firstMs + stream.sentPieces * stream.stepMs
   }
   return text
 }
@@ -203,28 +204,28 @@ interface SharedTime {
   /** The number of streams that follow it. */
   streams: number
   /** When it was last read, on the real clock. */
-  readMs: number
+  updatedMs: number
   /** What it showed then. */
-  passedMs: number
+  elapsedMs: number
 }
 
 /** How many real milliseconds one of its milliseconds takes while `playing` streams play. */
-const stretch = ({ fullSpeedStreams }: SharedTime, playing: number) => Math.max(1, playing / fullSpeedStreams)
+const slowdown = ({ fullSpeedStreams }: SharedTime, playing: number) => Math.max(1, playing / fullSpeedStreams)
 
 /** Advances it to `nowMs`, given that `playing` streams have played since the last reading. Returns the new value. */
-function readShared(time: SharedTime, nowMs: number, playing: number): number {
-  if (nowMs > time.readMs) {
-    time.passedMs += (nowMs - time.readMs) / stretch(time, playing)
-    time.readMs = nowMs
+function updateShared(time: SharedTime, nowMs: number, playing: number): number {
+  if (nowMs > time.updatedMs) {
+    time.elapsedMs += (nowMs - time.updatedMs) / slowdown(time, playing)
+    time.updatedMs = nowMs
   }
-  return time.passedMs
+  return time.elapsedMs
 }
 
 /**
  * Creates a function that draws the factor of each pause: 1 on average, and the same sequence for the same seed.
  * Returns `undefined` for a pace whose pauses are all the same.
  */
-export function variation({ jitter, distribution }: Pace, seed: number): (() => number) | undefined {
+export function createVariation({ jitter, distribution }: Pace, seed: number): (() => number) | undefined {
   if (jitter === 0 || distribution === 'fixed') return undefined
   const random = mulberry32(seed)
   if (distribution === 'uniform') return () => 1 + jitter * (2 * random() - 1)
@@ -232,5 +233,5 @@ export function variation({ jitter, distribution }: Pace, seed: number): (() => 
   return () => Math.exp(jitter * normal(random) - jitter ** 2 / 2)
 }
 
-/** Box and Muller's method: turns two uniform numbers into one of the standard normal distribution. */
+/** A number of the standard normal distribution, made from two uniform ones by Box and Muller's method. */
 const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())

@@ -1,36 +1,36 @@
-/** The platform's own paths: finds the endpoint and the caller, and gets the answer from here, the live platform or a recording. */
+/** Serves the platform's paths: finds the endpoint and the caller, and emulates, forwards or replays the answer. */
 import { noRecording, notFound, notFoundWithDots, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
 import {
   type Answer,
   anonymous,
-  asksLive,
   type Caller,
   type Exchange,
   type Forward,
   type Reply,
+  usesLive,
 } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
 import { authorize, type Identify } from '../keys/identify.js'
-import { elsewhere, type Routes } from '../platform-api/index.js'
+import { type Routes, undocumentedEndpoint } from '../platform-api/index.js'
 import type { NamedObserver, Recordings } from '../recordings/index.js'
 import type { Cors } from './cors.js'
 import { platformErrorReply } from './error-bodies.js'
-import { type ModeOf, mayGoLive } from './modes.js'
+import { type ModeOf, mayUseLive } from './modes.js'
 import type { Live, Surface } from './stage.js'
 
 /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
 type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | undefined
 
-interface Local {
+interface LocalPlatform {
   readonly routes: Routes
-  /** Throws or rejects with a 401. */
+  /** Identifies the caller. Throws or rejects with a 401. */
   readonly identify: (authorization: string | undefined, exchange: Exchange) => ReturnType<Identify>
   readonly bodyLimitBytes: number
   readonly cors: Cors
 }
 
-/** Needed if not everything is emulated. */
+/** What is needed if not everything is emulated. */
 interface LiveOptions {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
@@ -47,36 +47,36 @@ interface LiveOptions {
   readonly liveCors: Cors
   readonly proxy: Live['proxy']
   /** Called for each request that is forwarded to the live platform. */
-  readonly passed: () => void
+  readonly onForward: () => void
 }
 
 /**
- * The user's own paths are read after the port is open. Until then, requests for undocumented paths wait. `later` returns the surface
- * with the user's paths.
+ * The user's own paths are read after the port is open. Until then, requests for undocumented paths wait for the surface
+ * that `later` returns, which has these paths.
  */
-export const untilPathsAreKnown = (surface: Surface, { has }: Routes, later: () => Promise<Surface>): Surface => ({
+export const waitForOwnPaths = (surface: Surface, { has }: Routes, later: () => Promise<Surface>): Surface => ({
   ...surface,
   enter: exchange => (has(exchange.path) ? surface.enter(exchange) : later().then(({ enter }) => enter(exchange))),
   methodsOf: exchange =>
     has(exchange.path) ? surface.methodsOf(exchange) : later().then(({ methodsOf }) => methodsOf(exchange)),
 })
 
-/** `mixed` is set if answers may also come from the live platform or from recordings. */
-export function platformSurface(local: Local, mixed?: LiveOptions): Surface {
+/** Creates the surface. `mixed` is needed if answers may also come from the live platform or from recordings. */
+export function platformSurface(local: LocalPlatform, mixed?: LiveOptions): Surface {
   const { bodyLimitBytes, cors } = local
   const common = {
     ...{ bodyLimitBytes, cors, errorReply: platformErrorReply },
-    ...{ requiresJson: true, hasRequestIds: true, failsBeforehand: false },
+    ...{ requiresJsonType: true, hasRequestIds: true, drawsFaultsFirst: false },
     // The platform's 404 names the path (platform-api.md, "Errors").
     faultCode: (status: number) => (status === 404 ? 'not_found' : 'fault'),
   }
-  return mixed ? { ...common, ...mixedSurface(local, mixed) } : { ...common, ...emulated(local) }
+  return mixed ? { ...common, ...mixedSurface(local, mixed) } : { ...common, ...emulatedSurface(local) }
 }
 
-type Own = Pick<Surface, 'enter' | 'methodsOf' | 'answer'>
+type SurfaceMethods = Pick<Surface, 'enter' | 'methodsOf' | 'answer'>
 
 /** Everything is emulated. */
-const emulated = ({ routes, identify }: Local): Own => ({
+const emulatedSurface = ({ routes, identify }: LocalPlatform): SurfaceMethods => ({
   methodsOf: ({ path }) => routes.methodsOf(path),
   enter(exchange) {
     const endpoint = routes.get(exchange.method, exchange.path, exchange.scope)
@@ -85,36 +85,37 @@ const emulated = ({ routes, identify }: Local): Own => ({
   },
   answer(exchange) {
     exchange.mode = 'emulate'
-    return made(exchange)
+    return emulate(exchange)
   },
 })
 
-function made(exchange: Exchange): Reply | Promise<Reply> {
+function emulate(exchange: Exchange): Reply | Promise<Reply> {
   if (!exchange.endpoint) throw notFound()
   return exchange.endpoint.reply(exchange)
 }
 
 /** Some answers come from the live platform or from recordings. */
-function mixedSurface(local: Local, mixed: LiveOptions): Own & Pick<Surface, 'modeOf' | 'live'> {
+function mixedSurface(local: LocalPlatform, mixed: LiveOptions): SurfaceMethods & Pick<Surface, 'modeOf' | 'live'> {
   const { routes } = local
   const { modeOf } = mixed
-  const own = emulated(local)
+  const emulatedMethods = emulatedSurface(local)
 
   /** Whether only the live platform, or a recording, can know the path. */
-  const isElsewhere = (exchange: Exchange) =>
+  const isUndocumented = (exchange: Exchange) =>
     !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
 
   return {
     modeOf,
-    live: liveSide(routes, mixed),
-    methodsOf: exchange => (isElsewhere(exchange) ? undefined : own.methodsOf(exchange)),
-    enter: exchange => (isElsewhere(exchange) ? enterElsewhere(local, exchange) : own.enter(exchange)),
+    live: liveOptions(routes, mixed),
+    methodsOf: exchange => (isUndocumented(exchange) ? undefined : emulatedMethods.methodsOf(exchange)),
+    enter: exchange =>
+      isUndocumented(exchange) ? enterUndocumented(local, exchange) : emulatedMethods.enter(exchange),
     answer(exchange) {
       const mode = exchange.endpoint?.isLocal ? 'emulate' : modeOf(exchange)
       exchange.mode = mode
       switch (mode) {
         case 'emulate':
-          return made(exchange)
+          return emulate(exchange)
         case 'proxy':
           return forward(mixed, exchange)
         case 'record':
@@ -126,9 +127,9 @@ function mixedSurface(local: Local, mixed: LiveOptions): Own & Pick<Surface, 'mo
   }
 }
 
-/** Without a valid credential a client only learns that the path is not documented. */
-async function enterElsewhere({ identify }: Local, exchange: Exchange): Promise<Caller> {
-  const endpoint = elsewhere(exchange.method, exchange.path)
+/** Without a valid credential, the client gets the 404 of an unknown path. */
+async function enterUndocumented({ identify }: LocalPlatform, exchange: Exchange): Promise<Caller> {
+  const endpoint = undocumentedEndpoint(exchange.method, exchange.path)
   try {
     const caller = await identify(exchange.authorization, exchange)
     authorize(caller, endpoint)
@@ -139,19 +140,19 @@ async function enterElsewhere({ identify }: Local, exchange: Exchange): Promise<
   }
 }
 
-const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: LiveOptions): Surface['live'] => ({
+const liveOptions = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: LiveOptions): Surface['live'] => ({
   ...{ cors: liveCors, origins, proxy },
   mayBeLinked: () => false,
-  carriesWebSocket: request => asksLive(modeOf(request)) && !has(request.path),
-  /** A preflight goes to the same place as the request that it announces. */
+  forwardsWebSocket: request => usesLive(modeOf(request)) && !has(request.path),
+  /** A preflight counts as the request for which it asks. */
   mayReach({ method, path, headers }) {
-    const announced = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
-    return mayGoLive(modeOf({ method: announced ?? method, path }), onMiss)
+    const requestedMethod = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
+    return mayUseLive(modeOf({ method: requestedMethod ?? method, path }), onMiss)
   },
 })
 
 function forward(
-  { faultByRule, passed }: LiveOptions,
+  { faultByRule, onForward: passed }: LiveOptions,
   exchange: Exchange,
   observer?: NamedObserver,
 ): Forward | Promise<Forward> {
@@ -181,22 +182,22 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     if (afterMs > 0) await pause(afterMs)
     if (reply.status >= 200 && reply.status < 400) return reply
     const errors = isMcp ? 'untouched' : mixed.errors
-    return (await import('./fit-error.js')).deliverable(reply, exchange, errors)
+    return (await import('./documented-error.js')).replayedReply(reply, exchange, errors)
   }
-  // Neither the emulated server nor the live one knows a session that was replayed.
+  // Neither the emulated MCP server nor the live one knows a session that was replayed.
   const isInSession = exchange.headers['mcp-session-id'] !== undefined
   switch (isInSession ? 'fail' : mixed.onMiss) {
     case 'emulate':
-      return made(exchange)
+      return emulate(exchange)
     case 'record':
       return record(mixed, exchange)
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
-      if (exchange.endpoint?.isElsewhere && !found.isKnownPath) {
-        const { climbs } = await import('./proxy/climbing.js')
-        throw climbs(exchange.path) ? notFoundWithDots() : notFound()
+      if (exchange.endpoint?.isUndocumented && !found.isKnownPath) {
+        const { isTraversal } = await import('./proxy/path-traversal.js')
+        throw isTraversal(exchange.path) ? notFoundWithDots() : notFound()
       }
-      throw (await import('./call-errors.js')).forCaller(noRecording(found.title, found.why), exchange)
+      throw (await import('./json-rpc-error.js')).jsonRpcError(noRecording(found.title, found.why), exchange)
   }
 }
 

@@ -2,26 +2,26 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import {
-  hasNoDescriptor,
+  isOutOfDescriptors,
   noFileDescriptors,
   notFoundWithDots,
   upstreamUnreachable,
   upstreamUnreadable,
   upstreamUntrusted,
 } from '../core/errors.js'
-import { onceLoaded } from '../core/work.js'
-import { climbs } from './proxy/climbing.js'
-import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
-import { endWith } from './proxy/end-with.js'
-import { outgoing } from './proxy/headers.js'
-import { createKeptClient } from './proxy/kept-client.js'
-import { MOST_REST_MS } from './proxy/kept-connection.js'
+import { importOnce } from '../core/work.js'
+import type { ForwardedCredential, LiveCredentials } from './proxy/credentials.js'
+import { endMessage } from './proxy/end-message.js'
+import { forwardedHeaders } from './proxy/headers.js'
+import { createKeepAliveClient } from './proxy/keep-alive-client.js'
+import { MOST_IDLE_MS } from './proxy/keep-alive-connection.js'
 import type { LiveAddress, LiveAnswer } from './proxy/live-answer.js'
+import { isTraversal } from './proxy/path-traversal.js'
 import { type ForwardContext, type ForwardSettings, ProxiedRequest } from './proxy/proxied-request.js'
 import { sendAnswer } from './proxy/send-answer.js'
 import { joinWebSocket } from './proxy/websocket.js'
 
-export { authCredentials, callersOwn, platformCredentials } from './proxy/credentials.js'
+export { authCredentials, callerCredentials, platformCredentials } from './proxy/credentials.js'
 
 export interface Upstream {
   /** Forwards one request. */
@@ -44,14 +44,14 @@ export function createProxy(options: ProxyOptions): Upstream {
   const prefix = pathname.replace(/\/+$/, '')
   // A URL has an IPv6 address in brackets; connecting needs it without them.
   const address = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
-  const send = createSender({ ...address, secure: !options.insecure })
+  const send = createClient({ ...address, secure: !options.insecure })
   // The URL that the journal shows, without user name and password.
   const settings = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
 
-  function start(proxied: ProxiedRequest, shown: ShownCredential): void {
+  function start(proxied: ProxiedRequest, credential: ForwardedCredential): void {
     if (proxied.isOver) return
-    addTarget(proxied, shown, { prefix, host })
-    proxied.awaitAnswer()
+    addTarget(proxied, credential, { prefix, host })
+    proxied.startFirstByteTimer()
     // While a body is unread, node does not notice that the client disconnects.
     proxied.context.request.resume()
     send(proxied)
@@ -61,11 +61,11 @@ export function createProxy(options: ProxyOptions): Upstream {
     forward(context) {
       const proxied = new ProxiedRequest(context, settings)
       // A path with `..` could end up outside the prefix, or outside the auth backend.
-      if (climbs(context.exchange.path)) return proxied.fail(notFoundWithDots())
+      if (isTraversal(context.exchange.path)) return proxied.fail(notFoundWithDots())
       try {
-        const shown = options.credentials(context.exchange)
-        if (!(shown instanceof Promise)) return start(proxied, shown)
-        shown.then(found => start(proxied, found)).catch(error => proxied.fail(error))
+        const credential = options.credentials(context.exchange)
+        if (!(credential instanceof Promise)) return start(proxied, credential)
+        credential.then(found => start(proxied, found)).catch(error => proxied.fail(error))
       } catch (error) {
         proxied.fail(error)
       }
@@ -76,65 +76,71 @@ export function createProxy(options: ProxyOptions): Upstream {
 /** Sets the path to request on the live platform, and the headers to send. */
 function addTarget(
   proxied: ProxiedRequest,
-  { headers, query }: ShownCredential,
+  { headers, query }: ForwardedCredential,
   { prefix, host }: { readonly prefix: string; readonly host: string },
 ): void {
-  const { request, exchange, isPlain, observer } = proxied.context
+  const { request, exchange, isUncompressed, observer } = proxied.context
   proxied.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')
-  proxied.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
+  proxied.headers = Object.assign(forwardedHeaders(exchange.headers, exchange.body), headers, { host })
   if (exchange.isWebSocket) Object.assign(proxied.headers, { connection: 'Upgrade', upgrade: 'websocket' })
-  if (isPlain || observer) proxied.headers['accept-encoding'] = 'identity'
+  if (isUncompressed || observer) proxied.headers['accept-encoding'] = 'identity'
 }
 
-/** Chooses the client that sends a request, and retries a request that a closing connection has lost. */
-function createSender(live: LiveAddress): Client {
+/** Chooses the client that sends a request. A request that was lost on a closing connection is sent again. */
+function createClient(live: LiveAddress): Client {
   const Agent = live.protocol === 'https:' ? HttpsAgent : HttpAgent
   // Idle connections time out. Nothing else would close those of a proxy that a reload has replaced.
-  const kept = new Agent({ keepAlive: true, timeout: MOST_REST_MS })
-  // When one kept connection was closed by the other side, the others may be closed too.
-  const fresh = new Agent({ keepAlive: false })
-  const onNew = { direct: directClient(live, fresh, failed), engine: engineClient(live, fresh, failed) }
-  const onKept = { direct: keptClient(live, kept, failed), engine: engineClient(live, kept, failed) }
-
-  function failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void {
-    if (proxied.prepareRetry(error)) return sendBy(proxied, onNew)
-    // After a complete answer, the error may concern what follows on the connection. This has to be checked here: a
-    // body that ends with the connection looks complete after a reset too.
-    if (!proxied.answer?.complete) proxied.breakOff(reasonOf(error))
+  const keepAliveAgent = new Agent({ keepAlive: true, timeout: MOST_IDLE_MS })
+  // If the other side has closed one open connection, it may have closed the others too.
+  const newAgent = new Agent({ keepAlive: false })
+  const onNewConnection = {
+    direct: directClient(live, newAgent, retryOrFail),
+    middleware: middlewareClient(live, newAgent, retryOrFail),
+  }
+  const onOpenConnection = {
+    direct: keepAliveClient(live, keepAliveAgent, retryOrFail),
+    middleware: middlewareClient(live, keepAliveAgent, retryOrFail),
   }
 
-  function sendBy(proxied: ProxiedRequest, { direct, engine }: typeof onKept): void {
+  function retryOrFail(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void {
+    if (proxied.prepareRetry(error)) return sendWith(proxied, onNewConnection)
+    // After a complete answer, the error may concern what follows on the connection. This has to be checked here: a
+    // body that ends with the connection looks complete after a reset too.
+    if (!proxied.answer?.complete) proxied.breakOff(errorFor(error))
+  }
+
+  function sendWith(proxied: ProxiedRequest, { direct, middleware }: typeof onOpenConnection): void {
     const { isWebSocket, endpoint } = proxied.context.exchange
     try {
-      if (isWebSocket) onNew.direct(proxied)
-      else if (endpoint?.isElsewhere) engine(proxied)
+      if (isWebSocket) onNewConnection.direct(proxied)
+      else if (endpoint?.isUndocumented) middleware(proxied)
       else direct(proxied)
     } catch (error) {
       proxied.fail(error)
     }
   }
 
-  // A kept connection may be about to close, and a tool call must not be sent twice.
-  return proxied => sendBy(proxied, proxied.isMcp ? onNew : onKept)
+  // An open connection may be about to close, and a tool call must not be sent twice.
+  return proxied => sendWith(proxied, proxied.isMcp ? onNewConnection : onOpenConnection)
 }
 
-type Failed = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
+type OnError = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
 
 /**
  * Node's own client. Used for requests that need a new connection, and for WebSockets, because http-proxy-middleware
  * would write the live platform's refusal to the connection itself.
  */
-function directClient({ protocol, hostname, port, secure }: LiveAddress, agent: HttpAgent, failed: Failed): Client {
+function directClient({ protocol, hostname, port, secure }: LiveAddress, agent: HttpAgent, failed: OnError): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
-  const to = { hostname, port, agent, rejectUnauthorized: secure }
+  const options = { hostname, port, agent, rejectUnauthorized: secure }
   return proxied => {
     const { method, headers, target } = proxied
-    const upstream = send({ ...to, method, headers, path: target === '' ? '/' : target })
-    upstream.once('socket', () => connected(proxied, upstream))
+    const upstream = send({ ...options, method, headers, path: target === '' ? '/' : target })
+    upstream.once('socket', () => onConnected(proxied, upstream))
     upstream.once('response', answer => {
       // The answer broke off.
       answer.once('error', error => proxied.destroy(error))
-      answerArrived(proxied, answer)
+      onResponse(proxied, answer)
     })
     if (proxied.context.exchange.isWebSocket) {
       upstream.once('upgrade', (answer, socket, early) => joinWebSocket(proxied, answer, socket, early))
@@ -143,24 +149,24 @@ function directClient({ protocol, hostname, port, secure }: LiveAddress, agent: 
   }
 }
 
-/** Our own client, for documented paths. Node's client sends what ours cannot. */
-function keptClient(live: LiveAddress, agent: HttpAgent, failed: Failed): Client {
-  const sendByNode = directClient(live, agent, failed)
-  const answerAtOnce = (proxied: ProxiedRequest, answer: LiveAnswer) => {
-    answerBegan(proxied, answer)
+/** Our own client, for documented paths. Node's client sends the requests that ours cannot. */
+function keepAliveClient(live: LiveAddress, agent: HttpAgent, onError: OnError): Client {
+  const sendWithNode = directClient(live, agent, onError)
+  const onAnswer = (proxied: ProxiedRequest, answer: LiveAnswer) => {
+    beginAnswer(proxied, answer)
     sendAnswer(proxied)
   }
-  const send = createKeptClient(live, { answers: answerAtOnce, failed })
+  const send = createKeepAliveClient(live, { onAnswer, onError })
   return proxied => {
-    if (!send(proxied)) sendByNode(proxied)
+    if (!send(proxied)) sendWithNode(proxied)
   }
 }
 
 /** The client for paths that only the live platform knows, loaded with the first such request. */
-function engineClient(live: LiveAddress, agent: HttpAgent, failed: Failed): Client {
-  const load = onceLoaded(async () => {
-    const { createEngine } = await import('./proxy/engine.js')
-    return createEngine({ ...live, agent }, { connected, answerArrived, failed })
+function middlewareClient(live: LiveAddress, agent: HttpAgent, onError: OnError): Client {
+  const load = importOnce(async () => {
+    const { createMiddlewareClient } = await import('./proxy/middleware-client.js')
+    return createMiddlewareClient({ ...live, agent }, { onConnected, onResponse, onError })
   })
   return proxied => {
     load()
@@ -171,39 +177,39 @@ function engineClient(live: LiveAddress, agent: HttpAgent, failed: Failed): Clie
   }
 }
 
-/** A connection is open, whether new or reused. */
-function connected(proxied: ProxiedRequest, upstream: ClientRequest): void {
-  proxied.connected(upstream)
+/** Sends the body on a connection, new or reused, and handles its end. */
+function onConnected(proxied: ProxiedRequest, upstream: ClientRequest): void {
+  proxied.setConnection(upstream)
   // The client disconnected before there was a connection.
   if (proxied.isOver) return void upstream.destroy()
   // For connections that end without an answer and without an error, such as an unrequested protocol upgrade.
   upstream.once('close', () => {
-    if (!proxied.answer && proxied.upstream === upstream) proxied.fail(reasonOf(new Error('no answer')))
+    if (!proxied.answer && proxied.upstream === upstream) proxied.fail(errorFor(new Error('no answer')))
   })
   // The body's original bytes. The request itself has been read to its end.
-  endWith(upstream, proxied.context.exchange.body)
+  endMessage(upstream, proxied.context.exchange.body)
 }
 
-function answerBegan(proxied: ProxiedRequest, answer: LiveAnswer): void {
+function beginAnswer(proxied: ProxiedRequest, answer: LiveAnswer): void {
   proxied.answer = answer
-  proxied.answerBegan()
+  proxied.stopFirstByteTimer()
 }
 
-function answerArrived(proxied: ProxiedRequest, answer: IncomingMessage): void {
-  answerBegan(proxied, answer)
-  // The rest of what arrived with the head is still being read in this turn.
+function onResponse(proxied: ProxiedRequest, answer: IncomingMessage): void {
+  beginAnswer(proxied, answer)
+  // In this turn, node is still reading what arrived together with the head.
   process.nextTick(sendAnswer, proxied)
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException) {
+function errorFor({ code, message }: NodeJS.ErrnoException) {
   const why = code ?? message
-  if (hasNoDescriptor(code)) return noFileDescriptors()
-  if (untrusted.test(why)) return upstreamUntrusted(why)
-  return unreadable.test(why) ? upstreamUnreadable(why) : upstreamUnreachable(why)
+  if (isOutOfDescriptors(code)) return noFileDescriptors()
+  if (untrustedCode.test(why)) return upstreamUntrusted(why)
+  return unreadableCode.test(why) ? upstreamUnreadable(why) : upstreamUnreachable(why)
 }
 
-/** The codes of node's parser, and of OpenSSL for what is not TLS. */
-const unreadable = /^(HPE_|EPROTO$|ERR_SSL_)/
+/** Error codes for an answer that is not HTTP (node's parser) or not TLS (OpenSSL). */
+const unreadableCode = /^(HPE_|EPROTO$|ERR_SSL_)/
 
-/** The codes with which OpenSSL and node reject a certificate. */
-const untrusted = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|^CERT_|^ERR_TLS_CERT/
+/** Error codes for a certificate that OpenSSL or node rejects. */
+const untrustedCode = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|^CERT_|^ERR_TLS_CERT/

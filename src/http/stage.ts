@@ -17,65 +17,65 @@ export interface RequestContext {
   readonly response: ServerResponse
   readonly exchange: Exchange
   readonly surface: Surface
-  /** Set if the request may reach something live. It is then refused if it comes from a foreign page. */
+  /** Set if the request may reach the live platform. It is then refused if it comes from a foreign page. */
   readonly live: Live | undefined
-  /** The request's share of its credential's limits. */
+  /** What the limits of its credential allow the request. */
   quota: Quota | undefined
   answer: Answer | undefined
-  /** Whether a fault applies to it. The fault then journals it. */
+  /** Whether a fault is applied. The fault then journals the exchange. */
   hasFault: boolean
 }
 
 export type Step = (context: RequestContext) => void
 
-/** What a stage may do with a request instead of passing it on. */
-export interface Outlets {
-  /** Continues with a value; without a promise it continues at once, since awaiting costs a turn of the event loop. */
+/** What a stage may do with a request besides passing it on to the next stage. */
+export interface Exits {
+  /** Calls `then` with a value or the result of a promise. A value is passed on at once, since awaiting costs a turn of the event loop. */
   when<T>(context: RequestContext, value: T | Promise<T>, then: (value: T) => void): void
   fail(context: RequestContext, cause: unknown): void
   /** Sends the answer. */
   deliver: Step
-  /** Journals the exchange, unless a fault is going to. */
+  /** Journals the exchange, unless a fault does so. */
   end: Step
   /** Journals the exchange. */
   journal: Step
 }
 
-/** One part of the line: creates a step that passes requests on to the next one. */
-export type Stage = (next: Step, ends: Outlets) => Step
+/** One part of the line: creates a step that passes requests on to the next step. */
+export type Stage = (next: Step, ends: Exits) => Step
 
-/** Serves the paths below a prefix: who may call what, and the form of the answers. */
+/** Serves the paths of the platform or of the auth backend: finds endpoints and callers, and gets answers. */
 export interface Surface {
   /**
-   * Finds the endpoint, notes it in the exchange, and returns the caller. Throws or rejects for unknown paths and
-   * invalid credentials.
+   * Finds the endpoint, sets it in the exchange, and returns the caller. Throws or rejects with a PlatformError for
+   * unknown paths and invalid credentials.
    */
   enter(exchange: Exchange): Caller | Promise<Caller>
   answer(exchange: Exchange): Answer | Promise<Answer>
-  /** What OPTIONS says about the path; `undefined` if OPTIONS is treated like any other request. */
+  /** The methods that OPTIONS lists for the path; `undefined` if OPTIONS is treated like any other request. */
   methodsOf(exchange: Exchange): Methods | Promise<Methods>
   errorReply(error: PlatformError, exchange: Exchange): Reply
   readonly bodyLimitBytes: number
   /** Whether a body must be declared as JSON. */
-  readonly requiresJson: boolean
-  /** The error code for a fault with this status. */
+  readonly requiresJsonType: boolean
+  /** Returns the error code for a fault with this status. */
   faultCode(status: number): string
-  /** Where an answer comes from; absent if all are emulated. */
+  /** The mode of a request; absent if all are emulated. */
   readonly modeOf?: ModeOf | undefined
   /** Whether its responses have an x-request-id. */
   readonly hasRequestIds: boolean
   /**
-   * Whether a request that a fault refuses must have no effect. Random faults are then drawn before the answer is made.
+   * Whether random faults are drawn before the answer is made, so that a request that one refuses has no effect.
    */
-  readonly failsBeforehand: boolean
+  readonly drawsFaultsFirst: boolean
   readonly cors: Cors
-  /** Present if requests may reach something live. */
+  /** Present if requests may reach the live platform. */
   readonly live?: Live | undefined
 }
 
 type Methods = readonly string[] | undefined
 
-/** What differs for requests that may reach something live. */
+/** What differs for requests that may reach the live platform. */
 export interface Live {
   mayReach(exchange: Exchange): boolean
   /** The CORS headers used instead. */
@@ -84,7 +84,7 @@ export interface Live {
   readonly origins: Pick<Origins, 'requireOwn'>
   /** Whether other sites link to a path on purpose. */
   mayBeLinked(path: string): boolean
-  /** Whether a WebSocket on this path is carried to the live platform; absent if none is. */
-  carriesWebSocket?(request: Pick<Exchange, 'method' | 'path'>): boolean
+  /** Whether a WebSocket on this path is forwarded to the live platform; absent if none is. */
+  forwardsWebSocket?(request: Pick<Exchange, 'method' | 'path'>): boolean
   readonly proxy: () => Upstream | Promise<Upstream>
 }

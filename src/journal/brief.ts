@@ -1,7 +1,7 @@
 /** A short version of an exchange for lists, made without reading bodies. */
-import { MOST_PIECES_TIMED } from '../core/clock.js'
+import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { shortened } from '../core/errors.js'
-import { type Exchange, faultDoneInWords, type Outcome, sourceOf } from '../core/exchange.js'
+import { appliedFaultInWords, type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import type { JournaledExchange } from './entry.js'
 import { bodyBytesOf, contentOf, endingOf, isMissed, timesOf } from './facts.js'
@@ -31,7 +31,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     call: redacted(content.call),
     stream: content.stream,
     source: sourceOf(outcome),
-    fault: redacted(outcome?.fault?.happened ? faultDoneInWords(outcome.fault) : null),
+    fault: redacted(outcome?.fault?.happened ? appliedFaultInWords(outcome.fault) : null),
     missed: isMissed(exchange),
     ...endingOf(exchange, redacted),
     requestBytes: bodyBytesOf(exchange),
@@ -49,8 +49,8 @@ function bytesIn({ answer, sentBytes }: Partial<Outcome> = {}): number {
   const { body } = answer
   if (typeof body === 'string') return Buffer.byteLength(body)
   if (Buffer.isBuffer(body)) return body.length
-  const { head, before, pieces, after, tail, bytewise } = body
-  const length = (text: string) => (bytewise ? text.length : Buffer.byteLength(text))
+  const { head, before, pieces, after, tail, isLatin1 } = body
+  const length = (text: string) => (isLatin1 ? text.length : Buffer.byteLength(text))
   const framing = length(before) + length(after)
   return pieces.reduce((sum, piece) => sum + framing + length(piece), length(head) + length(tail))
 }
@@ -60,7 +60,7 @@ function piecesOf({ outcome }: Exchange): number {
   const { answer, complete, piecesAtMs = [] } = outcome ?? {}
   if (answer?.kind !== 'reply' || typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
     return piecesAtMs.length
-  return complete && piecesAtMs.length >= MOST_PIECES_TIMED ? answer.body.pieces.length : piecesAtMs.length
+  return complete && piecesAtMs.length >= MOST_TIMED_PIECES ? answer.body.pieces.length : piecesAtMs.length
 }
 
 function sampled(times: readonly number[]): readonly number[] {

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
-import { isTooDeep, jsonOf, unverified } from '../core/json.js'
+import { isTooDeep, jsonOf, unverifiedFields } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { bodyText, isForm } from './entry.js'
 import { isRepeatable } from './facts.js'
@@ -126,6 +126,6 @@ function variableFor(credential: string, { kind }: Caller): string {
   const [, payload, signature] = credential.split('.')
   if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'
   if (credential.startsWith('sb_secret_')) return 'SUPABASE_SECRET_KEY'
-  if (payload && signature) return variableOfKind[kind] ?? variableOfRole.get(unverified(payload).role) ?? 'TOKEN'
+  if (payload && signature) return variableOfKind[kind] ?? variableOfRole.get(unverifiedFields(payload).role) ?? 'TOKEN'
   return variableOfKind[kind] ?? 'OPENAI_API_KEY'
 }

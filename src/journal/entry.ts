@@ -1,7 +1,7 @@
 /** An exchange as the journal shows it: readable and without secrets. */
 import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
-import { decoded, headerIn, replyBytes } from '../core/http.js'
+import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { bodyBytesOf, callOf, endingOf, isRepeatable, timesOf } from './facts.js'
@@ -101,7 +101,7 @@ function decompressed(beginning: Buffer, headers: readonly string[], bytes: numb
   const encoding = headerIn(headers, 'content-encoding')
   if (encoding === undefined || beginning.length === 0 || beginning.length < bytes) return beginning
   try {
-    return decoded(beginning, encoding, MOST_DECOMPRESSED_BYTES)
+    return decompress(beginning, encoding, MOST_DECOMPRESSED_BYTES)
   } catch {
     return beginning
   }

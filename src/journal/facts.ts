@@ -127,9 +127,9 @@ function endOf(answer: Reply | UpstreamResponse | undefined): string {
     const bytes = Buffer.concat(answer.beginning)
     return bytes.length < answer.bytes ? '' : bytes.subarray(-USAGE_BYTES).toString('latin1')
   }
-  const { body, again } = answer
+  const { body, regenerate } = answer
   if (typeof body === 'string') return body.slice(-USAGE_BYTES)
-  if (Buffer.isBuffer(body)) return (again?.() ?? body).subarray(-USAGE_BYTES).toString('latin1')
+  if (Buffer.isBuffer(body)) return (regenerate?.() ?? body).subarray(-USAGE_BYTES).toString('latin1')
   return `${body.pieces.at(-1) ?? ''}${body.tail}`.slice(-USAGE_BYTES)
 }
 

@@ -1,6 +1,6 @@
 /** Streams exchanges as events. If the reader is too slow, some are skipped, and an event says how many. */
 import type { ServerResponse } from 'node:http'
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import type { JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
@@ -70,7 +70,7 @@ export function followWith(response: ServerResponse, journal: Journal, follower:
 }
 
 function journaledNow(exchange: Exchange, id: number): JournaledExchange {
-  const durationMs = (exchange.endedMs ?? passedMs()) - exchange.startedMs
+  const durationMs = (exchange.endedMs ?? uptimeMs()) - exchange.startedMs
   return { id, exchange, atMs: Date.now() - durationMs, durationMs }
 }
 

@@ -1,5 +1,5 @@
 /** The journal: takes every exchange, keeps the latest, and notifies followers. */
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { Scopes } from '../core/scope.js'
@@ -23,7 +23,7 @@ interface JournalParts {
   /** Returns the current redaction, which is applied when an exchange is read. */
   readonly redact: () => Redact
   /** Whether an exchange began before the last reset. Such exchanges are not shown. */
-  readonly isPast?: Scopes['isPast']
+  readonly isPast?: Scopes['isFromBeforeReset']
   readonly report?: (error: unknown) => void
 }
 
@@ -55,7 +55,7 @@ export function createJournal({
     add(exchange: Exchange): void {
       if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isFromDashboard(exchange)) return
       const id = ++lastId
-      const nowMs = passedMs()
+      const nowMs = uptimeMs()
       exchange.endedMs = nowMs
       if (!ring.add(id, exchange, nowMs)) passedOver++
       seconds.add(exchange, nowMs - exchange.startedMs, nowMs)

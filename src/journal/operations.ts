@@ -1,7 +1,17 @@
 /** Operations on the journal: returns, streams, counts and deletes exchanges. */
 import * as v from 'valibot'
 import { operation, TextAnswer } from '../api/operation.js'
-import { listOf, maybe, named, object, optional, scopeQuery, text, whole, yesOrNo } from '../api/shapes.js'
+import {
+  boolean,
+  listOf,
+  named,
+  object,
+  optional,
+  optionalMember,
+  scopeQuery,
+  text,
+  wholeNumber,
+} from '../api/shapes.js'
 import { journalFilter, journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
 import { exchange, exchangeInBrief, journalEvents } from './shapes.js'
@@ -13,8 +23,8 @@ const PAGE = 100
 /** The default number for tests, which want all of them. */
 const ALL = 1000
 
-const exchanges = named('Exchanges', object({ data: listOf(exchange), next: maybe(text) }))
-const briefs = named('BriefExchanges', object({ data: listOf(exchangeInBrief), next: maybe(text) }))
+const exchanges = named('Exchanges', object({ data: listOf(exchange), next: optionalMember(text) }))
+const briefs = named('BriefExchanges', object({ data: listOf(exchangeInBrief), next: optionalMember(text) }))
 const pageAnswer =
   'Exchanges, newest last. If there are more, `next` is the id with which to continue, as `after` if that was given and as `before` otherwise.'
 
@@ -56,7 +66,7 @@ const searching = ({ reader }: JournalParts) => ({
     at: 'POST /journal/count',
     does: 'Counts the exchanges that match.',
     body: journalFilter,
-    returns: object({ count: whole }),
+    returns: object({ count: wholeNumber }),
     answer: 'The number of matching exchanges.',
     run: ({ body }) => ({ count: reader.count(body) }),
   }),
@@ -65,7 +75,7 @@ const searching = ({ reader }: JournalParts) => ({
     does: 'Returns the exchanges that match, at most a thousand.',
     body: object({
       ...journalSearch.entries,
-      whole: optional(yesOrNo, 'Shows bodies in full, however long they are.'),
+      whole: optional(boolean, 'Shows bodies in full, however long they are.'),
     }),
     returns: exchanges,
     answer: pageAnswer,

@@ -1,7 +1,7 @@
 /** Serves the journal over HTTP, as a page or as a stream. */
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { Streamed } from '../api/operation.js'
+import { StreamedAnswer } from '../api/operation.js'
 import { invalidRequest, noSuchExchange } from '../core/errors.js'
 import { sendAgain } from './again.js'
 import type { JournalFilter } from './filter.js'
@@ -44,7 +44,7 @@ export function createReader({ journal, url, stopping }: Parts) {
     follow(
       filter: JournalFilter,
       { limit, isBrief, lastId }: { limit: number | undefined; lastId: unknown; isBrief: boolean },
-    ): Streamed {
+    ): StreamedAnswer {
       if (filter.before !== undefined) throw invalidRequest('before cannot be combined with follow.')
       const after = lastId ?? filter.after
       const startFilter = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
@@ -67,7 +67,7 @@ export function createReader({ journal, url, stopping }: Parts) {
 
 /** `find` returns an exchange as the page shows it. */
 const streamedPage = ({ ids, next }: JournalPage, find: (id: string) => object | undefined) =>
-  new Streamed(
+  new StreamedAnswer(
     'application/json; charset=utf-8',
     response => sendPage(response, { ids, next }, find),
     () => ({ data: ids.flatMap(id => find(id) ?? []), next }),
@@ -91,7 +91,7 @@ function createStreams(stopping: AbortSignal) {
     for (const end of ends) end()
   })
   return (start: (response: ServerResponse) => () => void) =>
-    new Streamed('text/event-stream; charset=utf-8', response => {
+    new StreamedAnswer('text/event-stream; charset=utf-8', response => {
       if (stopping.aborted) return response.end()
       const end = start(response)
       ends.add(end)

@@ -12,7 +12,7 @@ export type Reading = ReturnType<typeof createReading>
 interface Parts {
   readonly redact: () => Redact
   readonly maxEntries: number
-  readonly isPast: Scopes['isPast']
+  readonly isPast: Scopes['isFromBeforeReset']
   readonly notifyCleared: (scope: string | undefined) => void
 }
 

@@ -1,5 +1,5 @@
 /** The latest exchanges, up to a number and a size. Under heavy load only some are kept. */
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import type { JournaledExchange } from './entry.js'
 import { sizeOf } from './tally.js'
@@ -19,7 +19,7 @@ export class Ring {
   private bytes = 0
   /** How many more exchanges may be kept at the moment. */
   private room: number
-  private roomAtMs = passedMs()
+  private roomAtMs = uptimeMs()
 
   constructor(
     private readonly maxEntries: number,

@@ -1,20 +1,20 @@
 /** The forms of an exchange in the journal: in full, in short, and as events of a stream. */
 import * as v from 'valibot'
-import type { Of } from '../api/operation.js'
+import type { ValueOf } from '../api/operation.js'
 import {
   anything,
+  boolean,
   listOf,
   mapOf,
-  maybe,
   moment,
   named,
   number,
   object,
   oneOf,
+  optionalMember,
   orNull,
   text,
-  whole,
-  yesOrNo,
+  wholeNumber,
 } from '../api/shapes.js'
 import { closestRecording, violation } from '../check/finding.js'
 import { headerFaults, keyFaults, tokenFaults } from '../core/caller.js'
@@ -27,8 +27,8 @@ const kind = <const K extends string>(name: K) => v.literal(name, name)
 const refusedCredential = named(
   'RefusedCredential',
   v.variant('kind', [
-    object({ kind: kind('apiKey'), reason: oneOf(keyFaults), start: text, name: maybe(text) }),
-    object({ kind: kind('token'), reason: oneOf(tokenFaults), email: maybe(text) }),
+    object({ kind: kind('apiKey'), reason: oneOf(keyFaults), start: text, name: optionalMember(text) }),
+    object({ kind: kind('token'), reason: oneOf(tokenFaults), email: optionalMember(text) }),
     object({ kind: kind('header'), reason: oneOf(headerFaults) }),
   ]),
 )
@@ -39,8 +39,8 @@ const caller = named(
     object({ kind: kind('anonymous') }),
     object({ kind: kind('anon') }),
     object({ kind: kind('service') }),
-    object({ kind: kind('user'), id: text, email: maybe(text) }),
-    object({ kind: kind('apiKey'), name: text, id: text, email: maybe(text) }),
+    object({ kind: kind('user'), id: text, email: optionalMember(text) }),
+    object({ kind: kind('apiKey'), name: text, id: text, email: optionalMember(text) }),
     object({ kind: kind('stranger'), id: text }),
     object({ kind: kind('refused'), tried: refusedCredential }),
   ]),
@@ -50,14 +50,20 @@ const caller = named(
 const answeredBy = named(
   'AnsweredBy',
   v.variant('kind', [
-    object({ kind: kind('rule'), title: text, place: text, reply: maybe(whole), replies: maybe(whole) }),
+    object({
+      kind: kind('rule'),
+      title: text,
+      place: text,
+      reply: optionalMember(wholeNumber),
+      replies: optionalMember(wholeNumber),
+    }),
     object({ kind: kind('canned'), form: oneOf(['reply', 'JSON', 'tool call']) }),
     object({ kind: kind('magic'), words: listOf(text) }),
     object({ kind: kind('resource'), path: text }),
     object({ kind: kind('mcp'), path: text }),
     object({ kind: kind('recording'), file: text }),
-    object({ kind: kind('openapi'), document: text, operation: text, example: maybe(text) }),
-    object({ kind: kind('live'), baseUrl: maybe(text), recordedAs: maybe(text) }),
+    object({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
+    object({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
   ]),
 )
 
@@ -67,23 +73,23 @@ const appliedFault = object({
   /** What asked for it: a header, a call, an option, or a rule whose answer it replaced. */
   by: v.optional(v.union([text, answeredBy])),
   /** False if the answer was too short for it. */
-  happened: yesOrNo,
+  happened: boolean,
   /** Whether it changed the body. */
-  isSpoilt: yesOrNo,
+  isSpoilt: boolean,
 })
 
 const bodyFields = {
   /** The JSON value or the text; absent if there was no body. */
   body: v.optional(anything),
-  bytes: whole,
+  bytes: wholeNumber,
   /** Whether `body` is only the beginning. */
-  truncated: yesOrNo,
+  truncated: boolean,
 }
 const responseFields = { headers: mapOf(text), ...bodyFields }
 
 const times = {
   /** As reported by the answer, or counted here for a stream without usage; null if neither is known. */
-  tokens: orNull(object({ prompt: whole, completion: whole })),
+  tokens: orNull(object({ prompt: wholeNumber, completion: wholeNumber })),
   /** From the request to the headers of the answer; null if none was sent. */
   firstByteMs: orNull(number),
   /** From the request to the first piece of a stream; null if the answer was sent in one piece. */
@@ -94,7 +100,7 @@ const times = {
 
 const outcomeFields = {
   /** Null if no answer was sent. */
-  status: orNull(whole),
+  status: orNull(wholeNumber),
   /** The error message that the client got. */
   error: orNull(text),
   /** The code of that error, such as `no_rule_matches`. */
@@ -104,7 +110,7 @@ const outcomeFields = {
   /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
   openaiRefuses: orNull(text),
   /** False if the client disconnected or the answer was cut. */
-  complete: yesOrNo,
+  complete: boolean,
 }
 
 export const exchange = named(
@@ -131,18 +137,18 @@ export const exchange = named(
     /** The fault that applied to it. */
     fault: orNull(appliedFault),
     /** Whether it can be repeated, because its whole body is kept. */
-    repeatable: yesOrNo,
+    repeatable: boolean,
     /** Other information, for example the nearest rule if none matched. */
     remark: orNull(text),
     ...outcomeFields,
     /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
-    nearest: maybe(closestRecording),
+    nearest: optionalMember(closestRecording),
     /** How the answer violates the contract. Also empty if it was not checked. */
     violations: listOf(violation),
     /**
      * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
      */
-    upstream: maybe(object(responseFields)),
+    upstream: optionalMember(object(responseFields)),
     /** What was sent to the client. */
     response: object({
       ...responseFields,
@@ -152,7 +158,7 @@ export const exchange = named(
     ...times,
   }),
 )
-export type JournalEntry = Of<typeof exchange>
+export type JournalEntry = ValueOf<typeof exchange>
 
 export const exchangeInBrief = named(
   'ExchangeInBrief',
@@ -175,38 +181,38 @@ export const exchangeInBrief = named(
     /** The call of an MCP server, such as `tools/call get_weather`. */
     call: orNull(text),
     /** Whether a stream was requested; null if the request has no messages. */
-    stream: orNull(yesOrNo),
+    stream: orNull(boolean),
     /** What produced the answer. */
     source: orNull(text),
     /** The fault that applied, and what asked for it. */
     fault: orNull(text),
     /** Whether no rule or recording matched. */
-    missed: yesOrNo,
+    missed: boolean,
     ...outcomeFields,
-    requestBytes: whole,
-    responseBytes: whole,
+    requestBytes: wholeNumber,
+    responseBytes: wholeNumber,
     ...times,
     /** How many pieces of a stream were sent. */
-    pieces: whole,
+    pieces: wholeNumber,
     /** When some of them were sent, after the head: an even selection that includes the first and the last. */
     piecesAtMs: listOf(number),
   }),
 )
-export type JournalBrief = Of<typeof exchangeInBrief>
+export type JournalBrief = ValueOf<typeof exchangeInBrief>
 
 /** The number and durations of exchanges in a period. */
 const tick = named(
   'Tick',
   object({
     at: moment,
-    overMs: whole,
-    requests: whole,
-    errors: whole,
+    overMs: wholeNumber,
+    requests: wholeNumber,
+    errors: wholeNumber,
     p50Ms: orNull(number),
     p95Ms: orNull(number),
   }),
 )
-export type Tick = Of<typeof tick>
+export type Tick = ValueOf<typeof tick>
 
 /** The events of a stream. */
 export const journalEvents = [
@@ -224,12 +230,12 @@ export const journalEvents = [
   {
     name: 'cleared',
     what: 'With `brief`: the exchanges of this scope were deleted; all of them if there is no scope.',
-    data: named('Cleared', object({ scope: maybe(text) })),
+    data: named('Cleared', object({ scope: optionalMember(text) })),
   },
   {
     name: 'skipped',
     what: 'The number of exchanges that were skipped for lack of time.',
-    data: named('Skipped', object({ count: whole })),
+    data: named('Skipped', object({ count: wholeNumber })),
   },
   {
     name: 'tick',

@@ -1,5 +1,5 @@
 /** Counts exchanges, their durations and the memory that they hold, cheaply enough for heavy load. */
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 
 /** The counts since the last `take`. */
@@ -77,7 +77,7 @@ export function createSeconds() {
       tally.add(exchange, durationMs)
     },
     /** At most the last two minutes: from the first second with a request to the current one. */
-    last(nowMs = passedMs()): readonly SecondTotals[] {
+    last(nowMs = uptimeMs()): readonly SecondTotals[] {
       const second = Math.floor(nowMs / SECOND_MS)
       if (second !== current) closeSecond(second)
       const now = tally.peek()
@@ -136,8 +136,8 @@ const TEXT_BYTES = 24
  */
 function memoryOf(answer: Reply | UpstreamResponse): number {
   if (answer.kind === 'upstream') return answer.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
-  const { body, again } = answer
+  const { body, regenerate } = answer
   if (typeof body === 'string') return body.length
-  if (Buffer.isBuffer(body)) return again ? 0 : body.length
+  if (Buffer.isBuffer(body)) return regenerate ? 0 : body.length
   return body.pieces.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)
 }

@@ -3,7 +3,7 @@
  * digests.
  */
 import { randomUUID } from 'node:crypto'
-import type { KeyFault, TriedCredential } from '../core/caller.js'
+import type { KeyFault, RefusedCredential } from '../core/caller.js'
 import {
   alreadyRevokedApiKey,
   barredUser,
@@ -53,7 +53,7 @@ interface Parts {
 /** How long uses of keys are collected before they are saved. */
 const FLUSH_AFTER_MS = 1000
 
-const refusals: Record<Exclude<KeyFault, 'unknown'>, (tried: TriedCredential) => PlatformError> = {
+const refusals: Record<Exclude<KeyFault, 'unknown'>, (tried: RefusedCredential) => PlatformError> = {
   mistyped: mistypedApiKey,
   revoked: revokedApiKey,
   expired: expiredApiKey,
@@ -76,7 +76,7 @@ const earlier = (one: Moment | null, other: Moment | null) =>
 
 /** The error for an invalid key. */
 function refusalOf(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
-  const tried: TriedCredential = { kind: 'apiKey', reason, start: startOf(secret), ...(key && { name: key.name }) }
+  const tried: RefusedCredential = { kind: 'apiKey', reason, start: startOf(secret), ...(key && { name: key.name }) }
   return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : refusals[reason](tried)
 }
 

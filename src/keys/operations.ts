@@ -3,19 +3,19 @@
  * users.
  */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
+import { operation, type ValueOf } from '../api/operation.js'
 import { dataOf, integer, moment, named, object, oneOf, optional, orNull, text } from '../api/shapes.js'
 import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
-import { isKeepable } from '../core/state.js'
+import { isStorableText } from '../core/state.js'
 
-const aName = 'a text of 1 to 100 characters'
+const aName = 'a string of 1 to 100 characters'
 const name = v.pipe(
   v.string(aName),
   v.trim(),
   v.minLength(1, aName),
   v.maxLength(100, aName),
-  v.check(isKeepable, `${aName}, without unpaired surrogates or NUL characters`),
+  v.check(isStorableText, `${aName}, without unpaired surrogates or NUL characters`),
 )
 
 const aFutureTime = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'
@@ -72,9 +72,9 @@ const key = named('Key', object(keyFields))
 const newKey = named('NewKey', object({ ...keyFields, key: text }))
 
 /** A key without its secret. */
-export type ApiKeyView = Of<typeof key>
+export type ApiKeyView = ValueOf<typeof key>
 /** A key with its secret, which is known only at this moment. */
-export type NewApiKey = Of<typeof newKey>
+export type NewApiKey = ValueOf<typeof newKey>
 
 export interface UserKeys {
   /** Lists the keys of a user, or of all users, newest first. */

@@ -5,7 +5,7 @@ import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
 import { shortened } from '../core/errors.js'
 import { isObject } from '../core/json.js'
-import { bounded, remembered, TookTooLong } from '../core/work.js'
+import { memoized, TimeLimitError, withTimeLimit } from '../core/work.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { type Context, isModern } from './context.js'
 import type { CallTarget } from './results.js'
@@ -72,17 +72,17 @@ export function schemaProblem({ name, inputSchema }: Pick<Tool, 'name'> & { read
 
 /** Throws an RpcError that names each invalid field, and an UnfitSchema for a schema that cannot be used. */
 export function requireValid(given: unknown, schema: object, whole: string): void {
-  const mistakes = withTimeLimit(whole, () => validatorOf(schema)(given, { whole }))
+  const mistakes = checkInTime(whole, () => validatorOf(schema)(given, { whole }))
   if (mistakes.length === 0) return
   const fields = mistakes.map(({ path, sentence }) => ({ field: shortened(path.join('.')), sentence }))
   throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
 
-function withTimeLimit<T>(what: string, check: () => T): T {
+function checkInTime<T>(what: string, check: () => T): T {
   try {
-    return bounded(check, CHECK_TIMEOUT_MS)
+    return withTimeLimit(check, CHECK_TIMEOUT_MS)
   } catch (error) {
-    if (error instanceof TookTooLong) throw invalidParams(`checking ${what} takes too long.`)
+    if (error instanceof TimeLimitError) throw invalidParams(`checking ${what} takes too long.`)
     throw error
   }
 }
@@ -92,7 +92,7 @@ function promptNamed(name: string, given: Readonly<Record<string, unknown>>, pro
   const missing = prompt.arguments?.find(one => one.required && given[one.name] === undefined)
   if (missing) throw invalidParams(`arguments.${missing.name} is missing.`)
   const invalid = Object.entries(given).find(([, value]) => typeof value !== 'string')
-  if (invalid) throw invalidParams(`arguments.${invalid[0]} must be a text.`)
+  if (invalid) throw invalidParams(`arguments.${invalid[0]} must be a string.`)
   return prompt
 }
 
@@ -105,7 +105,7 @@ export function readableResource(uri: string, context: Context): Pick<CheckedCal
   const resource = resources.find(one => one.uri === uri)
   if (resource) return { name: uri, resource, mimeType: resource.mimeType }
   const matches = ({ uriTemplate }: { readonly uriTemplate: string }) => patternOf(uriTemplate).test(uri)
-  const template = uri.length <= LONGEST_URI ? withTimeLimit('uri', () => resourceTemplates.find(matches)) : undefined
+  const template = uri.length <= LONGEST_URI ? checkInTime('uri', () => resourceTemplates.find(matches)) : undefined
   if (template) return { name: uri, mimeType: template.mimeType }
   const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
   const known = resources.map(({ uri }) => uri)
@@ -113,7 +113,7 @@ export function readableResource(uri: string, context: Context): Pick<CheckedCal
 }
 
 /** RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}. */
-const patternOf = remembered((template: string) => {
+const patternOf = memoized((template: string) => {
   const parts = template.split(/(\{[^}]*\})/).map(patternPart)
   return new RegExp(`^${parts.join('')}$`)
 })

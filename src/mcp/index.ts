@@ -7,7 +7,7 @@ import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
 import { methodNotAllowed } from '../core/errors.js'
 import type { Exchange, OwnPath, PathSource, Reply } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
-import { methodToFind } from '../core/paths.js'
+import { lookupMethod } from '../core/paths.js'
 import { readBodyFile } from '../replies/index.js'
 import { RpcError } from '../rpc/frames.js'
 import { isStateless, sessionVersions } from '../rpc/versions.js'
@@ -55,7 +55,7 @@ export async function mcpSource(
     paths: () => [...answers.keys()].filter(({ path }) => !path.startsWith(WELL_KNOWN)),
     answer(exchange) {
       origins.requireOwnPage(exchange.headers)
-      const method = methodToFind(exchange.method)
+      const method = lookupMethod(exchange.method)
       const own = byPath.get(exchange.path)?.find(one => one.method === method)
       return own && answers.get(own)?.(exchange)
     },

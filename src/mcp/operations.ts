@@ -1,6 +1,6 @@
 /** Operations on MCP servers: list what they offer, and change it while clients listen. */
-import { type Of, operation, type SentOf } from '../api/operation.js'
-import { dataOf, listOf, maybe, named, object, objectOf, optional, text } from '../api/shapes.js'
+import { operation, type SentValueOf, type ValueOf } from '../api/operation.js'
+import { dataOf, listOf, named, object, objectOf, optional, optionalMember, text } from '../api/shapes.js'
 import {
   listOfItems,
   type McpPrompt,
@@ -25,7 +25,7 @@ const server = named(
     prompts: listOf(objectOf<McpPrompt>()),
   }),
 )
-export type OfferedServer = Of<typeof server>
+export type OfferedServer = ValueOf<typeof server>
 
 const advice = (key: string) =>
   key === 'reply' ? ' To set an answer, add a rule with POST /__standin/replies.' : undefined
@@ -36,7 +36,7 @@ const { reply: _resource, file: _file, ...resource } = mcpItems.resources.entrie
 const { reply: _template, ...resourceTemplate } = mcpItems.resourceTemplates.entries
 const { reply: _prompt, ...prompt } = mcpItems.prompts.entries
 
-const names = maybe(listOf(text))
+const names = optionalMember(listOf(text))
 
 export const mcpChanges = object({
   tools: optional(
@@ -60,8 +60,8 @@ export const mcpChanges = object({
     'Items to remove: the names of tools and prompts, and the URIs of resources and templates.',
   ),
 })
-export type McpChanges = Of<typeof mcpChanges>
-export type McpChangesInput = SentOf<typeof mcpChanges>
+export type McpChanges = ValueOf<typeof mcpChanges>
+export type McpChangesInput = SentValueOf<typeof mcpChanges>
 
 /** The lists of a server for a scope; an empty scope means all requests. */
 export interface McpLists {
@@ -90,7 +90,7 @@ export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }
     more: 'The server is given by its path, encoded: %2Fmcp.',
     query: inScope,
     body: mcpChanges,
-    reads,
+    bodyReading: reads,
     returns: server,
     answer: 'The server with the changes.',
     errors: { 404: notThere },

@@ -1,5 +1,5 @@
 /** Counts exchanges as they end. The text for Prometheus is written on request. */
-import { passedMs } from '../core/clock.js'
+import { uptimeMs } from '../core/clock.js'
 import type { Endpoint, Exchange } from '../core/exchange.js'
 
 /** The upper bounds of the buckets, in seconds; one more bucket takes longer times. */
@@ -45,17 +45,17 @@ export function createMeter(): Meter {
     const known = ofEndpoint?.[mode]
     if (known) return known
     // Clients choose undocumented paths, so there may be any number of them.
-    const path = endpoint?.isElsewhere ? 'elsewhere' : (endpoint?.path ?? 'none')
+    const path = endpoint?.isUndocumented ? 'elsewhere' : (endpoint?.path ?? 'none')
     const method = endpoint?.method ?? 'none'
     const name = `${method} ${path} ${mode}`
     const series = all.get(name) ?? newSeries(method, path, mode)
     all.set(name, series)
-    if (endpoint && !endpoint.isElsewhere) byEndpoint.set(endpoint, { ...ofEndpoint, [mode]: series })
+    if (endpoint && !endpoint.isUndocumented) byEndpoint.set(endpoint, { ...ofEndpoint, [mode]: series })
     return series
   }
 
   return {
-    count({ endpoint, mode = 'none', outcome, startedMs, endedMs = passedMs() }) {
+    count({ endpoint, mode = 'none', outcome, startedMs, endedMs = uptimeMs() }) {
       const series = seriesOf(endpoint, mode)
       const status = outcome?.status ?? 0
       series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1)

@@ -1,6 +1,6 @@
 /** Serves metrics over HTTP in the format that Prometheus scrapes. */
 import { operation, TextAnswer } from '../api/operation.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 
 interface Exposition {
   readonly contentType: string
@@ -8,7 +8,7 @@ interface Exposition {
 }
 
 export function metricOperations({ metrics }: { readonly metrics: () => Promise<Exposition> }) {
-  const exposition = onceLoaded(metrics)
+  const exposition = importOnce(metrics)
   return {
     getMetrics: operation({
       at: 'GET /metrics',

@@ -3,7 +3,7 @@ import { type Validator, validatorOf } from '../check/json-schema.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
 import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { once, remembered } from '../core/work.js'
+import { memoized, once } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './document.js'
 import { acceptedType, type Preferences, preferencesIn } from './negotiation.js'
@@ -21,7 +21,7 @@ export function createAnswers(operation: DocumentedOperation, seed: number) {
   const { document } = source
   const title = `${endpoint.method} ${endpoint.path}`
   const responses = isObject(definition.responses) ? definition.responses : {}
-  const responseAt = remembered((key: string) => responseOf(document, responses[key]))
+  const responseAt = memoized((key: string) => responseOf(document, responses[key]))
 
   return async (exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> => {
     const prefers = preferencesIn(exchange.headers.prefer)

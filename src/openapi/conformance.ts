@@ -3,8 +3,8 @@ import type { Finding } from '../check/finding.js'
 import { validatorOf } from '../check/json-schema.js'
 import type { ReceivedAnswer } from '../contract/call.js'
 import type { Access } from '../core/exchange.js'
-import { isObject, isReadAsJson, jsonOf } from '../core/json.js'
-import { bounded, TookTooLong } from '../core/work.js'
+import { isObject, jsonOf, mayBeJson } from '../core/json.js'
+import { TimeLimitError, withTimeLimit } from '../core/work.js'
 import { responseFor } from './answers.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
@@ -112,7 +112,7 @@ export function findingsIn(
   if (sent === '' || type === undefined)
     return [critical('content-type', `It is ${sent || 'missing'}. The document describes ${types.join(', ')}.`)]
   const media = document.resolve(content[type])
-  if (!isReadAsJson(sent) || !isObject(media) || media.schema === undefined) return []
+  if (!mayBeJson(sent) || !isObject(media) || media.schema === undefined) return []
   const value = jsonOf(text)
   if (value === undefined) return [critical('', 'The body is not JSON.')]
   return mistakesIn(translateSchema(document, media.schema, 'response'), value).map(sentence => critical('', sentence))
@@ -121,10 +121,14 @@ export function findingsIn(
 function mistakesIn(schema: object, value: unknown): readonly string[] {
   try {
     // Reports are shared, so they must not contain values of the live platform.
-    const mistakes = bounded(() => validatorOf(schema)(value, { whole: 'The body', secret: () => true }), LONGEST_MS)
+    const mistakes = withTimeLimit(
+      () => validatorOf(schema)(value, { whole: 'The body', secret: () => true }),
+      LONGEST_MS,
+    )
     return mistakes.map(({ sentence }) => sentence)
   } catch (error) {
-    if (error instanceof TookTooLong || error instanceof RangeError) return ['The body could not be checked in time.']
+    if (error instanceof TimeLimitError || error instanceof RangeError)
+      return ['The body could not be checked in time.']
     throw error
   }
 }

@@ -2,7 +2,7 @@
 import type { AnswerDescription, EndpointDescription, JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { operationId } from '../core/paths.js'
-import { remembered } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import type { Node, OpenApiDocument } from './document.js'
 import type { DocumentedOperation } from './operations.js'
 import { type Direction, Translator } from './schemas.js'
@@ -49,7 +49,7 @@ function createNamedSchemas(document: OpenApiDocument, direction: Direction, ste
     return `#/components/schemas/${names.get(reference)}`
   }
 
-  const translatedAt = remembered((reference: string) => {
+  const translatedAt = memoized((reference: string) => {
     const refersTo = new Set<string>()
     const schema = new Translator(document, direction, one => refer(one, refersTo)).translate(document.at(reference))
     return { schema, refersTo }

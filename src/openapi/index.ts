@@ -3,8 +3,8 @@ import path from 'node:path'
 import { ProblemsError, problemInWords } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
-import { methodToFind } from '../core/paths.js'
-import { inWorker, onceLoaded, remembered, TookTooLong } from '../core/work.js'
+import { lookupMethod } from '../core/paths.js'
+import { importOnce, inWorker, memoized, TimeLimitError } from '../core/work.js'
 import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
 import { documentOf } from './document.js'
@@ -57,22 +57,22 @@ export async function readDocuments(
 async function read({ file, dir, folders, name }: DocumentInput): Promise<ReadOutput> {
   const reading = inWorker<ReadOutput>('openapi', { file, dir, folders } satisfies ReadInput, LONGEST_MS)
   return reading.catch(error => {
-    if (!(error instanceof TookTooLong)) throw error
+    if (!(error instanceof TimeLimitError)) throw error
     return { problems: [{ origin: name, sentence: `cannot be read: ${error.message}` }], files: [file] }
   })
 }
 
 /** Returns a function that describes the operations of a document. Its code is loaded when it is first needed. */
 function createDescribe({ document }: ConfiguredDocument) {
-  const descriptions = onceLoaded(async () => (await import('./descriptions.js')).createDescriptions(document))
+  const descriptions = importOnce(async () => (await import('./descriptions.js')).createDescriptions(document))
   return async (operation: DocumentedOperation) => (await descriptions())(operation)
 }
 
 /** Answers the operations of the documents. If several describe the same operation, the first one wins. */
 export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
   const index = createOperationIndex(documents.flatMap(one => operationsOf(one, createDescribe(one))))
-  const checkOf = remembered(createRequestCheck)
-  const answerOf = remembered((operation: DocumentedOperation) => createAnswers(operation, seed))
+  const checkOf = memoized(createRequestCheck)
+  const answerOf = memoized((operation: DocumentedOperation) => createAnswers(operation, seed))
 
   return {
     files: documents.flatMap(({ files }) => files),
@@ -80,7 +80,7 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
     paths: () => index.all.map(({ endpoint }) => endpoint),
     async answer(exchange) {
       const steps = stepsOfPath(exchange.path)
-      const method = methodToFind(exchange.method)
+      const method = lookupMethod(exchange.method)
       const operation = index.at(steps).find(({ endpoint }) => endpoint.method === method)
       if (!operation) return undefined
       const params = operation.paramsIn(steps) ?? {}

@@ -1,5 +1,5 @@
 /** The operations of OpenAPI documents: their paths, their access, and which one a request matches. */
-import { type Access, accessBelow, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
+import { type Access, accessBelow, defaultAccess, type EndpointDescription, type OwnPath } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
@@ -91,7 +91,7 @@ function basePathOf(server: unknown): string {
 /** Any security scheme stands for the platform's own credentials. */
 function accessOf(document: OpenApiDocument, operation: Node, path: string): Access {
   const security = operation.security ?? document.root.security
-  if (!Array.isArray(security)) return usualAccess(path)
+  if (!Array.isArray(security)) return defaultAccess(path)
   if (security.length === 0) return accessBelow(path) ?? 'anyone'
   const isOptional = security.some(one => isObject(one) && Object.keys(one).length === 0)
   return isOptional ? 'anyone' : ['apiKey', 'user']

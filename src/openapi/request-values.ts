@@ -2,7 +2,7 @@
 import type { Validator } from '../check/json-schema.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, jsonOf, requireModestJson } from '../core/json.js'
-import { bounded, TookTooLong } from '../core/work.js'
+import { TimeLimitError, withTimeLimit } from '../core/work.js'
 import { documentOf, type Node } from './document.js'
 import { schemaFacts } from './parameters.js'
 
@@ -41,9 +41,9 @@ export function withValues(generated: unknown, values: Node, schema: JsonSchema,
     .map(([name, value]) => [name, isNumber(name) ? asNumber(value) : value] as const)
   if (applicable.length === 0) return generated
   try {
-    return bounded(() => validCombination(generated, applicable, validator()), LONGEST_MS)
+    return withTimeLimit(() => validCombination(generated, applicable, validator()), LONGEST_MS)
   } catch (error) {
-    if (error instanceof TookTooLong || error instanceof RangeError) return generated
+    if (error instanceof TimeLimitError || error instanceof RangeError) return generated
     throw error
   }
 }

@@ -3,8 +3,8 @@ import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
 import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
-import { isObject, isReadAsJson, jsonBody, requireModestJson } from '../core/json.js'
-import { bounded, inWorker, once, remembered, TookTooLong } from '../core/work.js'
+import { isObject, jsonBody, mayBeJson, requireModestJson } from '../core/json.js'
+import { inWorker, memoized, once, TimeLimitError, withTimeLimit } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
 import type { Node } from './document.js'
 import { matchingType } from './negotiation.js'
@@ -38,7 +38,7 @@ export function createRequestCheck({
     return isObject(media) ? media.schema : undefined
   }
   /** The schema for a body of this type and the parameters; without a type, for the parameters only. */
-  const compiledFor = remembered((type: string | undefined): CompiledSchema => {
+  const compiledFor = memoized((type: string | undefined): CompiledSchema => {
     const body = schemaOf(type)
     const properties = { ...parameterSchemas(parameters), ...(body !== undefined && { body }) }
     const schema = translateSchema(document, { type: 'object', properties }, 'request')
@@ -80,7 +80,7 @@ async function readBody(exchange: Exchange) {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
   const contentType = contentTypeOf(exchange.headers)
-  if (isReadAsJson(contentType)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
+  if (mayBeJson(contentType)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
   if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType))
     return { value: await bodyOf(exchange), isForm: true }
   return /^text\/plain\b/i.test(contentType) ? { value: exchange.body?.toString(), isForm: false } : undefined
@@ -93,14 +93,14 @@ function jsonIn(body: Buffer): unknown {
 
 async function mistakesOf({ schema, validate }: CompiledSchema, values: unknown): Promise<readonly Mistake[]> {
   try {
-    return bounded(() => validate()(values), INLINE_MS)
+    return withTimeLimit(() => validate()(values), INLINE_MS)
   } catch (error) {
     if (error instanceof RangeError) return []
-    if (!(error instanceof TookTooLong)) throw error
+    if (!(error instanceof TimeLimitError)) throw error
   }
   const mistakes = inWorker<readonly Mistake[]>('validate', { schema, values }, WORKER_TIMEOUT_MS)
   return mistakes.catch(error => {
-    if (!(error instanceof TookTooLong)) throw error
+    if (!(error instanceof TimeLimitError)) throw error
     return [{ path: [], sentence: 'The request could not be checked in time.' }]
   })
 }

@@ -7,9 +7,9 @@ import { INDEX } from '../core/paths.js'
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const [first, ...rest] = endpoints
   const own = { method: 'GET', path: INDEX, access, takesBody: false } as const
-  const index: Endpoint = { ...own, says, reply: () => reply }
+  const index: Endpoint = { ...own, describe, reply: () => reply }
   const all = [...(first ? [first] : []), index, ...rest]
-  const reply = jsonReply({ status: 'ok', endpoints: all.map(listed) } satisfies IndexAnswer)
+  const reply = jsonReply({ status: 'ok', endpoints: all.map(indexEntry) } satisfies IndexAnswer)
   return all
 }
 
@@ -17,13 +17,13 @@ export function withIndex(access: Access, endpoints: readonly Endpoint[]): reado
  * The document does not show the elements. Ours have the method, the path and the accepted kinds of credential, which
  * are empty if anyone may call.
  */
-export const listed = ({ method, path, access }: Pick<Endpoint, 'method' | 'path' | 'access'>) => ({
+export const indexEntry = ({ method, path, access }: Pick<Endpoint, 'method' | 'path' | 'access'>) => ({
   method,
   path,
   credential: access === 'anyone' ? [] : access,
 })
 
-async function says(): Promise<EndpointDescription> {
+async function describe(): Promise<EndpointDescription> {
   const { indexAnswer, listedIndexAnswer } = await import('../contract/answers.js')
   return {
     id: 'getIndex',

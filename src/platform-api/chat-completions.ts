@@ -10,11 +10,11 @@ import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
 import { CHAT } from '../core/paths.js'
 import type { Generation, Replies } from '../replies/index.js'
+import { describeChat } from './chat/description.js'
 import type { Form } from './chat/frame.js'
 import { heavyCompletion, isHeavyAnswer, isHeavyPrompt } from './chat/heavy.js'
-import { openaiRefusal } from './chat/openai-refuses.js'
+import { openaiRefusal } from './chat/openai-refusals.js'
 import { createCompletions } from './chat/plain.js'
-import { chatSays } from './chat/says.js'
 import type { Model } from './models.js'
 
 interface Parts {
@@ -38,26 +38,26 @@ export type Requests = 'warn' | 'strict' | 'lenient'
 export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint {
   const { models, replies } = parts
   const modelIds = models.map(({ id }) => id)
-  const known = new Set(modelIds)
+  const knownModels = new Set(modelIds)
   const answer = createAnswer(parts)
 
   function reply(exchange: Exchange): Reply | Promise<Reply> {
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
-    if (!known.has(request.model)) throw unknownModel(request.model, modelIds)
-    if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request, requests)
+    if (!knownModels.has(request.model)) throw unknownModel(request.model, modelIds)
+    if (requests !== 'lenient' && !exchange.isKnownGood) exchange.openaiRefuses = openaiRefusalOf(request, requests)
     // Read before a rule counts its answer, since a refused request does not get one.
-    const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : paceRequested(exchange.headers)
+    const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : requestedPaceOf(exchange.headers)
     const generation = replies.answer(request, exchange)
     if (generation instanceof Promise) return generation.then(found => answer(exchange, request, found, requestedPace))
     return answer(exchange, request, generation, requestedPace)
   }
 
-  return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
+  return { method: 'POST', path: CHAT, access, takesBody: true, describe: mode => describeChat(mode, modelIds), reply }
 }
 
 /** OpenAI's error for such a request. With `strict`, Standin refuses it too. */
-function refusedAtOpenai(request: ChatRequest, requests: Requests): string | undefined {
+function openaiRefusalOf(request: ChatRequest, requests: Requests): string | undefined {
   const refusal = openaiRefusal(request)
   if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
   return refusal?.message
@@ -66,12 +66,12 @@ function refusedAtOpenai(request: ChatRequest, requests: Requests): string | und
 /** Returns the function that sends what was generated in the requested form. */
 function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access' | 'requests'>) {
   /** The default pace of each model. */
-  const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
+  const modelPaces = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
   /** The pace from the request's header, else the rule's, else the model's. */
   const paceOf = ({ model }: ChatRequest, generation: Generation, requestedPace: PaceInput | undefined): Pace =>
-    paceFrom(requestedPace, paceFrom(generation.pace, usual.get(model) ?? pace))
+    paceFrom(requestedPace, paceFrom(generation.pace, modelPaces.get(model) ?? pace))
 
   return (
     exchange: Exchange,
@@ -94,36 +94,51 @@ function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access'
     }
     if (!pace) return replyOf(completions.whole(request, generation), generation, remark)
     // A stream may stay open for a long time, so drop the parsed request. If it is short, the journal parses it again when read.
-    if (exchange.body && exchange.body.length <= SMALL_REQUEST) exchange.chat = undefined
+    if (exchange.body && exchange.body.length <= SMALL_REQUEST_BYTES) exchange.chat = undefined
     return replyOf(completions.streamed(request, generation, pace), generation, remark)
   }
 }
 
 const replyOf = (
-  { contentType, headers, body, framed, sent, again, tokens }: Form,
+  { contentType, headers, body, framedBody, onSent, regenerate, tokens }: Form,
   { answeredBy, fault }: Generation,
   remark: Reply['remark'],
 ): Reply => {
   const status = 200
-  return { kind: 'reply', status, contentType, body, framed, sent, again, headers, answeredBy, remark, fault, tokens }
+  return {
+    kind: 'reply',
+    status,
+    contentType,
+    body,
+    framedBody,
+    onSent,
+    regenerate,
+    headers,
+    answeredBy,
+    remark,
+    fault,
+    tokens,
+  }
 }
 
-const SMALL_REQUEST = 10_000
-const SMALL_ANSWER = 1000
+const SMALL_REQUEST_BYTES = 10_000
+const SMALL_ANSWER_CHARACTERS = 1000
 
 /** The usual case: one text, and neither the request nor the answer is long. */
 function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choices }: Generation): boolean {
   const [only] = choices
-  if (!body || body.length > SMALL_REQUEST || !only || choices.length > 1) return false
+  if (!body || body.length > SMALL_REQUEST_BYTES || !only || choices.length > 1) return false
   if ((n ?? 1) > 1 || logprobs || Array.isArray(stop) || only.toolCalls || only.reasoning || only.refusal) return false
-  return only.text === null || only.text.length < SMALL_ANSWER
+  return only.text === null || only.text.length < SMALL_ANSWER_CHARACTERS
 }
 
 /** At most this many models are named. The listing has them all. */
-const NAMED = 20
+const MOST_NAMED_MODELS = 20
 
 const firstOf = (ids: readonly string[]) =>
-  ids.length > NAMED ? [...ids.slice(0, NAMED), `one of ${ids.length - NAMED} more that GET /v1/models lists`] : ids
+  ids.length > MOST_NAMED_MODELS
+    ? [...ids.slice(0, MOST_NAMED_MODELS), `one of ${ids.length - MOST_NAMED_MODELS} more that GET /v1/models lists`]
+    : ids
 
 function unknownModel(model: string, known: readonly string[]) {
   const named = shortened(model)
@@ -138,7 +153,7 @@ const PACE_HEADER = 'x-standin-pace'
  * Parses the header `x-standin-pace: firstTokenMs=300; tokensPerSecond=50`. Returns `undefined` without the header.
  * Throws a 400 that names the header and the first invalid setting.
  */
-export function paceRequested({ [PACE_HEADER]: requestedPace }: IncomingHttpHeaders): PaceInput | undefined {
+export function requestedPaceOf({ [PACE_HEADER]: requestedPace }: IncomingHttpHeaders): PaceInput | undefined {
   if (requestedPace === undefined) return undefined
   const text = String(requestedPace)
   // Two headers arrive joined by a comma, which no pace setting contains.

@@ -8,10 +8,10 @@ import { HEALTH } from '../core/paths.js'
 
 export function health({ version, access }: { version: string; access: Access }): Endpoint {
   const reply = jsonReply({ status: 'ok', version } satisfies HealthAnswer)
-  return { method: 'GET', path: HEALTH, access, takesBody: false, says, reply: () => reply }
+  return { method: 'GET', path: HEALTH, access, takesBody: false, describe, reply: () => reply }
 }
 
-async function says(): Promise<EndpointDescription> {
+async function describe(): Promise<EndpointDescription> {
   const { healthAnswer } = await import('../contract/answers.js')
   return {
     id: 'getHealth',

@@ -83,13 +83,13 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
   }
 }
 
-/** For a path that is not emulated, with any method. */
-export const elsewhere = (method: string, path: string): Endpoint => ({
+/** The endpoint for a path that is not emulated, with any method. */
+export const undocumentedEndpoint = (method: string, path: string): Endpoint => ({
   method,
   path,
   access: accessBelow(path) ?? credentialKinds,
   takesBody: true,
-  isElsewhere: true,
+  isUndocumented: true,
   reply() {
     throw notFound()
   },

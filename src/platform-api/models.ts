@@ -17,13 +17,13 @@ export interface Model {
 
 export function modelList({ models, access }: { models: readonly Model[]; access: Access }): Endpoint {
   const reply = jsonReply({ object: 'list', data: models.map(listed) })
-  return { method: 'GET', path: MODELS, access, takesBody: false, says, reply: () => reply }
+  return { method: 'GET', path: MODELS, access, takesBody: false, describe, reply: () => reply }
 }
 
 /** A model as listed, without internal fields. */
 const listed = ({ pace: _pace, maxPromptTokens: _maxPromptTokens, ...model }: Model) => model
 
-async function says(): Promise<EndpointDescription> {
+async function describe(): Promise<EndpointDescription> {
   const { modelsAnswer } = await import('../contract/answers.js')
   return {
     id: 'listModels',

@@ -4,31 +4,31 @@ import { methodNotAllowed, notFound } from '../core/errors.js'
 import {
   type Access,
   type Caller,
+  combinedAccess,
   type Endpoint,
   type Exchange,
-  eitherAccess,
   jsonReply,
   type OwnPath,
   type PathSource,
   type Reply,
 } from '../core/exchange.js'
-import { CHAT, documentedPaths, INDEX, methodToFind } from '../core/paths.js'
+import { CHAT, documentedPaths, INDEX, lookupMethod } from '../core/paths.js'
 import { authorize } from '../keys/identify.js'
-import { listed } from './api-index.js'
+import { indexEntry } from './api-index.js'
 import type { Routes } from './index.js'
 
 /** Which endpoints the index lists. */
-type Listed = 'all' | 'documented'
+type ListedPaths = 'all' | 'documented'
 
 /** Adds the endpoints of `sources` to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
-export function withOwnPaths(routes: Routes, sources: readonly PathSource[], list: Listed): Routes {
-  const endpoints = createEndpointsOf(sources)
-  const documented = createDocumented(sources, list)
+export function withOwnPaths(routes: Routes, sources: readonly PathSource[], list: ListedPaths): Routes {
+  const endpoints = createOwnEndpoints(sources)
+  const documented = createDocumentedEndpoints(sources, list)
   const methodsAt = (path: string, scope?: string) => methodsOf(sources.flatMap(source => source.at(path, scope)))
 
   function find(method: string, path: string, scope?: string): Endpoint | undefined {
     const found = routes.find(method, path)
-    // Chat rules have their own engine.
+    // Rules for chat completions are applied elsewhere (chat-completions.ts).
     if (found) return path === CHAT ? found : documented(found)
     return routes.has(path) ? undefined : endpoints.find(method, path, scope)
   }
@@ -38,7 +38,7 @@ export function withOwnPaths(routes: Routes, sources: readonly PathSource[], lis
     methodsOf: path => routes.methodsOf(path) ?? methodsAt(path),
     find,
     get(method, path, scope = '') {
-      // An API key may belong to a scope, too, which is only known later.
+      // Without a scope in the headers, all scopes count, because the caller's API key may belong to one.
       const found = find(method, path, scope === '' ? undefined : scope)
       if (found) return found
       const methods = routes.has(path) ? undefined : methodsAt(path, scope === '' ? undefined : scope)
@@ -61,20 +61,20 @@ export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
     if (documentedPaths.includes(own.path)) continue
     const key = `${own.method} ${own.path}`
     const before = paths.get(key)
-    paths.set(key, before ? { ...before, access: eitherAccess(before.access, own.access) } : own)
+    paths.set(key, before ? { ...before, access: combinedAccess(before.access, own.access) } : own)
   }
   return [...paths.values()]
 }
 
 /** Tries each source in turn until one has an answer. A source only answers callers that have access to it. */
-function createEndpointsOf(sources: readonly PathSource[]) {
-  const made = new WeakMap<OwnPath, Endpoint>()
+function createOwnEndpoints(sources: readonly PathSource[]) {
+  const cache = new WeakMap<OwnPath, Endpoint>()
 
   /** The endpoints of each source for a method on a path. */
   function candidates(method: string, path: string, scope?: string): readonly Candidate[] {
-    const wanted = methodToFind(method)
+    const endpointMethod = lookupMethod(method)
     return sources.flatMap(source => {
-      const own = source.at(path, scope).find(one => one.method === wanted)
+      const own = source.at(path, scope).find(one => one.method === endpointMethod)
       return own ? [{ source, own }] : []
     })
   }
@@ -82,12 +82,12 @@ function createEndpointsOf(sources: readonly PathSource[]) {
   function endpointOf(found: readonly Candidate[]): Endpoint | undefined {
     const [first, ...others] = found
     if (!first) return undefined
-    const before = others.length === 0 ? made.get(first.own) : undefined
+    const before = others.length === 0 ? cache.get(first.own) : undefined
     if (before) return before
-    const access = found.map(({ own }) => own.access).reduce(eitherAccess)
+    const access = found.map(({ own }) => own.access).reduce(combinedAccess)
     const reply = (exchange: Exchange) => firstAnswer(found, exchange)
-    const endpoint: Endpoint = { ...first.own, access, takesBody: true, isOwn: true, reply }
-    if (others.length === 0) made.set(first.own, endpoint)
+    const endpoint: Endpoint = { ...first.own, access, takesBody: true, isConfigured: true, reply }
+    if (others.length === 0) cache.set(first.own, endpoint)
     return endpoint
   }
 
@@ -100,19 +100,19 @@ interface Candidate {
 }
 
 async function firstAnswer(found: readonly Candidate[], exchange: Exchange): Promise<Reply> {
-  const allowed = found.filter(({ own }) => mayAsk(exchange.caller, own.access))
+  const allowed = found.filter(({ own }) => hasAccess(exchange.caller, own.access))
   for (const { source } of allowed) {
     const reply = await source.answer(exchange)
     if (reply) return reply
   }
-  const [barred] = found.filter(one => !allowed.includes(one))
-  if (barred) authorize(exchange.caller, barred.own)
-  return refused(found, exchange)
+  const [denied] = found.filter(one => !allowed.includes(one))
+  if (denied) authorize(exchange.caller, denied.own)
+  return refuse(found, exchange)
 }
 
-const mayAsk = ({ kind }: Caller, access: Access) => access === 'anyone' || access.some(one => one === kind)
+const hasAccess = ({ kind }: Caller, access: Access) => access === 'anyone' || access.some(one => one === kind)
 
-async function refused(found: readonly Candidate[], exchange: Exchange): Promise<never> {
+async function refuse(found: readonly Candidate[], exchange: Exchange): Promise<never> {
   for (const { source } of found) {
     const error = await source.refusal?.(exchange)
     if (error) throw error
@@ -121,12 +121,12 @@ async function refused(found: readonly Candidate[], exchange: Exchange): Promise
 }
 
 /** Documented endpoints with the faults of `sources`, and the index with their paths. */
-function createDocumented(sources: readonly PathSource[], list: Listed) {
+function createDocumentedEndpoints(sources: readonly PathSource[], list: ListedPaths) {
   const made = new WeakMap<Endpoint, Endpoint>()
-  const withFault = sources.filter(source => source.faultFor)
+  const faultSources = sources.filter(source => source.faultFor)
 
   async function faultFor(exchange: Exchange) {
-    for (const source of withFault) {
+    for (const source of faultSources) {
       const fault = await source.faultFor?.(exchange)
       if (fault) return fault
     }
@@ -135,7 +135,7 @@ function createDocumented(sources: readonly PathSource[], list: Listed) {
 
   return (endpoint: Endpoint): Endpoint => {
     const isIndex = endpoint.path === INDEX && list === 'all'
-    if (!isIndex && withFault.length === 0) return endpoint
+    if (!isIndex && faultSources.length === 0) return endpoint
     const before = made.get(endpoint)
     if (before) return before
     const found: Endpoint = {
@@ -153,5 +153,5 @@ function createDocumented(sources: readonly PathSource[], list: Listed) {
 
 function withPaths(index: Reply, paths: readonly OwnPath[]): Reply {
   const { endpoints, ...rest } = JSON.parse(String(index.body)) as { readonly endpoints: readonly unknown[] }
-  return { ...index, ...jsonReply({ ...rest, endpoints: [...endpoints, ...paths.map(listed)] }) }
+  return { ...index, ...jsonReply({ ...rest, endpoints: [...endpoints, ...paths.map(indexEntry)] }) }
 }

@@ -2,13 +2,13 @@
 import type { PathSource, Reply } from '../core/exchange.js'
 import { isPaced, type Pace, paceFrom } from '../core/pace.js'
 import type { HttpGeneration, HttpReplies } from '../replies/index.js'
-import { paceRequested } from './chat-completions.js'
+import { requestedPaceOf } from './chat-completions.js'
 
 /** `usual` is the pace of streams for which neither the rule nor the request sets one. */
 export const rulePaths = (replies: HttpReplies, usual: Pace): PathSource => ({
   ...replies,
   answer(exchange) {
-    const requested = paceRequested(exchange.headers)
+    const requested = requestedPaceOf(exchange.headers)
     const toReply = (generation?: HttpGeneration) =>
       generation && replyOf(generation, paceFrom(requested, paceFrom(generation.pace, usual)))
     const generation = replies.answer(exchange)

@@ -29,9 +29,9 @@ interface Dependencies {
   readonly stopping: AbortSignal
 }
 
-export async function loadApp(prototypes: Prototypes, surroundings: Dependencies): Promise<App> {
-  const { current, runtime } = surroundings
-  // One after another: under jest 29, modules that share others cannot be linked at the same time.
+export async function loadApp(prototypes: Prototypes, dependencies: Dependencies): Promise<App> {
+  const { current, runtime } = dependencies
+  // Imported one after another, because jest 29 cannot link modules that share others at the same time.
   const { createApp } = await import('../http/app.js')
   const { createControl } = await import('../http/control.js')
   const { createDashboard } = await import('../dashboard/index.js')
@@ -41,7 +41,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Dependencies
   const { host } = current().loaded.config
   const keys = {
     identify: (authorization => current().authenticator.identify(authorization)) satisfies Identify,
-    token: surroundings.controlToken,
+    token: dependencies.controlToken,
     isServiceKeyPublic: () => isPublicSecret(current().loaded.config.auth.jwtSecret),
   }
   const dashboard = createDashboard({
@@ -50,13 +50,13 @@ export async function loadApp(prototypes: Prototypes, surroundings: Dependencies
       mcp: (await (await runtime.mcp.lists()).list('')).map(({ path, tools }) => ({ path, revision: digestOf(tools) })),
       clock: clock.state(),
       users: state.origin(),
-      ...(isLocal && developmentKeyIn(current(), clock.now())),
+      ...(isLocal && developmentKeyOf(current(), clock.now())),
     }),
     ...{ apiKeys, now: clock.now, identify: keys.identify },
   })
   const control = createControl({
-    ...{ host, ...keys, ...abilities(surroundings) },
-    reader: createReader({ journal, url, stopping: surroundings.stopping }),
+    ...{ host, ...keys, ...controlParts(dependencies) },
+    reader: createReader({ journal, url, stopping: dependencies.stopping }),
     people: people.createOutbox(state.get),
     userList: people.createUserList(state.get),
     sessions: people.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),
@@ -64,8 +64,8 @@ export async function loadApp(prototypes: Prototypes, surroundings: Dependencies
   return createApp({ prototypes, host, control, dashboard, report })
 }
 
-/** The parts of the control API that need nothing else loaded. Long because it only connects parts, one per line. */
-function abilities({ current, runtime, sources, forTests, reset, reload }: Dependencies) {
+/** The parts of the control API that need no further imports. */
+function controlParts({ current, runtime, sources, forTests, reset, reload }: Dependencies) {
   const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = runtime
   const drafts = createDrafts({ current, sources, reload })
   return {
@@ -132,7 +132,7 @@ async function configJson(
 }
 
 /** The public development key, if it is configured and works. */
-const developmentKeyIn = ({ loaded: { config } }: Assembly, nowMs: number) =>
+const developmentKeyOf = ({ loaded: { config } }: Assembly, nowMs: number) =>
   usableKey({ apiKeys: config.apiKeys.filter(({ key }) => key === developmentApiKey) }, nowMs) !== '' && {
     development_key: developmentApiKey,
   }

@@ -4,22 +4,22 @@ import type { Changes } from '../config/limit-options.js'
 import { type LoadedConfig, mistakesWithoutLive } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import {
-  asksLive,
   type Endpoint,
   type Exchange,
   type OwnPath,
   type PathSource,
+  usesLive,
   usesRecordings,
 } from '../core/exchange.js'
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH } from '../core/paths.js'
-import { atHandOnceLoaded, inTurns, onceLoaded } from '../core/work.js'
+import { importOnce, importOnceDirect, inTurns } from '../core/work.js'
 import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
 import type { LineParts } from '../http/line.js'
-import { platformSurface, untilPathsAreKnown } from '../http/platform-surface.js'
+import { platformSurface, waitForOwnPaths } from '../http/platform-surface.js'
 import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
@@ -33,14 +33,14 @@ import { createGateway } from '../supabase/gateway.js'
 import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
 import { mcpOpeners } from './mcp.js'
-import { type ModeSettings, modesIn } from './modes.js'
+import { allModes, type ModeSettings } from './modes.js'
 import { type OwnPathsAt, openApiOpener, openOwnPaths } from './own-paths.js'
 import type { PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { resourcesOpener } from './resources.js'
-import { readReplies, whenLoaded } from './rules.js'
+import { readReplies, waitForReplies } from './rules.js'
 import type { Runtime } from './runtime.js'
-import { inForce } from './settings.js'
+import { settingsInForce } from './settings.js'
 import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
 
 /** Everything that follows from one reading of the configuration. */
@@ -57,11 +57,11 @@ export interface Assembly {
   readonly ownPathsAt: () => Promise<OwnPathsAt>
   readonly backend: Backend
   /** Replaces all run-time changes, from the next request on. */
-  steer(changes: Changes): void
+  applyChanges(changes: Changes): void
   /** The recordings, read-only. */
   readonly library: () => Promise<Library>
-  /** Loads what requests would otherwise wait for. Returns what is known then: the keys, and the files that rules use. */
-  complete(chosen: ModeSettings): Promise<LoadedAssembly>
+  /** Loads what requests in these modes would otherwise wait for. */
+  load(modes: ModeSettings): Promise<LoadedAssembly>
 }
 
 interface LoadedAssembly {
@@ -75,28 +75,28 @@ export type Assemblies = ReturnType<typeof createAssemblies>
 
 export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources, runtime: Runtime) {
   let current = assemble(loaded, sources, runtime)
-  let completed: LoadedAssembly | undefined
+  let loadedAssembly: LoadedAssembly | undefined
   return {
     current: () => current,
-    /** What is known once everything is loaded. */
+    /** What was loaded. Throws before `open` has resolved. */
     completed() {
-      if (!completed) throw new Error('The platform is not open yet.')
-      return completed
+      if (!loadedAssembly) throw new Error('The platform is not open yet.')
+      return loadedAssembly
     },
     async open() {
-      completed = await current.complete(runtime.modes.current())
+      loadedAssembly = await current.load(runtime.modes.current())
       // From here on, nothing has to wait for the rules.
       runtime.renew()
     },
     async prepare(next: LoadedConfig) {
       const assembly = assemble(next, sources, runtime)
-      const made = await assembly.complete(runtime.modes.after(next))
+      const made = await assembly.load(runtime.modes.after(next))
       const continueCounting = await (await assembly.replies()).continuing(await current.replies())
       return () => {
         continueCounting()
-        assembly.steer(runtime.settings.changes())
+        assembly.applyChanges(runtime.settings.changes())
         current = assembly
-        completed = made
+        loadedAssembly = made
       }
     },
   }
@@ -122,7 +122,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
 
   return {
     ...{ loaded, authenticator: own.authenticator, tokens: own.tokens, backend: own.backend },
-    complete: chosen => loadAll(config, { own, chat, ownPaths }, platform.needed(chosen)),
+    load: chosen => loadAll(config, { own, chat, ownPaths }, platform.neededBy(chosen)),
     ...{ endpoints: changed.endpoints, replies, library: platform.library },
     ownPaths: async () => pathsOf(await ownPaths.loaded(changed.pace)),
     async ownPathsAt() {
@@ -134,17 +134,17 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
       ...{ limits: changed.limits, faults: changed.faults, heavyPrompt: chat.heavyPrompt },
       contractHeaders: config.contract.check ? runtime.violations.headers : undefined,
     }),
-    steer(changes) {
+    applyChanges(changes) {
       changed = chat.changeable(changes)
     },
   }
 }
 
-/** Loads what requests would otherwise wait for; `needed` is what only some modes need. */
+/** Loads what requests would otherwise wait for; `neededByModes` opens what only some modes need. */
 async function loadAll(
   config: Config,
-  { own, chat, ownPaths }: Omit<Around, 'origins'>,
-  needed: readonly (() => unknown)[],
+  { own, chat, ownPaths }: Omit<AssemblyParts, 'origins'>,
+  neededByModes: readonly (() => unknown)[],
 ) {
   const [tokens, { files }, redact, others] = await inTurns([
     own.tokens,
@@ -153,81 +153,81 @@ async function loadAll(
     ownPaths.others,
     own.routes,
     chat.readTable,
-    ...needed,
+    ...neededByModes,
     ...(config.auth.mode === 'proxy' ? [own.proxy] : []),
   ])
   return { tokens, files: [...files, ...others.flatMap(({ files = [] }) => files)], redact }
 }
 
-interface Around {
+interface AssemblyParts {
   readonly origins: Origins
   readonly own: ReturnType<typeof assembleAuth>
   readonly chat: ReturnType<typeof assembleChat>
   readonly ownPaths: ReturnType<typeof openOwnPaths>
 }
 
-type Changed = ReturnType<Around['chat']['changeable']>
+type AdjustedParts = ReturnType<AssemblyParts['chat']['changeable']>
 
 /** The platform's paths, with the live platform and the recordings behind them. */
-function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own, chat, ownPaths }: Around) {
+function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own, chat, ownPaths }: AssemblyParts) {
   const { config } = loaded
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
-  const { play: recordings, look } = runtime.recordings.of(loaded)
-  const proxy = atHandOnceLoaded(() => openProxy(config, liveCors.headersFor, runtime.warn))
+  const { use: recordings, read } = runtime.recordings.of(loaded)
+  const proxy = importOnceDirect(() => openProxy(config, liveCors.headersFor, runtime.warn))
 
-  function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
+  function surfaceWith(changed: AdjustedParts, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()
     // Without configured paths, the routes stay unchanged.
     const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources, config.index.list) : changed.routes
     const local = { ...changed, routes, cors, identify: identifyIn(chosen, config, own.authenticator) }
-    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
+    if (allModes(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
     return platformSurface(local, {
       modeOf: chosen.of,
       onMiss: config.recordings.onMiss,
       errors: config.upstream.errors,
       isMcp: mcpPathsOf(config),
-      passed: runtime.recordings.passed,
+      onForward: runtime.recordings.countForward,
       faultByRule: exchange => chat.answers.faultFor(exchange),
       ...{ recordings, origins, liveCors, proxy },
     })
   }
 
   return {
-    library: async () => (await look()).library,
+    library: async () => (await read()).library,
     /** Answers in the current modes. */
-    surface(changed: Changed) {
-      const sources = ownPaths.now(changed.pace)
+    surface(changed: AdjustedParts) {
+      const sources = ownPaths.ifLoaded(changed.pace)
       if (sources) return surfaceWith(changed, sources)
       const later = async () => surfaceWith(changed, await ownPaths.loaded(changed.pace))
-      return untilPathsAreKnown(surfaceWith(changed), changed.routes, later)
+      return waitForOwnPaths(surfaceWith(changed), changed.routes, later)
     },
-    /** Functions that each open one thing that these modes need. */
-    needed: (chosen: ModeSettings) => [
+    /** Functions that open what these modes need. */
+    neededBy: (chosen: ModeSettings) => [
       ...(mistakesWithoutLive({ ...config, ...chosen }).length > 0 ? [proxy] : []),
-      ...(modesIn(chosen).some(usesRecordings) ? [async () => (await recordings()).ready()] : []),
+      ...(allModes(chosen).some(usesRecordings) ? [async () => (await recordings()).ready()] : []),
     ],
   }
 }
 
-/** With `credentials: pass`, the live platform itself checks the callers of what it answers. */
+/** With `upstream.credentials: pass`, the live platform checks the callers of requests that are forwarded. */
 function identifyIn(chosen: ModeSettings, { upstream }: Config, { identify }: Authenticator) {
-  if (upstream.credentials !== 'pass' || modesIn(chosen).every(mode => mode === 'emulate')) return identify
+  if (upstream.credentials !== 'pass' || allModes(chosen).every(mode => mode === 'emulate')) return identify
   return (authorization: string | undefined, exchange: Exchange) =>
-    asksLive(chosen.of(exchange)) ? identifyForLive(authorization) : identify(authorization)
+    usesLive(chosen.of(exchange)) ? identifyForLive(authorization) : identify(authorization)
 }
 
 /** Identifies callers, and creates the auth backend: our own, or the proxy to the live one. */
 function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Runtime, origins: Origins) {
   const { auth, upstream } = loaded.config
   const { now } = clock
-  const tokens = onceLoaded(async () => {
+  const tokens = importOnce(async () => {
     const { createTokens } = await import('../supabase/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
   const settings = auth
   const backend: Backend = { state: state.get, tokens, settings, now, url: () => `${url()}${AUTH}`, origins, announce }
-  const routes = onceLoaded(async () => {
+  const routes = importOnce(async () => {
     const { authEndpoints } = await import('../supabase/endpoints/index.js')
     return createRoutes(authEndpoints(backend))
   })
@@ -239,7 +239,7 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
     now,
   })
   const liveCors = createAuthCors(origins.live)
-  const proxy = atHandOnceLoaded(() =>
+  const proxy = importOnceDirect(() =>
     openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => authenticator.forget()),
   )
   const surface = isLive
@@ -256,18 +256,18 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
 function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Runtime) {
   const { config } = loaded
   let known: Replies | undefined
-  const replies = onceLoaded(async () => {
+  const replies = importOnce(async () => {
     const read = await readReplies(loaded, sources, rules.persistent)
     known = read.replies
     return read
   })
   const { tokenizer, readTable } = openTokenizer(config)
   // Requests wait until the table of the encoding is loaded.
-  const answers = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
+  const answers = waitForReplies(async () => (await Promise.all([replies(), readTable()]))[0].replies)
 
   /** The parts that can change at run time. They are rebuilt on a change, so that requests need not check for changes. */
   function changeable(changes: Changes) {
-    const { pace, limits, random } = inForce(config, changes)
+    const { pace, limits, random } = settingsInForce(config, changes)
     const models = config.models.map(model => ({ ...model, pace: ownPace(pace.models, model.id) }))
     const endpoints = createEndpoints({ ...config, models, pace, replies: answers, tokenizer })
     return {
@@ -288,7 +288,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
 /** A tokenizer that estimates until the table of its encoding is loaded. */
 function openTokenizer({ tokenizer: name }: Pick<Config, 'tokenizer'>) {
   let table = estimated
-  const readTable = onceLoaded(async () => {
+  const readTable = importOnce(async () => {
     table = await tokenizerNamed(name)
   })
   const tokenizer: Tokenizer = {

@@ -1,7 +1,7 @@
 /** Where requests arrive: the port, the handler, the request line, and behind it the dashboard and the control API. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PlatformError } from '../core/errors.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import { type App, createEntrance, createTraffic, type Prototypes, type Traffic } from '../http/entrance.js'
 import { createLine, type LineParts } from '../http/line.js'
 import { type Listener, listen } from '../http/listen.js'
@@ -21,19 +21,19 @@ interface Dependencies {
 }
 
 /** Used if no port is opened. */
-const nowhere: Listener = { port: 0, stop: async () => {} }
+const noListener: Listener = { port: 0, stop: async () => {} }
 
 export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies) {
   const traffic = createTraffic()
   const line = createLine(parts, {
     add: journal.add,
-    left: traffic.left,
+    onEnd: traffic.onEnd,
     pacer: createPacer(),
     report,
   })
-  let listener = nowhere
-  const rest = createRest({ loadApp, report })
-  const entrance = createEntrance({ line: line.accept, carriesWebSocket: line.carriesWebSocket, rest }, traffic)
+  let listener = noListener
+  const app = createLazyApp({ loadApp, report })
+  const entrance = createEntrance({ line: line.accept, forwardsWebSocket: line.forwardsWebSocket, app }, traffic)
   const mount = createMount(entrance)
   return {
     /** Opens the port. Rejects with a StartError if it is not available. */
@@ -49,16 +49,16 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     async close(graceMs: number) {
       traffic.close()
       await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
-      await quietSoon(traffic)
+      await waitUntilIdle(traffic)
     },
   }
 }
 
 /** Answers requests that are not on the line, with an app that is loaded for the first of them. */
-function createRest({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'>) {
+function createLazyApp({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'>) {
   let app: (() => Promise<App>) | undefined
   return (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void => {
-    app ??= onceLoaded(() => loadApp(prototypes))
+    app ??= importOnce(() => loadApp(prototypes))
     app()
       .then(answer => answer(request, response))
       .catch(error => {
@@ -69,15 +69,15 @@ function createRest({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'
   }
 }
 
-/** A request that never ends does not keep the process alive. */
-const LONGEST_END_MS = 500
+/** The longest wait, so that a request that never ends does not keep the process alive. */
+const MOST_WAIT_MS = 500
 
-/** Requests that were cut end slightly later than the server. Each one is in the journal and the log once it has ended. */
-async function quietSoon(traffic: Traffic): Promise<void> {
+/** Waits for requests that were cut, which end slightly later than the server, so that the journal and the log have them. */
+async function waitUntilIdle(traffic: Traffic): Promise<void> {
   let timer: NodeJS.Timeout | undefined
-  const tooLong = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, LONGEST_END_MS)
+  const timeout = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, MOST_WAIT_MS)
   })
-  await Promise.race([traffic.quiet(), tooLong])
+  await Promise.race([traffic.idle(), timeout])
   clearTimeout(timer)
 }

@@ -20,15 +20,15 @@ import type { Assembly } from './assembly.js'
 import type { Runtime } from './runtime.js'
 import { configuredUser } from './state.js'
 
-/** Selects the key. */
-interface KeyWish extends NewKeyInput {
+/** The key to create. */
+interface KeyRequest extends NewKeyInput {
   /** The key itself, if it is already known. */
   readonly key?: string | undefined
 }
 
 export interface ForTests extends Messages, Accounts {
   /** Creates a key. A scope given alone has one key, which is created once, and again after it was revoked. */
-  createKey(wish: KeyWish): Promise<NewApiKey>
+  createKey(wish: KeyRequest): Promise<NewApiKey>
   mintToken(request: TokenRequest): Promise<MintedToken>
 }
 
@@ -43,7 +43,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     return signInByEmail(backend(), wanted, seedOf)
   }
 
-  async function create({ name = 'made by a test', user, expiresInMs, scope, key }: KeyWish): Promise<NewApiKey> {
+  async function create({ name = 'made by a test', user, expiresInMs, scope, key }: KeyRequest): Promise<NewApiKey> {
     const owner = user === undefined ? null : (await signIn({ email: user })).user.id
     const expiresAt = expiresInMs === undefined ? null : new Date(backend().now() + expiresInMs).toISOString()
     const created = await apiKeys.create(owner, { name, expiresAt, ...(key !== undefined && { key }) })
@@ -51,7 +51,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     return created
   }
 
-  const keyOf = createScopeKeys(apiKeys, scope => create({ scope, name: `scope ${scope}` }))
+  const keyOfScope = createScopeKeys(apiKeys, scope => create({ scope, name: `scope ${scope}` }))
 
   return {
     ...createOutbox(state.get),
@@ -62,7 +62,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     },
     createKey({ scope, ...wish }) {
       const isAlone = Object.values(wish).every(value => value === undefined)
-      return scope !== undefined && isAlone ? keyOf(scope) : create({ scope, ...wish })
+      return scope !== undefined && isAlone ? keyOfScope(scope) : create({ scope, ...wish })
     },
   }
 }

@@ -1,17 +1,17 @@
-/** At most this many values wait for the first listener. Without one, they must not fill the memory. */
-const MOST_EARLY = 500
+/** At most this many values wait for the first listener, so that they do not fill the memory if there never is one. */
+const MOST_PENDING = 500
 
-/** Functions that are called with each value that is told. The first one is also called with those told before it. */
+/** Creates a list of listeners for values. The first listener also gets the values from before it was added. */
 export function createListeners<T = void>() {
   const listeners: ((value: T) => void)[] = []
-  const early: T[] = []
+  const pending: T[] = []
   return {
     add(listener: (value: T) => void): void {
       listeners.push(listener)
-      for (const value of early.splice(0)) listener(value)
+      for (const value of pending.splice(0)) listener(value)
     },
-    tell(value: T): void {
-      if (listeners.length === 0 && early.length < MOST_EARLY) early.push(value)
+    emit(value: T): void {
+      if (listeners.length === 0 && pending.length < MOST_PENDING) pending.push(value)
       for (const listener of listeners) listener(value)
     },
   }

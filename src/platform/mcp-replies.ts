@@ -14,20 +14,20 @@ interface ReplyPlace {
   readonly at: readonly (string | number)[]
 }
 
-const LAST = -1_000_000
+const LAST_PRIORITY = -1_000_000
 
-/** Rejects with a ProblemsError that has the mistakes of all replies. */
-export async function repliesBeside(
+/** Compiles the replies of all servers. Rejects with a ProblemsError that has the mistakes of all of them. */
+export async function configuredReplies(
   loaded: LoadedConfig,
   engine: { readonly joined: typeof joined; readonly rulesAsGiven: typeof rulesAsGiven },
 ): Promise<LoadedRules> {
   const { config, dir, originOf, placeOf } = loaded
   const all = [...mcpServers(config.mcp)].flatMap(([path, server]) =>
-    besideIn(path, server, mcpServerAt(config.mcp, path)),
+    repliesIn(path, server, mcpServerAt(config.mcp, path)),
   )
   const problems: Problem[] = []
-  const made = all.map(async ({ on, reply, at, server }) => {
-    const rule = { on, when: { server }, reply, priority: LAST } as RuleInput
+  const ruleLists = all.map(async ({ on, reply, at, server }) => {
+    const rule = { on, when: { server }, reply, priority: LAST_PRIORITY } as RuleInput
     try {
       const ruleOrigin = () => ({ place: originOf(at), title: `${on} of ${server}` })
       return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, originOf: ruleOrigin }), files: [] }
@@ -37,12 +37,12 @@ export async function repliesBeside(
       return { rules: [], files: [] }
     }
   })
-  const rules = engine.joined(await Promise.all(made))
+  const rules = engine.joined(await Promise.all(ruleLists))
   if (problems.length > 0) throw new ProblemsError(problems)
   return rules
 }
 
-function besideIn(path: string, server: McpServer, at: readonly string[]) {
+function repliesIn(path: string, server: McpServer, at: readonly string[]) {
   const { tools, resources, resourceTemplates, prompts } = server
   const found: (ReplyPlace & { readonly server: string })[] = []
   function add(list: string, items: readonly { readonly reply?: object | undefined }[], on: (i: number) => string) {

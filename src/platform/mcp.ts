@@ -4,9 +4,9 @@ import { mcpServers } from '../config/mcp-options.js'
 import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import type { McpLists } from '../mcp/operations.js'
-import { paceRequested } from '../platform-api/chat-completions.js'
+import { requestedPaceOf } from '../platform-api/chat-completions.js'
 import type { Replies } from '../replies/index.js'
 import type { ResetOptions } from './part.js'
 
@@ -19,31 +19,31 @@ async function openMcp(now: () => number) {
 
 /** `loaded` is the current configuration. */
 export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
-  let known: Awaited<ReturnType<typeof openMcp>> | undefined
-  const opened = onceLoaded(async () => {
-    known = await openMcp(now)
-    return known
+  let open: Awaited<ReturnType<typeof openMcp>> | undefined
+  const opened = importOnce(async () => {
+    open = await openMcp(now)
+    return open
   })
   return {
     opened,
     /** What servers offer, for the control API and tests. */
-    lists: onceLoaded(async (): Promise<McpLists> => {
+    lists: importOnce(async (): Promise<McpLists> => {
       const { folder, sessions, overrides } = await opened()
       return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), overrides, sessions })
     }),
     async prepare(next: LoadedConfig) {
       const before = loaded()
-      return () => known?.folder.announceChanges(known.sessions, before, next)
+      return () => open?.folder.announceChanges(open.sessions, before, next)
     },
     reset({ scope }: ResetOptions) {
-      known?.overrides.forget(scope)
-      known?.sessions.forget(scope)
+      open?.overrides.forget(scope)
+      open?.sessions.forget(scope)
     },
-    close: () => known?.sessions.close(),
+    close: () => open?.sessions.close(),
   }
 }
 
-interface Needed {
+interface McpDependencies {
   readonly part: Pick<ReturnType<typeof createMcpPart>, 'opened'>
   readonly replies: () => Promise<Replies>
   readonly origins: Origins
@@ -51,7 +51,7 @@ interface Needed {
 }
 
 /** Opens the source of the configured servers; `undefined` if there are none. */
-export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() => Promise<PathSource>)[] {
+export function mcpOpeners(loaded: LoadedConfig, needed: McpDependencies): readonly (() => Promise<PathSource>)[] {
   const { part, replies, origins, pace } = needed
   const { config } = loaded
   if (mcpServers(config.mcp).size === 0) return []
@@ -61,7 +61,7 @@ export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() =
       return folder.mcpSource(loaded, {
         ...{ sessions, overrides, states, origins, strict: config.strict },
         replies: async () => (await replies()).mcp(),
-        paceOf: ({ headers }, own) => paceFrom(paceRequested(headers), paceFrom(own, pace())),
+        paceOf: ({ headers }, own) => paceFrom(requestedPaceOf(headers), paceFrom(own, pace())),
       })
     },
   ]

@@ -5,9 +5,9 @@ import { ProblemsError } from '../check/problem.js'
 import { type LoadedConfig, mistakesWithoutLive } from '../config/load.js'
 import { modeSwitch } from '../config/schema.js'
 import type { Mode } from '../core/exchange.js'
-import { isOpen } from '../core/origins.js'
+import { allowsAllPages } from '../core/origins.js'
 import { isOwnAddress } from '../http/address.js'
-import { type ModeOf, type ModesByEndpoint, modesFrom } from '../http/modes.js'
+import { createModeOf, type ModeOf, type ModesByEndpoint } from '../http/modes.js'
 import { createListeners } from './listeners.js'
 import type { ResetOptions } from './part.js'
 
@@ -25,19 +25,19 @@ const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<ModeSettings, 'mo
   config: { ...loaded.config, mode, modes },
 })
 
-/** Checks modes, which code may pass as freely as a request. Throws a ProblemsError for unknown ones. */
+/** Throws a ProblemsError for unknown modes, which code may pass as well as a request. */
 function requireModes(settings: Pick<ModeSettings, 'mode' | 'modes'>): void {
   const checked = check(modeSwitch, settings)
   if ('value' in checked) return
   throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'mode', sentence })))
 }
 
-function chosenIn(loaded: Pick<LoadedConfig, 'config'>): ModeSettings {
+function modeSettingsOf(loaded: Pick<LoadedConfig, 'config'>): ModeSettings {
   const { mode, modes } = modesOf(loaded)
-  return { mode, modes, of: modesFrom(mode, modes) }
+  return { mode, modes, of: createModeOf(mode, modes) }
 }
 
-export const modesIn = ({ mode, modes }: ModeSettings) => [mode, ...Object.values(modes)]
+export const allModes = ({ mode, modes }: ModeSettings) => [mode, ...Object.values(modes)]
 
 /** Whether two configurations have the same modes. */
 const sameModes = (one: LoadedConfig, other: LoadedConfig) => isDeepStrictEqual(modesOf(one), modesOf(other))
@@ -61,12 +61,12 @@ function requirePossible(switched: LoadedConfig, port: number): void {
   refuseSelf(switched, port)
 }
 
-const openToAll =
+const openToAllWarning =
   'cors.origins is "*": every web page that is opened in a browser here can use the live platform with the live credentials. List the origins of your own pages instead.'
 
 /** Whether a configuration lets every page use the live platform. */
 const isOpenToAll = ({ config }: LoadedConfig) =>
-  isOpen(config.cors.origins) && (mistakesWithoutLive(config).length > 0 || config.auth.mode === 'proxy')
+  allowsAllPages(config.cors.origins) && (mistakesWithoutLive(config).length > 0 || config.auth.mode === 'proxy')
 
 /** Why these modes cannot work; `undefined` if they can. */
 function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {
@@ -87,15 +87,15 @@ interface Dependencies {
   readonly port: () => number
 }
 
-/** The chosen modes, and those who follow them. */
-function createChosenModes(first: LoadedConfig) {
+/** Holds the current modes, and tells listeners when they change. */
+function createCurrentModes(first: LoadedConfig) {
   const listeners = createListeners()
-  let chosen = chosenIn(first)
+  let chosen = modeSettingsOf(first)
   return {
     current: () => chosen,
     change(next: ModeSettings): void {
       chosen = next
-      listeners.tell()
+      listeners.emit()
     },
     /** Calls the listener whenever modes change. */
     follow: listeners.add,
@@ -103,12 +103,12 @@ function createChosenModes(first: LoadedConfig) {
 }
 
 export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies) {
-  const { current, change, follow } = createChosenModes(first)
+  const { current, change, follow } = createCurrentModes(first)
   /** The configuration with the current modes. */
   const running = () => withModes(loaded(), current())
   /** The modes after a reload. A switch at run time survives it, unless the configured modes have changed. */
-  const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? current() : chosenIn(next))
-  const warnIfOpen = (loaded: LoadedConfig) => isOpenToAll(loaded) && warn(openToAll)
+  const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? current() : modeSettingsOf(next))
+  const warnIfOpenToAll = (loaded: LoadedConfig) => isOpenToAll(loaded) && warn(openToAllWarning)
 
   return {
     ...{ current, follow, after, loaded: running },
@@ -118,14 +118,14 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
       const before = running()
       const switched = withModes(loaded(), { mode, modes })
       requirePossible(switched, port())
-      change(chosenIn(switched))
-      if (!sameModes(switched, before)) warnIfOpen(switched)
+      change(modeSettingsOf(switched))
+      if (!sameModes(switched, before)) warnIfOpenToAll(switched)
     },
     /** Why a mode cannot work for all endpoints; `undefined` if it can. */
     impossible: (mode: Mode) => impossible(withModes(loaded(), { mode, modes: {} }), port()),
     async open() {
       refuseSelf(loaded(), port())
-      warnIfOpen(running())
+      warnIfOpenToAll(running())
     },
     async prepare(next: LoadedConfig) {
       refuseSelf(withModes(next, after(next)), port())
@@ -133,11 +133,11 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
       return () => {
         // The mode may have been switched since.
         change(after(next))
-        if (!wasOpen) warnIfOpen(withModes(next, current()))
+        if (!wasOpen) warnIfOpenToAll(withModes(next, current()))
       }
     },
     reset({ scope }: ResetOptions) {
-      if (scope === undefined) change(chosenIn(loaded()))
+      if (scope === undefined) change(modeSettingsOf(loaded()))
     },
   }
 }

@@ -1,6 +1,6 @@
 /** What the commands and the test API get: the public interface of the parts. */
 import { DASHBOARD } from '../core/paths.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import type { Assemblies, Assembly } from './assembly.js'
 import type { Delivery } from './delivery.js'
 import type { ForTests } from './for-tests.js'
@@ -14,7 +14,7 @@ interface PlatformParts extends Pick<OpenPlatform, 'reset' | 'reload' | 'stop'> 
   readonly forTests: ForTests
   readonly url: () => string
   /** The control token that is used if none is configured. */
-  readonly madeUpToken: () => string
+  readonly generatedToken: () => string
 }
 
 export function platformOf(parts: PlatformParts): OpenPlatform {
@@ -41,7 +41,7 @@ export function platformOf(parts: PlatformParts): OpenPlatform {
       return usableKey(current().loaded.config, clock.now())
     },
     get controlToken() {
-      return current().loaded.config.controlToken === '' ? parts.madeUpToken() : ''
+      return current().loaded.config.controlToken === '' ? parts.generatedToken() : ''
     },
     get mode() {
       return modes.current().mode
@@ -60,11 +60,11 @@ export function platformOf(parts: PlatformParts): OpenPlatform {
 
 /** Loaded with the first call, since only tests and the control API use it. */
 export function openForTests(runtime: Runtime, current: () => Assembly): ForTests {
-  const load = onceLoaded(async () => (await import('./for-tests.js')).createForTests(runtime, current))
+  const load = importOnce(async () => (await import('./for-tests.js')).createForTests(runtime, current))
   return {
-    messages: async wanted => (await load()).messages(wanted),
+    messages: async options => (await load()).messages(options),
     clearMessages: async () => (await load()).clearMessages(),
-    signIn: async wanted => (await load()).signIn(wanted),
+    signIn: async options => (await load()).signIn(options),
     mintToken: async request => (await load()).mintToken(request),
     createKey: async wish => (await load()).createKey(wish),
   }

@@ -2,11 +2,11 @@
 import type { LoadedConfig } from '../config/load.js'
 import type { OwnPath, PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
-import { onceLoaded, together } from '../core/work.js'
+import { allOrProblems, importOnce } from '../core/work.js'
 import { rulePaths } from '../platform-api/rule-paths.js'
 import type { Replies } from '../replies/index.js'
 
-interface Needed {
+interface OwnPathDependencies {
   /** Resolves to the rules when they are loaded. */
   readonly read: () => Replies | undefined
   readonly replies: () => Promise<Replies>
@@ -17,10 +17,10 @@ interface Needed {
 /** Returns what the configuration answers at a path, by any method. */
 export type OwnPathsAt = (path: string) => readonly OwnPath[]
 
-export function openOwnPaths({ read, replies, openers }: Needed) {
+export function openOwnPaths({ read, replies, openers }: OwnPathDependencies) {
   let known: readonly PathSource[] | undefined = openers.length === 0 ? [] : undefined
-  const open = onceLoaded(async () => {
-    known = await together(openers.map(opener => opener()))
+  const open = importOnce(async () => {
+    known = await allOrProblems(openers.map(opener => opener()))
     return known
   })
   const others = async () => known ?? open()
@@ -30,7 +30,7 @@ export function openOwnPaths({ read, replies, openers }: Needed) {
 
   return {
     /** The sources in the order in which they are tried; `undefined` while they are still being loaded. */
-    now(pace: Pace) {
+    ifLoaded(pace: Pace) {
       const rules = read()
       return rules && known && withRules(rules, pace, known)
     },

@@ -1,6 +1,6 @@
 /** The life of a part, and the steps that all parts take together. */
 import type { ConfigSources, LoadedConfig } from '../config/load.js'
-import { createTurns, inTurns } from '../core/work.js'
+import { createSerialQueue, inTurns } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
 
 export interface ResetOptions {
@@ -28,15 +28,15 @@ export type Parts = ReturnType<typeof createParts>
 
 /** Parts in order: reloads and resets go from first to last, closing from last to first. */
 export function createParts(parts: readonly Part[]) {
-  // Two resets at a time would each bring back what the other one has.
-  const resets = createTurns()
+  // Two resets at the same time would overwrite each other's changes.
+  const resets = createSerialQueue()
   return {
     open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
     /** Applies a new configuration completely, or not at all. */
     async reload(next: LoadedConfig) {
-      const puts: ((() => void) | undefined)[] = []
-      for (const part of parts) puts.push(await part.prepare?.(next))
-      for (const put of puts) put?.()
+      const applyFunctions: ((() => void) | undefined)[] = []
+      for (const part of parts) applyFunctions.push(await part.prepare?.(next))
+      for (const apply of applyFunctions) apply?.()
     },
     reset: (options: ResetOptions = {}) =>
       resets(async () => {

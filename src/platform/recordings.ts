@@ -6,7 +6,7 @@ import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import type { Scopes } from '../core/scope.js'
-import { atHandOnceLoaded, onceLoaded } from '../core/work.js'
+import { importOnce, importOnceDirect } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import { createListeners } from './listeners.js'
@@ -23,7 +23,7 @@ interface Reporters {
   readonly warn: (sentence: string) => void
   /** Called with internal errors. */
   readonly report: (error: unknown) => void
-  readonly isPast: Scopes['isPast']
+  readonly isPast: Scopes['isFromBeforeReset']
   readonly violations: () => ViolationCounts
 }
 
@@ -32,12 +32,12 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   const all: Recordings[] = []
   let latest: Recordings | undefined
   let history: History | undefined
-  let passes = 0
+  let forwarded = 0
 
   async function open(loaded: LoadedConfig): Promise<Recordings> {
     const { createHistory } = await import('../recordings/index.js')
-    history ??= createHistory(missed.tell, isPast)
-    const recordings = await openedFor(loaded, { history, warn, report })
+    history ??= createHistory(missed.emit, isPast)
+    const recordings = await openFor(loaded, { history, warn, report })
     all.push(recordings)
     return recordings
   }
@@ -45,17 +45,17 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   return {
     /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
     of(loaded: LoadedConfig) {
-      const look = onceLoaded(() => open(loaded))
-      const play = atHandOnceLoaded(async () => {
-        latest = await look()
+      const read = importOnce(() => open(loaded))
+      const use = importOnceDirect(async () => {
+        latest = await read()
         return latest
       })
-      return { play, look }
+      return { use, read }
     },
     /** Counts a request that is forwarded to the live platform. */
-    passed: () => void passes++,
+    countForward: () => void forwarded++,
     /** The receipt so far; `undefined` while no mode has used recordings. */
-    receipt: (): Receipt | undefined => latest && { ...latest.receipt(), passed: passes, violations: violations() },
+    receipt: (): Receipt | undefined => latest && { ...latest.receipt(), passed: forwarded, violations: violations() },
     /** The latest requests without a recording, newest first. */
     misses: (): readonly Miss[] => history?.misses() ?? [],
     onMiss: missed.add,
@@ -67,7 +67,7 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
 }
 
 /** The recordings of the configured folder. */
-async function openedFor(
+async function openFor(
   { config, dir }: LoadedConfig,
   { history, ...reporters }: Pick<Reporters, 'warn' | 'report'> & { readonly history: History },
 ) {

@@ -5,9 +5,9 @@ import { chatRequest } from '../completions/request.js'
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, noSuchRule, PlatformError } from '../core/errors.js'
-import { type AnsweredBy, inWords } from '../core/exchange.js'
+import { type AnsweredBy, sourceInWords } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
-import { createTurns } from '../core/work.js'
+import { createSerialQueue } from '../core/work.js'
 import type {
   Explanation,
   Generation,
@@ -63,7 +63,7 @@ const currentRules = async ({ current, sources }: Dependencies): Promise<RuleSet
   rules: (await current().replies()).activeRules(),
 })
 
-const makingWith = ({ current, drafts }: Dependencies): Making => ({
+const editContextOf = ({ current, drafts }: Dependencies): EditContext => ({
   goodRules: async yaml => (await loadReplies()).goodRules(drafts, yaml),
   seed: current().loaded.config.seed,
 })
@@ -74,7 +74,7 @@ function createEdits(dependencies: Dependencies, part: RulesPart) {
   const { current, sources, reload } = dependencies
   const ruleSet = () => currentRules(dependencies)
   // Edits wait for one another, so that none is based on a text that is being written.
-  const inTurn = createTurns()
+  const queue = createSerialQueue()
 
   async function changeInFile(id: string, change: RuleChange): Promise<string> {
     const changed = await (await loadReplies()).changeRule(id, change, await ruleSet())
@@ -86,25 +86,25 @@ function createEdits(dependencies: Dependencies, part: RulesPart) {
     async read(id: string) {
       const { fileOf, isInFile, readRule } = await loadReplies()
       if (isInFile(id)) return readRule(id, await ruleSet())
-      const there = (await persistent()).atRunTime.all().find(one => one.id === id)
-      if (!there) throw noSuchRule(id)
-      return fileOf({ rule: there.rule.written })
+      const added = (await persistent()).atRunTime.all().find(one => one.id === id)
+      if (!added) throw noSuchRule(id)
+      return fileOf({ rule: added.rule.written })
     },
     files: async () => (await loadReplies()).ruleFiles(filesOf(current().loaded, sources)),
     addToFile: (file: string, yaml: string) =>
-      inTurn(async () => {
+      queue(async () => {
         await (await loadReplies()).addToFile(file, yaml, await ruleSet())
         await applyChanges(reload)
       }),
     change: (id: string, change: RuleEdit) =>
-      inTurn(async () => {
+      queue(async () => {
         if ((await loadReplies()).isInFile(id)) return changeInFile(id, change)
-        return changeAtRunTime(id, change, part, makingWith(dependencies))
+        return changeAtRunTime(id, change, part, editContextOf(dependencies))
       }),
     async remove(which: Parameters<RunningRules['remove']>[0]) {
       const { id } = which
       if (id === undefined || !(await loadReplies()).isInFile(id)) return rules.remove(which)
-      await inTurn(() => changeInFile(id, { kind: 'remove' }))
+      await queue(() => changeInFile(id, { kind: 'remove' }))
       return 1
     },
   }
@@ -121,12 +121,12 @@ const createTrials = (dependencies: Dependencies) => ({
   async explain({ draft, ...attempt }: Attempt) {
     const { loaded, replies } = dependencies.current()
     const servers = [...mcpServers(loaded.config.mcp).keys()]
-    const drafted = draft && (await draftedRules(draft, await currentRules(dependencies), makingWith(dependencies)))
-    return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models, servers })
+    const drafted = draft && (await rulesOfDraft(draft, await currentRules(dependencies), editContextOf(dependencies)))
+    return explainAttempt(attempt, { drafted, replies: await replies(), models: loaded.config.models, servers })
   },
 })
 
-interface Making {
+interface EditContext {
   readonly goodRules: (yaml: string) => Promise<readonly RuleInput[]>
   readonly seed: number
 }
@@ -136,18 +136,18 @@ async function changeAtRunTime(
   id: string,
   change: RuleEdit,
   { rules, persistent }: RulesPart,
-  { goodRules, seed }: Making,
+  { goodRules, seed }: EditContext,
 ): Promise<string> {
   const { atRunTime } = await persistent()
-  const there = atRunTime.all().find(one => one.id === id)
-  if (!there) throw noSuchRule(id)
+  const existing = atRunTime.all().find(one => one.id === id)
+  if (!existing) throw noSuchRule(id)
   if (change.kind === 'before') {
-    const [added] = await rules.addSent(await goodRules(change.yaml), there.scope)
+    const [added] = await rules.addSent(await goodRules(change.yaml), existing.scope)
     return added?.id ?? id
   }
   if (change.kind === 'move') await atRunTime.change(id, { move: change.to }, { seed })
   else if (change.kind === 'switch') {
-    await atRunTime.change(id, { rule: { ...there.rule.written, enabled: change.enabled } }, { seed })
+    await atRunTime.change(id, { rule: { ...existing.rule.written, enabled: change.enabled } }, { seed })
   } else {
     const [rule, more] = await goodRules(change.yaml)
     if (!rule || more) throw invalidRequest('One rule takes the place of this one. Add others as new rules.')
@@ -156,10 +156,10 @@ async function changeAtRunTime(
   return id
 }
 
-async function draftedRules(
+async function rulesOfDraft(
   { yaml, instead: id }: NonNullable<Attempt['draft']>,
   ruleSet: RuleSet,
-  { goodRules, seed }: Making,
+  { goodRules, seed }: EditContext,
 ): Promise<RuleDraft> {
   const { draftInFile, isInFile, rulesAsGiven } = await loadReplies()
   const instead = ruleSet.rules.find(rule => rule.id !== undefined && rule.id === id)
@@ -172,7 +172,7 @@ async function draftedRules(
 /** At most this many reasons, since more would not help and take time. */
 const MOST_OTHERS = 100
 
-interface Answering {
+interface ExplainContext {
   readonly drafted: RuleDraft | undefined
   readonly replies: Replies
   readonly models: readonly { readonly id: string }[]
@@ -180,9 +180,9 @@ interface Answering {
   readonly servers: readonly string[]
 }
 
-async function explained(
+async function explainAttempt(
   { prompt = '', model, request, scope = '' }: Omit<Attempt, 'draft'>,
-  { drafted, replies, models, servers }: Answering,
+  { drafted, replies, models, servers }: ExplainContext,
 ): Promise<Explained> {
   const { linesOf, sentCall, verdictOf, writtenCall } = await loadReplies()
   const messages = [{ role: 'user', content: prompt }]
@@ -193,29 +193,29 @@ async function explained(
     const { explain, linesOf } = await replies.mcp()
     const server = request?.path ?? servers[0] ?? '/mcp'
     const tried = { ...call, server, scope, headers: request?.headers, caller: request?.caller }
-    return { ...(await attemptFrom(explain(tried, drafted), { linesOf, verdictOf })), total }
+    return { ...(await explainedAttempt(explain(tried, drafted), { linesOf, verdictOf })), total }
   }
   if (request && replies.http && request.path !== CHAT) {
     const { explain, linesOf } = replies.http
-    return { ...(await attemptFrom(await explain({ ...request, scope }, drafted), { linesOf, verdictOf })), total }
+    return { ...(await explainedAttempt(await explain({ ...request, scope }, drafted), { linesOf, verdictOf })), total }
   }
   const body = request?.body ?? { model: model ?? models[0]?.id ?? '', messages }
   const checked = check(chatRequest, body, { firstOnly: true })
   if ('mistakes' in checked) throw invalidRequest(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
   const explanation = replies.explain(checked.value, { scope }, drafted)
   const mismatch = (generation: Generation) => replies.mismatch(checked.value, generation)?.()
-  return { ...(await attemptFrom(explanation, { linesOf, verdictOf, mismatch })), total }
+  return { ...(await explainedAttempt(explanation, { linesOf, verdictOf, mismatch })), total }
 }
 
-interface Telling<T> extends Pick<RepliesPart, 'verdictOf'> {
+interface ReplyDescriber<T> extends Pick<RepliesPart, 'verdictOf'> {
   linesOf(generation: T): readonly string[]
   /** What may be wrong with the reply. */
   mismatch?(generation: T): string | undefined
 }
 
-async function attemptFrom<T extends { readonly answeredBy: AnsweredBy }>(
+async function explainedAttempt<T extends { readonly answeredBy: AnsweredBy }>(
   { rule, nearest, triedBefore, remaining, reply }: Explanation<T>,
-  { linesOf, verdictOf, mismatch = () => undefined }: Telling<T>,
+  { linesOf, verdictOf, mismatch = () => undefined }: ReplyDescriber<T>,
 ): Promise<Omit<Explained, 'total'>> {
   const generation = await reply().catch((error: unknown) => {
     // With strict, the refusal is what the app would get.
@@ -227,7 +227,7 @@ async function attemptFrom<T extends { readonly answeredBy: AnsweredBy }>(
   const isRefused = generation instanceof PlatformError
   return {
     rule: rule ? { title: rule.title, place: rule.place, why: verdictOf(rule) } : null,
-    source: isRefused ? null : inWords(generation.answeredBy),
+    source: isRefused ? null : sourceInWords(generation.answeredBy),
     reply: isRefused ? generation.message : linesOf(generation).join('\n'),
     hint: isRefused ? (generation.more.hint ?? null) : (mismatch(generation) ?? (rule ? null : nearest())),
     others: others.map(({ rule: { title, place }, isBefore, reasons }) => ({ title, place, isBefore, reasons })),

@@ -1,7 +1,7 @@
 /** The rules of a running platform: those from files and code, and those added at run time. */
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { mcpServers, mcpTools } from '../config/mcp-options.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import type { ListedRule, LoadedRules, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
 import type { Part, PlatformSources } from './part.js'
 
@@ -17,7 +17,7 @@ async function openPersistentRules(onPaths: () => void): Promise<PersistentRules
   return { memory, atRunTime: createRulesAtRunTime(memory, { onPaths }) }
 }
 
-interface Scoped {
+interface ScopeOption {
   /** The scope whose requests it answers; without one, all requests. */
   readonly scope?: string | undefined
 }
@@ -34,7 +34,7 @@ export interface Rules {
    * Adds a rule before all others, newest first. Paths of its files are relative to the configuration.
    * Rejects with a ProblemsError that names what is wrong.
    */
-  add(rule: RuleInput, options?: Scoped): Promise<AddedRule>
+  add(rule: RuleInput, options?: ScopeOption): Promise<AddedRule>
   /** Adds rules that a client sent: one, or several in their order. They cannot use files. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
   /** The active rules in the order in which they are tried: for a scope, or all if none is given. */
@@ -55,7 +55,7 @@ export interface RulesPart extends Part {
 
 /** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
 export function createRulesPart(current: () => Current, onPaths: () => void): RulesPart {
-  const persistent = onceLoaded(() => openPersistentRules(onPaths))
+  const persistent = importOnce(() => openPersistentRules(onPaths))
   let memory: Memory | undefined
   return {
     rules: createRules(persistent, current),
@@ -94,8 +94,8 @@ export type RepliesPart = Awaited<ReturnType<typeof loadReplies>>
 
 /** The replies of MCP tools, resources and prompts in the configuration. */
 async function repliesOf(loaded: LoadedConfig) {
-  const [engine, { repliesBeside }] = await Promise.all([loadReplies(), import('./mcp-replies.js')])
-  return repliesBeside(loaded, engine)
+  const [engine, { configuredReplies }] = await Promise.all([loadReplies(), import('./mcp-replies.js')])
+  return configuredReplies(loaded, engine)
 }
 
 export async function readReplies(
@@ -128,13 +128,13 @@ async function warnOfCalls({ config }: LoadedConfig, rules: LoadedRules['rules']
 }
 
 /** Requests wait until the rule files are read. Afterwards, this adds no cost. */
-export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'mismatch' | 'faultFor'> {
+export function waitForReplies(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'mismatch' | 'faultFor'> {
   const wait = async () => {
     const { answer, mismatch, faultFor } = await load()
     return Object.assign(waiting, { answer, mismatch, faultFor })
   }
   const waiting: Pick<Replies, 'answer' | 'mismatch' | 'faultFor'> = {
-    answer: async (...asked) => (await wait()).answer(...asked),
+    answer: async (...parameters) => (await wait()).answer(...parameters),
     mismatch: () => undefined,
     faultFor: async exchange => (await wait()).faultFor(exchange),
   }

@@ -16,7 +16,7 @@ import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
 import { createListeners } from './listeners.js'
 import { createMcpPart } from './mcp.js'
-import { createModes, modesIn } from './modes.js'
+import { allModes, createModes } from './modes.js'
 import type { Part, PlatformSources, ResetOptions } from './part.js'
 import { createRecordingsPart } from './recordings.js'
 import { openResourceRows } from './resources.js'
@@ -30,7 +30,7 @@ interface Current {
   readonly authenticator: { forget(): void }
   readonly replies: () => Promise<Replies>
   /** Replaces all run-time changes, from the next request on. */
-  steer(changes: Changes): void
+  applyChanges(changes: Changes): void
 }
 
 /** Available later, once the configuration is read and the port is open. */
@@ -47,15 +47,15 @@ interface Later {
 export type Runtime = ReturnType<typeof createRuntime>
 
 export function createRuntime(first: LoadedConfig, sources: PlatformSources, later: Later) {
-  const { warn = console.error, report: told = console.error } = sources
+  const { warn = console.error, report: reportAny = console.error } = sources
   const { current, redact, renew } = later
-  const report = exceptUnavailable(told)
+  const report = exceptUnavailable(reportAny)
   const loaded = () => current().loaded
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
   const clock = createClock()
   const messages = createListeners<MessageRow>()
   const scopes = createScopes(renew)
-  const journal = createJournal({ ...first.config.journal, redact, isPast: scopes.isPast, report })
+  const journal = createJournal({ ...first.config.journal, redact, isPast: scopes.isFromBeforeReset, report })
   const meter = createMeter()
   journal.follow(meter.count)
   const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
@@ -67,7 +67,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const settings = createSettings({
     ...{ loaded, counters, state: state.get },
     apply(changes) {
-      current().steer(changes)
+      current().applyChanges(changes)
       renew()
     },
   })
@@ -80,10 +80,10 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
     faults: createFaultsPart(renew),
     /** The rows of resources, for the control API and tests. */
     resources: openResourceRows(current, { state, clock }),
-    recordings: createRecordingsPart({ warn, report, isPast: scopes.isPast, violations: violations.counts }),
+    recordings: createRecordingsPart({ warn, report, isPast: scopes.isFromBeforeReset, violations: violations.counts }),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,
-    announce: messages.tell,
+    announce: messages.emit,
   }
 }
 
@@ -98,7 +98,7 @@ export function createContractCheck({ journal, violations, modes }: Runtime, loa
 
   function follow(): void {
     end()
-    const isOn = loaded().config.contract.check && modesIn(modes.current()).some(mode => mode !== 'emulate')
+    const isOn = loaded().config.contract.check && allModes(modes.current()).some(mode => mode !== 'emulate')
     end = isOn ? journal.follow(violations.take) : () => {}
   }
 
@@ -129,7 +129,7 @@ function createFaultsPart(renew: () => void) {
   const chances = createChances()
   let replies: RepliesPart | undefined
 
-  function addWith({ conditionsOn }: RepliesPart, call: FaultCall) {
+  function addCall({ conditionsOn }: RepliesPart, call: FaultCall) {
     if (call.when === undefined) return calls.add(call)
     const { when, fit } = conditionsOn(call.when)
     return calls.add({ ...call, when: { ...when } }, fit)
@@ -139,11 +139,11 @@ function createFaultsPart(renew: () => void) {
     calls,
     chances,
     /** Queues a fault for the next requests. Rejects with a ProblemsError for invalid conditions. */
-    add: async (call: FaultCall): Promise<{ readonly id: string }> => addWith(await loadReplies(), call),
+    add: async (call: FaultCall): Promise<{ readonly id: string }> => addCall(await loadReplies(), call),
     /** The synchronous form for code. Throws a ProblemsError for an invalid fault. */
     failNext(call: FaultCallInput): void {
       if (!replies) throw new Error('The platform is not open yet.')
-      addWith(replies, faultCallFromCode(call))
+      addCall(replies, faultCallFromCode(call))
     },
     async open() {
       replies = await loadReplies()

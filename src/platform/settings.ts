@@ -17,20 +17,20 @@ const pacesOf = ({ models }: Pick<Config, 'models'>): Readonly<Record<string, Pa
   Object.fromEntries(models.flatMap(({ id, pace }) => (pace ? [[id, pace]] : [])))
 
 /** The configuration with the changes applied. */
-export function inForce(config: Configured, { pace = {}, limits = {}, random }: Changes): Changeable {
+export function settingsInForce(config: Configured, { pace = {}, limits = {}, random }: Changes): Changeable {
   const { models = {}, ...usual } = pace
   return {
     pace: { ...paceFrom(usual, config.pace), models: { ...pacesOf(config), ...models } },
-    limits: { ...config.limits, ...given(limits) },
+    limits: { ...config.limits, ...withoutUndefined(limits) },
     random: random ?? config.faults.random,
   }
 }
 
-const given = (limits: LimitsChange) =>
+const withoutUndefined = (limits: LimitsChange) =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<Config['limits']>
 
 /** A changed pace without the models to which it makes no difference, so that undoing a change leaves nothing behind. */
-function paceThatDiffers({ models = {}, ...usual }: PaceChange, config: Configured): PaceChange {
+function changedPace({ models = {}, ...usual }: PaceChange, config: Configured): PaceChange {
   const configured = pacesOf(config)
   const [inForce, before] = [paceFrom(usual, config.pace), config.pace]
   const isUsual = (name: keyof Pace, value: unknown) => value === inForce[name] && value === before[name]
@@ -48,8 +48,8 @@ function paceThatDiffers({ models = {}, ...usual }: PaceChange, config: Configur
 }
 
 /** The changes that survive a reload. If the configuration of a setting has changed too, the configuration wins. */
-function keptChanges(changes: Changes, before: LoadedConfig, after: LoadedConfig): Changes {
-  const [was, is] = [inForce(before.config, {}), inForce(after.config, {})]
+function survivingChanges(changes: Changes, before: LoadedConfig, after: LoadedConfig): Changes {
+  const [was, is] = [settingsInForce(before.config, {}), settingsInForce(after.config, {})]
   const kept = <Name extends keyof Changes>(name: Name) =>
     isDeepStrictEqual(was[name], is[name]) ? { [name]: changes[name] } : {}
   return { ...kept('pace'), ...kept('limits'), ...kept('random') }
@@ -79,7 +79,7 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
     const { config } = loaded()
     const known = config.models.map(({ id }) => id)
     requireModels(next.pace, known)
-    changes = { ...changes, ...next, ...(next.pace && { pace: paceThatDiffers(next.pace, config) }) }
+    changes = { ...changes, ...next, ...(next.pace && { pace: changedPace(next.pace, config) }) }
     apply(changes)
   }
 
@@ -87,17 +87,17 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
     changes: () => changes,
     setting<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]> {
       const { config } = loaded()
-      const configured = inForce(config, {})[name]
-      const current = inForce(config, changes)[name]
+      const configured = settingsInForce(config, {})[name]
+      const current = settingsInForce(config, changes)[name]
       return { inForce: current, configured, isChanged: !isDeepStrictEqual(current, configured) }
     },
     change,
     /** What each credential has used of its limits in the current minute. */
-    usage: () => named(state, counters.all()),
+    usage: () => withNames(state, counters.all()),
     async prepare(next: LoadedConfig) {
       const before = loaded()
       return () => {
-        changes = keptChanges(changes, before, next)
+        changes = survivingChanges(changes, before, next)
       }
     },
     reset({ scope }: ResetOptions) {
@@ -110,7 +110,7 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
 }
 
 /** Adds the names, and sorts by use, highest first. */
-async function named(state: () => Promise<State>, usages: readonly LimitUsage[]): Promise<readonly NamedUsage[]> {
+async function withNames(state: () => Promise<State>, usages: readonly LimitUsage[]): Promise<readonly NamedUsage[]> {
   if (usages.length === 0) return []
   const all = await (await state()).read(tables => Promise.all(usages.map(usage => nameOf(tables, usage))))
   return all.toSorted((a, b) => b.requests + b.refused - (a.requests + a.refused))

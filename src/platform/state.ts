@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
 import { type State, TakenError } from '../core/state.js'
-import { onceLoaded } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import type { StateDocument } from '../state/index.js'
 import type { UserSeed } from '../supabase/seeds.js'
@@ -23,23 +23,23 @@ export interface StateOrigin {
 interface Dependencies {
   readonly loaded: LoadedConfig
   readonly clock: Clock
-  /** Collected uses of keys still belong to the old state. */
+  /** Collects the times when keys were used. They are written before the state is replaced. */
   readonly apiKeys: ApiKeys
   readonly scopes: Pick<Scopes, 'byKey'>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
-  /** A session, user or key has ended. */
+  /** Called when a session, user or key has ended. */
   readonly onRevoked: () => void
 }
 
 export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, onRevoked }: Dependencies) {
   /** The current configuration, and when its users and keys were added to the state. */
-  let planted: Planted = { loaded, atMs: 0 }
-  const beginning = createBeginning(loaded.dir)
+  let seeded: SeededConfig = { loaded, atMs: 0 }
+  const initialState = createInitialState(loaded.dir)
   const isInMemory = loaded.config.state === 'memory'
-  const get = onceLoaded(async () => {
-    const opened = await openPlanted(loaded, clock.now, warn)
-    planted = opened.planted
+  const get = importOnce(async () => {
+    const opened = await openSeeded(loaded, clock.now, warn)
+    seeded = opened.seeded
     opened.state.onRevoked(onRevoked)
     return opened.state
   })
@@ -51,38 +51,38 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
     open: get,
     ...contents,
     async prepare(next: LoadedConfig) {
-      const put = await plant(await get(), next, clock.now())
+      const put = await seedState(await get(), next, clock.now())
       return () => {
-        planted = put
+        seeded = put
       }
     },
     async reset({ scope, state = true }: ResetOptions) {
       // A reset leaves a persistent state alone, since other processes may share it.
-      if (scope === undefined && state && isInMemory) await restore(await beginning(planted))
+      if (scope === undefined && state && isInMemory) await restore(await initialState(seeded))
       // The rows of a scope belong to one test, so they are reset in any kind of state.
-      if (scope !== undefined && hasResources(planted.loaded)) await forgetRows(await get(), scope)
+      if (scope !== undefined && hasResources(seeded.loaded)) await forgetRows(await get(), scope)
     },
     close: () => closeState(get, apiKeys, { report, keys: isInMemory ? [] : [...scopes.byKey.keys()] }),
   }
 }
 
 /** Opens the state with the configured users and keys in it. */
-async function openPlanted(loaded: LoadedConfig, now: () => number, warn: Dependencies['warn']) {
+async function openSeeded(loaded: LoadedConfig, now: () => number, warn: Dependencies['warn']) {
   const { openState } = await documents()
   let tell = warn
   const state = await openState(loaded.config.state, { dir: loaded.dir, warn: sentence => tell(sentence) })
-  // Trouble that ends the start is told once, by its error.
-  let trouble = ''
+  // A problem that ends the start is reported once, by its error.
+  let warning = ''
   tell = sentence => {
-    trouble = sentence
+    warning = sentence
   }
   try {
-    const planted = await plant(state, loaded, now())
+    const seeded = await seedState(state, loaded, now())
     tell = warn
-    return { state, planted }
+    return { state, seeded }
   } catch (error) {
     await state.close()
-    throw isStateUnavailable(error) ? new StartError(trouble) : error
+    throw isStateUnavailable(error) ? new StartError(warning) : error
   }
 }
 
@@ -96,22 +96,22 @@ function createContents(get: () => Promise<State>, apiKeys: ApiKeys, { scopes, i
   let replaced = 0
 
   /** The whole state as one document. */
-  async function exported(): Promise<StateDocument> {
+  async function exportAll(): Promise<StateDocument> {
     await apiKeys.flush()
     return (await documents()).exportState(await get())
   }
 
   /** Replaces everything. If the document is invalid, rejects with a ProblemsError that names the row and the field, and changes nothing. */
-  async function imported(document: unknown): Promise<void> {
+  async function importAll(document: unknown): Promise<void> {
     await apiKeys.flush()
     await (await documents()).importState(await get(), document)
     replaced++
   }
 
   return {
-    export: exported,
-    import: imported,
-    /** Lets a signed-in client find out whether its session can still exist. */
+    export: exportAll,
+    import: importAll,
+    /** By this, a signed-in client knows whether its session can still exist. */
     origin: (): StateOrigin => ({ run, replaced }),
     /** Restores these rows. Keys of scopes stay, unless they belong to a user, expire or were revoked. */
     async restore(document: StateDocument): Promise<void> {
@@ -135,31 +135,31 @@ async function forgetRows(state: State, scope: string): Promise<void> {
 
 const documents = () => import('../state/index.js')
 
-interface Planted {
+interface SeededConfig {
   readonly loaded: LoadedConfig
   readonly atMs: number
 }
 
 /** The initial state of this configuration, created on first use by a start with it. */
-function createBeginning(dir: string) {
-  let begun: { readonly planted: Planted; readonly document: StateDocument } | undefined
-  return async (planted: Planted): Promise<StateDocument> => {
-    if (begun?.planted === planted) return begun.document
+function createInitialState(dir: string) {
+  let cached: { readonly seeded: SeededConfig; readonly document: StateDocument } | undefined
+  return async (seeded: SeededConfig): Promise<StateDocument> => {
+    if (cached?.seeded === seeded) return cached.document
     const { exportState, openState } = await documents()
     const state = await openState('memory', { dir })
-    await plant(state, planted.loaded, planted.atMs)
-    begun = { planted, document: await exportState(state) }
-    return begun.document
+    await seedState(state, seeded.loaded, seeded.atMs)
+    cached = { seeded, document: await exportState(state) }
+    return cached.document
   }
 }
 
 /** Adds the configured users and keys to the state. Rejects with a ProblemsError if they conflict with it. */
-async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<Planted> {
+async function seedState(state: State, loaded: LoadedConfig, atMs: number): Promise<SeededConfig> {
   const { plantSeeds } = await import('../supabase/seeds.js')
   await plantSeeds(state, loaded.config, atMs).catch(error => {
     const isConflict = error instanceof TakenError || (error instanceof PlatformError && !isStateUnavailable(error))
     if (!isConflict) throw error
-    const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
+    const sentence = `users and apiKeys conflict with what the state already has. ${error.message}`
     throw new ProblemsError([{ origin: loaded.originOf(['users']), sentence }])
   })
   if (hasResources(loaded)) {
@@ -175,10 +175,10 @@ interface Closing {
   readonly report: (error: unknown) => void
 }
 
-/** An unreachable database must not keep the process alive. Everything acknowledged is already stored. */
+/** Closes the state, and does not wait long for an unreachable database. What was acknowledged is already stored. */
 async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, { report, keys }: Closing) {
-  const patience = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
-  await Promise.race([flushAndClose(get, apiKeys, keys).catch(report), patience])
+  const timeout = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
+  await Promise.race([flushAndClose(get, apiKeys, keys).catch(report), timeout])
 }
 
 const CLOSE_MS = 1000

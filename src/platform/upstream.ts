@@ -17,11 +17,11 @@ export function mcpPathsOf({ mcp }: Pick<Config, 'mcp'>): ((path: string) => boo
 /** `warn` is called with the reason if the session from `standin login` cannot be used. */
 export async function openProxy(config: Config, corsFor: Cors['headersFor'], warn: Warn) {
   const { upstream } = config
-  const { callersOwn, createProxy, platformCredentials } = await import('../http/proxy.js')
+  const { callerCredentials, createProxy, platformCredentials } = await import('../http/proxy.js')
   const userToken = await openLiveSession(upstream, warn)
   const isMcp = mcpPathsOf(config)
-  const swapped = platformCredentials({ ...upstream, userToken, isMcp })
-  const credentials = upstream.credentials === 'pass' ? callersOwn : swapped
+  const ownCredentials = platformCredentials({ ...upstream, userToken, isMcp })
+  const credentials = upstream.credentials === 'pass' ? callerCredentials : ownCredentials
   return createProxy({ ...upstream, corsFor, credentials, isMcp })
 }
 
@@ -56,10 +56,10 @@ export async function openAuthProxy(
     live: upstream.anonKey,
   })
   // The auth backend's errors have their own forms.
-  const way = createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials, errors: 'untouched' })
-  // Also without an answer, because the backend may still have acted.
+  const proxy = createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials, errors: 'untouched' })
+  // `end` as well, because the backend may have acted even without an answer.
   const observer = { head: forget, bytes: () => {}, end: forget }
   return {
-    forward: context => way.forward(mayEndSessions(context.exchange) ? { ...context, observer } : context),
+    forward: context => proxy.forward(mayEndSessions(context.exchange) ? { ...context, observer } : context),
   }
 }

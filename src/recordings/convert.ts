@@ -6,7 +6,7 @@ import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from
 import { chunkOf, readStream } from '../completions/stream.js'
 import { stepsOf } from '../completions/writer.js'
 import { jsonOf } from '../core/json.js'
-import { atOnce, type Sliced } from '../core/work.js'
+import { runAtOnce, type Sliced } from '../core/work.js'
 import { edited } from './passages.js'
 import { bodyOf, isStream, type RecordedResponse } from './recording.js'
 
@@ -57,7 +57,7 @@ function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions):
  */
 export function wholeOf(response: RecordedResponse): RecordedResponse | undefined {
   if (isError(response) || !isStream(response)) return response
-  const { completion, isEntire } = atOnce(readStream(bodyOf(response)))
+  const { completion, isEntire } = runAtOnce(readStream(bodyOf(response)))
   if (!response.complete || !isEntire || !completion) return undefined
   const { headMs, endMs } = response
   return { ...withBody(response, 'application/json', [JSON.stringify(completion)]), headMs: headMs + endMs }
@@ -80,7 +80,7 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
     return found ? [{ start: start + found.start, end: start + found.end, bytes: nothing }] : []
   })
   if (edits.length === 0) return response
-  const chunks = atOnce(edited(response.chunks, edits))
+  const chunks = runAtOnce(edited(response.chunks, edits))
   return { ...response, chunks: chunks.filter(({ bytes }) => bytes.length > 0) }
 }
 
@@ -124,7 +124,7 @@ const withBody = (response: RecordedResponse, contentType: string, pieces: reado
 })
 
 /** Runs `assembleText` in one go. */
-export const assembledText = (response: RecordedResponse): string | undefined => atOnce(assembleText(response))
+export const assembledText = (response: RecordedResponse): string | undefined => runAtOnce(assembleText(response))
 
 /**
  * Returns the text of every choice, with tool calls as `name(arguments)`, and refusals and reasoning marked as such.

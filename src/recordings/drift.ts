@@ -4,8 +4,8 @@ import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { headerIn } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
-import { asksModel } from '../core/paths.js'
-import { remembered } from '../core/work.js'
+import { callsModel } from '../core/paths.js'
+import { memoized } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
 import { callOf, messagesOf } from './json-rpc.js'
@@ -79,7 +79,7 @@ interface CredentialResults {
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { entries, signal } = parts
   const send = unlessDown(parts.send)
-  const resultsOf = remembered((_credential: string): CredentialResults => ({ accepted: 0, refused: 0, status: 0 }))
+  const resultsOf = memoized((_credential: string): CredentialResults => ({ accepted: 0, refused: 0, status: 0 }))
   const check: RunningCheck = { ...parts, send, sendPatiently: patientSend(send), resultsOf }
   const results: (DriftResult | undefined)[] = entries.map(() => undefined)
   const refusals: { readonly at: number; readonly refused: Refused }[] = []
@@ -247,7 +247,7 @@ const safeMethods = new Set(['GET', 'HEAD'])
  */
 function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
   const { method, path, body } = request
-  if (!safeMethods.has(method) && !asksModel(method, path) && !isLookup(request)) {
+  if (!safeMethods.has(method) && !callsModel(method, path) && !isLookup(request)) {
     return `${callOf(request) ?? `${method} ${path}`} may change something on the live platform.`
   }
   if (method === 'GET' && isStream(response)) return 'It is a stream that may not end.'

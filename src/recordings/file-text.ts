@@ -5,7 +5,7 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { isTooDeep, MOST_LEVELS } from '../core/json.js'
-import { atOnce, type Sliced } from '../core/work.js'
+import { runAtOnce, type Sliced } from '../core/work.js'
 import { sorted } from './canonical.js'
 import { assembleText } from './convert.js'
 import {
@@ -30,7 +30,7 @@ import {
 import { writeYaml } from './yaml-text.js'
 
 /** Runs `writeText` in one go. */
-export const textOf = (recording: Recording, key: string): string => atOnce(writeText(recording, key))
+export const textOf = (recording: Recording, key: string): string => runAtOnce(writeText(recording, key))
 
 export function* writeText(recording: Recording, key: string): Sliced<string> {
   const { recordedAt, request, response } = recording

@@ -4,8 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Exchange } from '../core/exchange.js'
-import { decoded } from '../core/http.js'
-import { isReadAsJson, requireModestJson } from '../core/json.js'
+import { decompress } from '../core/http.js'
+import { mayBeJson, requireModestJson } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutBigInts, withoutDefaults } from './canonical.js'
 import type { Ignore } from './ignore.js'
@@ -15,9 +15,9 @@ import type { RecordedRequest, RequestBody } from './recording.js'
 /** A request as it was received. */
 export interface ReceivedRequest {
   readonly method: string
-  /** The path, undecoded. */
+  /** The path, asReceived. */
   readonly path: string
-  /** The part after the `?`, undecoded. */
+  /** The part after the `?`, asReceived. */
   readonly query: string
   readonly contentType: string | undefined
   readonly body: Buffer | undefined
@@ -36,19 +36,19 @@ export function requestOf(received: ReceivedRequest, redaction: Redaction): Reco
 }
 
 /**
- * The body of a request without its Content-Encoding. A body that cannot be decoded stays as it came. It has an
+ * The body of a request without its Content-Encoding. A body that cannot be decompressed stays as it came. It has an
  * `objection` to its being recorded, unless it is text, in which secrets are found anyway.
  */
-export function decodedBody({ headers, body }: Pick<Exchange, 'headers' | 'body'>, mostBytes: number) {
+export function decompressedBody({ headers, body }: Pick<Exchange, 'headers' | 'body'>, mostBytes: number) {
   const { 'content-encoding': encoding, 'content-type': type } = headers
   if (encoding === undefined || !body || body.length === 0) return { body }
   try {
-    const plain = decoded(body, encoding, mostBytes)
-    // As for uncompressed bodies, since parsing more would hold up other requests.
-    if (type === undefined || isReadAsJson(type)) requireModestJson(plain)
+    const plain = decompress(body, encoding, mostBytes)
+    // The same limits as for uncompressed bodies, since parsing more would hold up other requests.
+    if (type === undefined || mayBeJson(type)) requireModestJson(plain)
     return { body: plain }
   } catch (error) {
-    const objection = `the request body cannot be decoded (${(error as Error).message.replace(/\.$/, '')})`
+    const objection = `the request body cannot be decompressed (${(error as Error).message.replace(/\.$/, '')})`
     return isUtf8(body) ? { body } : { body, objection }
   }
 }
@@ -129,15 +129,15 @@ export interface RequestIdentity {
    * the cache.
    */
   readonly redaction?: Redaction
-  /** For a body that was decoded: the request with its body as it came. Older recordings have it. */
-  readonly undecoded?: RecordedRequest | undefined
+  /** For a compressed body: the request with its body as it came. Older recordings have it. */
+  readonly asReceived?: RecordedRequest | undefined
   /** Why the request must not be recorded, as a part of a sentence. */
   readonly objection?: string | undefined
 }
 
 interface RedactOptions {
   readonly redact: Redact
-  /** Bodies that would be larger when decoded are not. */
+  /** Bodies that would be larger when decompressed are left as they are. */
   readonly maxBytes: number
 }
 
@@ -149,12 +149,12 @@ export function redactedRequest(
 ) {
   const { method, path, query, headers } = exchange
   const received = { method, path, query, contentType: headers['content-type'] }
-  const { body, objection } = decodedBody(exchange, maxBytes)
+  const { body, objection } = decompressedBody(exchange, maxBytes)
   const redaction = redact(credentials)
   const request = requestOf({ ...received, body }, redaction)
-  const undecoded =
+  const asReceived =
     body === exchange.body ? undefined : requestOf({ ...received, body: exchange.body }, redact(credentials))
-  return { request, redaction, undecoded, objection }
+  return { request, redaction, asReceived, objection }
 }
 
 /** Limits of the cache. In memory, each request takes about four times its length. */
@@ -179,7 +179,7 @@ export function createIdentify(options: RedactOptions, ignore: Ignore): (exchang
   return exchange => {
     const { method, path, query, headers, body } = exchange
     const credentials = credentialsOf(exchange, redact)
-    // A decoded body may be much larger than it came.
+    // A decompressed body may be much larger than it came.
     const isLarge = body !== undefined && (body.length > LONGEST_BYTES || headers['content-encoding'] !== undefined)
     if (isLarge) return identify(exchange, credentials)
     const head = [method, path, query, headers['content-type'], ...credentials].join('\n')

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type ListingQuery, searchFor } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
-import { createTurns, eachOf } from '../core/work.js'
+import { createSerialQueue, mapInParallel } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import { displayPath, type Folder } from './folder.js'
 import type { Ignore } from './ignore.js'
@@ -49,7 +49,7 @@ export function createLibrary(parts: Parts) {
   })
   const line = ({ file }: RecordingFile) => lineOf(file, summaries.get, parts)
   // One after the other, so that two recordings of one request do not get the same name.
-  const inTurn = createTurns()
+  const inTurn = createSerialQueue()
 
   return {
     /** The folder as a user would write it. */
@@ -58,9 +58,9 @@ export function createLibrary(parts: Parts) {
     async list({ search = '', limit = PAGE, offset = 0 }: ListingQuery) {
       const pageOf = <T>(items: readonly T[]) => items.slice(offset, offset + limit)
       const all = await folder.list()
-      if (search.trim() === '') return { data: await eachOf(pageOf(all), line), total: all.length }
+      if (search.trim() === '') return { data: await mapInParallel(pageOf(all), line), total: all.length }
       const matches = searchFor(search)
-      const lines = (await eachOf(all, line)).filter(line => matches(textsOf(line)))
+      const lines = (await mapInParallel(all, line)).filter(line => matches(textsOf(line)))
       return { data: pageOf(lines), total: lines.length }
     },
     /** Returns the text of a recording's file; `undefined` if the folder has no such recording. */

@@ -1,7 +1,8 @@
 /** Operations on recordings: lists, reads, adds and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
+import { operation, type ValueOf } from '../api/operation.js'
 import {
+  boolean,
   dataOf,
   described,
   listingQuery,
@@ -13,8 +14,7 @@ import {
   orNull,
   scopeQuery,
   text,
-  whole,
-  yesOrNo,
+  wholeNumber,
 } from '../api/shapes.js'
 import { closestRecording, violationCounts } from '../check/finding.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
@@ -32,18 +32,18 @@ const readRecording = object({
   model: orNull(text),
   /** The beginning of the user's last message. */
   said: orNull(text),
-  status: whole,
-  streamed: yesOrNo,
-  complete: yesOrNo,
-  bytes: whole,
+  status: wholeNumber,
+  streamed: boolean,
+  complete: boolean,
+  bytes: wholeNumber,
   /** Whether it was replayed or recorded in this run. */
-  used: yesOrNo,
+  used: boolean,
   /** Whether it is older than recordings.maxAge. */
-  stale: yesOrNo,
+  stale: boolean,
 })
 const listedRecording = v.union([readRecording, object({ file: text, problem: text })])
 /** One line of the list; for files that cannot be read, only the reason. */
-export type ListedRecording = Of<typeof listedRecording>
+export type ListedRecording = ValueOf<typeof listedRecording>
 
 const existingPolicies: readonly [ExistingPolicy, ...ExistingPolicy[]] = ['refuse', 'replace', 'append']
 
@@ -70,7 +70,7 @@ const operationsOnAll = ({ library, journal }: LibraryParts) => ({
     at: 'GET /recordings',
     does: 'Lists the recordings by name, with the request that each one answers and whether it was replayed or recorded in this run.',
     query: listingQuery,
-    returns: object({ folder: text, data: listOf(listedRecording), total: whole }),
+    returns: object({ folder: text, data: listOf(listedRecording), total: wholeNumber }),
     answer: 'One page of the list, and the total count.',
     errors: unreadableFiles,
     async run({ query }) {
@@ -139,26 +139,26 @@ const miss = object({
   nearest: v.optional(closestRecording),
 })
 /** A request without a recording. */
-export type Miss = Of<typeof miss>
+export type Miss = ValueOf<typeof miss>
 
 const receipt = object({
   /** Requests answered from recordings. */
-  served: whole,
+  served: wholeNumber,
   /** Requests without a recording. */
-  missed: whole,
+  missed: wholeNumber,
   /** Recordings that were neither replayed nor recorded. */
   unused: listOf(text),
   /** Exchanges that were saved. */
-  recorded: whole,
+  recorded: wholeNumber,
   /** Exchanges that could not be saved, with the reasons. */
   notRecorded: listOf(text),
   /** Requests forwarded to the live platform. */
-  passed: whole,
+  passed: wholeNumber,
   /** Answers that violated the contract. */
   violations: violationCounts,
 })
 /** What recordings did in a run. */
-export type Receipt = Of<typeof receipt>
+export type Receipt = ValueOf<typeof receipt>
 /** The part of the receipt that is about recordings. */
 export type RunReceipt = Omit<Receipt, 'passed' | 'violations'>
 

@@ -1,9 +1,9 @@
 /** Records an exchange that has ended, as the recorder would have done while it was running. */
 
 import { eventsIn } from '../completions/events.js'
-import { MOST_PIECES_TIMED } from '../core/clock.js'
+import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { cannotBeRecorded } from '../core/errors.js'
-import type { Exchange, Outcome, Paced, Reply, UpstreamResponse } from '../core/exchange.js'
+import type { Exchange, Outcome, PacedBody, Reply, UpstreamResponse } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
 import { inSlices } from '../core/work.js'
 import type { Redact, Redaction } from '../redact/index.js'
@@ -86,30 +86,30 @@ interface PieceTimes {
 /** The chunks of a body; of a live answer, those that the journal has. */
 export function chunksOf(answer: Reply | UpstreamResponse, times: PieceTimes): readonly RecordedChunk[] {
   if (answer.kind === 'upstream') return timed(answer.beginning, times)
-  const { body, again, contentType } = answer
+  const { body, regenerate, contentType } = answer
   if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]
   if (!Buffer.isBuffer(body)) return timed(piecesOf(body), inRhythm(body, times))
-  const bytes = again?.() ?? body
+  const bytes = regenerate?.() ?? body
   // The pieces of this stream were sent at once. One chunk per event reads better.
   return timed(/^text\/event-stream\b/i.test(contentType) ? eventsIn(bytes) : [bytes], { piecesAtMs: [], endMs: 0 })
 }
 
-function piecesOf({ head, before, pieces, after, tail, bytewise }: Paced): readonly Buffer[] {
+function piecesOf({ head, before, pieces, after, tail, isLatin1 }: PacedBody): readonly Buffer[] {
   const texts = pieces.length === 0 ? [''] : pieces.map(piece => before + piece + after)
   return texts.map((text, i) => {
     const whole = (i === 0 ? head : '') + text + (i === texts.length - 1 ? tail : '')
-    return Buffer.from(whole, bytewise ? 'latin1' : 'utf8')
+    return Buffer.from(whole, isLatin1 ? 'latin1' : 'utf8')
   })
 }
 
 /** A replayed stream has a time for each piece. */
-const inRhythm = ({ atMs, pieces }: Paced, times: PieceTimes): PieceTimes =>
+const inRhythm = ({ atMs, pieces }: PacedBody, times: PieceTimes): PieceTimes =>
   atMs?.length === pieces.length ? { ...times, piecesAtMs: atMs } : times
 
 /** Spreads the known times over all pieces, since some were sent together or were not timed. */
 function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: PieceTimes): readonly RecordedChunk[] {
   const known = piecesAtMs.length === 0 ? [0] : [...piecesAtMs]
-  if (known.length >= MOST_PIECES_TIMED && pieces.length > known.length) known.push(endMs)
+  if (known.length >= MOST_TIMED_PIECES && pieces.length > known.length) known.push(endMs)
   return pieces
     .map((bytes, i) => ({ atMs: spread(known, pieces.length === 1 ? 0 : i / (pieces.length - 1)), bytes }))
     .filter(({ bytes }) => bytes.length > 0)

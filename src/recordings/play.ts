@@ -1,5 +1,5 @@
 /** Turns a recording into a reply: in the requested format, at the recorded speed or faster. */
-import type { OpenBody, Paced, Reply } from '../core/exchange.js'
+import type { OpenBody, PacedBody, Reply } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import { streamOf, wholeOf, withUsage } from './convert.js'
@@ -57,9 +57,9 @@ function piecesOf(chunks: RecordedResponse['chunks']): readonly string[] {
   return pieces
 }
 
-function rhythm({ chunks, endMs }: RecordedResponse, scaled: (ms: number) => number): Paced {
+function rhythm({ chunks, endMs }: RecordedResponse, scaled: (ms: number) => number): PacedBody {
   return {
-    ...{ head: '', before: '', after: '', tail: '', pace: unpaced, bytewise: true },
+    ...{ head: '', before: '', after: '', tail: '', pace: unpaced, isLatin1: true },
     // With an empty last piece, because the end has its own time.
     pieces: piecesOf(chunks),
     atMs: [...chunks.map(({ atMs }) => scaled(atMs)), scaled(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
@@ -69,7 +69,7 @@ function rhythm({ chunks, endMs }: RecordedResponse, scaled: (ms: number) => num
 /** The same stream, which stays open after its last event. */
 export function withOpenEnd(reply: Reply): Reply {
   const { body } = reply
-  const { pieces, atMs = [] }: Pick<Paced, 'pieces' | 'atMs'> =
+  const { pieces, atMs = [] }: Pick<PacedBody, 'pieces' | 'atMs'> =
     typeof body === 'object' && 'pieces' in body ? body : { pieces: [Buffer.from(body).toString('latin1')] }
   const decoder = new TextDecoder()
   const texts = pieces.map(piece => decoder.decode(Buffer.from(piece, 'latin1'), { stream: true }))

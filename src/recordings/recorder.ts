@@ -1,6 +1,6 @@
 /** Records the live platform's answers while they are proxied. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
-import { createPauses, inSlices, othersTurn } from '../core/work.js'
+import { createPauses, inSlices, nextTurn } from '../core/work.js'
 import type { Redact, Redaction } from '../redact/index.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import { type RequestIdentity, redactedRequest } from './key.js'
@@ -176,7 +176,7 @@ function createWriter(parts: WriterParts) {
   const pauses = createPauses()
 
   async function quietMoment(): Promise<void> {
-    await othersTurn()
+    await nextTurn()
     while (waiting.count() <= MOST_WAITING && requests - requestsBefore >= BUSY) {
       requestsBefore = requests
       await pauses.of(PAUSE_MS)
@@ -288,9 +288,9 @@ async function recordingOf(answer: ObservedAnswer, parts: RecorderParts): Promis
   const chunks = await buffer.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
   // Each step is short, but all of them together are not, as long as their code is not optimized.
-  await othersTurn()
+  await nextTurn()
   const response = await responseOf(capture, parts.maxBytes).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response
-  await othersTurn()
+  await nextTurn()
   return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
 }

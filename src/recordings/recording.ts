@@ -1,6 +1,6 @@
 /** A recorded exchange with the live platform: the request, the answer with its times, and no secrets. */
 import { isStreamType } from '../completions/events.js'
-import { decodedChunks, headerIn } from '../core/http.js'
+import { decompressChunks, headerIn } from '../core/http.js'
 
 /** One exchange, in one file. */
 export interface Recording {
@@ -76,7 +76,7 @@ export interface Capture {
  */
 export async function responseOf(capture: Capture, mostBytes?: number): Promise<RecordedResponse> {
   const { status, headMs, endMs, complete } = capture
-  const chunks = await decodedChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), mostBytes)
+  const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), mostBytes)
   const headers = recordedHeaders(capture.headers)
   return {
     ...{ status, headers, headMs: rounded(headMs), endMs: rounded(endMs) },

@@ -1,6 +1,6 @@
 /** Removes the secrets from a recorded answer. Every other byte stays unchanged and in its chunk. */
 import { isUtf8 } from 'node:buffer'
-import { atOnce, type Sliced } from '../core/work.js'
+import { runAtOnce, type Sliced } from '../core/work.js'
 import type { Redaction } from '../redact/index.js'
 import {
   type Body,
@@ -17,7 +17,7 @@ import { isStream, type RecordedChunk, type RecordedResponse } from './recording
 
 /** Runs `redactResponse` in one go. */
 export const redactedResponse = (response: RecordedResponse, requestRedaction: Redaction): RecordedResponse =>
-  atOnce(redactResponse(response, requestRedaction))
+  runAtOnce(redactResponse(response, requestRedaction))
 
 /**
  * `requestRedaction` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed

@@ -5,7 +5,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { createByScope, type Scopes } from '../core/scope.js'
-import { remembered } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
 
@@ -25,13 +25,13 @@ export type History = ReturnType<typeof createHistory>
 export type Run = ReturnType<History['of']>
 
 /** `onMiss` is called with each miss. Misses of exchanges from before the last reset are not listed. */
-export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isPast'] = () => false) {
-  const counts = createByScope(() => remembered((_dir: string) => new LRUCache<string, number>({ max: COUNTED })))
+export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBeforeReset'] = () => false) {
+  const counts = createByScope(() => memoized((_dir: string) => new LRUCache<string, number>({ max: COUNTED })))
   const totals: Totals = { served: 0, missed: 0, recorded: 0 }
   const reasons = new Set<string>()
   let misses: Miss[] = []
 
-  function missed(miss: Miss, exchange: Parameters<Scopes['isPast']>[0]): void {
+  function missed(miss: Miss, exchange: Parameters<Scopes['isFromBeforeReset']>[0]): void {
     totals.missed++
     if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
     onMiss(miss)
@@ -39,7 +39,7 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isPa
 
   return {
     /** The history of a folder. Requests are counted in each folder on their own; the receipt has the totals of all of them. */
-    of: remembered((dir: string) => {
+    of: memoized((dir: string) => {
       const receipt = createReceipt(totals, reasons)
       return {
         ...receipt,

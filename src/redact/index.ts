@@ -1,6 +1,6 @@
 /** Keeps secrets out of what is stored or shown: each is replaced by a stable placeholder. */
 import type { Exchange } from '../core/exchange.js'
-import { remembered, type Sliced } from '../core/work.js'
+import { memoized, type Sliced } from '../core/work.js'
 import { redactedQuery } from './addresses.js'
 import { createFormSearch, createSuspicion } from './forms.js'
 import { createLiteralSearch } from './literals.js'
@@ -63,7 +63,7 @@ function searchesOf(rules: RedactionRules) {
   const isSecretHeader = secretHeaders(rules.headers)
   const isSecretParameter = secretParametersWith(rules.query)
   // The same few callers send most requests.
-  const literalsOf = remembered((credentials: string) => {
+  const literalsOf = memoized((credentials: string) => {
     const values = (JSON.parse(credentials) as string[]).map(value => ({ name: CREDENTIAL, value }))
     return outsidePlaceholders(createLiteralSearch([...values, ...rules.known]), rules)
   }, REMEMBERED)

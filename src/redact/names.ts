@@ -1,6 +1,6 @@
 /** Headers and parameters that are secret by their names, and the credentials in them, which are secret wherever they recur. */
 import { unescape as decoded } from 'node:querystring'
-import { remembered } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import { looksRandom } from './keys.js'
 
 const secretHeader =
@@ -20,7 +20,7 @@ export type IsSecretName = (name: string) => boolean
 export function secretHeaders(further: readonly string[]): IsSecretName {
   const configured = lowerCaseSet(further)
   // The same few headers come with each request.
-  return remembered(name => {
+  return memoized(name => {
     const lowerCase = name.toLowerCase()
     return secretHeader.test(lowerCase) || configured.has(lowerCase)
   }, REMEMBERED)

@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
-import { inSlices, onceLoaded } from '../core/work.js'
+import { importOnce, inSlices } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
@@ -115,7 +115,7 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
       return paths()
     },
     /** The replies of rules for MCP calls. */
-    mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies(parts)),
+    mcp: importOnce(async () => (await loadMcp()).createMcpReplies(parts)),
     /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
     list(scope?: string) {
       const added = atRunTime.all(scope).map(one => ({ ...one, scope: one.scope || null }))

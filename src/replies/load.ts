@@ -8,7 +8,7 @@ import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { rulesTakeTooLong } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact } from '../core/json.js'
-import { inWorker, onceLoaded, TookTooLong } from '../core/work.js'
+import { importOnce, inWorker, TimeLimitError } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
 import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
@@ -188,7 +188,7 @@ interface SentText {
 export function rulesSent(sent: SentText): Promise<SentRules> {
   if (sent.yaml.length <= SHORT_TEXT) return rulesSentJob(sent)
   return inWorker<SentRules>('rules', sent, LONGEST_MS).catch(error => {
-    throw error instanceof TookTooLong ? rulesTakeTooLong(error.message) : error
+    throw error instanceof TimeLimitError ? rulesTakeTooLong(error.message) : error
   })
 }
 
@@ -210,7 +210,7 @@ function tooManyIn(rules: readonly RuleInput[]): string | undefined {
     requireModestJson(Buffer.from(stringifyExact(rules)), MOST_VALUES_OF_RULES)
     return undefined
   } catch {
-    return `The rules have more than ${MOST_VALUES_OF_RULES} texts, values and brackets together. Send fewer at once.`
+    return `The rules have more than ${MOST_VALUES_OF_RULES} strings, commas and brackets together. Send fewer at once.`
   }
 }
 
@@ -235,7 +235,7 @@ async function loadHttp() {
 }
 
 /** The code that rules for MCP calls need. */
-export const loadMcp = onceLoaded(() => import('./mcp/index.js'))
+export const loadMcp = importOnce(() => import('./mcp/index.js'))
 
 /** The dialects of these rules. Dialects that no rule uses are not loaded. */
 async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dialect> {

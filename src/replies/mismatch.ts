@@ -1,7 +1,7 @@
 /** Checks whether a rule's reply is what its request asked for. The result is only a hint in the log. */
 
 import type { ChatRequest } from '../completions/request.js'
-import { bounded } from '../core/work.js'
+import { withTimeLimit } from '../core/work.js'
 import { offeredTools } from './called-tool.js'
 import type { Choice, Generation, ToolCall } from './generation.js'
 
@@ -29,7 +29,7 @@ export function mismatchOf(request: ChatRequest, generation: Generation): (() =>
   if (!asksForForm(request) && !choices.some(({ toolCalls }) => toolCalls)) return undefined
   return () => {
     try {
-      return bounded(() => firstMismatch(request, choices), LONGEST_MS)
+      return withTimeLimit(() => firstMismatch(request, choices), LONGEST_MS)
     } catch {
       // It cannot be checked, because the schema is unreadable or takes too long.
       return undefined

@@ -1,23 +1,23 @@
 /** Operations on rules: lists, adds, changes and removes them, and drafts new ones. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
+import { operation, type ValueOf } from '../api/operation.js'
 import {
+  boolean,
   dataOf,
   described,
   type ListingQuery,
   listingQuery,
   listOf,
-  maybe,
   object,
   objectOf,
   oneOf,
   optional,
+  optionalMember,
   orNull,
   scopeQuery,
   searchFor,
   text,
-  whole,
-  yesOrNo,
+  wholeNumber,
 } from '../api/shapes.js'
 import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
@@ -50,15 +50,15 @@ const listedFields = {
   /** The scope of its requests; `null` for all requests. */
   scope: orNull(text),
   /** How often it has answered since it was loaded or added. */
-  answered: whole,
+  answered: wholeNumber,
   /** Whether it is switched on. */
-  enabled: yesOrNo,
+  enabled: boolean,
   /** The directions in which it can be moved, past a rule of the same file or scope and the same priority. */
   moves: listOf(oneOf(['up', 'down'])),
   /** The rule as its author wrote it. */
   rule: objectOf<RuleInput>(),
 }
-export type ListedRule = Of<ReturnType<typeof object<typeof listedFields>>>
+export type ListedRule = ValueOf<ReturnType<typeof object<typeof listedFields>>>
 
 const ids = dataOf(object({ id: text }))
 
@@ -73,8 +73,8 @@ const readsYaml = { bytes: RULE_TEXT_LIMIT_BYTES }
 
 const ruleChange = v.pipe(
   object({
-    yaml: maybe(yaml),
-    enabled: optional(yesOrNo, 'Whether it may answer.'),
+    yaml: optionalMember(yaml),
+    enabled: optional(boolean, 'Whether it may answer.'),
     move: optional(
       oneOf(['up', 'down']),
       'Moves it past its neighbour of the same file or scope and the same priority.',
@@ -84,7 +84,7 @@ const ruleChange = v.pipe(
   v.check(changes => Object.keys(changes).length === 1, 'must have exactly one of yaml, enabled, move and before.'),
 )
 
-function editIn({ yaml, enabled, move, before }: Of<typeof ruleChange>): RuleEdit {
+function editIn({ yaml, enabled, move, before }: ValueOf<typeof ruleChange>): RuleEdit {
   if (yaml !== undefined) return { kind: 'replace', yaml }
   if (before !== undefined) return { kind: 'before', yaml: before }
   return move === undefined ? { kind: 'switch', enabled: enabled === true } : { kind: 'move', to: move }
@@ -92,11 +92,11 @@ function editIn({ yaml, enabled, move, before }: Of<typeof ruleChange>): RuleEdi
 
 const attempt = object({
   prompt: optional(
-    v.pipe(text, v.maxLength(20_000, 'text of at most 20000 characters')),
+    v.pipe(text, v.maxLength(20_000, 'a string of at most 20000 characters')),
     'What the user says, or a call of an MCP server: tools/call get_weather {"city":"Oslo"}.',
   ),
   model: optional(text, 'The requested model. Defaults to the first one.'),
-  exchange: maybe(exchange),
+  exchange: optionalMember(exchange),
   request: optional(
     object({
       method: text,
@@ -121,11 +121,11 @@ const explained = object({
   /** What may be wrong with the reply, or which rule came nearest. */
   hint: orNull(text),
   /** Why the other rules do not answer, in the order in which they are tried. Rules that match too have no reasons. */
-  others: listOf(object({ title: text, place: text, isBefore: yesOrNo, reasons: listOf(text) })),
+  others: listOf(object({ title: text, place: text, isBefore: boolean, reasons: listOf(text) })),
   /** The number of other rules. */
-  total: whole,
+  total: wholeNumber,
 })
-export type Explained = Of<typeof explained>
+export type Explained = ValueOf<typeof explained>
 
 /** A request to explain, which is not sent. */
 export interface Attempt {
@@ -184,7 +184,10 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried. Search, limit and offset select a part of them.',
     query: object({ ...scopeQuery.entries, ...listingQuery.entries }),
-    returns: object({ data: listOf(object({ ...listedFields, yaml: maybe(text) })), total: maybe(whole) }),
+    returns: object({
+      data: listOf(object({ ...listedFields, yaml: optionalMember(text) })),
+      total: optionalMember(wholeNumber),
+    }),
     answer: 'The rules. If a part is selected, also the total number and the YAML of each rule.',
     run: async ({ query, scope }) => partOf(await rules.list(scope), query),
   }),
@@ -194,7 +197,7 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     query: scopeQuery,
     body: sentRules,
     takes: ruleByCall,
-    reads: { bytes: RULES_LIMIT_BYTES, parse: parseRules },
+    bodyReading: { bytes: RULES_LIMIT_BYTES, parse: parseRules },
     returns: ids,
     status: 201,
     answer: 'The ids of the rules, in the same order.',
@@ -209,7 +212,7 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     at: 'POST /replies/written',
     does: 'Adds rules from YAML text, before all others, until they are removed.',
     body: object({ yaml, scope: optional(text, 'The scope whose requests they answer; by default, all requests.') }),
-    reads: { bytes: RULE_TEXT_LIMIT_BYTES },
+    bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: ids,
     status: 201,
     answer: 'The ids of the rules, in the same order.',
@@ -232,7 +235,7 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
     at: 'PUT /replies/files/{file}',
     does: 'Adds rules before all others in a file. The rest of the file stays unchanged. Encode the slashes in its name as %2F.',
     body: object({ yaml }),
-    reads: { bytes: RULE_TEXT_LIMIT_BYTES },
+    bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
     answer: 'The rules were added, and are active.',
     errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
@@ -252,7 +255,7 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
     at: 'PUT /replies/{id}',
     does: 'Changes the text of a rule, switches it on or off, or moves it. The rest of its file stays as it is.',
     body: ruleChange,
-    reads: { bytes: RULE_TEXT_LIMIT_BYTES },
+    bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: object({ id: text }),
     answer: 'The new id of the rule.',
     errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
@@ -310,9 +313,9 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)
 }
 
-const ruleProblem = object({ line: whole, column: whole, sentence: text })
+const ruleProblem = object({ line: wholeNumber, column: wholeNumber, sentence: text })
 /** A mistake in rules, and its position. */
-export type RuleProblem = Of<typeof ruleProblem>
+export type RuleProblem = ValueOf<typeof ruleProblem>
 
 /** Rules that are not in a file yet. */
 export interface Drafts {
@@ -360,7 +363,7 @@ const operationsOnDrafts = ({ drafts, rules, journal }: DraftParts) => ({
     at: 'POST /replies/check',
     does: 'Checks rules without adding them. With an id, checks them as the new text of that rule.',
     body: object({ yaml, id: optional(text, 'The rule that is being changed.') }),
-    reads: readsYaml,
+    bodyReading: readsYaml,
     returns: object({ problems: listOf(ruleProblem) }),
     answer: 'The mistakes, up to 1,000; an empty list if there are none.',
     errors: { 409: 'The file of the rule has changed since the rules were listed.' },
@@ -376,7 +379,7 @@ const operationsWithRules = ({ drafts, rules, journal }: DraftParts) => ({
     at: 'POST /replies/try',
     does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',
     body: attempt,
-    reads: readsYaml,
+    bodyReading: readsYaml,
     returns: explained,
     answer: 'The reply, and the reasons for it.',
     errors: { 404: 'There is no such exchange in the journal.' },
@@ -397,7 +400,7 @@ const operationsWithRules = ({ drafts, rules, journal }: DraftParts) => ({
         'The name of the file, without its extension.',
       ),
     }),
-    reads: readsYaml,
+    bodyReading: readsYaml,
     returns: object({ file: text }),
     status: 201,
     answer: 'The file, relative to the configuration.',

@@ -1,6 +1,6 @@
 /** Finds calls in chat rules that no MCP server could answer: of unknown tools, or with arguments that do not fit. */
 import { didYouMean } from '../check/suggest.js'
-import { bounded } from '../core/work.js'
+import { withTimeLimit } from '../core/work.js'
 import type { ReadyChatReply } from './chat-reply.js'
 import type { ReadyRule } from './dialect.js'
 import type { ToolCall } from './generation.js'
@@ -22,7 +22,7 @@ export async function wrongToolCalls(
   const mistakeIn = (tool: KnownTool, given: string) => {
     try {
       const check = () => validatorOf(tool.inputSchema)(JSON.parse(given), { firstOnly: true, whole: 'arguments' })
-      return bounded(check, CHECK_MS)[0]?.sentence
+      return withTimeLimit(check, CHECK_MS)[0]?.sentence
     } catch (error) {
       // An unusable or slow schema is not the rule's mistake.
       return error instanceof SyntaxError ? 'they are not JSON.' : undefined

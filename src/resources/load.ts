@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type ResourceOptions, resourceActions } from '../config/resource-options.js'
-import { type Access, usualAccess } from '../core/exchange.js'
+import { type Access, defaultAccess } from '../core/exchange.js'
 import { documentedPaths } from '../core/paths.js'
 import { areAmbiguous, paramsIn, routeOf, whyInvalidRoute } from '../replies/index.js'
 import { inlineSource, readSource, type Source } from './data-file.js'
@@ -108,7 +108,7 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
 
 /** The default access. If rows have owners, it includes the service key, which sees the rows of all users. */
 function accessOf(path: string, owner: string | undefined): Access {
-  const usual = usualAccess(path)
+  const usual = defaultAccess(path)
   return owner === undefined || usual === 'anyone' || usual.includes('service') ? usual : [...usual, 'service']
 }
 

@@ -1,7 +1,8 @@
 /** Operations on resources and their rows. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
+import { operation, type ValueOf } from '../api/operation.js'
 import {
+  boolean,
   dataOf,
   listingQuery,
   listOf,
@@ -14,8 +15,7 @@ import {
   orNull,
   pageOf,
   text,
-  whole,
-  yesOrNo,
+  wholeNumber,
 } from '../api/shapes.js'
 import { resourceActions } from '../config/resource-options.js'
 import { credentialKinds } from '../core/exchange.js'
@@ -34,10 +34,10 @@ const summary = named(
     /** The field with the id of the user to whom a row belongs; null if rows belong to no one. */
     owner: orNull(text),
     /** How many rows there are. */
-    rows: whole,
+    rows: wholeNumber,
   }),
 )
-export type ResourceSummary = Of<typeof summary>
+export type ResourceSummary = ValueOf<typeof summary>
 
 const row = named(
   'ResourceRow',
@@ -47,12 +47,12 @@ const row = named(
     /** The user to whom it belongs. */
     owner: orNull(text),
     /** Whether it comes from the data file. */
-    isFromStart: yesOrNo,
+    isFromStart: boolean,
     created_at: moment,
     updated_at: moment,
   }),
 )
-export type RowView = Of<typeof row>
+export type RowView = ValueOf<typeof row>
 
 const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
 

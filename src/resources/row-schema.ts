@@ -4,7 +4,7 @@ import type { Validator } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Json } from '../core/state.js'
-import { bounded, TookTooLong } from '../core/work.js'
+import { TimeLimitError, withTimeLimit } from '../core/work.js'
 import type { Source } from './data-file.js'
 
 /** The fields of a row that Standin fills in. */
@@ -36,9 +36,9 @@ export async function createRowCheck(schema: Source, form: RowFields): Promise<R
   return row => {
     const shownFields = Object.fromEntries(Object.entries(row).filter(([name]) => !assigned.has(name)))
     try {
-      return bounded(() => validate(shownFields, { firstOnly: true, whole: 'The row' })[0], LONGEST_MS)
+      return withTimeLimit(() => validate(shownFields, { firstOnly: true, whole: 'The row' })[0], LONGEST_MS)
     } catch (error) {
-      if (error instanceof TookTooLong)
+      if (error instanceof TimeLimitError)
         return { path: [], sentence: 'The row takes too long to check against its schema.' }
       if (error instanceof RangeError) return { path: [], sentence: 'The row is nested too deeply for its schema.' }
       throw error

@@ -1,6 +1,6 @@
 /** Adds the rows of data files to the state, in each scope when it is first used. */
 import type { ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
-import { othersTurn } from '../core/work.js'
+import { nextTurn } from '../core/work.js'
 import { parentOf, type ReadyResource, type SeedRow } from './resource.js'
 import { headId, nextIdAfter, rowKey } from './rows.js'
 
@@ -50,7 +50,7 @@ async function seedRows(tables: Tables, resource: ReadyResource, scope: string, 
   const present = existing ? await removeStale(tables, resource, id) : new Map<string, ResourceRow>()
   let position = existing?.next_position ?? 1
   for (const [i, seed] of resource.seeds.entries()) {
-    if (i % ROWS_PER_SLICE === 0) await othersTurn()
+    if (i % ROWS_PER_SLICE === 0) await nextTurn()
     const known = present.get(rowKey(id, seed.id))
     const content = { ...(await ownedContent(tables, resource, seed)), seed: seed.digest, updated_at: at }
     if (!known) {

@@ -1,7 +1,7 @@
 /** Answers requests for the paths of resources. */
 import type { ResourceAction } from '../config/resource-options.js'
 import { type Caller, type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } from '../core/exchange.js'
-import { methodToFind } from '../core/paths.js'
+import { lookupMethod } from '../core/paths.js'
 import type { Json, State, Tables } from '../core/state.js'
 import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
 import { rowIn } from './body.js'
@@ -51,7 +51,7 @@ export function createResourceSource(resources: readonly ReadyResource[], parts:
     at: path => at(path).map(({ own }) => own),
     paths: () => endpoints.map(({ spot }) => spot.own),
     answer(exchange) {
-      const method = methodToFind(exchange.method)
+      const method = lookupMethod(exchange.method)
       const spot = at(exchange.path).find(({ own }) => own.method === method)
       return spot && answerOf(spot, exchange, parts)
     },

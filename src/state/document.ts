@@ -5,7 +5,7 @@ import { check, closed, type Path, pathInWords } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { closingQuote, isObject, jsonText, requireModestJson } from '../core/json.js'
 import { type Rows, rowSchemas, type State, type TableName, type Tables } from '../core/state.js'
-import { inSlices, othersTurn, type Sliced } from '../core/work.js'
+import { inSlices, nextTurn, type Sliced } from '../core/work.js'
 import { type AnyRow, type AnyTable, forEachTable, shapeOf, withDigests } from './shapes.js'
 
 /** Changes when earlier documents can no longer be read. */
@@ -72,7 +72,7 @@ export async function replaceRows(tables: Tables, rows: StateDocument): Promise<
     // Oldest first, in the order in which they were created.
     for (const slice of slicesOf<unknown>(rows[name].toReversed())) {
       for (const row of slice.rows) await table.insert(withDigests(name, row as AnyRow))
-      await othersTurn()
+      await nextTurn()
     }
   }
   return isChanged
@@ -103,7 +103,7 @@ async function validRows(document: unknown): Promise<StateDocument> {
   for (const name of tableNames) {
     for (const { from, rows } of slicesOf<unknown>(given[name])) {
       requireValid({ ...given, ...empty, [name]: rows }, from)
-      await othersTurn()
+      await nextTurn()
     }
   }
   const rows = { ...given, refresh_tokens: given.refresh_tokens.map(row => ({ ...row, salt: row.salt ?? null })) }
@@ -125,7 +125,7 @@ async function requireUnique(name: TableName, rows: readonly AnyRow[]): Promise<
   for (const column of [key, ...unique]) {
     const firstIndexes = new Map<unknown, number>()
     for (const [i, { [column]: value }] of rows.entries()) {
-      if (i % COMPARED_VALUES === 0) await othersTurn()
+      if (i % COMPARED_VALUES === 0) await nextTurn()
       const firstIndex = firstIndexes.get(value)
       if (firstIndex !== undefined) throw problem(`${name}[${i}].${column} must not be that of ${name}[${firstIndex}].`)
       if (value !== null) firstIndexes.set(value, i)

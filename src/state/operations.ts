@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import * as v from 'valibot'
-import { operation, Streamed } from '../api/operation.js'
+import { operation, StreamedAnswer } from '../api/operation.js'
 import { named } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
 import { invalidRequest } from '../core/errors.js'
@@ -28,7 +28,7 @@ export const stateOperations = ({ exportState, importState }: Parts) => ({
     answer: 'The document.',
     async run() {
       const document = await exportState()
-      return new Streamed(
+      return new StreamedAnswer(
         'application/json; charset=utf-8',
         response => pipeline(Readable.from(documentText(document)), response),
         () => document,
@@ -40,7 +40,7 @@ export const stateOperations = ({ exportState, importState }: Parts) => ({
     does: 'Replaces the whole state with a document.',
     body: stateDocument,
     takes: v.unknown(),
-    reads: { bytes: STATE_LIMIT_BYTES, parse: parseDocument },
+    bodyReading: { bytes: STATE_LIMIT_BYTES, parse: parseDocument },
     answer: 'The state is replaced.',
     run: ({ body }) => importState(body).catch(refuse),
   }),

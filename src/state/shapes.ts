@@ -1,6 +1,14 @@
 /** The properties of tables besides their columns: unique values, indexes, and which rows give access. */
 import { digestOf } from '../core/secrets.js'
-import { isKeepable, type Page, type Rows, rowSchemas, type TableName, type Tables, TakenError } from '../core/state.js'
+import {
+  isStorableText,
+  type Page,
+  type Rows,
+  rowSchemas,
+  type TableName,
+  type Tables,
+  TakenError,
+} from '../core/state.js'
 
 interface Lookup<Row> {
   readonly key: keyof Row & string
@@ -117,7 +125,7 @@ const isValue = (value: unknown): value is ColumnValue =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
 /** Which values can be stored. The same for all kinds of state. */
-export const isStorable = (value: ColumnValue): boolean => typeof value !== 'string' || isKeepable(value)
+export const isStorable = (value: ColumnValue): boolean => typeof value !== 'string' || isStorableText(value)
 
 export const takenError = () => new TakenError('A row with this key or this unique value already exists.')
 

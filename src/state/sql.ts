@@ -1,6 +1,6 @@
 /** Stores rows in a database, with the same queries for SQLite and PostgreSQL. */
 import type { ExpressionBuilder, Kysely, Transaction, TransactionBuilder } from 'kysely'
-import type { Turns } from '../core/work.js'
+import type { SerialQueue } from '../core/work.js'
 import {
   type AnyRow,
   type AnyShape,
@@ -25,7 +25,7 @@ interface SqlSource {
   readonly readDb: Kysely<Database>
   readonly writeDb: Kysely<Database>
   /** For readers that share one connection. */
-  readonly inTurn?: Turns
+  readonly inTurn?: SerialQueue
   /** Called first in each transaction that writes. Waits until no other process is writing. */
   lock?(transaction: Transaction<Database>): Promise<void>
   /** Called last in a transaction that ended access. Notifies other processes if the transaction is committed. */
@@ -35,7 +35,7 @@ interface SqlSource {
   troubleOf: Store['troubleOf'] & {}
 }
 
-const atOnce: Turns = work => work()
+const atOnce: SerialQueue = work => work()
 
 export function createSqlStore(source: SqlSource): Store {
   const { readDb, writeDb, inTurn = atOnce, lock, announce, follow, close, troubleOf } = source

@@ -14,7 +14,7 @@ import {
 } from 'kysely'
 import Libsql from 'libsql'
 import { makeFolder, StartError } from '../check/problem.js'
-import { createTurns } from '../core/work.js'
+import { createSerialQueue } from '../core/work.js'
 import { isCurrent, migrate } from './migrations.js'
 import { createSqlStore, type Database } from './sql.js'
 import { reportDamage } from './sqlite-log.js'
@@ -63,7 +63,7 @@ async function open(file: string): Promise<Store> {
     readDb,
     writeDb,
     // Kysely also queues readers, but wakes all of them whenever one is done.
-    inTurn: createTurns(),
+    inTurn: createSerialQueue(),
     follow(onChange) {
       pollTimer = pollForChanges(writer, onChange)
     },

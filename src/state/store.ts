@@ -1,7 +1,7 @@
 /** Turns a store into a state: adds a single writer at a time, an orderly close, and listeners. */
 import { hasStopped, stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
-import { createTurns } from '../core/work.js'
+import { createSerialQueue } from '../core/work.js'
 
 /** Why nothing can be read or written at the moment, although the request is valid. */
 export interface Trouble {
@@ -29,7 +29,7 @@ export interface Store {
 /** `warn` is called once when the state becomes unusable, and once when it is usable again. */
 export function createState(store: Store, warn: (sentence: string) => void = () => {}): State {
   const listeners = new Set<() => void>()
-  const inTurn = createTurns()
+  const inTurn = createSerialQueue()
   const { run, close } = createAccess(store, warn)
 
   const notify = () => {

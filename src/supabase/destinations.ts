@@ -1,7 +1,7 @@
 /** Decides which addresses links may redirect to: the site, this machine, and those on the allow list. */
 import { globPattern } from '../check/globs.js'
 import { isLoopback } from '../core/origins.js'
-import { bounded, TookTooLong } from '../core/work.js'
+import { TimeLimitError, withTimeLimit } from '../core/work.js'
 import type { AuthSettings } from './backend.js'
 
 type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
@@ -47,9 +47,9 @@ const MATCH_MS = 20
 /** Globs with several stars can take any amount of time, and an address can be sent without signing in. */
 function isListed(globs: readonly string[], address: string): boolean {
   try {
-    return bounded(() => globs.some(glob => globPattern(glob).test(address)), MATCH_MS)
+    return withTimeLimit(() => globs.some(glob => globPattern(glob).test(address)), MATCH_MS)
   } catch (error) {
-    if (error instanceof TookTooLong) return false
+    if (error instanceof TimeLimitError) return false
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** The errors of the auth backend, with the messages, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
-import type { TriedCredential } from '../core/caller.js'
+import type { RefusedCredential } from '../core/caller.js'
 import { fromAnotherState, PlatformError, refusal } from '../core/errors.js'
 
 // Requests.
@@ -9,21 +9,21 @@ export const validationFailed = (message: string, status = 400) => refusal(statu
 
 // Callers.
 
-export const noAuthorization = (tried?: TriedCredential) =>
+export const noAuthorization = (tried?: RefusedCredential) =>
   refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token', { tried })
-export const badJwt = (why: string, tried?: TriedCredential) =>
+export const badJwt = (why: string, tried?: RefusedCredential) =>
   refusal(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${why}`, { tried })
 export const missingSub = () => refusal(403, 'bad_jwt', 'invalid claim: missing sub claim')
 export const subNotUuid = () => refusal(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID')
 export const sessionNotUuid = () => refusal(403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID')
-export const userOfTokenNotFound = (tried?: TriedCredential) =>
+export const userOfTokenNotFound = (tried?: RefusedCredential) =>
   refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist', { hint: fromAnotherState.user, tried })
-export const sessionOfTokenNotFound = (tried?: TriedCredential) =>
+export const sessionOfTokenNotFound = (tried?: RefusedCredential) =>
   refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist', {
     hint: fromAnotherState.session,
     tried,
   })
-export const notAdmin = (message = 'User not allowed', tried?: TriedCredential) =>
+export const notAdmin = (message = 'User not allowed', tried?: RefusedCredential) =>
   refusal(403, 'not_admin', message, { tried })
 
 // Signing in and up.
@@ -42,7 +42,7 @@ export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Emai
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
 export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please verify your email first.')
 export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
-export const userBanned = (status = 400, message = 'User is banned', tried?: TriedCredential) =>
+export const userBanned = (status = 400, message = 'User is banned', tried?: RefusedCredential) =>
   refusal(status, 'user_banned', message, { tried })
 export const emailProviderDisabled = (status: number, message: string) =>
   refusal(status, 'email_provider_disabled', message)
@@ -151,7 +151,7 @@ export function codeOfStatus(status: number): string {
 }
 
 /** An error of the gateway in front of the auth backend. Its body has a single member. */
-export const gatewayRefusal = (message: string, tried: TriedCredential) =>
+export const gatewayRefusal = (message: string, tried: RefusedCredential) =>
   new PlatformError(401, GATEWAY, message, [], { tried })
 
 /** The only response in which Kong names its authentication scheme. */

@@ -1,22 +1,22 @@
 /** Operations on users: their sessions, tokens without a password, and the outbox. */
 import * as v from 'valibot'
-import { type Of, operation } from '../api/operation.js'
+import { operation, type ValueOf } from '../api/operation.js'
 import {
+  boolean,
   type ListingQuery,
   listingQuery,
   listOf,
-  maybe,
   moment,
   object,
   objectOf,
   oneOf,
   optional,
+  optionalMember,
   orNull,
   pageOf,
   text,
-  whole,
-  wholeBetween,
-  yesOrNo,
+  wholeNumber,
+  wholeNumberBetween,
 } from '../api/shapes.js'
 import { open, where } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
@@ -30,7 +30,7 @@ const session = object({
   user_id: text,
   email: orNull(text),
   phone: orNull(text),
-  is_anonymous: yesOrNo,
+  is_anonymous: boolean,
   created_at: moment,
   refreshed_at: orNull(moment),
   /** When the session's latest access token expires. */
@@ -39,7 +39,7 @@ const session = object({
   /** How its user signed in. */
   methods: listOf(text),
 })
-export type OpenSession = Of<typeof session>
+export type OpenSession = ValueOf<typeof session>
 
 export interface OpenSessions {
   /** Returns one page, newest first, and the total count. */
@@ -70,18 +70,18 @@ const signInInput = v.pipe(
   ),
 )
 /** Which user to sign in. */
-export type SignInInput = Of<typeof signInInput>
+export type SignInInput = ValueOf<typeof signInInput>
 
 const grantedSession = object({
   access_token: text,
   token_type: text,
-  expires_in: whole,
-  expires_at: whole,
+  expires_in: wholeNumber,
+  expires_at: wholeNumber,
   refresh_token: text,
   user: objectOf<UserJson>(),
 })
 /** A session in the format of Supabase Auth, as `setSession` takes it. */
-export type SessionJson = Of<typeof grantedSession>
+export type SessionJson = ValueOf<typeof grantedSession>
 
 const newKeyInput = object({
   name: optional(name, 'Its name; by default "made by a test".'),
@@ -96,7 +96,7 @@ const newKeyInput = object({
   ),
 })
 /** Which key to create. */
-export type NewKeyInput = Of<typeof newKeyInput>
+export type NewKeyInput = ValueOf<typeof newKeyInput>
 
 /** What tests can do without a password. */
 export interface Accounts {
@@ -175,7 +175,7 @@ const message = object({
   created_at: moment,
 })
 
-export type Message = Of<typeof message>
+export type Message = ValueOf<typeof message>
 
 const userWithSessions = open({
   ...{ id: text, aud: text, role: text },
@@ -184,14 +184,22 @@ const userWithSessions = open({
   phone: text,
   app_metadata: objectOf<Json>(),
   user_metadata: objectOf<Json>(),
-  ...{ created_at: moment, is_anonymous: yesOrNo },
-  ...{ confirmed_at: maybe(moment), email_confirmed_at: maybe(moment), phone_confirmed_at: maybe(moment) },
-  ...{ last_sign_in_at: maybe(moment), banned_until: maybe(moment), deleted_at: maybe(moment) },
+  ...{ created_at: moment, is_anonymous: boolean },
+  ...{
+    confirmed_at: optionalMember(moment),
+    email_confirmed_at: optionalMember(moment),
+    phone_confirmed_at: optionalMember(moment),
+  },
+  ...{
+    last_sign_in_at: optionalMember(moment),
+    banned_until: optionalMember(moment),
+    deleted_at: optionalMember(moment),
+  },
   /** The number of the user's open sessions. */
-  sessions: whole,
+  sessions: wholeNumber,
 })
 /** A user in the format of Supabase Auth, with the number of open sessions. */
-export type ListedUser = Of<typeof userWithSessions>
+export type ListedUser = ValueOf<typeof userWithSessions>
 
 export interface UserList {
   /** Returns one page, newest first, and the total count. */
@@ -213,7 +221,7 @@ const messageQuery = object({
   ...listingQuery.entries,
   after: optional(text, 'The id of a message: only those that came after it.'),
 })
-type MessageQuery = Of<typeof messageQuery>
+type MessageQuery = ValueOf<typeof messageQuery>
 
 /** The outbox: emails and text messages that were not sent. */
 export interface Messages {
@@ -246,7 +254,7 @@ const tokenFields = object({
   role: v.optional(oneOf(['anon', 'service', 'user']), 'user'),
   email: optional(email, 'The user of the token; by default the development user. Unknown users are signed up.'),
   expiresIn: optional(
-    wholeBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
+    wholeNumberBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
     'Seconds until it expires; negative for an expired token.',
   ),
 })
@@ -260,10 +268,10 @@ const tokenRequest = v.pipe(
   ),
 )
 /** Which token to create. */
-export type TokenRequest = Of<typeof tokenRequest>
+export type TokenRequest = ValueOf<typeof tokenRequest>
 
 const mintedToken = object({ token: text, expires_at: moment })
-export type MintedToken = Of<typeof mintedToken>
+export type MintedToken = ValueOf<typeof mintedToken>
 
 export const tokenOperations = ({ mintToken }: { mintToken(request: TokenRequest): Promise<MintedToken> }) => ({
   createToken: operation({

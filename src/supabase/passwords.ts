@@ -2,7 +2,7 @@
 import { createCipheriv, randomBytes, scrypt as scryptWithCallback, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { firebaseHash, ownHash, problemOfHash } from '../core/secrets.js'
-import { inWorker, TookTooLong } from '../core/work.js'
+import { inWorker, TimeLimitError } from '../core/work.js'
 import type { AuthSettings } from './backend.js'
 import { tooManySignIns, validationFailed, weakPassword } from './errors.js'
 
@@ -111,7 +111,7 @@ async function matchesImported(check: Check): Promise<boolean> {
   try {
     return await inWorker<boolean>('password', check, LONGEST_CHECK_MS)
   } catch (error) {
-    if (error instanceof TookTooLong) return false
+    if (error instanceof TimeLimitError) return false
     throw error
   } finally {
     runningChecks--

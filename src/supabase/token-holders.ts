@@ -1,5 +1,5 @@
 /** Finds the holder of a token: by its signature, session and user here, or by asking the live backend. */
-import type { TriedCredential } from '../core/caller.js'
+import type { RefusedCredential } from '../core/caller.js'
 import {
   barredUser,
   endedSession,
@@ -87,7 +87,7 @@ function callerOf(claims: Claims): Caller {
   return userCaller(sub, email)
 }
 
-const errorOfFault: Record<TokenFault, (tried: TriedCredential) => PlatformError> = {
+const errorOfFault: Record<TokenFault, (tried: RefusedCredential) => PlatformError> = {
   malformed: malformedToken,
   unreadable: malformedToken,
   algorithm: unsignedToken,

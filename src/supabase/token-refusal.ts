@@ -1,9 +1,9 @@
 /** The reasons why a token is refused. Separate from signing, so that describing a refusal does not load it. */
-import type { TriedCredential } from '../core/caller.js'
+import type { RefusedCredential } from '../core/caller.js'
 
 /** What is wrong with the token itself, apart from its session and its user. */
 export type TokenFault = Exclude<
-  (TriedCredential & { readonly kind: 'token' })['reason'],
+  (RefusedCredential & { readonly kind: 'token' })['reason'],
   'role' | 'session' | 'user' | 'live'
 >
 
@@ -25,7 +25,7 @@ export class TokenRefusal extends Error {
     super(`The token is refused: ${fault}.`)
   }
 
-  get tried(): TriedCredential {
+  get tried(): RefusedCredential {
     return triedToken(this.fault, this.more.claims ?? {})
   }
 
@@ -38,9 +38,9 @@ export class TokenRefusal extends Error {
 const LONGEST_EMAIL = 254
 
 export const triedToken = (
-  reason: (TriedCredential & { readonly kind: 'token' })['reason'],
+  reason: (RefusedCredential & { readonly kind: 'token' })['reason'],
   { email }: { readonly email?: unknown },
-): TriedCredential => ({
+): RefusedCredential => ({
   ...{ kind: 'token', reason },
   ...(typeof email === 'string' && email !== '' && { email: email.slice(0, LONGEST_EMAIL) }),
 })

@@ -1,6 +1,6 @@
 /** Signs and verifies JWTs. The only file that imports `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
-import { unverified } from '../core/json.js'
+import { unverifiedFields } from '../core/json.js'
 import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
 import { once } from '../core/work.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
@@ -167,7 +167,7 @@ const publicHalf = (jwk: Readonly<Record<string, unknown>>): JWK =>
     ['kty', 'crv', 'alg', 'kid', 'x', 'y', 'n', 'e'].filter(name => name in jwk).map(name => [name, jwk[name]]),
   )
 
-const headerOf = (token: string): { alg?: string; kid?: string } => unverified(token.split('.', 1)[0])
+const headerOf = (token: string): { alg?: string; kid?: string } => unverifiedFields(token.split('.', 1)[0])
 
 function faultOf(error: errors.JOSEError): TokenFault {
   if (error instanceof errors.JWTExpired) return 'expired'

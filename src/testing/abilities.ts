@@ -90,7 +90,7 @@ interface Parts {
 /** Creates the abilities of a scope; without `scope`, those of the whole platform. */
 export function createAbilities({ platform, keys, testMisses }: Parts, scope?: string): Abilities {
   const reply = createAddReply(platform, scope)
-  const journal = createTestJournal(platform.journal, platform.forTests.traffic.underWay, scope)
+  const journal = createTestJournal(platform.journal, platform.forTests.traffic.pending, scope)
   return {
     ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform, scope) }) },
     failNext: createFailNext(platform, scope),

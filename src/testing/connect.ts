@@ -5,11 +5,11 @@ import { closed, optional } from '../check/check.js'
 import { missText } from '../check/miss-text.js'
 import { plainJson } from '../check/plain-json.js'
 import { ProblemsError } from '../check/problem.js'
-import { settingOf, stepOf } from '../core/clock.js'
+import { requireClockTime, requireStep } from '../core/clock.js'
 import { stringifyExact } from '../core/json.js'
 import { DASHBOARD } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
-import { remembered } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
@@ -197,7 +197,7 @@ const createRemoteFailNext =
 const MOST_CACHED_QUERIES = 50
 
 function journalOf(control: Control, scopeQuery: ScopeQuery): ConnectedJournal {
-  const matchesByPart = remembered(
+  const matchesByPart = memoized(
     (part: string) => createMatchCache(control, { ...scopeQuery, ...JSON.parse(part) }),
     MOST_CACHED_QUERIES,
   )
@@ -282,8 +282,8 @@ function clockOf(control: Control): SharedClock {
     void (await control('PUT /clock', { body }))
   return {
     now: async () => Date.parse((await state()).now),
-    set: async time => change({ now: settingOf(time) }),
-    advance: async ms => change({ advanceMs: stepOf(ms) }),
+    set: async time => change({ now: requireClockTime(time) }),
+    advance: async ms => change({ advanceMs: requireStep(ms) }),
     freeze: () => change({ frozen: true }),
     run: () => change({ frozen: false }),
     reset: () => change({ reset: true }),

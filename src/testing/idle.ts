@@ -25,10 +25,10 @@ export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Pr
   const { timeoutMs = 3000, quietMs = Math.min(QUIET_MS, timeoutMs / 2) } = optionsOf(options)
   const wait = async () => {
     for (;;) {
-      await traffic.quiet()
-      const before = traffic.begun()
+      await traffic.idle()
+      const before = traffic.started()
       if (quietMs > 0) await pause(quietMs)
-      if (traffic.begun() === before) return
+      if (traffic.started() === before) return
     }
   }
   let isIdle = false
@@ -43,7 +43,7 @@ export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Pr
     },
     timeoutMs,
     timeoutError: () =>
-      new Error(`The platform was not idle within ${timeoutMs} ms: ${underWayInWords(traffic.underWay())}.`),
+      new Error(`The platform was not idle within ${timeoutMs} ms: ${underWayInWords(traffic.pending())}.`),
   })
 }
 

@@ -76,7 +76,7 @@ test('the advice on a key of the wrong kind follows the configured access', asyn
   const platform = await platformWith({ access: { health: ['user'] } })
   expect((await platform.ask('/health')).status).toBe(401)
   const { line, advice } = await lastLine(platform)
-  expect(line).toMatch(/It takes a user token\.$/)
+  expect(line).toMatch(/Send a user token\.$/)
   expect(advice).toMatch(/standin token prints a user token\.$/)
 })
 

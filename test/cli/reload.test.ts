@@ -3,7 +3,7 @@ import { rmSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { watchFiles } from '../../src/cli/watch.js'
-import { othersTurn } from '../../src/core/work.js'
+import { nextTurn } from '../../src/core/work.js'
 import { openFolder } from '../../src/recordings/index.js'
 import { folderWith, type RunningPlatform, start, startReady, writeInto } from '../command.js'
 import { platformOf } from '../keys/edited.js'
@@ -160,7 +160,7 @@ test('of two reloads at the same time, the one that began later applies last', a
   const { reload, platform } = await platformOf({ replies: [] }, { 'many.yaml': rules.join('') })
   const slow = reload({ version: '1.1.1', replies: ['many.yaml'] })
   // By then, it has read the configuration, but not the rules.
-  await othersTurn()
+  await nextTurn()
   await Promise.all([slow, reload({ version: '2.2.2', replies: [] })])
   expect(platform.loaded.config.version).toBe('2.2.2')
 })
@@ -168,7 +168,7 @@ test('of two reloads at the same time, the one that began later applies last', a
 test('a switch of the mode during a reload survives it', async () => {
   const { reload, platform } = await platformOf({ recordings: { dir: 'recordings' } })
   const reloading = reload({ version: '1.1.1', recordings: { dir: 'recordings' } })
-  await othersTurn()
+  await nextTurn()
   platform.switchMode('replay')
   await reloading
   expect([platform.loaded.config.version, platform.mode]).toEqual(['1.1.1', 'replay'])

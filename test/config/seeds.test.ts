@@ -319,7 +319,7 @@ test('a conflicting seed is reported in one sentence, and the state still opens 
   const scene = await platformOf(moves.before)
   const other = await signUp(scene.platform, bob.email, 'not-the-seeds-one')
   expect(await complaintOf(scene.restart(moves.after))).toMatch(
-    /^ProblemsError: platform\.config\.yaml:4: users and apiKeys do not fit .* bob@example\.com belongs to another user, [\da-f-]{36}\.$/,
+    /^ProblemsError: platform\.config\.yaml:4: users and apiKeys conflict .* bob@example\.com belongs to another user, [\da-f-]{36}\.$/,
   )
   await scene.restart(moves.before)
   expect((await signIn(scene.platform, ada)).id).toBe(adasId)
@@ -333,7 +333,7 @@ test('on the command line a conflicting seed is one line without a stack, and th
   writeInto(scene.dir, { 'changed.yaml': JSON.stringify({ port: 0, ...moves.after }) })
   const { code, stdout, stderr } = await run(['dev', '--config', path.join(scene.dir, 'changed.yaml')])
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toMatch(/changed\.yaml:\d+: users and apiKeys do not fit [^\n]+\n$/)
+  expect(stderr).toMatch(/changed\.yaml:\d+: users and apiKeys conflict [^\n]+\n$/)
   expect(stderr).not.toContain(bob.password)
 })
 
@@ -347,7 +347,7 @@ test('a reload with a conflicting seed changes nothing at all', async () => {
     users: [phils, ...moves.after.users],
     apiKeys: [{ name: 'new', key: 'sk-new' }],
   }
-  expect(await complaintOf(scene.reload(bad))).toContain('do not fit')
+  expect(await complaintOf(scene.reload(bad))).toContain('conflict with')
   expect(await answerOf(scene.platform, person.token)).toBe('open')
   expect(await answerOf(scene.platform, other.token)).toBe('open')
   expect(await answerOf(scene.platform, nobodys.key)).toBe('open')

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { bounded, TookTooLong } from '../../src/core/work.js'
+import { TimeLimitError, withTimeLimit } from '../../src/core/work.js'
 
 test('work that used the processor for too long is interrupted', () => {
   const work = () => /^(a+)+$/.exec(`${'a'.repeat(40)}!`)
-  expect(() => bounded(work, 20)).toThrow(TookTooLong)
+  expect(() => withTimeLimit(work, 20)).toThrow(TimeLimitError)
 })
 
 test('work that was interrupted before it used much CPU time is tried again', () => {
   const never = new Int32Array(new SharedArrayBuffer(4))
   let tries = 0
-  const result = bounded(() => {
+  const result = withTimeLimit(() => {
     if (++tries < 3) Atomics.wait(never, 0, 0, 200)
     return tries
   }, 100)
@@ -18,5 +18,5 @@ test('work that was interrupted before it used much CPU time is tried again', ()
 
 test('work that gets no CPU time is not tried again forever', () => {
   const never = new Int32Array(new SharedArrayBuffer(4))
-  expect(() => bounded(() => Atomics.wait(never, 0, 0, 60_000), 20)).toThrow(TookTooLong)
+  expect(() => withTimeLimit(() => Atomics.wait(never, 0, 0, 60_000), 20)).toThrow(TimeLimitError)
 })

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { atOnce, createPauses, inSlices, inTurns, type Sliced } from '../../src/core/work.js'
+import { createPauses, inSlices, inTurns, runAtOnce, type Sliced } from '../../src/core/work.js'
 import { writeText } from '../../src/recordings/file-text.js'
 import { redactResponse } from '../../src/recordings/redacted.js'
 import { createRedact } from '../../src/redact/index.js'
@@ -46,7 +46,7 @@ test('failing work rejects in slices and throws at once', async () => {
     throw new Error('no')
   }
   await expect(inSlices(failing())).rejects.toThrow('no')
-  expect(() => atOnce(failing())).toThrow('no')
+  expect(() => runAtOnce(failing())).toThrow('no')
 })
 
 /** The number of pauses in the work. */

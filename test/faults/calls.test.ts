@@ -129,7 +129,7 @@ test('the number of waiting faults is limited, and a used one frees a place', ()
   const calls = createFaultCalls(undefined, 2)
   const call = { fault: { status: 503 }, times: 1 }
   for (const scope of ['a', 'b']) calls.add({ ...call, scope })
-  expect(() => calls.add({ ...call, scope: 'c' })).toThrow(/^No more than 2 faults can wait\. Remove some:/)
+  expect(() => calls.add({ ...call, scope: 'c' })).toThrow(/^At most 2 faults can be waiting\. Remove some:/)
   calls.take(exchangeWith({ scope: 'a' }), () => true)
   calls.add({ ...call, scope: 'c' })
   expect(calls.waiting().map(({ scope }) => scope)).toEqual(['b', 'c'])

@@ -165,7 +165,7 @@ test('a body with too many values is refused', async () => {
   const response = await chat(messages(20_000))
   expect(response.status).toBe(400)
   expect(await response.json()).toEqual({
-    error: 'The request body has more than 60000 texts, values and brackets.',
+    error: 'The request body has more than 60000 strings, commas and brackets.',
   })
 })
 

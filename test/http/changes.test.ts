@@ -90,7 +90,7 @@ test('a pending fault can be deleted by its id', async () => {
   expect((await platform.chat(hello)).status).toBe(503)
   expect(await control(platform, `DELETE /faults/${id}`)).toEqual({
     status: 404,
-    body: { error: `No fault with the id "${id}" waits for a request.` },
+    body: { error: `There is no waiting fault with the id "${id}".` },
   })
 })
 

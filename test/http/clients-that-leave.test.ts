@@ -50,7 +50,7 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
         response.once('close', () => gone.resolve())
         accept(request, response, path)
       },
-      rest: () => {},
+      app: () => {},
     }),
     { host: '127.0.0.1', port: 0 },
   )

@@ -39,7 +39,7 @@ export function lineOver({ endpoint, journal, identify = () => anonymous, faults
   }
   return createLine(() => parts, {
     add: journal.add,
-    left: () => {},
+    onEnd: () => {},
     pacer: createPacer(),
     report: error => expect.unreachable(String(error)),
   })

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { type Exchange, type Paced, type Reply, sourceOf } from '../../src/core/exchange.js'
+import { type Exchange, type PacedBody, type Reply, sourceOf } from '../../src/core/exchange.js'
 import type { Fault } from '../../src/core/fault.js'
 import { unpaced } from '../../src/core/pace.js'
 import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
@@ -8,7 +8,7 @@ import { listen } from '../../src/http/listen.js'
 import { requestChat } from './answers.js'
 import { journalOfAll, lineOver } from './emulating.js'
 
-const paced: Paced = {
+const paced: PacedBody = {
   head: 'data: {"a":1}\n\n',
   before: 'data: {"b":',
   pieces: ['2', '3'],
@@ -19,7 +19,7 @@ const paced: Paced = {
 const atOnce = Buffer.from('data: {"a":1}\n\ndata: {"b":2}\n\ndata: {"b":3}\n\ndata: [DONE]\n\n')
 
 /** A line whose only endpoint answers with a rule that has this fault. */
-async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
+async function lineWith(body: Reply['body'], fault: Fault, onSent?: () => void) {
   const contentType = typeof body === 'string' ? 'application/json' : 'text/event-stream'
   const reply: Reply = {
     kind: 'reply',
@@ -28,7 +28,7 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
     body,
     answeredBy: { kind: 'rule', title: 'rule "x"', place: 'rules[0]' },
     fault,
-    ...(sent && { sent }),
+    ...(onSent && { onSent }),
   }
   const journal = journalOfAll()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
@@ -40,7 +40,7 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
     identify: () => ({ kind: 'service' }),
     faults: createFaults(parts),
   })
-  const listener = await listen(createEntrance({ line: line.accept, rest: () => {} }), { host: '127.0.0.1', port: 0 })
+  const listener = await listen(createEntrance({ line: line.accept, app: () => {} }), { host: '127.0.0.1', port: 0 })
   onTestFinished(() => listener.stop(0))
   const received = await requestChat({ url: `http://127.0.0.1:${listener.port}`, apiKey: 'any' }, { isStream: true })
   return { ...received, outcome: (await journaled).outcome }

@@ -70,7 +70,7 @@ test.each(wholes)('the journal says that a fault did not happen: %s', async (_na
   const { platform, journaled } = await journaledPlatform(await way.options())
   await requestChat(platform, { ...way, fault: 'cutAfterChunks=1' })
   expect(outcomeOf((await journaled())[0])).toMatchObject({
-    source: `${way.source} + fault cutAfterChunks=1 (x-standin-fault), which did not come about`,
+    source: `${way.source} + fault cutAfterChunks=1 (x-standin-fault), which had no effect`,
     complete: true,
   })
 })

@@ -137,7 +137,7 @@ test('while many rules are checked, other requests are answered', async () => {
 test('too many rules in one call are refused, as JSON and as YAML', async () => {
   const { url } = await platformWith()
   const rules = Array.from({ length: 110 }, (_, i) => ({ reply: { json: Array(200).fill(i) } }))
-  const refusal = { error: expect.stringMatching(/ more than 20000 texts, values and brackets/) }
+  const refusal = { error: expect.stringMatching(/ more than 20000 strings, commas and brackets/) }
   for (const [path, body] of [
     ['/replies', rules],
     ['/replies/written', { yaml: rules.map(rule => `- ${JSON.stringify(rule)}\n`).join('') }],
@@ -154,7 +154,7 @@ test('too many rules in one call are refused, as JSON and as YAML', async () => 
   ])
 })
 
-test('a text of a million escapes beside a long number is kept unchanged', async () => {
+test('a string of a million escapes beside a long number is kept unchanged', async () => {
   const { url, chat } = await platformWith()
   const text = '"'.repeat(1_000_000)
   const rule = JSON.stringify({ reply: { text, usage: { promptTokens: 1, completionTokens: 1 } } })

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Paced } from '../../src/core/exchange.js'
+import type { PacedBody } from '../../src/core/exchange.js'
 import { distributions, type PaceInput, unpaced } from '../../src/core/pace.js'
 import { createPacer, type Sink } from '../../src/http/pacer.js'
 import { runs } from '../runs.js'
@@ -30,9 +30,9 @@ const stall = (ms: number) => {
   clockMs += ms
 }
 
-type Played = PaceInput & Partial<Pick<Paced, 'pieces' | 'promptTokens' | 'seed'>> & { rhythm?: readonly number[] }
+type Played = PaceInput & Partial<Pick<PacedBody, 'pieces' | 'promptTokens' | 'seed'>> & { rhythm?: readonly number[] }
 
-const paced = ({ pieces = ['a', 'b', 'c'], promptTokens, seed, rhythm, ...pace }: Played): Paced => ({
+const paced = ({ pieces = ['a', 'b', 'c'], promptTokens, seed, rhythm, ...pace }: Played): PacedBody => ({
   ...{ head: 'head ', before: '<', pieces, after: '>', tail: ' tail' },
   pace: { ...unpaced, ...(pace as object) },
   ...(promptTokens !== undefined && { promptTokens }),

@@ -119,7 +119,7 @@ test.each([
   [['anon'], undefined],
   ['anyone', undefined],
 ] as const)("a request to a path of the app's own for %j is forwarded with %j", (access, authorization) => {
-  const endpoint = { isOwn: true, access } as unknown as Exchange['endpoint']
+  const endpoint = { isConfigured: true, access } as unknown as Exchange['endpoint']
   const credentialsFor = platformCredentials({ apiKey: 'key', anonKey: 'anon' })
   expect(credentialsFor({ path: '/builder/projects', endpoint } as Exchange)).toEqual({
     headers: authorization ? { authorization } : {},

@@ -4,7 +4,7 @@ import net from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ResponseObserver } from '../../src/core/exchange.js'
-import { watched } from '../../src/http/line.js'
+import { guardObserver } from '../../src/http/line.js'
 import { createProxy, type ProxyOptions } from '../../src/http/proxy.js'
 import { exchangeWith } from '../exchanges.js'
 import { listening, liveOnSocket, liveWith } from './live.js'
@@ -47,7 +47,7 @@ async function forwarding(baseUrl: string, observer: ResponseObserver, options: 
     const exchange = exchangeWith({ method, path, headers, startedMs: performance.now() })
     proxy.forward({
       ...{ request, response, exchange },
-      observer: watched(observer, response, error => void reported.push(error)),
+      observer: guardObserver(observer, response, error => void reported.push(error)),
       done(error) {
         if (error === undefined) return
         errors.push(error)
@@ -246,7 +246,7 @@ test('an observer also learns that no live answer was passed on', async () => {
     const { observer, events, ended } = observing()
     const server = http.createServer((_request, response) => {
       if (isGone) response.destroy()
-      watched(observer, response, () => expect.unreachable())
+      guardObserver(observer, response, () => expect.unreachable())
       response.end('made here')
     })
     await ask(await listening(server)).catch(() => {})

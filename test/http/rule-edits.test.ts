@@ -114,7 +114,7 @@ test('a file that has changed in the meantime is not overwritten', async () => {
   const theirs = shop.replace('Welcome!', 'By my editor')
   writeFileSync(path.join(cwd, 'rules/shop.yaml'), theirs)
   const error =
-    'rules/shop.yaml was changed in the meantime, so nothing was written. Look at the rule again, then repeat it.'
+    'rules/shop.yaml was changed in the meantime, so nothing was written. Look at the rule again, then repeat the change.'
   for (const [method, body] of [
     ['GET'],
     ['PUT', { yaml: '- reply: { text: x }' }],

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Endpoint, Exchange, Paced } from '../../src/core/exchange.js'
+import type { Endpoint, Exchange, PacedBody } from '../../src/core/exchange.js'
 import { type PaceInput, unpaced } from '../../src/core/pace.js'
 import { createEntrance } from '../../src/http/entrance.js'
 import { listen } from '../../src/http/listen.js'
@@ -297,14 +297,14 @@ describe('a pace that the request asks for', () => {
 })
 
 /** A paced body of the test's own. */
-const inPieces = (pieces: readonly string[], pace: PaceInput, more: Partial<Paced> = {}): Paced => ({
+const inPieces = (pieces: readonly string[], pace: PaceInput, more: Partial<PacedBody> = {}): PacedBody => ({
   ...{ head: '[', before: '', pieces, after: ' ', tail: ']' },
   pace: { ...unpaced, ...(pace as object) },
   ...more,
 })
 
 /** A line that answers /there with this body, and the exchanges that its journal receives. */
-async function lineWith(body: Paced) {
+async function lineWith(body: PacedBody) {
   const endpoint: Endpoint = {
     ...{ method: 'GET', path: '/there', access: 'anyone', takesBody: false },
     reply: () => ({ kind: 'reply', status: 200, contentType: 'text/plain', body }),
@@ -314,7 +314,7 @@ async function lineWith(body: Paced) {
   const waiting = new Map<number, () => void>()
   journal.follow(exchange => waiting.get(exchanges.push(exchange))?.())
   const line = lineOver({ endpoint, journal })
-  const listener = await listen(createEntrance({ line: line.accept, rest: () => {} }), { host: '127.0.0.1', port: 0 })
+  const listener = await listen(createEntrance({ line: line.accept, app: () => {} }), { host: '127.0.0.1', port: 0 })
   onTestFinished(() => listener.stop(0))
   return {
     url: `http://127.0.0.1:${listener.port}`,

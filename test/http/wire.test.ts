@@ -234,7 +234,7 @@ test('TLS on the plain port and invalid HTTP are each logged once', async () => 
   expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
   expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
   expect(log.mock.calls.flat()).toEqual([
-    `A client speaks TLS on port ${port}, which is plain HTTP. Use http://, not https://.`,
+    `A client uses TLS on port ${port}, which is plain HTTP. Use http://, not https://.`,
     expect.stringMatching(/^A request got a 400 because it cannot be read: Invalid .*\.$/),
   ])
 })

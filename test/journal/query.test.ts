@@ -1,7 +1,7 @@
 /** The control API, the test API, `standin tail` and the dashboard's search take the same query words and find the same requests. */
 import { expect, test } from 'vitest'
 import { filterIn as tailFilterIn, type tailFlags } from '../../src/cli/tail/tail.js'
-import { factWords } from '../../src/core/caller.js'
+import { factFilterKeys } from '../../src/core/caller.js'
 import { journalFilter } from '../../src/journal/filter.js'
 import type { JournalBrief } from '../../src/journal/index.js'
 import { filterIn, matching } from '../../src/page/requests/filter.js'
@@ -84,5 +84,5 @@ test('text in a body is found everywhere but on the dashboard, whose list has no
 test('every query word is tested and exists everywhere', () => {
   const words = Object.keys(journalFilter.entries).filter(word => word !== 'after' && word !== 'before')
   expect([...new Set(queries.map(([word]) => word)), 'text'].sort()).toEqual(words.sort())
-  expect([...factWords, 'text'].sort()).toEqual(words)
+  expect([...factFilterKeys, 'text'].sort()).toEqual(words)
 })

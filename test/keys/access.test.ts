@@ -21,9 +21,9 @@ const requests = {
   },
 }
 
-const index = 'GET /api/v1. It takes the anon key, the service key or a user token.'
-const models = 'GET /v1/models. It takes an API key or a user token.'
-const chat = 'POST /v1/chat/completions. It takes an API key or a user token.'
+const index = 'GET /api/v1. Send the anon key, the service key or a user token.'
+const models = 'GET /v1/models. Send an API key or a user token.'
+const chat = 'POST /v1/chat/completions. Send an API key or a user token.'
 
 test.each([
   ['anon', '/api/v1'],
@@ -40,11 +40,11 @@ test.each([
 })
 
 test.each([
-  ['apiKey', '/api/v1', `An API key does not open ${index}`],
-  ['anon', '/v1/models', `The anon key does not open ${models}`],
-  ['service', '/v1/models', `The service key does not open ${models}`],
-  ['anon', '/v1/chat/completions', `The anon key does not open ${chat}`],
-  ['service', '/v1/chat/completions', `The service key does not open ${chat}`],
+  ['apiKey', '/api/v1', `An API key is not accepted by ${index}`],
+  ['anon', '/v1/models', `The anon key is not accepted by ${models}`],
+  ['service', '/v1/models', `The service key is not accepted by ${models}`],
+  ['anon', '/v1/chat/completions', `The anon key is not accepted by ${chat}`],
+  ['service', '/v1/chat/completions', `The service key is not accepted by ${chat}`],
 ] as const)('the %s credential grants no access to %s', async (kind, path, sentence) => {
   const scene = await platformWith()
   const response = await scene.ask(path, { ...requests[path], bearer: await bearers[kind](scene) })
@@ -61,7 +61,7 @@ test('the health check can be made to require a credential', async () => {
   const { ask, serviceKey, apiKey } = await platformWith({ access: { health: ['service'] } })
   expect(await refusalOf(await ask('/health', { bearer: null }))).toEqual(unauthorized(NO_CREDENTIAL))
   expect(await refusalOf(await ask('/health', { bearer: apiKey }))).toEqual(
-    unauthorized('An API key does not open GET /health. It takes the service key.'),
+    unauthorized('An API key is not accepted by GET /health. Send the service key.'),
   )
   expect((await ask('/health', { bearer: serviceKey })).status).toBe(200)
 })

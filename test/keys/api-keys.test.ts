@@ -99,7 +99,7 @@ test('the log tells a mistyped key from an unknown one, and the response does no
 
   const logged = [await event('request'), await event('request')]
   expect(logged).toMatchObject([{ error: sentences.unknownKey }, { error: sentences.unknownKey }])
-  expect(logged[0]).toHaveProperty('hint', 'Its checksum does not fit: part of it was lost or mistyped.')
+  expect(logged[0]).toHaveProperty('hint', 'Its checksum is wrong: part of the key was lost or mistyped.')
   expect(logged[1]).toHaveProperty('hint', expect.stringContaining('another state'))
   const all = async ({ status, headers, body }: Response) => ({
     status,
@@ -116,7 +116,7 @@ test('the plain-text log also says that a key was mistyped', async () => {
   await ask({ url }, `${newSecret()}x`)
   const line = await stdout.next('GET')
   expect(line).toContain('401')
-  expect(line).toContain(`${sentences.unknownKey} Its checksum does not fit: part of it was lost or mistyped.`)
+  expect(line).toContain(`${sentences.unknownKey} Its checksum is wrong: part of the key was lost or mistyped.`)
 })
 
 const ada = { email: 'ada@example.com', password: 'correct-horse' }

@@ -280,7 +280,7 @@ test('both layers read the same value of a duplicate claim', async () => {
   expect(asUser).toEqual({ platform: 'open', user: person.id, admin: '403 not_admin' })
   expect(await answerOf(platform, twice('service_role', 'authenticated'))).toBe('open')
   const asAdmin = twice('authenticated', 'service_role')
-  expect(await answerOf(platform, asAdmin)).toContain('The service key does not open')
+  expect(await answerOf(platform, asAdmin)).toContain('The service key is not accepted by')
   expect((await verdicts(platform, asAdmin)).admin).toBe('200 undefined')
 })
 
@@ -361,7 +361,7 @@ const mixedUp: readonly (readonly [string, (place: Scene) => string | Promise<st
     'the anon key',
     ({ anonKey }) => anonKey,
     {
-      models: 'The anon key does not open GET /v1/models. It takes an API key or a user token.',
+      models: 'The anon key is not accepted by GET /v1/models. Send an API key or a user token.',
       user: noSub,
       admin: '403 not_admin',
     },
@@ -370,7 +370,7 @@ const mixedUp: readonly (readonly [string, (place: Scene) => string | Promise<st
     'the service key',
     ({ serviceKey }) => serviceKey,
     {
-      models: 'The service key does not open GET /v1/models. It takes an API key or a user token.',
+      models: 'The service key is not accepted by GET /v1/models. Send an API key or a user token.',
       user: noSub,
       admin: '200 undefined',
     },

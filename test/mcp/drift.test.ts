@@ -18,7 +18,7 @@ test('drift asks a live server for its tools again, in its own session, and repe
     ...Object.fromEntries(scene.files().map(file => [`fixtures/recordings/${file}`, scene.text(file)])),
   }
   const same = await run(['drift'], { files })
-  expect([same.code, same.stdout]).toEqual([0, expect.stringContaining('3 recordings: 2 the same, 1 skipped')])
+  expect([same.code, same.stdout]).toEqual([0, expect.stringContaining('3 recordings: 2 unchanged, 1 skipped')])
   expect(same.stdout).toContain('tools/call get-sum may change something')
   expect(live.sessions.size).toBe(0)
 

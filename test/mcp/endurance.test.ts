@@ -84,7 +84,7 @@ test('a reload keeps sessions and notifies them of new tools', async () => {
   )
   const before = transport.sessionId
   // The client opens its stream for notifications once it has connected.
-  await expect.poll(() => platform.forTests.traffic.underWay()).toBeGreaterThan(0)
+  await expect.poll(() => platform.forTests.traffic.pending()).toBeGreaterThan(0)
   writeFileSync(`${dir}/platform.config.yaml`, `port: 0\nstate: memory\n${tools('look', 'listen')}`)
   await platform.reload()
   await notified

@@ -38,7 +38,7 @@ test.each(['legacy', 'auto'] as const)('a client in mode %s is notified of a new
   onTestFinished(() => platform.stop())
   const { client, changed } = await listener({ url: platform.url, apiKey: platform.apiKey ?? '' }, mode)
   // In a session, the client opens its stream for notifications once it has connected.
-  await expect.poll(() => platform.forTests.traffic.underWay()).toBeGreaterThan(0)
+  await expect.poll(() => platform.forTests.traffic.pending()).toBeGreaterThan(0)
   const lists = await platform.mcp()
   await lists.change('/mcp', { tools: [{ ...time, inputSchema: { type: 'object' } }] }, '')
   expect(await changed).toEqual(['get_weather', 'get_time'])

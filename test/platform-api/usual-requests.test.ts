@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { check } from '../../src/check/check.js'
 import { type ChatRequest, chatFields, chatRequest, isUsual } from '../../src/completions/request.js'
-import { openaiRefusal } from '../../src/platform-api/chat/openai-refuses.js'
+import { openaiRefusal } from '../../src/platform-api/chat/openai-refusals.js'
 import { runs } from '../runs.js'
 import { hello } from '../scene.js'
 

@@ -177,7 +177,7 @@ test('a compressed request body is imported decompressed, or not at all', () => 
   }
   const { recordings, passedOver } = imported(harWith(saved(gzipSync(prompt)), saved(Buffer.from([0x1f, 0x8b]))))
   expect(recordings).toMatchObject([{ request: { body: { kind: 'json', value: JSON.parse(prompt) } } }])
-  expect(passedOver).toEqual({ 'with a compressed body that cannot be decoded': 1 })
+  expect(passedOver).toEqual({ 'with a compressed body that cannot be decompressed': 1 })
 })
 
 test.each([

@@ -95,14 +95,14 @@ test.each([
   ['gzip', gzipSync(jwt).subarray(0, -8)],
   ['secret-sauce', gzipSync(jwt)],
   ['gzip', gzipSync(Buffer.alloc(17 * 1_048_576))],
-])('a request whose body cannot be decoded as %s is forwarded, but not recorded', async (encoding, body) => {
+])('a request whose body cannot be decompressed as %s is forwarded, but not recorded', async (encoding, body) => {
   const live = await liveWith((_request, response) => response.writeHead(200).end('{"ok":true}'))
   const { recording, files } = tape(live.url)
   const { ask, stop, receipt } = await recording()
   expect((await ask('/v1/items', compressed(encoding, body))).status).toBe(200)
   await stop()
   expect(files()).toEqual([])
-  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('request body cannot be decoded')])
+  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('request body cannot be decompressed')])
 })
 
 test('a request that was recorded with its body compressed still finds its recording', async () => {

@@ -6,7 +6,7 @@ import { z } from 'zod/v4'
 import { check } from '../../src/check/check.js'
 import { type ChatRequest, chatRequest } from '../../src/completions/request.js'
 import { PlatformError } from '../../src/core/errors.js'
-import { inWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/exchange.js'
 import { defaultReply } from '../../src/replies/default-reply.js'
 import { fakeReplies } from '../../src/replies/fake.js'
 import { runs } from '../runs.js'
@@ -39,7 +39,7 @@ const tools = [weather, mail, now, code, { type: 'web_search', anything: 1 }]
 /** The one call that the model makes. */
 async function callOf(more: object, message?: string, seed?: number) {
   const { choices, answeredBy } = await said(more, message, seed)
-  expect(inWords(answeredBy)).toBe('canned tool call')
+  expect(sourceInWords(answeredBy)).toBe('canned tool call')
   const [{ text, toolCalls, finishReason } = { text: 'nothing' }] = choices
   expect(text).toBeNull()
   expect(toolCalls).toHaveLength(1)
@@ -223,7 +223,7 @@ describe('JSON', () => {
 
   test('n choices are different values', async () => {
     const { choices, answeredBy } = await said({ response_format: personFormat, n: 3 })
-    expect(inWords(answeredBy)).toBe('canned JSON')
+    expect(sourceInWords(answeredBy)).toBe('canned JSON')
     expect(new Set(choices.map(({ text }) => text)).size).toBe(3)
   })
 

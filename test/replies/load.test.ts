@@ -7,7 +7,7 @@ import { ProblemsError } from '../../src/check/problem.js'
 import { readYaml } from '../../src/check/yaml.js'
 import { repliesJsonSchema } from '../../src/cli/replies.js'
 import type { ChatRequest } from '../../src/completions/request.js'
-import { inWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/exchange.js'
 import { ChatInput } from '../../src/replies/conditions/chat-input.js'
 import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
@@ -68,7 +68,7 @@ test('a pattern without a wildcard is a file name, whatever other characters it 
 
 test('a rule without a name is named after its file and line', async () => {
   const files = { 'replies/a.yaml': `# a comment\n\n${saying('x')}- name: last\n  reply: { text: y }\n` }
-  const sources = (await saidBy(await load(files))).map(({ answeredBy }) => inWords(answeredBy))
+  const sources = (await saidBy(await load(files))).map(({ answeredBy }) => sourceInWords(answeredBy))
   expect(sources).toEqual(['rule "replies/a.yaml:3"', 'rule "last"'])
 })
 
@@ -82,7 +82,7 @@ test('prompts full of foreign syntax are plain text', async () => {
   const replies = createReplies({ ...(await load({ 'replies/a.yaml': text })), seed: 0, strict: false, magic: false })
   const ask = (content: string) => replies.answer({ model: 'm', messages: [{ role: 'user', content }] })
   expect(textOf(await ask(`Please: ${said}`))).toBe(said)
-  expect(inWords((await ask('a: { c }')).answeredBy)).toBe('canned reply')
+  expect(sourceInWords((await ask('a: { c }')).answeredBy)).toBe('canned reply')
 })
 
 test('rules of a file can share a reply with a YAML anchor', async () => {
@@ -93,7 +93,7 @@ test('rules of a file can share a reply with a YAML anchor', async () => {
 test.each([
   ['- reply: { txt: x }', [`1:12: [0].reply.txt ${isUnknown('text')}`]],
   ['- replys: { text: x }', [`1:3: [0].replys ${isUnknown('reply')}`]],
-  ['- reply: { text: 42 }', [mustBe('1:12: [0].reply.text', 'text', 42)]],
+  ['- reply: { text: 42 }', [mustBe('1:12: [0].reply.text', 'a string', 42)]],
   ['- reply: hello', [mustBe('1:3: [0].reply', AN_OBJECT, 'hello')]],
   ['- hello', [mustBe('1:3: [0]', AN_OBJECT, 'hello')]],
   ['reply: { text: x }', [mustBe('1:1: the file', 'a list of rules', {})]],
@@ -186,7 +186,7 @@ test.each([
     model: 'm',
     messages: [{ role: 'user', content }],
   })
-  expect(inWords(reply.answeredBy)).toBe(source)
+  expect(sourceInWords(reply.answeredBy)).toBe(source)
   expect(textOf(reply)).toMatch(text)
 })
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import type { ChatRequest } from '../../src/completions/request.js'
-import { inWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { isUnknown, mustBe, validPattern } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'
@@ -151,8 +151,8 @@ test('a rule has a pace of its own', async () => {
 
 test('a rule is identified by its name, or by its place if it has none', async () => {
   const rules = [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi!' } }, { reply: { text: 'Well.' } }]
-  expect(inWords((await answerTo({ rules, messages: [user('hello')] })).answeredBy)).toBe('rule "greeting"')
-  expect(inWords((await answerTo({ rules, messages: [user('bye')] })).answeredBy)).toBe('rule "rules[1]"')
+  expect(sourceInWords((await answerTo({ rules, messages: [user('hello')] })).answeredBy)).toBe('rule "greeting"')
+  expect(sourceInWords((await answerTo({ rules, messages: [user('bye')] })).answeredBy)).toBe('rule "rules[1]"')
 })
 
 test.each([

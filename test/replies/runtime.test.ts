@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/exchange.js'
 import { type ChatRuleInput, createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { cannotBeRead, eitherReply, isUnknown, lacks, mustBe, NEAREST, NO_RULES } from '../sentences.js'
@@ -86,8 +86,8 @@ test('the log identifies added rules by their name or their number', async () =>
   const { add, answer } = await running()
   await add(hi('x', { name: 'greeting', times: 1 }))
   await add({ when: { user: 'hi' }, replies: [{ text: 'a' }, { text: 'b' }], times: 1 })
-  expect(inWords((await answer('hi')).answeredBy)).toBe('rule at run time #2 (1 of 2)')
-  expect(inWords((await answer('hi')).answeredBy)).toBe('rule "greeting"')
+  expect(sourceInWords((await answer('hi')).answeredBy)).toBe('rule at run time #2 (1 of 2)')
+  expect(sourceInWords((await answer('hi')).answeredBy)).toBe('rule "greeting"')
 })
 
 test('the nearest rule may be an added one, but never one of another scope', async () => {
@@ -174,7 +174,7 @@ test('the limit on added rules covers all scopes together, and removed rules mak
   await add(2, 'a')
   await expect(add(1, 'b')).rejects.toMatchObject({
     status: 409,
-    message: expect.stringMatching(/^No more than 3 rules/),
+    message: expect.stringMatching(/^At most 3 rules/),
   })
   expect(atRunTime.all()).toHaveLength(3)
   atRunTime.remove({ scope: 'a' })

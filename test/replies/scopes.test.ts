@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/exchange.js'
 import { createByScope } from '../../src/core/scope.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { running } from './running.js'
@@ -103,7 +103,10 @@ async function played(steps: readonly { readonly scope: string; readonly step: S
     switch (step.kind) {
       case 'ask': {
         const { answeredBy, choices, remark } = await answer(step.prompt, scope)
-        seen.push({ scope, what: { source: inWords(answeredBy), choices, remark: remark?.().replace(/#\d+/, '#') } })
+        seen.push({
+          scope,
+          what: { source: sourceInWords(answeredBy), choices, remark: remark?.().replace(/#\d+/, '#') },
+        })
         break
       }
       case 'add':

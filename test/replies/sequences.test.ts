@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { finishReasons } from '../../src/completions/completion.js'
 import type { ChatRequest } from '../../src/completions/request.js'
-import { inWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import {
   cannotBeRead,
@@ -72,8 +72,8 @@ test('each rule counts only its own answers', async () => {
 
 test('the log says which reply of the sequence it was', async () => {
   const replies = await repliesOf([{ name: 'flaky', replies: counting }])
-  expect(inWords((await replies.answer(requestFor('x'))).answeredBy)).toBe('rule "flaky" (1 of 3)')
-  expect(inWords((await replies.answer(requestFor('x'))).answeredBy)).toBe('rule "flaky" (2 of 3)')
+  expect(sourceInWords((await replies.answer(requestFor('x'))).answeredBy)).toBe('rule "flaky" (1 of 3)')
+  expect(sourceInWords((await replies.answer(requestFor('x'))).answeredBy)).toBe('rule "flaky" (2 of 3)')
 })
 
 test('concurrent requests get each reply of a sequence once', async () => {
@@ -132,7 +132,7 @@ test.each([
     { name: 'words', when: { user: 'weather' }, reply: { text: 'It rains.' } },
   ])
   const answer = await replies.answer(requestFor('weather', { tools, tool_choice }))
-  expect(inWords(answer.answeredBy)).toBe(`rule "${expected}"`)
+  expect(sourceInWords(answer.answeredBy)).toBe(`rule "${expected}"`)
 })
 
 test.each([
@@ -153,12 +153,12 @@ test('a rule that is passed over because of tool_choice does not count as having
 
 test('a rule may always refuse or fail, whatever tool_choice says', async () => {
   const request = requestFor('x', { tools, tool_choice: 'required' })
-  expect(inWords((await (await repliesOf([{ reply: { refusal: 'No.' } }])).answer(request)).answeredBy)).toBe(
+  expect(sourceInWords((await (await repliesOf([{ reply: { refusal: 'No.' } }])).answer(request)).answeredBy)).toBe(
     'rule "rules[0]"',
   )
-  expect(inWords((await (await repliesOf([{ reply: { fault: { status: 500 } } }])).answer(request)).answeredBy)).toBe(
-    'rule "rules[0]"',
-  )
+  expect(
+    sourceInWords((await (await repliesOf([{ reply: { fault: { status: 500 } } }])).answer(request)).answeredBy),
+  ).toBe('rule "rules[0]"')
 })
 
 test('strict refuses a request that no rule answers, and names the nearest rule and what differs', async () => {

@@ -4,7 +4,7 @@ import { default as ajvFormats } from 'ajv-formats'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod/v4'
-import { TookTooLong } from '../../src/core/work.js'
+import { TimeLimitError } from '../../src/core/work.js'
 import { loadSamples, UnfitSchema } from '../../src/replies/structured/index.js'
 import { runs } from '../runs.js'
 import { type AnySchema, answerable, draft07, draft2020, wild } from './schema-grammar.js'
@@ -36,7 +36,7 @@ function unlessLate<T>(make: () => T): T {
   try {
     return make()
   } catch (error) {
-    fc.pre(!(error instanceof TookTooLong))
+    fc.pre(!(error instanceof TimeLimitError))
     throw error
   }
 }

@@ -24,7 +24,7 @@ test.each([
   ['malformed JSON', json('POST', '{'), 400, /^The request body is not valid JSON: /],
   ['a deep body', json('POST', deep(200)), 400, tooDeep(100)],
   ['a very deep body', json('POST', deep(100_000)), 400, /\d+ levels of objects/],
-  ['many values', json('POST', JSON.stringify({ a: Array(70_000).fill(0) })), 400, /texts, values and brackets/],
+  ['many values', json('POST', JSON.stringify({ a: Array(70_000).fill(0) })), 400, /strings, commas and brackets/],
   ['a form', json('POST', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }), 415, /Content-Type/],
   ['an encoded body', json('POST', '{}', { 'content-encoding': 'gzip' }), 415, /Content-Encoding/],
   [

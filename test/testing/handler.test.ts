@@ -134,7 +134,7 @@ test('a body that was already read causes an error that says what to do', async 
     .use(handler)
   await supertest(app).post('/v1/chat/completions').auth(apiKey, { type: 'bearer' }).send(hello).expect(500, {
     error:
-      'The body was read before the request came to platform.handler. Mount it before the middleware that reads bodies.',
+      'The body was already read when the request reached platform.handler. Mount it before the middleware that reads bodies.',
   })
 })
 

@@ -8,7 +8,7 @@ import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
 import { compareTools } from '../../contract/tools.js'
 import { glob } from '../../core/paths.js'
-import { documentedCredentialOf, opensWithKey } from '../../http/proxy/credentials.js'
+import { acceptsApiKey, documentedCredentialOf } from '../../http/proxy/credentials.js'
 import { mcpPathsOf, openLiveSession } from '../../platform/upstream.js'
 import type { Platform } from '../../platform.js'
 import {
@@ -101,7 +101,7 @@ async function compareWithLive(
 async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
   const isMcp = mcpPathsOf(loaded.config)
   const endpointsAt = await ownPathsAt()
-  const isForKeys = (path: string) => isMcp?.(path) || endpointsAt(path).some(({ access }) => opensWithKey(access))
+  const isForKeys = (path: string) => isMcp?.(path) || endpointsAt(path).some(({ access }) => acceptsApiKey(access))
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }
 

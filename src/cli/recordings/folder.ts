@@ -3,7 +3,7 @@ import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { ProblemsError, problemInWords, UsageError } from '../../check/problem.js'
 import { redactionRules } from '../../config/redaction.js'
-import { eachOf } from '../../core/work.js'
+import { mapInParallel } from '../../core/work.js'
 import { type Folder, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
 import { load } from '../load.js'
 import { printable, relativePath } from '../output.js'
@@ -48,7 +48,7 @@ export const eachWithProgress = <T, R>(
   work: (item: T) => Promise<R>,
   progress: Progress,
 ): Promise<readonly R[]> =>
-  eachOf(items, async item => {
+  mapInParallel(items, async item => {
     const result = await work(item)
     progress.step()
     return result

@@ -2,14 +2,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What a parser reports, in the order of arrival. */
+/** The events of a parser, in the order of arrival. */
 export interface AnswerEvents {
-  /** The first byte of an answer. */
-  begins(): void
-  /** Says what follows the head. */
-  head(head: AnswerHead): Follows
-  body(bytes: Buffer): void
-  ends(): void
+  /** The first byte of an answer has arrived. */
+  onBegin(): void
+  /** Returns what follows the head. */
+  onHead(head: AnswerHead): Follows
+  onBody(bytes: Buffer): void
+  onEnd(): void
 }
 
 export interface AnswerHead {
@@ -19,7 +19,7 @@ export interface AnswerHead {
   readonly headers: readonly string[]
   readonly isUpgrade: boolean
   /** Whether another answer may follow on the connection. */
-  readonly keepsAlive: boolean
+  readonly isKeptAlive: boolean
 }
 
 /** Node's numbers for what follows a head. */
@@ -30,7 +30,7 @@ export type Follows = typeof BODY_FOLLOWS | typeof NO_BODY_FOLLOWS | typeof ANOT
 export interface AnswerParser {
   /** Returns an error for bytes that are not HTTP. */
   execute(bytes: Buffer): unknown
-  /** The connection has ended, and with it a body that has no length. */
+  /** Tells the parser that the connection has ended, and with it a body that has no length. */
   finish(): unknown
   /** Frees its memory. Must not be called from an event. */
   close(): void
@@ -55,7 +55,7 @@ interface NodeParserClass {
 
 export type ParserFactory = (events: AnswerEvents) => AnswerParser
 
-/** The size of a head that node accepts, which `--max-http-header-size` sets. */
+/** Limits the size of a head as node does, by `--max-http-header-size`. */
 const NODES_DEFAULT = 0
 const STRICT = 0
 
@@ -71,19 +71,19 @@ export function parserFactory({ socket }: IncomingMessage): ParserFactory | unde
   const known = factories.get(Parser)
   if (known) return known.create
   const create: ParserFactory = events => createParser(Parser, events)
-  const tried = { create: works(create) ? create : undefined }
-  factories.set(Parser, tried)
-  return tried.create
+  const result = { create: isUsable(create) ? create : undefined }
+  factories.set(Parser, result)
+  return result.create
 }
 
-function createParser(Parser: NodeParserClass, { begins, head, body, ends }: AnswerEvents): AnswerParser {
+function createParser(Parser: NodeParserClass, { onBegin, onHead, onBody, onEnd }: AnswerEvents): AnswerParser {
   const parser = new Parser()
-  // A long head arrives in parts. Trailers do as well, when the head has been handed out: it must not grow by them.
+  // A long head arrives in parts. So do trailers, which must not be added to the head that was already reported.
   let headers: readonly string[] = []
   parser.initialize(Parser.RESPONSE, {}, NODES_DEFAULT, STRICT)
   parser[Parser.kOnMessageBegin] = () => {
     headers = []
-    begins()
+    onBegin()
   }
   parser[Parser.kOnHeaders] = (part: readonly string[]) => {
     headers = [...headers, ...part]
@@ -97,10 +97,10 @@ function createParser(Parser: NodeParserClass, { begins, head, body, ends }: Ans
     status: number,
     statusText: string,
     isUpgrade: boolean,
-    keepsAlive: boolean,
-  ) => head({ status, statusText, headers: all ?? headers, isUpgrade, keepsAlive })
-  parser[Parser.kOnBody] = body
-  parser[Parser.kOnMessageComplete] = ends
+    isKeptAlive: boolean,
+  ) => onHead({ status, statusText, headers: all ?? headers, isUpgrade, isKeptAlive })
+  parser[Parser.kOnBody] = onBody
+  parser[Parser.kOnMessageComplete] = onEnd
   return parser
 }
 
@@ -108,24 +108,25 @@ const sample = 'HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 1\r\n\r\nc'
 const expected =
   '["begins",{"status":200,"statusText":"OK","headers":["A","b","Content-Length","1"],"isUpgrade":false,"keepsAlive":true},"c","ends"]'
 
-/** Whether a parser reports what is expected for an answer, and an error for something else. */
-function works(create: ParserFactory): boolean {
+/** Whether a parser reports what is expected for an answer, and an error for bytes that are not HTTP. */
+function isUsable(create: ParserFactory): boolean {
   const reported: unknown[] = []
   const events: AnswerEvents = {
-    begins: () => void reported.push('begins'),
-    head(head) {
+    onBegin: () => void reported.push('begins'),
+    onHead(head) {
       reported.push(head)
       return BODY_FOLLOWS
     },
-    body: bytes => void reported.push(String(bytes)),
-    ends: () => void reported.push('ends'),
+    onBody: bytes => void reported.push(String(bytes)),
+    onEnd: () => void reported.push('ends'),
   }
   try {
     const parser = create(events)
     parser.execute(Buffer.from(sample))
-    const isRight = JSON.stringify(reported) === expected && parser.execute(Buffer.from('no HTTP')) instanceof Error
+    const isAsExpected =
+      JSON.stringify(reported) === expected && parser.execute(Buffer.from('no HTTP')) instanceof Error
     parser.close()
-    return isRight
+    return isAsExpected
   } catch {
     return false
   }

@@ -3,16 +3,16 @@ import { adminStaysHere } from '../../core/errors.js'
 import type { Access, Exchange } from '../../core/exchange.js'
 import { INDEX } from '../../core/paths.js'
 
-/** The credentials that a forwarded request carries. */
-export interface ShownCredential {
-  /** Replace the caller's own. */
+/** The credential that a forwarded request carries. */
+export interface ForwardedCredential {
+  /** They replace the caller's own. */
   readonly headers: Readonly<Record<string, string>>
   /** The query after the `?`, if it differs from the original. */
   readonly query?: string
 }
 
-/** Returns the credentials for a request; a promise only if they have to be fetched first. */
-export type LiveCredentials = (exchange: Exchange) => ShownCredential | Promise<ShownCredential>
+/** Returns the credential for a request; a promise only if it has to be fetched first. */
+export type LiveCredentials = (exchange: Exchange) => ForwardedCredential | Promise<ForwardedCredential>
 
 interface PlatformKeys {
   /** Whether an MCP server is at a path. */
@@ -25,7 +25,7 @@ interface PlatformKeys {
 
 type Token = string | undefined
 
-const bearer = (credential: Token): ShownCredential => ({
+const bearer = (credential: Token): ForwardedCredential => ({
   headers: credential ? { authorization: `Bearer ${credential}` } : {},
 })
 
@@ -35,18 +35,18 @@ const bearer = (credential: Token): ShownCredential => ({
  */
 export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: PlatformKeys): LiveCredentials {
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
-  const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
+  const modelCredential = apiKey === '' && userToken ? () => bearerWhenKnown(userToken()) : () => key
   return ({ path, endpoint }) => {
     const kind = documentedCredentialOf(path)
     if (kind === 'anonKey') return anon
-    const isForKeys = kind === 'apiKey' || isMcp?.(path) || (endpoint?.isOwn && opensWithKey(endpoint.access))
-    return isForKeys ? ofModels() : none
+    const needsApiKey = kind === 'apiKey' || isMcp?.(path) || (endpoint?.isConfigured && acceptsApiKey(endpoint.access))
+    return needsApiKey ? modelCredential() : none
   }
 }
 
 /**
- * The live credential for a documented path, by the name of its option. An API key also gives access to tools and to
- * builder services, which the document does not list: where those are, only the configuration says.
+ * The option that has the live credential for a documented path. An API key also gives access to tools and builder
+ * services, but the document does not say at which paths, so the configuration does.
  */
 export function documentedCredentialOf(path: string): 'apiKey' | 'anonKey' | undefined {
   if (path.startsWith('/v1/')) return 'apiKey'
@@ -54,13 +54,14 @@ export function documentedCredentialOf(path: string): 'apiKey' | 'anonKey' | und
 }
 
 /** Whether an API key or the token of a user is enough for this access. */
-export const opensWithKey = (access: Access) =>
+export const acceptsApiKey = (access: Access) =>
   access !== 'anyone' && access.some(kind => kind === 'apiKey' || kind === 'user')
 
-const shownLater = (token: Token | Promise<Token>) => (token instanceof Promise ? token.then(bearer) : bearer(token))
+const bearerWhenKnown = (token: Token | Promise<Token>) =>
+  token instanceof Promise ? token.then(bearer) : bearer(token)
 
 /** Sends the caller's credentials unchanged. */
-export const callersOwn: LiveCredentials = ({ headers: { authorization, apikey } }) => ({
+export const callerCredentials: LiveCredentials = ({ headers: { authorization, apikey } }) => ({
   headers: {
     ...(authorization !== undefined && { authorization }),
     ...(apikey !== undefined && { apikey: String(apikey) }),
@@ -81,20 +82,20 @@ interface AuthKeys {
  * admin keys.
  */
 export const authCredentials = ({ local, admin, live }: AuthKeys): LiveCredentials => {
-  const swapped = (key: string) => {
+  const replacement = (key: string) => {
     if (admin.includes(key)) throw adminStaysHere()
     return live !== '' && local.includes(key) ? live : key
   }
   // Keys are found with or without the word Bearer, and in repeated headers, which node joins with a comma.
-  const swappedIn = (header: string) => header.replace(/[^\s,]+/g, word => swapped(word))
+  const replaceKeys = (header: string) => header.replace(/[^\s,]+/g, word => replacement(word))
   return ({ headers: { apikey, authorization }, query }) => ({
     headers: {
-      ...(apikey !== undefined && { apikey: swappedIn(String(apikey)) }),
-      ...(authorization !== undefined && { authorization: swappedIn(authorization) }),
+      ...(apikey !== undefined && { apikey: replaceKeys(String(apikey)) }),
+      ...(authorization !== undefined && { authorization: replaceKeys(authorization) }),
     },
     // Kong also accepts the key in the query.
-    query: query.replace(/(?<=^|&)(apikey=)([^&]*)/g, (_whole, name, key) => name + swapped(decoded(key))),
+    query: query.replace(/(?<=^|&)(apikey=)([^&]*)/g, (_whole, name, key) => name + replacement(formDecoded(key))),
   })
 }
 
-const decoded = (text: string) => new URLSearchParams(`key=${text}`).get('key') ?? text
+const formDecoded = (text: string) => new URLSearchParams(`key=${text}`).get('key') ?? text

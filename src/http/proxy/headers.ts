@@ -2,18 +2,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { LiveAnswer } from './live-answer.js'
 
-// RFC 9110 §7.6.1: meant for a single connection.
+// Headers that are meant for a single connection (RFC 9110 §7.6.1).
 const hopByHop = new Set(
   'connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade'.split(
     ' ',
   ),
 )
-// The body has already been read, so there is nothing to expect; host and length are set again; the others are
-// credentials for us.
+// The body was already read, so `expect` has no meaning. Host and length are set again. The others carry credentials
+// for Standin.
 const notForwarded = new Set([...hopByHop, 'expect', 'host', 'content-length', 'authorization', 'apikey', 'cookie'])
 
-/** Headers that control this stand-in. They are not forwarded. */
-const OURS = 'x-standin-'
+/** The prefix of headers that control this stand-in. They are not forwarded. */
+const OWN_PREFIX = 'x-standin-'
 
 const none: ReadonlySet<string> = new Set()
 
@@ -24,20 +24,20 @@ const namedInConnection = ({ connection }: Pick<IncomingHttpHeaders, 'connection
     : new Set(connection.toLowerCase().split(/ *, */))
 
 /** The request headers to forward, without any credential. */
-export function outgoing(headers: IncomingHttpHeaders, body: Buffer | undefined): IncomingHttpHeaders {
+export function forwardedHeaders(headers: IncomingHttpHeaders, body: Buffer | undefined): IncomingHttpHeaders {
   const named = namedInConnection(headers)
-  const kept: IncomingHttpHeaders = {}
+  const forwarded: IncomingHttpHeaders = {}
   for (const name in headers) {
-    if (!notForwarded.has(name) && !named.has(name) && !name.startsWith(OURS)) kept[name] = headers[name]
+    if (!notForwarded.has(name) && !named.has(name) && !name.startsWith(OWN_PREFIX)) forwarded[name] = headers[name]
   }
-  // No body is not the same as an empty one: most methods have no body at all.
+  // An empty body is sent with its length; a request without a body, like most GETs, without one.
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-  if (body && hasBody) kept['content-length'] = String(body.length)
-  return kept
+  if (body && hasBody) forwarded['content-length'] = String(body.length)
+  return forwarded
 }
 
 /** The headers of an answer exactly as they arrived, as node's flat array, without hop-by-hop headers. */
-export function withoutHops({ rawHeaders, headers }: Pick<LiveAnswer, 'rawHeaders' | 'headers'>): string[] {
+export function withoutHopByHop({ rawHeaders, headers }: Pick<LiveAnswer, 'rawHeaders' | 'headers'>): string[] {
   const named = namedInConnection(headers)
   const kept: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -48,8 +48,8 @@ export function withoutHops({ rawHeaders, headers }: Pick<LiveAnswer, 'rawHeader
   return kept
 }
 
-/** A copy in which `ours` replace headers of the same name. Names in `ours` are lower-case. */
-export function replaced(headers: readonly string[], ours: readonly string[]): string[] {
+/** Returns a copy in which `ours` replace headers of the same name. Names in `ours` must be lower-case. */
+export function replaceHeaders(headers: readonly string[], ours: readonly string[]): string[] {
   if (ours.length === 0) return [...headers]
   const names = new Set(ours.filter((_, i) => i % 2 === 0))
   return [...headers.filter((_, i) => !names.has(headers[i - (i % 2)]?.toLowerCase() ?? '')), ...ours]

@@ -1,4 +1,4 @@
-/** The live platform's address, and the parts of a request to it and of its answer that the proxy uses. Node's own classes have them too. */
+/** The live platform's address, and the parts of requests and answers that the proxy uses. Node's classes have them too. */
 
 /** The live platform's address, and whether its certificate must be trusted. */
 export interface LiveAddress {
@@ -17,7 +17,7 @@ export interface LiveRequest {
   destroy(): unknown
 }
 
-/** The headers that the proxy looks at. All others are forwarded unchanged. */
+/** The headers that the proxy reads. All others are only forwarded. */
 export interface KnownHeaders {
   readonly 'access-control-allow-origin'?: string | undefined
   readonly connection?: string | undefined

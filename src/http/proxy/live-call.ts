@@ -1,11 +1,11 @@
-/** A request on a kept connection, and its answer as far as it has arrived. */
+/** A request on an open connection, and its answer as far as it has arrived. */
 import type { Socket } from 'node:net'
 import type { AnswerHead } from './answer-parser.js'
 import type { LiveAnswer, LiveRequest } from './live-answer.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
 /** The connection of a call. */
-interface Line {
+interface CallConnection {
   readonly socket: Socket
   /** Closes the connection without reporting an error. */
   abandon(call: LiveCall): void
@@ -17,7 +17,7 @@ interface Reader {
   end?: (bytes: Buffer) => void
 }
 
-const nothing = Buffer.alloc(0)
+const noBytes = Buffer.alloc(0)
 
 export class LiveCall implements LiveRequest, LiveAnswer {
   head: AnswerHead | undefined
@@ -28,13 +28,13 @@ export class LiveCall implements LiveRequest, LiveAnswer {
   readonly #reader: Reader = {}
 
   constructor(
-    readonly line: Line,
+    readonly connection: CallConnection,
     readonly proxied: ProxiedRequest,
     readonly reusedSocket: boolean,
   ) {}
 
   get socket(): Socket {
-    return this.line.socket
+    return this.connection.socket
   }
 
   get statusCode(): number | undefined {
@@ -50,12 +50,12 @@ export class LiveCall implements LiveRequest, LiveAnswer {
   }
 
   get headers(): Readonly<Record<string, string>> {
-    this.#headers ??= byName(this.rawHeaders)
+    this.#headers ??= headersByName(this.rawHeaders)
     return this.#headers
   }
 
   /** Keeps bytes of the body until `flush`, so that readers do not run inside the parser. */
-  takes(bytes: Buffer): void {
+  addBytes(bytes: Buffer): void {
     this.#unread.push(bytes)
     this.readableLength += bytes.length
   }
@@ -71,7 +71,7 @@ export class LiveCall implements LiveRequest, LiveAnswer {
     this.#reader[event] = listener
   }
 
-  /** Passes on what has arrived. */
+  /** Passes on what has arrived to the listeners. */
   flush(): void {
     const { data, end } = this.#reader
     if (!data) return
@@ -79,7 +79,7 @@ export class LiveCall implements LiveRequest, LiveAnswer {
     this.#unread = []
     this.readableLength = 0
     for (const bytes of unread) data(bytes)
-    if (this.complete) end?.(nothing)
+    if (this.complete) end?.(noBytes)
   }
 
   // After a complete answer, the connection may already serve another request.
@@ -92,16 +92,16 @@ export class LiveCall implements LiveRequest, LiveAnswer {
   }
 
   destroy(): void {
-    if (!this.complete) this.line.abandon(this)
+    if (!this.complete) this.connection.abandon(this)
   }
 }
 
-function byName(flat: readonly string[]): Readonly<Record<string, string>> {
+function headersByName(flat: readonly string[]): Readonly<Record<string, string>> {
   const headers: Record<string, string> = Object.create(null)
   for (let i = 0; i < flat.length; i += 2) {
     const name = (flat[i] ?? '').toLowerCase()
-    const before = headers[name]
-    headers[name] = before === undefined ? (flat[i + 1] ?? '') : `${before}, ${flat[i + 1]}`
+    const earlier = headers[name]
+    headers[name] = earlier === undefined ? (flat[i + 1] ?? '') : `${earlier}, ${flat[i + 1]}`
   }
   return headers
 }

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
 import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
-import { asksModel } from '../../core/paths.js'
-import { reset } from '../spoil.js'
+import { callsModel } from '../../core/paths.js'
+import { reset } from '../damage-response.js'
 import type { LiveAnswer, LiveRequest } from './live-answer.js'
 
 /** What to forward, and how. */
@@ -17,10 +17,10 @@ export interface ForwardContext {
    */
   readonly ownHeaders?: (() => readonly string[]) | undefined
   /** Whether the answer must not be compressed, because it has to be readable here. An observer requires that too. */
-  readonly isPlain?: boolean
+  readonly isUncompressed?: boolean
   /** The file of the recording that is being made. */
   readonly recordedAs?: string | undefined
-  /** Must not throw, as those made by `watched` do not. */
+  /** Must not throw. `guardObserver` of line.ts makes sure of that. */
   readonly observer?: ResponseObserver | undefined
   /**
    * Called once: with an error if nothing was sent to the client yet, without one when the answer was sent or cut off.
@@ -45,19 +45,19 @@ export interface ForwardSettings {
 }
 
 /**
- * Passed to httpxy, the engine of http-proxy-middleware, in place of both the request and the response. It uses little
- * of either, and the many listeners that it would attach to real ones are not needed: this class notices once when the
- * client disconnects.
+ * One request to the live platform. It is passed to httpxy, on which http-proxy-middleware is built, in place of both
+ * the request and the response. httpxy uses little of either, and the many listeners that it would attach to real ones
+ * are not needed, because this class itself notices when the client disconnects.
  */
 export class ProxiedRequest {
-  // What httpxy reads of a request. Nothing is piped: the body is already here, and is written once there is a
-  // connection.
+  // The fields of a request that httpxy reads. Nothing is piped, because the body was already read; it is written once
+  // there is a connection.
   readonly method: string
   readonly url = ''
   readonly httpVersionMajor = 1
   readonly socket = { writable: true }
   headers: IncomingHttpHeaders = {}
-  // And of a response, of which httpxy uses little when answers are handled here.
+  // The field of a response that httpxy reads. Answers are handled here.
   readonly finished = false
 
   /** The path to request on the live platform, with its query. */
@@ -68,11 +68,11 @@ export class ProxiedRequest {
   readonly observer: ResponseObserver | undefined
   #isOver = false
   /** Whether the live platform has sent its whole answer. */
-  #isAnswered = false
+  #isAnswerComplete = false
   #timer: NodeJS.Timeout | undefined
   /** The number of bytes that a reused connection had received before this request; `undefined` for a new one. */
-  #broughtBytes: number | undefined
-  #openedMs = 0
+  #earlierBytes: number | undefined
+  #connectedMs = 0
 
   constructor(
     readonly context: ForwardContext,
@@ -80,9 +80,9 @@ export class ProxiedRequest {
   ) {
     this.method = context.exchange.method
     this.observer = context.observer
-    context.response.once('close', () => this.#clientGone())
+    context.response.once('close', () => this.#onResponseClose())
     // `close` has already fired.
-    if (context.response.destroyed) this.#clientGone()
+    if (context.response.destroyed) this.#onResponseClose()
   }
 
   /** Whether it has ended: no more is sent to the client. */
@@ -107,7 +107,7 @@ export class ProxiedRequest {
 
   /** For httpxy: whether no more will arrive. */
   get destroyed(): boolean {
-    return this.#isOver || this.#isAnswered
+    return this.#isOver || this.#isAnswerComplete
   }
 
   /** For httpxy: the answer broke off. */
@@ -116,70 +116,70 @@ export class ProxiedRequest {
   }
 
   /** Starts the timeout for the first byte of the answer. */
-  awaitAnswer(): void {
-    this.#timer = setTimeout(tooLate, this.settings.firstByteTimeoutMs, this)
+  startFirstByteTimer(): void {
+    this.#timer = setTimeout(failFirstByte, this.settings.firstByteTimeoutMs, this)
   }
 
-  /** A connection is open, whether new or reused. */
-  connected(upstream: LiveRequest): void {
+  /** Called when there is a connection, new or reused. */
+  setConnection(upstream: LiveRequest): void {
     this.upstream = upstream
-    this.#broughtBytes = upstream.reusedSocket ? upstream.socket?.bytesRead : undefined
-    this.#openedMs = performance.now()
+    this.#earlierBytes = upstream.reusedSocket ? upstream.socket?.bytesRead : undefined
+    this.#connectedMs = performance.now()
   }
 
   /**
-   * Whether the live platform closed a kept connection at the moment it was reused, so that the request may be sent
-   * once more on a new one. If so, the old connection is forgotten. The timeout for the first byte keeps
-   * running, since the client waits for both.
+   * Returns whether the live platform closed a reused connection just when the request was sent, so that the request
+   * may be sent again on a new one. If so, forgets the old connection. The timeout for the first byte keeps running,
+   * since it is the client's whole wait.
    */
   prepareRetry(error: NodeJS.ErrnoException): boolean {
     const { upstream } = this
-    if (this.#isOver || !upstream || this.#broughtBytes === undefined) return false
+    if (this.#isOver || !upstream || this.#earlierBytes === undefined) return false
     // Part of a head, or an informational response, already belongs to an answer.
-    if (upstream.socket?.bytesRead !== this.#broughtBytes) return false
-    if (!mayRetry(this.context.exchange, error, performance.now() - this.#openedMs)) return false
+    if (upstream.socket?.bytesRead !== this.#earlierBytes) return false
+    if (!mayRetry(this.context.exchange, error, performance.now() - this.#connectedMs)) return false
     this.upstream = undefined
     upstream.destroy()
     return true
   }
 
-  /** Ends the timeout for the first byte. */
-  answerBegan(): void {
+  /** Called when the answer begins. */
+  stopFirstByteTimer(): void {
     clearTimeout(this.#timer)
   }
 
-  /** Starts the timeout for silence in the middle of an answer. Every byte restarts it. */
-  timeSilence(): void {
+  /** Starts the timeout for silence within an answer. Callers restart it with each chunk. */
+  startIdleTimer(): void {
     if (this.isMcp) return
-    this.#timer = setTimeout(tooSilent, this.settings.idleTimeoutMs, this)
+    this.#timer = setTimeout(failIdle, this.settings.idleTimeoutMs, this)
   }
 
   restartTimer(): void {
     this.#timer?.refresh()
   }
 
-  /** The answer is complete, or as complete as we wait for. */
-  answered(isWhole = true): void {
-    this.#isAnswered = true
+  /** Called when the answer is complete, or when no more of it is awaited. */
+  completeAnswer(isComplete = true): void {
+    this.#isAnswerComplete = true
     clearTimeout(this.#timer)
-    this.observer?.end(isWhole)
+    this.observer?.end(isComplete)
   }
 
-  /** Nothing has been sent to the client yet: it gets this error. */
+  /** Sends this error to the client, which has received nothing yet. */
   fail(error: unknown): void {
     if (this.#isOver) return
-    this.#ends()
+    this.#end()
     this.context.done(error)
   }
 
-  /** No more will arrive. The client gets the reason, unless part of the answer was already sent. */
+  /** Ends an answer of which no more will arrive. The client gets the reason, unless part of the answer was already sent. */
   breakOff(reason: PlatformError): void {
     if (this.destroyed) return
     if (this.outcome) this.cut()
     else this.fail(reason)
   }
 
-  /** Part of the answer was sent. The client learns from the closed connection that it is incomplete. */
+  /** Closes the client's connection in the middle of the answer, which shows that the answer is incomplete. */
   cut(): void {
     const { response } = this.context
     // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
@@ -188,28 +188,28 @@ export class ProxiedRequest {
   }
 
   /** The response is closed: it has ended, or the client has disconnected. */
-  #clientGone(): void {
+  #onResponseClose(): void {
     if (this.#isOver) return
-    if (this.outcome) this.outcome.complete = this.#isAnswered && this.context.response.writableFinished
-    this.#ends()
+    if (this.outcome) this.outcome.complete = this.#isAnswerComplete && this.context.response.writableFinished
+    this.#end()
     this.context.done()
   }
 
-  #ends(): void {
+  #end(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
     // After a complete answer the connection may already serve another request.
-    if (this.#isAnswered) return
+    if (this.#isAnswerComplete) return
     this.upstream?.destroy()
     this.observer?.end(false)
   }
 }
 
-function tooLate(proxied: ProxiedRequest): void {
+function failFirstByte(proxied: ProxiedRequest): void {
   proxied.fail(upstreamTimeout(proxied.settings.firstByteTimeoutMs))
 }
 
-function tooSilent(proxied: ProxiedRequest): void {
+function failIdle(proxied: ProxiedRequest): void {
   // The client reads slowly and so holds up the live platform. That does not count as silence.
   if (proxied.context.response.writableNeedDrain) proxied.restartTimer()
   else proxied.breakOff(upstreamTimeout(proxied.settings.idleTimeoutMs))
@@ -222,17 +222,17 @@ const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
  * Errors for a connection that the live platform closed while the request was being sent. Node's "socket hang up" is
  * ECONNRESET.
  */
-const closed = new Set(['ECONNRESET', 'EPIPE'])
+const closeCodes = new Set(['ECONNRESET', 'EPIPE'])
 
 /**
- * A connection that was already closed answers with a reset within one round trip. After more time than this, a model
- * has probably been at work.
+ * A closed connection answers with a reset within one round trip. If more time than this has passed, a model has
+ * probably worked on the request already.
  */
-const AT_ONCE_MS = 1_000
+const MOST_RETRY_MS = 1_000
 
 /**
  * Which requests may be retried when a kept connection was closed before any of the answer arrived. `afterMs` is the
  * time since the request was sent.
  */
 const mayRetry = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
-  closed.has(code) && (idempotent.has(method) || (afterMs < AT_ONCE_MS && asksModel(method, path)))
+  closeCodes.has(code) && (idempotent.has(method) || (afterMs < MOST_RETRY_MS && callsModel(method, path)))

@@ -1,23 +1,23 @@
 /** Joins the two connections of a WebSocket once the live platform has accepted it. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { withoutHops } from './headers.js'
+import { withoutHopByHop } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
 import { failUnreadable, sendHead } from './send-answer.js'
 
-/** `early` are bytes that the live platform sent right after it accepted. */
+/** `early` has the bytes that the live platform sent right after it accepted. */
 export function joinWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, live: Duplex, early: Buffer): void {
   const { response } = proxied.context
   const client = response.socket
   // `close` follows the error.
   live.on('error', () => {})
   proxied.answer = answer
-  proxied.answerBegan()
+  proxied.stopFirstByteTimer()
   if (proxied.isOver || !client) return void live.destroy()
   if (early.length > 0) live.unshift(early)
   try {
     sendHead(proxied, answer, {
-      headers: [...withoutHops(answer), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
+      headers: [...withoutHopByHop(answer), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
     })
   } catch (error) {
     live.destroy()
@@ -26,10 +26,10 @@ export function joinWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, 
   live.once('close', () => client.destroySoon())
   client.once('close', () => live.destroy())
   // If neither side ended the connection, the WebSocket was cut off.
-  live.once('end', () => proxied.answered())
-  client.once('end', () => proxied.answered())
+  live.once('end', () => proxied.completeAnswer())
+  client.once('end', () => proxied.completeAnswer())
   response.once('finish', () => {
-    // The listener that noticed clients that disconnect early.
+    // Removes the listener of `watchForEnd` in websockets.ts.
     client.removeAllListeners('data')
     client.pipe(live).pipe(client)
   })

@@ -1,12 +1,12 @@
 /** A form for any fault, made from the schema of faults: what goes wrong, and for which requests. */
 import { useState } from 'preact/hooks'
 import {
-  companions,
   effects,
   type FaultKey,
   faultCallSchema,
   faultEntries,
   randomFaultSchema,
+  requiredCompanions,
 } from '../../core/fault.js'
 import { useConfig } from '../config.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
@@ -33,7 +33,7 @@ const isFlag = (effect: FaultKey) => forms[effect]?.isFlag === true
 
 /** The options of an effect. Most effects can be delayed. */
 function fieldsFor(effect: FaultKey): readonly FaultKey[] {
-  const beside = companions.filter(([, others]) => others.includes(effect)).map(([key]) => key)
+  const beside = requiredCompanions.filter(([, others]) => others.includes(effect)).map(([key]) => key)
   const canBeLate = effect !== 'delayMs' && effect !== 'hang'
   return [...(isFlag(effect) ? [] : [effect]), ...beside, ...(canBeLate ? ['delayMs' as const] : [])]
 }

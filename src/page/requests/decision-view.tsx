@@ -1,6 +1,6 @@
 /** Why an exchange got its response: the endpoint, mode, rule or recording, and the closest matches. */
 import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
-import { type AppliedFault, faultDoneInWords, inWords } from '../../core/exchange.js'
+import { type AppliedFault, appliedFaultInWords, sourceInWords } from '../../core/exchange.js'
 import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
@@ -26,7 +26,7 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
           ['Endpoint', endpoint ?? 'No endpoint has this path and method.'],
           ['Mode', mode],
           ['Answered by', (entry.answeredBy || !fault?.happened) && <Origin key="origin" entry={entry} />],
-          ['Fault', fault?.happened ? faultDoneInWords(fault as AppliedFault) : null],
+          ['Fault', fault?.happened ? appliedFaultInWords(fault as AppliedFault) : null],
           [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
         ]}
       />
@@ -60,7 +60,7 @@ function Origin({ entry: { answeredBy, source, request, error } }: { readonly en
     case 'rule':
       return (
         <>
-          <Link to={ruleAt(answeredBy)}>{inWords(answeredBy)}</Link> <code>{answeredBy.place}</code>
+          <Link to={ruleAt(answeredBy)}>{sourceInWords(answeredBy)}</Link> <code>{answeredBy.place}</code>
         </>
       )
     case 'resource':
@@ -94,7 +94,7 @@ function Origin({ entry: { answeredBy, source, request, error } }: { readonly en
       )
     }
     default:
-      return <>{inWords(answeredBy)}</>
+      return <>{sourceInWords(answeredBy)}</>
   }
 }
 

@@ -1,5 +1,5 @@
 /** One exchange: why it got its response, its times, the request and the response. */
-import { MOST_PIECES_TIMED } from '../../core/clock.js'
+import { MOST_TIMED_PIECES } from '../../core/clock.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { control } from '../api.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
@@ -146,7 +146,7 @@ function piecesInWords(at: readonly number[]): string {
   const pauses = at.slice(1).map((ms, i) => ms - (at[i] ?? 0))
   const longest = pauses.reduce((most, ms) => Math.max(most, ms), 0)
   const many =
-    at.length < MOST_PIECES_TIMED ? counted(at.length, 'piece') : `the first ${count(MOST_PIECES_TIMED)} were timed`
+    at.length < MOST_TIMED_PIECES ? counted(at.length, 'piece') : `the first ${count(MOST_TIMED_PIECES)} were timed`
   return at.length < 2 ? many : `${many}, the longest pause ${duration(longest)}`
 }
 

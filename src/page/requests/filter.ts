@@ -1,5 +1,5 @@
 /** The filters of the request list, as kept in the page's address. */
-import { factTest, factWords } from '../../core/caller.js'
+import { factFilterKeys, factTest } from '../../core/caller.js'
 import type { JournalBrief } from '../../journal/operations.js'
 
 /** The words of the journal's query that have their own field. */
@@ -21,7 +21,7 @@ export const everything: Filter = {
 /** The word that searches bodies. The list has none, so the journal does this search. */
 const TEXT = 'text'
 
-const isWord = (word: string) => word === TEXT || (factWords as readonly string[]).includes(word)
+const isWord = (word: string) => word === TEXT || (factFilterKeys as readonly string[]).includes(word)
 
 /** Parameters with their own field, and those that are not words of a query. */
 const known = new Set([...Object.keys(everything), 'id'])

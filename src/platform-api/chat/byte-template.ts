@@ -1,20 +1,20 @@
-/** Produces bytes that are always the same except for an id, which they contain many times. */
+/** Creates bytes that differ only in an id, which they contain many times. */
 
 import type { Reply } from '../../core/exchange.js'
 import { HEAD_ROOM, LAST_CHUNK } from '../../core/http.js'
 
 export interface ByteTemplate {
-  /** The template fits only if this is the same. */
-  readonly sameAs: string
+  /** The template can be used for answers with the same key. */
+  readonly key: string
   /**
-   * Returns the bytes with `id` in all places; it must be as long as the id that the template was made with. Call `sent`
-   * when the bytes have been sent. `again` produces them once more.
+   * Returns the bytes with `id` in all places. It must be as long as the id with which the template was created. Call
+   * `onSent` when the bytes have been sent; they are then reused. `regenerate` creates them again.
    */
-  fill(id: string): Pick<Reply, 'framed' | 'sent' | 'again'> & { readonly body: Buffer }
+  fill(id: string): Pick<Reply, 'framedBody' | 'onSent' | 'regenerate'> & { readonly body: Buffer }
 }
 
-/** Roughly the number of answers that are under way at the same time. */
-const KEPT = 64
+/** At most this many copies are kept for reuse: roughly the number of answers that are sent at the same time. */
+const MOST_FREE = 64
 
 /** Bytes, and the id in them. */
 interface FilledBytes {
@@ -25,44 +25,43 @@ interface FilledBytes {
 }
 
 /**
- * Makes a template from a text that contains `id`. Bytes that have been sent are reused, since allocating memory for each
- * stream would take longer than writing to it. Ids count up, so only their last characters differ from those already
- * there.
+ * Creates a template from a text that contains `id`. Bytes that have been sent are reused, since allocating memory for
+ * each stream would take longer than writing to it. Ids count up, so only their last characters have to be replaced.
  */
 export function createByteTemplate(sameAs: string, id: string, text: string): ByteTemplate {
   const bytes = Buffer.from(text)
-  const ending = Buffer.from(`\r\n${LAST_CHUNK}`)
-  const places: number[] = []
-  for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + id.length)) places.push(at)
+  const chunkEnd = Buffer.from(`\r\n${LAST_CHUNK}`)
+  const idOffsets: number[] = []
+  for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + id.length)) idOffsets.push(at)
   const free: FilledBytes[] = []
 
-  function filled(copy: FilledBytes, next: string): FilledBytes {
+  function fillIn(copy: FilledBytes, next: string): FilledBytes {
     let first = 0
     while (first < next.length && next.charCodeAt(first) === copy.id.charCodeAt(first)) first++
     for (let i = first; i < next.length; i++) {
       const letter = next.charCodeAt(i)
-      for (const place of places) copy.body[place + i] = letter
+      for (const place of idOffsets) copy.body[place + i] = letter
     }
     copy.id = next
     return copy
   }
 
-  function fresh(): FilledBytes {
-    const framed = Buffer.concat([Buffer.alloc(HEAD_ROOM), bytes, ending])
+  function createCopy(): FilledBytes {
+    const framed = Buffer.concat([Buffer.alloc(HEAD_ROOM), bytes, chunkEnd])
     return { framed, body: framed.subarray(HEAD_ROOM, HEAD_ROOM + bytes.length), id }
   }
 
   return {
-    sameAs,
+    key: sameAs,
     fill(next) {
-      const copy = filled(free.pop() ?? fresh(), next)
+      const copy = fillIn(free.pop() ?? createCopy(), next)
       return {
         body: copy.body,
-        framed: copy.framed,
-        sent() {
-          if (free.length < KEPT) free.push(copy)
+        framedBody: copy.framed,
+        onSent() {
+          if (free.length < MOST_FREE) free.push(copy)
         },
-        again: () => filled(fresh(), next).body,
+        regenerate: () => fillIn(createCopy(), next).body,
       }
     },
   }

@@ -2,13 +2,13 @@
 import type { CompletionUsage } from '../../completions/completion.js'
 import type { ChatRequest } from '../../completions/request.js'
 import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
-import type { Paced, Reply } from '../../core/exchange.js'
+import type { PacedBody, Reply } from '../../core/exchange.js'
 import { createIds } from '../../core/random.js'
 import type { UsageInput } from '../../replies/index.js'
-import type { Spoken } from './trim.js'
+import type { TrimmedChoice } from './trim.js'
 
 /** The part of a reply that depends on its form. */
-export type Form = Pick<Reply, 'contentType' | 'body' | 'framed' | 'sent' | 'again' | 'headers' | 'tokens'>
+export type Form = Pick<Reply, 'contentType' | 'body' | 'framedBody' | 'onSent' | 'regenerate' | 'headers' | 'tokens'>
 
 /** The beginning of a completion. */
 export interface Opening {
@@ -19,7 +19,7 @@ export interface Opening {
 }
 
 /** A stream in parts, without a pace yet. */
-export type Events = Pick<Paced, 'head' | 'before' | 'pieces' | 'after' | 'tail'>
+export type Events = Pick<PacedBody, 'head' | 'before' | 'pieces' | 'after' | 'tail'>
 
 /** OpenAI's name for the back end that made the answer. Here there is only one. */
 export const FINGERPRINT = 'fp_standin'
@@ -58,7 +58,7 @@ export function frame(opening: Opening, usage: string | undefined) {
 }
 
 /** The whole stream as text, without a pace. */
-export function inOnePiece({ head, before, pieces, after, tail }: Events): string {
+export function streamText({ head, before, pieces, after, tail }: Events): string {
   const middle = pieces.length === 0 ? '' : before + pieces.join(after + before) + after
   return head + middle + tail
 }
@@ -67,33 +67,33 @@ export function inOnePiece({ head, before, pieces, after, tail }: Events): strin
  * Token counts that are computed on first use, so that a stream without usage does not wait for a long prompt to be
  * counted. A class, since each answer has one, and an object literal with getters takes ten times as long to create.
  */
-export class Cost {
-  private counted: number | undefined
+export class TokenCount {
+  private promptCount: number | undefined
 
   constructor(
     private readonly request: ChatRequest,
-    private readonly named: UsageInput | undefined,
+    private readonly usage: UsageInput | undefined,
     private readonly tokenizer: Tokenizer,
-    private readonly ofAnswer: { readonly tokens: number },
+    private readonly answer: { readonly tokens: number },
   ) {}
 
   get prompt(): number {
-    this.counted ??= this.named?.promptTokens ?? promptTokens(this.request, this.tokenizer)
-    return this.counted
+    this.promptCount ??= this.usage?.promptTokens ?? promptTokens(this.request, this.tokenizer)
+    return this.promptCount
   }
 
   get completion(): number {
-    return this.ofAnswer.tokens
+    return this.answer.tokens
   }
 }
 
 /** The tokens of all choices, including reasoning, even if only its number of tokens is given. */
-export function completionTokens(choices: readonly Spoken[], named: UsageInput = {}): number {
-  const spoken = choices.reduce((sum, { tokens }) => sum + tokens.spoken, 0)
-  return named.completionTokens ?? spoken + reasoningTokens(choices, named)
+export function completionTokens(choices: readonly TrimmedChoice[], named: UsageInput = {}): number {
+  const answer = choices.reduce((sum, { tokens }) => sum + tokens.answer, 0)
+  return named.completionTokens ?? answer + reasoningTokens(choices, named)
 }
 
-function reasoningTokens(choices: readonly Spoken[], { reasoningTokens }: UsageInput): number {
+function reasoningTokens(choices: readonly TrimmedChoice[], { reasoningTokens }: UsageInput): number {
   return reasoningTokens ?? choices.reduce((sum, { tokens }) => sum + tokens.reasoning, 0)
 }
 
@@ -109,8 +109,8 @@ const detailsOf = (cached_tokens: number, reasoning_tokens: number) => ({
 
 /** The usage of a completion. */
 export function usageOf(
-  { prompt, completion }: Cost,
-  choices: readonly Spoken[],
+  { prompt, completion }: TokenCount,
+  choices: readonly TrimmedChoice[],
   named: UsageInput = {},
 ): CompletionUsage {
   return {
@@ -124,5 +124,5 @@ export function usageOf(
 const noDetails = JSON.stringify(detailsOf(0, 0)).slice(1)
 
 /** The same as JSON, for a plain text, which has no details. */
-export const plainUsage = ({ prompt, completion }: Pick<Cost, 'prompt' | 'completion'>) =>
+export const plainUsage = ({ prompt, completion }: Pick<TokenCount, 'prompt' | 'completion'>) =>
   `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${noDetails}`

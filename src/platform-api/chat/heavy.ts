@@ -7,19 +7,19 @@ import { promptTokens, type Tokenizer, tokenizerNamed } from '../../completions/
 import { answerTakesTooLong, answerTooLarge } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
-import { inWorker, othersTurn, TookTooLong } from '../../core/work.js'
+import { inWorker, nextTurn, TimeLimitError } from '../../core/work.js'
 import type { Choice, Generation } from '../../replies/index.js'
 import type { Form } from './frame.js'
 import { createCompletions } from './plain.js'
 import { mostTokens } from './trim.js'
 
-/** Letters without word breaks take a microsecond each to count, which at this size is about 50 ms. */
+/** Counting a prompt of this size takes up to 50 ms, if it has no word breaks. */
 const HEAVY_PROMPT_BYTES = 32_768
 const HEAVY_ANSWER_BYTES = 500_000
 export const MOST_ANSWER_BYTES = 33_554_432
 /** The number of stops times the length of the text that is searched for them. */
 const HEAVY_STOPS = 10_000_000
-export const LONGEST_MS = 20_000
+export const MOST_WORKER_MS = 20_000
 
 /** Whether counting the tokens of a prompt takes long. */
 export const isHeavyPrompt = ({ body }: Pick<Exchange, 'body'>, { name }: Tokenizer): boolean =>
@@ -33,16 +33,16 @@ export function isHeavyAnswer(request: ChatRequest, { choices }: Generation): bo
     sizes.reduce((sum, size) => sum + size, 0) + ((request.n ?? 1) - sizes.length) * (sizes.at(-1) ?? 0)
   const { stop, stream, logprobs, top_logprobs: top } = request
   if (Array.isArray(stop) && stop.length * characters > HEAVY_STOPS) return true
-  const ofToken = (stream ? OF_EVENT : CHARACTERS) + (logprobs ? OF_LOGPROB * (1 + (top ?? 0)) : 0)
-  const bytes = Math.min(characters / CHARACTERS, most * (request.n ?? 1)) * ofToken
+  const tokenBytes = (stream ? EVENT_BYTES : TOKEN_CHARACTERS) + (logprobs ? LOGPROB_BYTES * (1 + (top ?? 0)) : 0)
+  const bytes = Math.min(characters / TOKEN_CHARACTERS, most * (request.n ?? 1)) * tokenBytes
   if (bytes > MOST_ANSWER_BYTES) throw answerTooLarge(bytes, MOST_ANSWER_BYTES)
   return bytes > HEAVY_ANSWER_BYTES || characters > HEAVY_ANSWER_BYTES
 }
 
-const CHARACTERS = 4
+const TOKEN_CHARACTERS = 4
 /** The size of the framing of a token in a stream, and of a logprobs entry for it and for each alternative. */
-const OF_EVENT = 250
-const OF_LOGPROB = 90
+const EVENT_BYTES = 250
+const LOGPROB_BYTES = 90
 
 const charactersOf = ({ text, refusal, reasoning, toolCalls = [] }: Choice): number =>
   [text, refusal, reasoning, ...toolCalls.map(call => call.arguments)].reduce(
@@ -69,22 +69,22 @@ export async function heavyCompletion(
   pace?: Pace,
 ): Promise<Form> {
   const { choices, usage, answeredBy } = generation
-  // Reading such a request took a while already, and a worker that has to start takes another.
-  await othersTurn()
+  // Reading such a request took a while already, and starting a worker may take as long.
+  await nextTurn()
   const input = { ...bodyFor(exchange, tokenizer), generation: { choices, answeredBy, ...(usage && { usage }) }, pace }
-  const form = await inWorker<Output>('completion', input satisfies Input, LONGEST_MS).catch(tooLong)
+  const form = await inWorker<Output>('completion', input satisfies Input, MOST_WORKER_MS).catch(refuseSlow)
   const { body } = form
   return body instanceof Uint8Array ? { ...form, body: Buffer.from(body.buffer, body.byteOffset, body.length) } : form
 }
 
 /** The number of tokens in a long prompt, counted in a worker. Rejects with a 400 if that takes too long. */
 export const heavyPromptTokens = (exchange: Exchange, tokenizer: Tokenizer): Promise<number> =>
-  inWorker<number>('promptTokens', bodyFor(exchange, tokenizer), LONGEST_MS).catch(tooLong)
+  inWorker<number>('promptTokens', bodyFor(exchange, tokenizer), MOST_WORKER_MS).catch(refuseSlow)
 
 const bodyFor = ({ body = Buffer.alloc(0) }: Exchange, { name }: Tokenizer) => ({ tokenizer: name, body })
 
-function tooLong(error: unknown): never {
-  throw error instanceof TookTooLong ? answerTakesTooLong(error.message) : error
+function refuseSlow(error: unknown): never {
+  throw error instanceof TimeLimitError ? answerTakesTooLong(error.message) : error
 }
 
 /** Runs in the worker for heavyCompletion. */

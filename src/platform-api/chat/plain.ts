@@ -11,22 +11,22 @@ import type { Generation } from '../../replies/index.js'
 import { type ByteTemplate, createByteTemplate } from './byte-template.js'
 import { createAnyCompletions } from './completion.js'
 import {
-  Cost,
   FINGERPRINT,
   type Form,
   frame,
-  inOnePiece,
   type Opening,
   openingOf,
   plainUsage,
   start,
   streamForm,
+  streamText,
+  TokenCount,
 } from './frame.js'
-import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
+import { withPace } from './with-pace.js'
 
 /** The prepared forms of a text that is sent repeatedly, computed on first use. */
-class Prepared {
+class PreparedText {
   /** The text as a JSON string. */
   readonly json: string
   /** The part of a whole completion between its model and its usage. */
@@ -36,7 +36,7 @@ class Prepared {
   readonly ascii: () => boolean
   /** The bytes of the last whole stream. */
   template: ByteTemplate | undefined
-  private counted: number | undefined
+  private tokenCount: number | undefined
 
   constructor(
     private readonly text: string,
@@ -51,8 +51,8 @@ class Prepared {
   }
 
   get tokens(): number {
-    this.counted ??= this.tokenizer.count(this.text)
-    return this.counted
+    this.tokenCount ??= this.tokenizer.count(this.text)
+    return this.tokenCount
   }
 }
 
@@ -81,17 +81,17 @@ export function createCompletions(tokenizer: Tokenizer) {
       const own = plainText(request, generation)
       if (!own) return any.streamed(request, generation, pace)
       const opening = openingOf(request)
-      // Estimated at once, so that a stream does not keep its request only to count it at the end.
+      // An estimate is made now, so that a stream does not keep its request only to count it at the end.
       const tokens =
         tokenizer.name === 'estimate'
           ? { prompt: promptTokens(request, tokenizer), completion: own.tokens }
-          : new Cost(request, undefined, tokenizer, own)
+          : new TokenCount(request, undefined, tokenizer, own)
       const total = request.stream_options?.include_usage ? plainUsage(tokens) : undefined
-      if (!isPaced(pace)) return atOnce(own, opening, total, tokens)
+      if (!isPaced(pace)) return completeStream(own, opening, total, tokens)
       const ascii = own.ascii() && isAscii(opening.model)
       return {
         ...streamForm,
-        body: { ...paced(events(own, opening, total), pace, request, tokens), bytewise: ascii },
+        body: { ...withPace(events(own, opening, total), pace, request, tokens), isLatin1: ascii },
         tokens,
       }
     },
@@ -103,16 +103,16 @@ export function createCompletions(tokenizer: Tokenizer) {
  * request needs it to be processed.
  */
 function createPlainText(tokenizer: Tokenizer) {
-  const known = new WeakMap<Generation, Prepared>()
-  return (request: ChatRequest, generation: Generation): Prepared | undefined => {
+  const cache = new WeakMap<Generation, PreparedText>()
+  return (request: ChatRequest, generation: Generation): PreparedText | undefined => {
     const { n, stop, logprobs } = request
     if ((n ?? 1) !== 1 || (stop ?? null) !== null || logprobs) return undefined
-    let prepared = known.get(generation)
+    let prepared = cache.get(generation)
     if (!prepared) {
       const text = onlyText(generation)
       if (text === undefined) return undefined
-      prepared = new Prepared(text, tokenizer)
-      known.set(generation, prepared)
+      prepared = new PreparedText(text, tokenizer)
+      cache.set(generation, prepared)
     }
     // Most requests limit the length of the answer, and most answers are shorter.
     const most = request.max_tokens ?? request.max_completion_tokens ?? null
@@ -137,19 +137,19 @@ const isAscii = (text: string) => Buffer.byteLength(text) === text.length
  * no difference. Within a second, two streams with the same words differ only in the id, so the last one serves as a
  * template.
  */
-function atOnce(own: Prepared, opening: Opening, total: string | undefined, tokens: Form['tokens']): Form {
+function completeStream(own: PreparedText, opening: Opening, total: string | undefined, tokens: Form['tokens']): Form {
   const { id, created, model } = opening
   const sameAs = `${created} ${total} ${model}`
-  if (own.template?.sameAs !== sameAs)
-    own.template = createByteTemplate(sameAs, id, inOnePiece(events(own, opening, total)))
-  const { body, framed, sent, again } = own.template.fill(id)
+  if (own.template?.key !== sameAs)
+    own.template = createByteTemplate(sameAs, id, streamText(events(own, opening, total)))
+  const { body, framedBody, onSent, regenerate } = own.template.fill(id)
   const { contentType, headers } = streamForm
-  return { contentType, headers, body, framed, sent, again, tokens }
+  return { contentType, headers, body, framedBody, onSent, regenerate, tokens }
 }
 
 /** The events around the pieces of a plain text, each without its beginning up to the id. */
 interface Frame {
-  /** The frame fits only if this is the same. */
+  /** The frame can be used for streams with the same value. */
   readonly sameAs: string
   readonly role: string
   readonly piece: string
@@ -159,7 +159,7 @@ interface Frame {
   readonly total: string | undefined
 }
 
-const idFollows = 'data: {"id":"'
+const beforeId = 'data: {"id":"'
 let lastFrame: Frame | undefined
 
 /**
@@ -171,24 +171,24 @@ function frameOf(opening: Opening, total: string | undefined): Frame {
   if (lastFrame?.sameAs === sameAs) return lastFrame
   const { before, after, end } = frame({ ...opening, id: '' }, total)
   const choice = (delta: string, finish: string) =>
-    rest(before, `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}`, after)
+    afterId(before, `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}`, after)
   lastFrame = {
     sameAs,
     role: choice('{"role":"assistant","content":"","refusal":null}', 'null'),
-    piece: rest(before, '{"index":0,"delta":{"content":'),
+    piece: afterId(before, '{"index":0,"delta":{"content":'),
     after: ['},"logprobs":null,"finish_reason":null}', after].join(''),
     finish: choice('{}', '"stop"') + (total === undefined ? end : ''),
-    total: total === undefined ? undefined : rest(end),
+    total: total === undefined ? undefined : afterId(end),
   }
   return lastFrame
 }
 
-/** `join` makes one flat text. Concatenation would keep all parts in memory, and walk through them for each event. */
-const rest = (...parts: readonly string[]) => parts.join('').slice(idFollows.length)
+/** `join` creates one flat string. Concatenation would keep all parts in memory, and traverse them for each event. */
+const afterId = (...parts: readonly string[]) => parts.join('').slice(beforeId.length)
 
-function events(own: Prepared, opening: Opening, total: string | undefined) {
+function events(own: PreparedText, opening: Opening, total: string | undefined) {
   const { role, piece, after, finish, total: usage } = frameOf(opening, total)
-  const begin = idFollows + opening.id
+  const begin = beforeId + opening.id
   return {
     head: begin + role,
     before: begin + piece,

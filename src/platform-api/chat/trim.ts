@@ -5,44 +5,48 @@ import { demandOf, namesOneCall } from '../../completions/tools.js'
 import type { Choice, FinishReason, Generation, ToolCall } from '../../replies/index.js'
 
 /** A choice as it is sent. */
-export interface Spoken {
+export interface TrimmedChoice {
   readonly reasoning: string | undefined
   readonly text: string | null
   readonly refusal: string | null
   readonly calls: readonly ToolCall[]
   readonly finishReason: FinishReason
-  readonly tokens: { readonly reasoning: number; readonly spoken: number }
+  readonly tokens: { readonly reasoning: number; readonly answer: number }
 }
 
 /** Returns as many choices as requested. If there are fewer, the last one is repeated. */
-export function spokenChoices({ choices }: Generation, request: ChatRequest, tokenizer: Tokenizer): readonly Spoken[] {
-  const wanted = request.n ?? 1
-  const spoken = choices.slice(0, wanted).map(choice => spokenChoice(choice, request, tokenizer))
-  return Array.from({ length: wanted }, (_, i) => spoken[Math.min(i, spoken.length - 1)] as Spoken)
+export function trimChoices(
+  { choices }: Generation,
+  request: ChatRequest,
+  tokenizer: Tokenizer,
+): readonly TrimmedChoice[] {
+  const count = request.n ?? 1
+  const trimmed = choices.slice(0, count).map(choice => trimChoice(choice, request, tokenizer))
+  return Array.from({ length: count }, (_, i) => trimmed[Math.min(i, trimmed.length - 1)] as TrimmedChoice)
 }
 
-function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer): Spoken {
+function trimChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer): TrimmedChoice {
   // A refusal replaces the text.
   const words = choice.refusal === undefined ? choice.text : null
   const stopped = words === null ? undefined : beforeStop(words, request.stop)
-  const allowance = createAllowance(mostTokens(request), tokenizer)
+  const budget = createTokenBudget(mostTokens(request), tokenizer)
 
-  const reasoning = choice.reasoning === undefined ? undefined : allowance.take(choice.reasoning)
-  const reasoningTokens = allowance.spent()
-  const said = stopped ?? words
-  const text = said === null ? null : allowance.take(said)
-  const refusal = choice.refusal === undefined ? null : allowance.take(choice.refusal)
+  const reasoning = choice.reasoning === undefined ? undefined : budget.take(choice.reasoning)
+  const reasoningTokens = budget.usedTokens()
+  const textBeforeStop = stopped ?? words
+  const text = textBeforeStop === null ? null : budget.take(textBeforeStop)
+  const refusal = choice.refusal === undefined ? null : budget.take(choice.refusal)
   // After a stop, the model generates nothing more.
-  const calls = stopped === undefined ? callsWithin(allowance, callsAtOnce(choice, request)) : []
+  const calls = stopped === undefined ? callsWithin(budget, allowedCalls(choice, request)) : []
 
   return {
     ...{ reasoning, text, refusal, calls },
     finishReason: finishReason(),
-    tokens: { reasoning: reasoningTokens, spoken: allowance.spent() - reasoningTokens },
+    tokens: { reasoning: reasoningTokens, answer: budget.usedTokens() - reasoningTokens },
   }
 
   function finishReason(): FinishReason {
-    if (allowance.isOver()) return 'length'
+    if (budget.isOver()) return 'length'
     if (stopped !== undefined) return 'stop'
     if (choice.finishReason) return choice.finishReason
     // As at OpenAI, a request that names the one tool to call does not get the finish reason for calls.
@@ -67,7 +71,7 @@ export const mostTokens = ({ max_tokens, max_completion_tokens }: ChatRequest) =
   Math.min(max_tokens ?? Number.POSITIVE_INFINITY, max_completion_tokens ?? Number.POSITIVE_INFINITY)
 
 /** The calls that the request allows. The older functions were called one at a time. */
-function callsAtOnce({ toolCalls = [] }: Choice, request: ChatRequest): readonly ToolCall[] {
+function allowedCalls({ toolCalls = [] }: Choice, request: ChatRequest): readonly ToolCall[] {
   if (toolCalls.length === 0) return toolCalls
   const { calls, names } = demandOf(request)
   if (calls === 'ruled out') return []
@@ -75,39 +79,39 @@ function callsAtOnce({ toolCalls = [] }: Choice, request: ChatRequest): readonly
   return request.parallel_tool_calls === false || callsFunctions(request) ? allowed.slice(0, 1) : allowed
 }
 
-type Allowance = ReturnType<typeof createAllowance>
+type TokenBudget = ReturnType<typeof createTokenBudget>
 
 /** Gives out tokens until they are used up. */
-function createAllowance(most: number, { count, cut }: Tokenizer) {
+function createTokenBudget(most: number, { count, cut }: Tokenizer) {
   let spent = 0
-  let over = false
+  let isUsedUp = false
   return {
-    spent: () => spent,
-    isOver: () => over,
+    usedTokens: () => spent,
+    isOver: () => isUsedUp,
     /** As much of the text as there are tokens for. */
     take(text: string): string {
-      if (over) return ''
+      if (isUsedUp) return ''
       const cost = count(text)
-      over = spent + cost > most
-      const taken = over ? cut(text, most - spent) : text
-      spent += over ? count(taken) : cost
+      isUsedUp = spent + cost > most
+      const taken = isUsedUp ? cut(text, most - spent) : text
+      spent += isUsedUp ? count(taken) : cost
       return taken
     },
     /** Whether there were tokens for the whole text, since part of a name is useless. */
     takeWhole(text: string): boolean {
       const cost = count(text)
-      over ||= spent + cost > most
-      if (!over) spent += cost
-      return !over
+      isUsedUp ||= spent + cost > most
+      if (!isUsedUp) spent += cost
+      return !isUsedUp
     },
   }
 }
 
-function callsWithin(allowance: Allowance, calls: readonly ToolCall[]): readonly ToolCall[] {
+function callsWithin(budget: TokenBudget, calls: readonly ToolCall[]): readonly ToolCall[] {
   const within: ToolCall[] = []
   for (const call of calls) {
-    if (!allowance.takeWhole(call.name)) break
-    within.push({ ...call, arguments: allowance.take(call.arguments) })
+    if (!budget.takeWhole(call.name)) break
+    within.push({ ...call, arguments: budget.take(call.arguments) })
   }
   return within
 }

@@ -6,11 +6,11 @@ import type {
   EndpointDescription,
   EventDescription,
   JsonSchema,
-  NamedForm,
+  NamedSchema,
 } from '../../core/exchange.js'
-import { errorForm, errorsOf, type PlacedOperation, sourced } from './surface.js'
+import { errorSchemaName, errorsOf, type PlacedOperation, sourceOf } from './surface.js'
 
-export async function writeOperation(placed: PlacedOperation, forms: Forms): Promise<object> {
+export async function writeOperation(placed: PlacedOperation, forms: DocumentSchemas): Promise<object> {
   const { part, operation, security } = placed
   const { id, does, more, section } = operation
   const parameters = await parametersOf(placed, forms)
@@ -20,7 +20,7 @@ export async function writeOperation(placed: PlacedOperation, forms: Forms): Pro
     tags: [part],
     summary: does,
     ...(more !== undefined && { description: more }),
-    ...sourced(section),
+    ...sourceOf(section),
     security,
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: await requestBodyOf(operation, forms) }),
@@ -30,7 +30,7 @@ export async function writeOperation(placed: PlacedOperation, forms: Forms): Pro
 
 async function parametersOf(
   { path, operation: { query, headers = {} } }: PlacedOperation,
-  forms: Forms,
+  forms: DocumentSchemas,
 ): Promise<readonly object[]> {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text })),
@@ -52,13 +52,13 @@ function queryParameters({ properties = {}, required = [] }: JsonSchema): readon
 }
 
 async function requestBodyOf(
-  { id, body, isBodyOptional, narrowed, section, fields }: EndpointDescription,
-  forms: Forms,
+  { id, body, isBodyOptional, constraint, section, fields }: EndpointDescription,
+  forms: DocumentSchemas,
 ) {
   if (!body) return undefined
   const form = `${id.charAt(0).toUpperCase()}${id.slice(1)}Body`
   const reference = await forms.named([form, body], { section: fields && requestSection(section), fields })
-  const schema = narrowed ? { allOf: [reference, narrowed] } : reference
+  const schema = constraint ? { allOf: [reference, constraint] } : reference
   return { required: isBodyOptional !== true, content: { 'application/json': { schema } } }
 }
 
@@ -66,7 +66,7 @@ async function requestBodyOf(
 const requestSection = (section: string | undefined) =>
   section === undefined ? undefined : 'Chat completion request (JSON body)'
 
-async function answersOf({ answers }: EndpointDescription, forms: Forms): Promise<object> {
+async function answersOf({ answers }: EndpointDescription, forms: DocumentSchemas): Promise<object> {
   const written = Object.entries(answers).map(async ([status, said]) => {
     const all = [said].flat()
     const contents = await Promise.all(all.map(one => contentOf(one, forms)))
@@ -75,7 +75,7 @@ async function answersOf({ answers }: EndpointDescription, forms: Forms): Promis
       status,
       {
         description: all.map(({ what }) => what).join(' '),
-        ...sourced(all[0]?.section),
+        ...sourceOf(all[0]?.section),
         ...(contents.flat().length > 0 && { content }),
       },
     ] as const
@@ -87,7 +87,7 @@ type Content = readonly (readonly [type: string, content: object])[]
 
 async function contentOf(
   { schema, form, type, events, section, fields }: AnswerDescription,
-  forms: Forms,
+  forms: DocumentSchemas,
 ): Promise<Content> {
   if (form) return [['application/json', { schema: await forms.named(form, { section, fields }) }]]
   if (schema) return [['application/json', { schema: await forms.of(schema) }]]
@@ -97,7 +97,7 @@ async function contentOf(
 }
 
 /** OpenAPI 3.1 has no keyword for the events of a stream. */
-async function eventOf({ what, name, data }: EventDescription, forms: Forms): Promise<object> {
+async function eventOf({ what, name, data }: EventDescription, forms: DocumentSchemas): Promise<object> {
   return {
     description: what,
     ...(name !== undefined && { event: name }),
@@ -105,20 +105,20 @@ async function eventOf({ what, name, data }: EventDescription, forms: Forms): Pr
   }
 }
 
-function dataOf(data: EventDescription['data'], forms: Forms): Promise<JsonSchema> | JsonSchema {
+function dataOf(data: EventDescription['data'], forms: DocumentSchemas): Promise<JsonSchema> | JsonSchema {
   if (typeof data === 'string') return { const: data }
   return '~run' in data ? forms.of(data) : forms.named(data)
 }
 
 function errorAnswers(placed: PlacedOperation): object {
   const described = Object.entries(errorsOf(placed)).map(([status, { what, section }]) => {
-    const schema = { $ref: `#/components/schemas/${errorForm(placed.part, status)}` }
-    return [status, { description: what, ...sourced(section), content: { 'application/json': { schema } } }] as const
+    const schema = { $ref: `#/components/schemas/${errorSchemaName(placed.part, status)}` }
+    return [status, { description: what, ...sourceOf(section), content: { 'application/json': { schema } } }] as const
   })
   return Object.fromEntries(described)
 }
 
-type Forms = ReturnType<typeof createForms>
+type DocumentSchemas = ReturnType<typeof createDocumentSchemas>
 
 /** The fields that platform-api.md names, and where. */
 interface DocumentedFields {
@@ -126,15 +126,15 @@ interface DocumentedFields {
   readonly fields?: readonly string[] | undefined
 }
 
-/** The schemas of the document: each form once, by name, with the source of each field. */
-export function createForms() {
+/** The schemas of the document: each once, by name, with the source of each field. */
+export function createDocumentSchemas() {
   const schemas: Record<string, JsonSchema> = {}
 
-  async function written(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
+  async function schemaOf(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
     if (!isChecked(form)) return forGenerators(form)
-    const { plain, definitions, inside } = await converted(form, name)
+    const { plain, definitions, nested } = await convert(form, name)
     for (const [key, part] of definitions) schemas[`${name}.${key}`] = forGenerators(part)
-    for (const [name, schema] of inside) schemas[name] ??= await written(schema, name)
+    for (const [name, schema] of nested) schemas[name] ??= await schemaOf(schema, name)
     return forGenerators(plain)
   }
 
@@ -142,30 +142,30 @@ export function createForms() {
     schemas,
     /** Adds schemas that already have names. */
     add: (named: Readonly<Record<string, JsonSchema>>) => void Object.assign(schemas, named),
-    /** Returns the schema of a form inline, with references to named forms inside it. */
+    /** Returns a schema inline, with references to named schemas inside it. */
     async of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema> {
       const name = isChecked(form) && nameOf(form)
-      if (!name) return written(form, '')
-      schemas[name] ??= await written(form, name)
+      if (!name) return schemaOf(form, '')
+      schemas[name] ??= await schemaOf(form, name)
       return referenceTo(name)
     },
-    /** Adds a named form to the schemas, and returns a reference to it. */
-    async named([name, form]: NamedForm, cited?: DocumentedFields): Promise<JsonSchema> {
-      if (cited?.fields) schemas[name] = marked(await written(form, name), cited.fields, cited.section)
-      else schemas[name] ??= await written(form, name)
+    /** Adds a named schema, and returns a reference to it. */
+    async named([name, form]: NamedSchema, cited?: DocumentedFields): Promise<JsonSchema> {
+      if (cited?.fields) schemas[name] = withSources(await schemaOf(form, name), cited.fields, cited.section)
+      else schemas[name] ??= await schemaOf(form, name)
       return referenceTo(name)
     },
   }
 }
 
-/** Converts to JSON Schema, with references from the document's root, and collects the named forms inside. */
-async function converted(form: DocumentedSchema, name: string) {
-  const inside = new Map<string, DocumentedSchema>()
+/** Converts to JSON Schema, with references from the document's root, and collects the named schemas inside. */
+async function convert(form: DocumentedSchema, name: string) {
+  const nested = new Map<string, DocumentedSchema>()
   const text = await jsonSchemaOf(form, name, {
     elsewhere(schema) {
       const own = nameOf(schema)
       if (own === undefined || own === name) return undefined
-      inside.set(own, schema)
+      nested.set(own, schema)
       return referenceTo(own)
     },
   })
@@ -176,7 +176,7 @@ async function converted(form: DocumentedSchema, name: string) {
     $defs = {},
     ...plain
   } = JSON.parse(text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}.`))
-  return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs), inside }
+  return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs), nested }
 }
 
 /**
@@ -187,7 +187,10 @@ function forGenerators(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword === 'default') return []
     if (keyword !== 'properties') return [[keyword, inside(value)]]
-    const properties = Object.entries(value as Properties).map(([name, property]) => [name, withDefaultSaid(property)])
+    const properties = Object.entries(value as Properties).map(([name, property]) => [
+      name,
+      withDefaultDescribed(property),
+    ])
     return [[keyword, Object.fromEntries(properties)]]
   })
   return Object.fromEntries(isAnyObject(schema) ? [...entries, ['additionalProperties', true]] : entries)
@@ -206,7 +209,7 @@ function inside(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? forGenerators(value as JsonSchema) : value
 }
 
-function withDefaultSaid(property: JsonSchema): JsonSchema {
+function withDefaultDescribed(property: JsonSchema): JsonSchema {
   const { default: initial, description } = property
   const plain = forGenerators(property)
   if (initial === undefined || typeof initial === 'object') return plain
@@ -224,15 +227,15 @@ const isChecked = (form: DocumentedSchema | JsonSchema): form is DocumentedSchem
 type Properties = Readonly<Record<string, JsonSchema>>
 
 /** Adds the source to each field of `schema` that `fields` names. */
-function marked(schema: JsonSchema, fields: readonly string[], section: string | undefined): JsonSchema {
+function withSources(schema: JsonSchema, fields: readonly string[], section: string | undefined): JsonSchema {
   const { properties } = schema as { readonly properties?: Properties }
   if (!properties) return schema
   const described = Object.entries(properties).map(([name, property]) => {
     const isNamed = fields.includes(name)
     const inner = fields.flatMap(field => (field.startsWith(`${name}[].`) ? [field.slice(name.length + 3)] : []))
     const { items } = property as { readonly items?: JsonSchema }
-    const deep = items && inner.length > 0 ? { ...property, items: marked(items, inner, section) } : property
-    return [name, { ...deep, ...sourced(isNamed ? section : undefined) }] as const
+    const deep = items && inner.length > 0 ? { ...property, items: withSources(items, inner, section) } : property
+    return [name, { ...deep, ...sourceOf(isNamed ? section : undefined) }] as const
   })
   return { ...schema, properties: Object.fromEntries(described) }
 }

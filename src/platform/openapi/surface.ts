@@ -23,7 +23,7 @@ export const tags: readonly { readonly name: DocumentPart; readonly description:
   {
     name: 'control',
     description:
-      'Shows what happened and steers what happens next. On a loopback address no credential is needed; on any other one it is the control token, or the service key where auth.jwtSecret is not a public one.',
+      'Shows past requests and controls the next ones. On a loopback address, no credential is needed. On any other address, it is the control token, or the service key if auth.jwtSecret is not public.',
   },
 ]
 
@@ -33,9 +33,9 @@ interface DocumentedError {
   readonly section?: string
 }
 
-const unreadable: DocumentedError = { what: 'The request cannot be read, or asks for something that is not possible.' }
-const internal: DocumentedError = { what: 'Something went wrong inside Standin.' }
-const ofBodies = {
+const badRequest: DocumentedError = { what: 'The request cannot be read, or asks for something that is not possible.' }
+const internalError: DocumentedError = { what: 'Something went wrong inside Standin.' }
+const bodyErrors = {
   413: { what: 'The body is too large.' },
   415: { what: 'The body is not JSON by its headers.' },
 }
@@ -48,65 +48,71 @@ export function errorsOf({
   security,
 }: PlacedOperation): Readonly<Record<string, DocumentedError>> {
   const own = Object.entries(operation.errors ?? {}).map(([status, what]) => [status, { what }] as const)
-  return { ...usual[part]({ path, hasBody: operation.body !== undefined, security }), ...Object.fromEntries(own) }
+  return {
+    ...commonErrors[part]({ path, hasBody: operation.body !== undefined, security }),
+    ...Object.fromEntries(own),
+  }
 }
 
 interface Facts extends Pick<PlacedOperation, 'path' | 'security'> {
   readonly hasBody: boolean
 }
 
-const usual: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Record<string, DocumentedError>>>> = {
+const commonErrors: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Record<string, DocumentedError>>>> = {
   platform: ({ hasBody, security }) => ({
-    400: unreadable,
+    400: badRequest,
     ...(security.length > 0 && { 401: { what: 'The credential is missing or invalid.', section: 'Authentication' } }),
-    404: { what: 'The path does not exist; here only where the live platform says so.', section: 'Errors' },
+    404: {
+      what: 'The path does not exist. For a path of this document, only the live platform answers so.',
+      section: 'Errors',
+    },
     408: { what: 'The request took too long to arrive.' },
-    ...(hasBody && ofBodies),
+    ...(hasBody && bodyErrors),
     417: { what: 'An expectation other than 100-continue cannot be met.' },
-    424: { what: 'No recording, or with strict no rule, answers the request.' },
-    429: { what: 'Too much of one credential; `retry-after` says when to come again.' },
+    424: { what: 'No recording matches the request, or no rule if strict is on.' },
+    429: { what: 'The limits of the credential are used up; `retry-after` says when to try again.' },
     431: { what: 'The headers are too large.' },
-    500: internal,
-    502: { what: 'The live platform cannot be reached, or what it says cannot be read.' },
+    500: internalError,
+    502: { what: 'The live platform cannot be reached, or its answer cannot be read.' },
     504: { what: 'The live platform does not answer in time.' },
     default: { what: 'Any other error: a requested fault, or an error of the live platform.', section: 'Errors' },
   }),
   auth: ({ hasBody }) => ({
-    400: { what: 'The request cannot be understood, or must not be made.' },
-    401: { what: 'No key for the gateway, or no token.' },
-    403: { what: 'The token is not good (any more), or not for this.' },
+    400: { what: 'The request is invalid or not allowed.' },
+    401: { what: 'The key for the gateway or the token is missing or invalid.' },
+    403: { what: 'The token is invalid or has expired, or does not give access to this.' },
     404: { what: 'Not found, or switched off here.' },
     ...(hasBody && { 413: { what: 'The body is too large.' } }),
     417: { what: 'An expectation other than 100-continue cannot be met.' },
-    422: { what: 'The request was understood, and cannot be carried out.' },
-    429: { what: 'Too many requests, where a fault says so.' },
-    500: internal,
+    422: { what: 'The request was understood, but cannot be carried out.' },
+    429: { what: 'Too many requests. Sent only as a fault.' },
+    500: internalError,
   }),
   dashboard: ({ hasBody }) => ({
-    400: unreadable,
-    401: { what: 'No user token.' },
+    400: badRequest,
+    401: { what: 'The user token is missing or invalid.' },
     403: { what: 'Another host name, or a page of another origin.' },
-    ...(hasBody && ofBodies),
-    500: internal,
+    ...(hasBody && bodyErrors),
+    500: internalError,
   }),
   control: ({ path, hasBody, security }) => ({
-    400: unreadable,
-    ...(security.length > 0 && { 401: { what: 'No control token.' } }),
-    403: { what: 'Another host name, a page of another origin, or a credential that is not for this.' },
-    ...(path.includes('{') && { 404: { what: 'There is none with this id.' } }),
-    ...(hasBody && ofBodies),
-    500: internal,
+    400: badRequest,
+    ...(security.length > 0 && { 401: { what: 'The control token is missing or invalid.' } }),
+    403: { what: 'Another host name, a page of another origin, or a credential that does not give access.' },
+    ...(path.includes('{') && { 404: { what: 'Nothing has this id.' } }),
+    ...(hasBody && bodyErrors),
+    500: internalError,
   }),
 }
 
 /** The schemas of errors, by name. */
-export const errorForm = (part: DocumentPart, status: string): string => {
+export const errorSchemaName = (part: DocumentPart, status: string): string => {
   if (part === 'auth') return 'AuthError'
   return part === 'platform' && status === '404' ? 'NotFound' : 'Error'
 }
 
 export const securitySchemes: Readonly<Record<string, JsonSchema>> = {
-  apiKey: bearer('An API key that a signed-in developer has made in the dashboard.', 'Authentication'),
+  apiKey: bearer('An API key that a signed-in developer has created in the dashboard.', 'Authentication'),
   anon: bearer('The key of the anonymous role.', 'Authentication'),
   user: bearer('The JWT of a user who has signed in at the auth backend.', 'Authentication'),
   service: bearer('The key of the service role.'),
@@ -117,15 +123,15 @@ export const securitySchemes: Readonly<Record<string, JsonSchema>> = {
     description: 'The anon or the service key, for the gateway in front of the auth backend.',
     'x-standin-source': 'decided',
   },
-  controlToken: bearer('The option controlToken, or what was printed at the start.'),
+  controlToken: bearer('The option controlToken, or the token printed at startup.'),
 }
 
 function bearer(description: string, section?: string): JsonSchema {
-  return { type: 'http', scheme: 'bearer', description, ...sourced(section) }
+  return { type: 'http', scheme: 'bearer', description, ...sourceOf(section) }
 }
 
 /** Distinguishes what platform-api.md says from our own decisions. */
-export function sourced(section: string | undefined): JsonSchema {
+export function sourceOf(section: string | undefined): JsonSchema {
   if (section === undefined) return { 'x-standin-source': 'decided' }
   return { 'x-standin-source': 'documented', 'x-standin-section': section }
 }

@@ -5,7 +5,7 @@ import { eventsIn, linesIn } from '../../completions/events.js'
 import { CHAT, isAuth, isReserved } from '../../core/paths.js'
 import { credentialsOf, type Redact, type Redaction } from '../../redact/index.js'
 import type { Ignore } from '../ignore.js'
-import { decodedBody, keyOf, requestOf } from '../key.js'
+import { decompressedBody, keyOf, requestOf } from '../key.js'
 import {
   hasDone,
   isStream,
@@ -24,7 +24,7 @@ interface HarOptions {
   readonly base: string | undefined
   readonly redact: Redact
   readonly ignore: Ignore
-  /** Compressed bodies that would be larger are not decoded. */
+  /** Compressed bodies that would be larger are not decompressed. */
   readonly maxBytes: number
 }
 
@@ -88,7 +88,7 @@ type Reason =
   | "answered from the browser's cache"
   | 'without the body of the request'
   | 'without the body of the answer'
-  | 'with a compressed body that cannot be decoded'
+  | 'with a compressed body that cannot be decompressed'
 
 /** Where an entry was sent: path and query below the base, undecoded. */
 interface HarPlace {
@@ -125,7 +125,8 @@ function reasonAgainst(entry: Entry, { path }: HarPlace, { maxBytes }: HarOption
   if (response.status < 200 || response.status > 599) return 'without an answer'
   if (response.status === 304) return "answered from the browser's cache"
   if (lacksRequestBody(request)) return 'without the body of the request'
-  if (requestBody(request, maxBytes).objection !== undefined) return 'with a compressed body that cannot be decoded'
+  if (requestBody(request, maxBytes).objection !== undefined)
+    return 'with a compressed body that cannot be decompressed'
   return (response.content.text ?? undefined) === undefined && response.content.size > 0
     ? 'without the body of the answer'
     : undefined
@@ -193,9 +194,9 @@ function requestIn(
   return typeof _query === 'string' ? { ...recorded, query: redaction.query(_query) } : recorded
 }
 
-/** Most tools save a compressed body decoded, with its Content-Encoding. */
+/** Most tools save a compressed body decompressed, with its Content-Encoding. */
 const requestBody = (request: Entry['request'], maxBytes: number) =>
-  decodedBody({ headers: headersOf(request), body: savedBody(request) }, maxBytes)
+  decompressedBody({ headers: headersOf(request), body: savedBody(request) }, maxBytes)
 
 function savedBody({ postData }: Entry['request']): Buffer | undefined {
   if (!postData) return undefined

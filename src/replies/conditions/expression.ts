@@ -1,6 +1,6 @@
 /** Tests the regular expressions of rules with a time limit, so that other requests do not have to wait. */
 import { expressionTakesTooLong } from '../../core/errors.js'
-import { bounded, TookTooLong } from '../../core/work.js'
+import { TimeLimitError, withTimeLimit } from '../../core/work.js'
 
 /** Processor time for all expressions in one turn of the event loop. */
 export const MOST_MS = 40
@@ -17,9 +17,9 @@ export function execWithinLimit(expression: RegExp, text: string): RegExpExecArr
   for (let mostMs = MOST_MS; leftMs > MOST_MS / 2; mostMs *= 2) {
     const before = process.cpuUsage()
     try {
-      return bounded(() => expression.exec(text), mostMs)
+      return withTimeLimit(() => expression.exec(text), mostMs)
     } catch (error) {
-      if (!(error instanceof TookTooLong)) throw error
+      if (!(error instanceof TimeLimitError)) throw error
     } finally {
       const { user, system } = process.cpuUsage(before)
       leftMs -= (user + system) / 1000

@@ -1,5 +1,5 @@
 /** Compiles the conditions of a rule for a path. */
-import { type Access, usualAccess } from '../../core/exchange.js'
+import { type Access, defaultAccess } from '../../core/exchange.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, optional, simple } from '../conditions/shared.js'
 import { onText } from '../conditions/text.js'
@@ -11,7 +11,7 @@ import { isDocumented, paramsIn, type Route, routeOf } from './route.js'
 
 /** Documented endpoints check the caller themselves. */
 export const accessOf = ({ on, access }: HttpRule): Access =>
-  access ?? (isDocumented(on) ? 'anyone' : usualAccess(on.slice(on.indexOf(' ') + 1)))
+  access ?? (isDocumented(on) ? 'anyone' : defaultAccess(on.slice(on.indexOf(' ') + 1)))
 
 /** Access is a condition too, since the rules of one path can differ in it. */
 export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {

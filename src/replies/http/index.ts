@@ -1,6 +1,6 @@
 /** The dialect of rules for paths. Loaded with the first such rule. */
 import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '../../core/errors.js'
-import { anonymous, type Caller, eitherAccess, type OwnPath } from '../../core/exchange.js'
+import { anonymous, type Caller, combinedAccess, type OwnPath } from '../../core/exchange.js'
 import { isJson, stringifyExact } from '../../core/json.js'
 import type { Dialect, ReadyReply, ReadyRule } from '../dialect.js'
 import { createEngines, type RuleSources } from '../engine.js'
@@ -128,7 +128,7 @@ function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) 
     const existing = paths.get(keyOf(path))
     if (!existing) paths.set(keyOf(path), path)
     else if (String(existing.access) !== String(path.access))
-      paths.set(keyOf(path), { ...existing, access: eitherAccess(existing.access, path.access) })
+      paths.set(keyOf(path), { ...existing, access: combinedAccess(existing.access, path.access) })
   }
   return [...paths.values()]
 }

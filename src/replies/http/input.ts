@@ -1,9 +1,9 @@
 /** A request as rules for paths see it, and how its body is read. */
 import { invalidRequest } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
-import { exactJsonBody, isReadAsJson, requireUnencoded } from '../../core/json.js'
-import { methodToFind } from '../../core/paths.js'
-import { atOnce, inSlices } from '../../core/work.js'
+import { exactJsonBody, mayBeJson, requireUnencoded } from '../../core/json.js'
+import { lookupMethod } from '../../core/paths.js'
+import { inSlices, runAtOnce } from '../../core/work.js'
 import type { MatchInput } from '../dialect.js'
 import { stepsOfPath } from './route.js'
 
@@ -32,7 +32,7 @@ export class HttpInput implements MatchInput {
 
   /** HEAD counts as GET. */
   get method(): string {
-    return methodToFind(this.request.method)
+    return lookupMethod(this.request.method)
   }
 
   get query(): URLSearchParams {
@@ -67,7 +67,7 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
   const { 'content-type': type = '', 'content-encoding': encoding } = headers
   requireUnencoded(encoding)
   const [kind = ''] = type.toLowerCase().split(';')
-  if (isReadAsJson(type)) return jsonIn(body)
+  if (mayBeJson(type)) return jsonIn(body)
   if (kind.trim() === 'application/x-www-form-urlencoded') {
     requireFewFields(countOf(body, '&') + 1)
     return fieldsIn(new URLSearchParams(body.toString()))
@@ -80,7 +80,7 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
 const LARGE_BODY_BYTES = 262_144
 
 const jsonIn = (body: Buffer): unknown =>
-  body.length > LARGE_BODY_BYTES ? inSlices(exactJsonBody(body)) : atOnce(exactJsonBody(body))
+  body.length > LARGE_BODY_BYTES ? inSlices(exactJsonBody(body)) : runAtOnce(exactJsonBody(body))
 
 /** A field that occurs several times becomes a list. */
 export function fieldsIn(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 /** Generates values from JSON Schemas. The entry point; everything behind it is loaded by the first call. */
 
 import { UnfitSchema } from '../../check/json-schema-form.js'
-import { bounded, inWorker, onceLoaded, TookTooLong } from '../../core/work.js'
+import { importOnce, inWorker, TimeLimitError, withTimeLimit } from '../../core/work.js'
 import { withFaker } from '../fake.js'
 
 export { UnfitSchema } from '../../check/json-schema-form.js'
@@ -35,7 +35,7 @@ export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
   try {
     return samples(input, HERE_MS)
   } catch (error) {
-    if (!(error instanceof TookTooLong)) throw error
+    if (!(error instanceof TimeLimitError)) throw error
   }
   const output = await inWorker<SampleOutput>('sample', input, WORKER_MS).catch(unfit)
   if ('unfit' in output) throw new UnfitSchema(output.unfit)
@@ -50,7 +50,7 @@ export const sampleJob = (input: SampleInput, mostMs = LONGEST_MS): Promise<Samp
 
 function unfit(error: unknown): SampleOutput {
   if (error instanceof UnfitSchema) return { unfit: error.message }
-  if (error instanceof TookTooLong) return { unfit: 'no value that fits the schema was found in time' }
+  if (error instanceof TimeLimitError) return { unfit: 'no value that fits the schema was found in time' }
   // It cannot even be copied.
   if (error instanceof RangeError) return { unfit: TOO_DEEP }
   throw error
@@ -59,7 +59,7 @@ function unfit(error: unknown): SampleOutput {
 const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
 
 /** Loads the generator. */
-export const loadSamples = onceLoaded(load)
+export const loadSamples = importOnce(load)
 
 async function load() {
   // All samples share this instance. Each sets its own seed and ends before the next one begins.
@@ -73,10 +73,10 @@ async function load() {
       return sampleOf(opened, faker, seed, name)
     }
   }
-  /** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TookTooLong. */
+  /** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TimeLimitError. */
   return ({ schema, seeds, name = '' }: SampleInput, mostMs: number): readonly unknown[] => {
     try {
-      return bounded(() => seeds.map(seed => sample(schema, seed, name)), mostMs)
+      return withTimeLimit(() => seeds.map(seed => sample(schema, seed, name)), mostMs)
     } catch (error) {
       if (error instanceof RangeError) throw new UnfitSchema(TOO_DEEP)
       throw error

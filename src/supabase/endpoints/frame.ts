@@ -25,7 +25,7 @@ function endpoint(at: MethodAndPath, about: About, access: readonly string[], re
   const [method, path] = at.split(' ') as [string, string]
   return {
     ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET' },
-    says: () => operationOf(at, about, access),
+    describe: () => operationOf(at, about, access),
     reply(exchange) {
       // Supabase does not support HEAD, and previewing a link must not use it up.
       if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])

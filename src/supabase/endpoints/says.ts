@@ -1,7 +1,7 @@
 /**
  * Describes the auth backend's endpoints for the OpenAPI document. The platform's own document contains none of them.
  */
-import type { AnswerDescription, EndpointDescription, JsonSchema, NamedForm } from '../../core/exchange.js'
+import type { AnswerDescription, EndpointDescription, JsonSchema, NamedSchema } from '../../core/exchange.js'
 import { operationId } from '../../core/paths.js'
 import type { Fields } from './params.js'
 
@@ -55,12 +55,12 @@ function mapped<T>(record: Readonly<Record<string, T>>, make: (value: T) => Json
 /** Null counts as missing. */
 const fieldOf = (kind: Fields[string]): JsonSchema => ({ type: [kind.replace('?', ''), 'null'] })
 
-const sessionOrUser: NamedForm = [
+const sessionOrUser: NamedSchema = [
   'SessionOrUser',
   { anyOf: [{ $ref: '#/components/schemas/Session' }, { $ref: '#/components/schemas/User' }] },
 ]
 
-const sessionOrMessage: NamedForm = [
+const sessionOrMessage: NamedSchema = [
   'SessionOrMessage',
   {
     anyOf: [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../../src/completions/request.js'
-import { openaiRefusal } from '../../../src/platform-api/chat/openai-refuses.js'
+import { openaiRefusal } from '../../../src/platform-api/chat/openai-refusals.js'
 import { hello, platformWith } from '../../scene.js'
 
 const user = { role: 'user', content: 'What is the weather?' }

@@ -8,7 +8,7 @@ import { estimated } from '../../../src/completions/tokens/index.js'
 import type { Exchange, Reply } from '../../../src/core/exchange.js'
 import { unpaced } from '../../../src/core/pace.js'
 import { createPacer } from '../../../src/http/pacer.js'
-import { sendPaced, sendWhole } from '../../../src/http/send.js'
+import { sendComplete, sendPaced } from '../../../src/http/send.js'
 import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
@@ -66,7 +66,7 @@ export async function serverReplying(said: Partial<Generation>): Promise<string>
     const reply = model.answer(await buffer(request))
     const head = { contentType: reply.contentType, cors: [], requestId: undefined, more: reply.headers ?? [] }
     const { body } = reply
-    if (typeof body === 'string' || Buffer.isBuffer(body)) sendWhole(response, head, reply, body)
+    if (typeof body === 'string' || Buffer.isBuffer(body)) sendComplete(response, head, reply, body)
     else sendPaced(response, head, reply, body, { pacer, piecesAtMs: undefined }, () => {})
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

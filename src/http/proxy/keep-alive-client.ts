@@ -1,8 +1,8 @@
-/** Sends requests over kept connections, in half the time that node's client takes. */
+/** Sends requests over connections that are kept open, in half the time that node's client takes. */
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import { parserFactory } from './answer-parser.js'
-import { type ConnectionEvents, KeptConnection, MOST_REST_MS } from './kept-connection.js'
+import { type ConnectionEvents, KeepAliveConnection, MOST_IDLE_MS } from './keep-alive-connection.js'
 import type { LiveAddress } from './live-answer.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
@@ -13,19 +13,19 @@ const MOST_IDLE = 256
  * Returns a function that sends a proxied request. It returns false for requests that it does not send, because
  * node's parser is not available or because node's client would refuse them.
  */
-export function createKeptClient(
+export function createKeepAliveClient(
   address: LiveAddress,
-  events: Pick<ConnectionEvents, 'answers' | 'failed'>,
+  events: Pick<ConnectionEvents, 'onAnswer' | 'onError'>,
 ): (proxied: ProxiedRequest) => boolean {
-  const open = opener(address)
-  // The most recent is used first, so that the others can close.
-  const idle: KeptConnection[] = []
+  const open = createConnect(address)
+  // The most recently used one is taken first, so that the others can close.
+  const idle: KeepAliveConnection[] = []
   const connectionEvents = {
     ...events,
-    rests(connection: KeptConnection) {
+    onIdle(connection: KeepAliveConnection) {
       if (idle.push(connection) > MOST_IDLE) idle.shift()?.socket.destroy()
     },
-    isLost(connection: KeptConnection) {
+    onUnusable(connection: KeepAliveConnection) {
       const at = idle.lastIndexOf(connection)
       if (at >= 0) idle.splice(at, 1)
     },
@@ -35,22 +35,22 @@ export function createKeptClient(
     const createParser = parserFactory(proxied.context.request)
     const head = headOf(proxied)
     if (!createParser || head === undefined) return false
-    const connection = idle.pop() ?? new KeptConnection(open(), createParser, connectionEvents)
+    const connection = idle.pop() ?? new KeepAliveConnection(open(), createParser, connectionEvents)
     connection.send(proxied, head, proxied.context.exchange.body)
     return true
   }
 }
 
-/** Returns a function that opens a connection as an agent of node would. */
-function opener({ protocol, hostname, port, secure }: LiveAddress): () => Socket {
-  const to = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+/** Returns a function that opens a connection as one of node's agents would. */
+function createConnect({ protocol, hostname, port, secure }: LiveAddress): () => Socket {
+  const address = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   // The session of an earlier connection shortens the handshake of the next.
   let session: Buffer | undefined
 
-  function openSecurely(): Socket {
+  function connectWithTls(): Socket {
     const servername = isIP(hostname) === 0 ? hostname : ''
-    const offered = { ALPNProtocols: ['http/1.1'], ...(session && { session }) }
-    const socket = connectSecurely({ ...to, ...offered, servername, rejectUnauthorized: secure })
+    const tlsOptions = { ALPNProtocols: ['http/1.1'], ...(session && { session }) }
+    const socket = connectSecurely({ ...address, ...tlsOptions, servername, rejectUnauthorized: secure })
     socket.on('session', given => {
       session = given
     })
@@ -60,19 +60,19 @@ function opener({ protocol, hostname, port, secure }: LiveAddress): () => Socket
   }
 
   return () => {
-    const socket = protocol === 'https:' ? openSecurely() : connect(to)
+    const socket = protocol === 'https:' ? connectWithTls() : connect(address)
     socket.setNoDelay(true)
     socket.setKeepAlive(true, 1_000)
-    socket.setTimeout(MOST_REST_MS)
+    socket.setTimeout(MOST_IDLE_MS)
     // The client's own connection keeps the process alive for as long as it waits.
     return socket.unref()
   }
 }
 
-/** Methods that have no body unless their headers announce one. */
+/** Methods for which node's client sends no `Content-Length: 0`. */
 const bodiless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'])
 
-/** Characters that may not be in the first line of a request, and in a header (RFC 9110 §5.5). */
+/** Characters that are not allowed in a path, and in the value of a header (RFC 9110 §5.5). */
 const notInPath = /[^\x21-\xff]/
 const notInValue = /[^\t\x20-\x7e\x80-\xff]/
 

@@ -1,13 +1,13 @@
-/** The optional stages of the line: own pages only, limits and faults. */
+/** The optional stages of the line: refusing foreign pages, limits and faults. */
 import { type ChatRequest, chatIn } from '../completions/request.js'
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'
 import { applyFault } from './faults.js'
-import type { Outlets, RequestContext, Stage, Step } from './stage.js'
+import type { Exits, RequestContext, Stage, Step } from './stage.js'
 
-/** Refuses requests from foreign pages that may reach something live. */
+/** Throws a 403 for requests from foreign pages that may reach the live platform. */
 export const ownPagesOnly: Stage = next => context => {
   const { live, request, exchange } = context
   live?.origins.requireOwn(request.headers, live.mayBeLinked(exchange.path))
@@ -20,7 +20,7 @@ export const limitRequests =
   next =>
   context => {
     const { caller, path, endpoint } = context.exchange
-    context.quota = limits.quotaFor(caller, path, endpoint?.isOwn)
+    context.quota = limits.quotaFor(caller, path, endpoint?.isConfigured)
     context.quota?.request()
     next(context)
   }
@@ -28,14 +28,14 @@ export const limitRequests =
 /** Counts the tokens of a prompt that takes long to count; returns `undefined` for others. */
 export type HeavyPrompt = (exchange: Exchange) => Promise<number> | undefined
 
-/** Counts the prompt of a chat completion and, while it is open, the stream. Throws a 400 or a 429 over the limits. */
+/** Counts the tokens of a chat completion and its open stream. Throws a 400 or a 429 over the limits. */
 export const limitChat =
   (heavyPrompt: HeavyPrompt): Stage =>
   (next, { when }) =>
   context => {
     const { response, exchange, quota } = context
     // `close` has already fired for a destroyed response.
-    const chat = quota?.countsChat && !response.destroyed ? readable(context) : undefined
+    const chat = quota?.countsChat && !response.destroyed ? readableChat(context) : undefined
     if (!quota || !chat) return next(context)
     when(context, quota.countsPrompts ? heavyPrompt(exchange) : undefined, promptTokens => {
       const close = response.destroyed ? undefined : quota.chat(chat, promptTokens)
@@ -44,8 +44,8 @@ export const limitChat =
     })
   }
 
-/** Returns `undefined` for a body that is no chat completion request; how to answer it is up to the live platform. */
-function readable({ exchange, surface }: RequestContext): ChatRequest | undefined {
+/** Returns `undefined` for an invalid chat request that is not emulated, since the live platform may accept it. */
+function readableChat({ exchange, surface }: RequestContext): ChatRequest | undefined {
   try {
     return chatIn(exchange)
   } catch (error) {
@@ -54,32 +54,33 @@ function readable({ exchange, surface }: RequestContext): ChatRequest | undefine
   }
 }
 
-/** Applies a fault that the request or a test asked for, before the request is answered. */
+/** Applies a fault that a header or a test requested, before the request is answered. */
 export const faultsBefore =
   (faults: Faults): Stage =>
   (next, ends) =>
   context => {
     const { exchange, surface } = context
-    const chosen = faults.requested(exchange) ?? (surface.failsBeforehand ? faults.ruledOrRandom(exchange) : undefined)
-    applyOrContinue(context, chosen, next, ends)
+    const chosenFault =
+      faults.requested(exchange) ?? (surface.drawsFaultsFirst ? faults.ruledOrRandom(exchange) : undefined)
+    applyOrContinue(context, chosenFault, next, ends)
   }
 
-/** Applies the fault of the rule that answered, or a random one, to the answer. */
+/** Applies a fault to the answer: that of the rule that answered, or a random one. */
 export const faultsAfter =
   (faults: Faults): Stage =>
   (next, ends) =>
   context => {
     const { exchange, answer, hasFault, surface } = context
-    const isDrawn = !hasFault && !surface.failsBeforehand
-    applyOrContinue(context, isDrawn ? faults.ruledOrRandom(exchange, answer) : undefined, next, ends)
+    const mayApply = !hasFault && !surface.drawsFaultsFirst
+    applyOrContinue(context, mayApply ? faults.ruledOrRandom(exchange, answer) : undefined, next, ends)
   }
 
-/** Continues, applying the fault if there is one. The fault then makes sure that the exchange is journaled. */
+/** Continues with the fault, if there is one. The fault then journals the exchange. */
 function applyOrContinue(
   context: RequestContext,
   chosen: ChosenFault | undefined,
   next: Step,
-  { fail, end, journal }: Outlets,
+  { fail, end, journal }: Exits,
 ): void {
   const { exchange, response, surface } = context
   if (!chosen) return next(context)
@@ -87,7 +88,7 @@ function applyOrContinue(
   context.hasFault = true
   applyFault(response, exchange, chosen, {
     codeOf: surface.faultCode,
-    goOn() {
+    sendAnswer() {
       try {
         next(context)
       } catch (error) {

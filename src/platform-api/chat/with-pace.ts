@@ -1,12 +1,17 @@
 /** Applies a pace to the events of a stream. */
 import { hash } from 'node:crypto'
 import type { ChatRequest } from '../../completions/request.js'
-import type { Paced } from '../../core/exchange.js'
+import type { PacedBody } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
-import type { Cost, Events } from './frame.js'
+import type { Events, TokenCount } from './frame.js'
 
 /** Returns the events with `pace`. The prompt is counted only if its length matters. */
-export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Pick<Cost, 'prompt'>): Paced {
+export function withPace(
+  events: Events,
+  pace: Pace,
+  request: ChatRequest,
+  cost: Pick<TokenCount, 'prompt'>,
+): PacedBody {
   return {
     ...events,
     pace,

@@ -3,7 +3,7 @@
  * a request has are checked.
  */
 import { type ChatMessage, type ChatRequest, textOf } from '../../completions/request.js'
-import { wrongInSchema } from './strict-schema.js'
+import { schemaMistake } from './strict-schema.js'
 
 /** Why OpenAI refuses a request. */
 export interface OpenAiRefusal {
@@ -19,8 +19,8 @@ type Row<O> = readonly [field: string, code: string, says: (object: O, at: numbe
 type Refusal = string | false | undefined
 type Table<O> = ReadonlyMap<string, readonly Row<O>[]>
 
-const ofRequest: readonly Row<ChatRequest>[] = [
-  ['messages', 'invalid_messages', ({ messages }) => unpaired(messages)],
+const requestTable: readonly Row<ChatRequest>[] = [
+  ['messages', 'invalid_messages', ({ messages }) => unpairedToolMessage(messages)],
   [
     'max_tokens',
     'both_max_tokens',
@@ -48,7 +48,7 @@ const ofRequest: readonly Row<ChatRequest>[] = [
     'tools',
     'invalid_value',
     ({ tools }) =>
-      firstOf(
+      firstRefusal(
         tools,
         ({ type }, i) => type !== 'function' && type !== 'custom' && unknownValue(`tools[${i}].type`, type, toolTypes),
       ),
@@ -57,25 +57,26 @@ const ofRequest: readonly Row<ChatRequest>[] = [
     'tools',
     'invalid_function_name',
     ({ tools }) =>
-      firstOf(tools, ({ type, function: fn, custom }, i) =>
-        wrongName(`tools[${i}].${type}.name`, type === 'custom' ? custom?.name : fn?.name),
+      firstRefusal(tools, ({ type, function: fn, custom }, i) =>
+        invalidName(`tools[${i}].${type}.name`, type === 'custom' ? custom?.name : fn?.name),
       ),
   ],
   [
     'tools',
     'invalid_function_parameters',
     ({ tools }) =>
-      firstOf(
+      firstRefusal(
         tools,
         ({ function: fn }) =>
-          isSet(fn) && wrongInSchema(`function '${shown(fn.name)}'`, fn.parameters, fn.strict === true, tools?.length),
+          isSet(fn) &&
+          schemaMistake(`function '${shortened(fn.name)}'`, fn.parameters, fn.strict === true, tools?.length),
       ),
   ],
   ['functions', 'empty_array', ({ functions }) => functions?.length === 0 && "[] is too short - 'functions'"],
   [
     'functions',
     'invalid_function_name',
-    ({ functions }) => firstOf(functions, ({ name }, i) => wrongName(`functions[${i}].name`, name)),
+    ({ functions }) => firstRefusal(functions, ({ name }, i) => invalidName(`functions[${i}].name`, name)),
   ],
   ['tool_choice', 'tools_missing', ({ tools }) => onlyWith('tool_choice', 'tools', tools)],
   ['parallel_tool_calls', 'tools_missing', ({ tools }) => onlyWith('parallel_tool_calls', 'tools', tools)],
@@ -96,7 +97,7 @@ const ofRequest: readonly Row<ChatRequest>[] = [
   [
     'response_format',
     'invalid_schema_name',
-    ({ response_format }) => wrongName('response_format.json_schema.name', response_format?.json_schema?.name),
+    ({ response_format }) => invalidName('response_format.json_schema.name', response_format?.json_schema?.name),
   ],
   [
     'response_format',
@@ -104,13 +105,13 @@ const ofRequest: readonly Row<ChatRequest>[] = [
     ({ response_format }) => {
       const { json_schema: format } = response_format ?? {}
       if (!format?.strict) return undefined
-      return wrongInSchema(`response_format '${shown(format.name)}'`, format.schema, true)
+      return schemaMistake(`response_format '${shortened(format.name)}'`, format.schema, true)
     },
   ],
 ]
 
 /** The rows for each message. */
-const ofMessage: readonly Row<ChatMessage>[] = [
+const messageTable: readonly Row<ChatMessage>[] = [
   [
     'content',
     'empty_array',
@@ -121,7 +122,7 @@ const ofMessage: readonly Row<ChatMessage>[] = [
     'invalid_value',
     ({ content }, i) =>
       Array.isArray(content) &&
-      firstOf(
+      firstRefusal(
         content,
         ({ type }, j) =>
           !partTypes.includes(type) && unknownValue(`messages[${i}].content[${j}].type`, type, partTypes),
@@ -138,11 +139,11 @@ const ofMessage: readonly Row<ChatMessage>[] = [
       !isSet(audio) &&
       "Invalid value for 'content': expected a string, got null.",
   ],
-  ['role', 'missing_name', ({ role, name }) => role === 'function' && !isSet(name) && required('name', role)],
+  ['role', 'missing_name', ({ role, name }) => role === 'function' && !isSet(name) && missingField('name', role)],
   [
     'role',
     'missing_tool_call_id',
-    ({ role, tool_call_id: id }) => role === 'tool' && !isSet(id) && required('tool_call_id', role),
+    ({ role, tool_call_id: id }) => role === 'tool' && !isSet(id) && missingField('tool_call_id', role),
   ],
   [
     'name',
@@ -155,45 +156,49 @@ const ofMessage: readonly Row<ChatMessage>[] = [
     'tool_calls',
     'invalid_function_name',
     ({ tool_calls }, i) =>
-      firstOf(tool_calls, ({ function: fn }, j) =>
-        wrongName(`messages[${i}].tool_calls[${j}].function.name`, fn?.name),
+      firstRefusal(tool_calls, ({ function: fn }, j) =>
+        invalidName(`messages[${i}].tool_calls[${j}].function.name`, fn?.name),
       ),
   ],
 ]
 
-/** The other fields that OpenAI accepts (openai 7, ChatCompletionCreateParams). */
-const taken =
+/** The other fields that OpenAI accepts (package openai 7, ChatCompletionCreateParams). */
+const otherFields =
   'model temperature top_p n stream seed frequency_penalty presence_penalty logprobs top_logprobs logit_bias user metadata store ' +
   'audio modalities moderation prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort ' +
   'safety_identifier service_tier verbosity web_search_options'
 
-const requestRows = byField(ofRequest, taken.split(' '))
-const messageRows = byField(ofMessage)
+const requestRows = byField(requestTable, otherFields.split(' '))
+const messageRows = byField(messageTable)
 
 /** Returns why OpenAI refuses this request; `undefined` if no reason is known. */
 export function openaiRefusal(request: ChatRequest): OpenAiRefusal | undefined {
   const unknown: string[] = []
   for (const field in request) {
     if (requestRows.has(field)) continue
-    unknown.push(shown(field))
+    unknown.push(shortened(field))
     if (unknown.length === MOST_NAMED) break
   }
-  if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognized(unknown) }
-  // By index, like everything on this path, because iterators would take longer than the checks.
+  if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognizedFields(unknown) }
+  // Uses indexes, as everything on this path does, because iterators would take longer than the checks.
   for (let at = 0; at < request.messages.length; at++) {
     const message = request.messages[at] as ChatMessage
     if (isPlain(message)) continue
-    const refusal = found(messageRows, message, at)
+    const refusal = findRefusal(messageRows, message, at)
     if (refusal) return refusal
   }
-  return found(requestRows, request)
+  return findRefusal(requestRows, request)
 }
 
 /** Whether a message is only a text of the user or an instruction, which OpenAI accepts in any form. */
 const isPlain = ({ role, content, name, tool_calls }: ChatMessage) =>
   (role === 'user' || role === 'system') && typeof content === 'string' && !isSet(name) && !isSet(tool_calls)
 
-function found<O extends ChatRequest | ChatMessage>(table: Table<O>, object: O, at = 0): OpenAiRefusal | undefined {
+function findRefusal<O extends ChatRequest | ChatMessage>(
+  table: Table<O>,
+  object: O,
+  at = 0,
+): OpenAiRefusal | undefined {
   for (const field in object) {
     const rows = table.get(field)
     if (!rows || !isSet(object[field])) continue
@@ -210,16 +215,16 @@ function byField<O>(rows: readonly Row<O>[], others: readonly string[] = []): Ta
   return new Map([...fields].map(name => [name, rows.filter(([field]) => field === name)]))
 }
 
-const unrecognized = (fields: readonly string[]) =>
+const unrecognizedFields = (fields: readonly string[]) =>
   `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.join(', ')}`
 
 /**
  * Each message with role tool must answer a call of the preceding assistant message, and each of those calls must be
  * answered.
  */
-function unpaired(messages: readonly ChatMessage[]): string | undefined {
+function unpairedToolMessage(messages: readonly ChatMessage[]): string | undefined {
   let calls: ReadonlySet<unknown> | undefined
-  let waiting: Set<unknown> = none
+  let openCalls: Set<unknown> = noCalls
   for (let i = 0; i < messages.length; i++) {
     const { role, tool_calls, tool_call_id: id } = messages[i] as ChatMessage
     if (role === 'tool') {
@@ -227,22 +232,22 @@ function unpaired(messages: readonly ChatMessage[]): string | undefined {
       if (!calls)
         return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
       if (isSet(id) && !calls.has(id)) {
-        return `Invalid parameter: 'tool_call_id' of '${shown(id)}' not found in 'tool_calls' of previous message.`
+        return `Invalid parameter: 'tool_call_id' of '${shortened(id)}' not found in 'tool_calls' of previous message.`
       }
-      waiting.delete(id)
+      openCalls.delete(id)
     } else {
-      if (waiting.size > 0) return unanswered(waiting)
+      if (openCalls.size > 0) return unansweredCalls(openCalls)
       calls = role === 'assistant' && tool_calls?.length ? new Set(tool_calls.map(({ id }) => id)) : undefined
-      waiting = calls ? new Set(calls) : none
+      openCalls = calls ? new Set(calls) : noCalls
     }
   }
-  return waiting.size > 0 ? unanswered(waiting) : undefined
+  return openCalls.size > 0 ? unansweredCalls(openCalls) : undefined
 }
 
-const none = new Set<unknown>()
+const noCalls = new Set<unknown>()
 
-const unanswered = (ids: ReadonlySet<unknown>) =>
-  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].slice(0, MOST_NAMED).map(shown).join(', ')}`
+const unansweredCalls = (ids: ReadonlySet<unknown>) =>
+  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].slice(0, MOST_NAMED).map(shortened).join(', ')}`
 
 const toolTypes = ['function', 'custom']
 const partTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file']
@@ -251,11 +256,11 @@ const isSet = <T>(value: T): value is NonNullable<T> => value !== null && value 
 /** At most this many mistakes of the same kind are named. */
 const MOST_NAMED = 20
 /** Names chosen by clients may be long. */
-const shown = (value: unknown) => String(value).slice(0, 100)
+const shortened = (value: unknown) => String(value).slice(0, 100)
 
-function firstOf<T>(all: readonly T[] | null | undefined, says: (one: T, at: number) => Refusal) {
+function firstRefusal<T>(all: readonly T[] | null | undefined, check: (one: T, at: number) => Refusal) {
   for (const [i, one] of (all ?? []).entries()) {
-    const refusal = says(one, i)
+    const refusal = check(one, i)
     if (refusal) return refusal
   }
   return undefined
@@ -279,13 +284,13 @@ const belowOne = (field: string, value: number | null | undefined) =>
 const onlyWith = (field: string, other: string, items: Items) =>
   !isSet(items) && `'${field}' is only allowed when '${other}' are specified.`
 
-const required = (field: string, role: string) =>
+const missingField = (field: string, role: string) =>
   `Missing parameter '${field}': messages with role '${role}' must have a '${field}'.`
 
 const unknownValue = (field: string, value: string, known: readonly string[]) => {
   const last = known.length - 1
   const names = known.map((name, i) => (i === last ? `and '${name}'` : `'${name}'`))
-  return `Invalid value: '${shown(value)}' (${field}). Supported values are: ${names.join(known.length > 2 ? ', ' : ' ')}.`
+  return `Invalid value: '${shortened(value)}' (${field}). Supported values are: ${names.join(known.length > 2 ? ', ' : ' ')}.`
 }
 
 const mismatch = (field: string, pattern: string) =>
@@ -293,7 +298,7 @@ const mismatch = (field: string, pattern: string) =>
 
 const LONGEST_NAME = 64
 
-function wrongName(field: string, name: string | null | undefined): Refusal {
+function invalidName(field: string, name: string | null | undefined): Refusal {
   if (!isSet(name)) return undefined
   if (!/^[a-zA-Z0-9_-]*$/.test(name)) return mismatch(field, '^[a-zA-Z0-9_-]+$')
   return (

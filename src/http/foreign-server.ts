@@ -1,18 +1,16 @@
-/** Adapts the requests and responses of a foreign server to the line. */
+/** Adapts the requests and responses of another server, in which the platform is mounted, to the line. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyIsGone, type PlatformError } from '../core/errors.js'
 
 const FOREIGN = Symbol('foreign')
-/**
- * The key under which a request keeps the body that another middleware has already read, or the reason why it is unavailable.
- */
-export const BODY = Symbol('body')
-export type AdoptedRequest = IncomingMessage & { readonly [BODY]?: Buffer | PlatformError }
+/** The key for the body of a request that other middleware has already read, or for the error if it is not available. */
+export const READ_BODY = Symbol('body')
+export type ForeignRequest = IncomingMessage & { readonly [READ_BODY]?: Buffer | PlatformError }
 
 /** Marks a request whose body was already read, and a response whose methods may have been replaced by middleware. */
-export function adopt(request: IncomingMessage, response: ServerResponse): void {
-  if (request.readableDidRead) Object.assign(request, { [BODY]: bodyReadBefore(request) })
-  Object.assign(response, { [FOREIGN]: true, writeHead: oneByOne(response) })
+export function markForeign(request: IncomingMessage, response: ServerResponse): void {
+  if (request.readableDidRead) Object.assign(request, { [READ_BODY]: alreadyReadBody(request) })
+  Object.assign(response, { [FOREIGN]: true, writeHead: writeHeadOneByOne(response) })
 }
 
 /**
@@ -21,12 +19,12 @@ export function adopt(request: IncomingMessage, response: ServerResponse): void 
  */
 export const isForeign = (response: ServerResponse) => FOREIGN in response
 
-function bodyReadBefore(request: IncomingMessage): Buffer | PlatformError {
+function alreadyReadBody(request: IncomingMessage): Buffer | PlatformError {
   const { body } = request as { body?: unknown }
   if (Buffer.isBuffer(body)) return body
   if (typeof body === 'string') return Buffer.from(body)
   const type = request.headers['content-type'] ?? 'application/json'
-  // The value that express.json() parsed. No other parsed form can be turned back into the original bytes.
+  // express.json() has parsed the body. No other parsed form can be turned back into bytes.
   if (body !== undefined && /[/+]json\b/i.test(type)) return Buffer.from(JSON.stringify(body))
   return bodyIsGone()
 }
@@ -34,10 +32,10 @@ function bodyReadBefore(request: IncomingMessage): Buffer | PlatformError {
 type WriteHead = (status: number, ...rest: readonly (string | readonly string[])[]) => unknown
 
 /**
- * Sets headers one by one instead of as node's flat array, which not every middleware can read. Headers that an app
- * sets on all of its responses are kept, unless the answer sets them too.
+ * Returns a `writeHead` that sets headers one by one instead of as node's flat array, which some middleware cannot
+ * read. Headers that an app has set on the response are kept, unless the answer sets them too.
  */
-function oneByOne(response: ServerResponse): WriteHead {
+function writeHeadOneByOne(response: ServerResponse): WriteHead {
   const writeHead: (status: number, reason?: string) => unknown = response.writeHead.bind(response)
   return (status, ...rest) => {
     const headers = rest.find(part => Array.isArray(part)) ?? []

@@ -1,11 +1,11 @@
-/** Makes a response damage the body that is written to it, whichever code writes it. */
+/** Makes a response apply a fault to everything that is written to it. */
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
 import { headerIn } from '../core/http.js'
-import { type BodyFacts, halfOf, type Treatment, type TreatmentStep, treatmentOf } from './treatment.js'
+import { type BodyFacts, type Damage, type DamageStep, damageOf, halfLength } from './damage.js'
 
-export interface SpoiledResponse {
+export interface DamagedResponse {
   /** Whether the fault took effect. An answer may be too short for it. */
   happened(): boolean
   /** How much of the body was sent. */
@@ -19,18 +19,18 @@ interface Head {
   readonly headers: readonly string[]
 }
 
-const nothing = Buffer.alloc(0)
+const noBytes = Buffer.alloc(0)
 
-/** A reset discards what the client has not read yet, so it needs time to read. There is no way to know when it has. */
-const READING_MS = 50
+/** The time for the client to read what was sent, since a reset discards what it has not read yet. */
+const RESET_DELAY_MS = 50
 
 /**
  * Applies `fault` to everything that is written to `response` from now on. The head is held back until the body begins
- * or the head is flushed. Node then does the framing: code that frames chunks itself sees from `chunkedEncoding` that
- * it must not.
+ * or the head is flushed. Node always does the framing of chunks; PacedWriter sees from `chunkedEncoding` that it must
+ * not.
  */
-export function spoil(response: ServerResponse, fault: Fault): SpoiledResponse {
-  const body = new SpoiltBody(response, fault)
+export function damageResponse(response: ServerResponse, fault: Fault): DamagedResponse {
+  const body = new DamagedBody(response, fault)
   response.once('close', () => body.close())
   Object.defineProperty(response, 'writableNeedDrain', { get: () => body.isFull() })
   Object.assign(response, {
@@ -41,7 +41,7 @@ export function spoil(response: ServerResponse, fault: Fault): SpoiledResponse {
     },
     flushHeaders: () => body.flushHeaders(),
     write: (chunk: string | Buffer, encoding?: BufferEncoding) => body.write(bytesOf(chunk, encoding)),
-    end(chunk: string | Buffer = nothing, more?: BufferEncoding | (() => void)) {
+    end(chunk: string | Buffer = noBytes, more?: BufferEncoding | (() => void)) {
       const last = bytesOf(chunk, typeof more === 'string' ? more : undefined)
       body.end(last, typeof more === 'function' ? more : undefined)
       return response
@@ -51,7 +51,7 @@ export function spoil(response: ServerResponse, fault: Fault): SpoiledResponse {
 }
 
 /** The original methods of a response. */
-const realMethods = (response: ServerResponse) => ({
+const originalMethods = (response: ServerResponse) => ({
   writeHead: response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => void,
   flushHeaders: response.flushHeaders.bind(response),
   write: response.write.bind(response) as (bytes: Buffer, sent?: () => void) => void,
@@ -59,18 +59,18 @@ const realMethods = (response: ServerResponse) => ({
 })
 
 /** Sits between the code that writes a body and the response. */
-class SpoiltBody {
+class DamagedBody {
   head: Head = { status: 200, reason: undefined, headers: [] }
   happened = false
   sentBytes = 0
-  private readonly real: ReturnType<typeof realMethods>
-  private treatment: Treatment | undefined
-  private isMeasured = false
-  /** Nothing more is sent. */
-  private over = false
-  private silence: { readonly timer: NodeJS.Timeout | undefined } | undefined
-  /** Steps still to be done. During a silence it grows only as far as writers that wait for `drain` let it. */
-  private queue: Iterator<TreatmentStep>[] = []
+  private readonly original: ReturnType<typeof originalMethods>
+  private damage: Damage | undefined
+  private hasLength = false
+  /** Whether nothing more is sent. */
+  private isOver = false
+  private stall: { readonly timer: NodeJS.Timeout | undefined } | undefined
+  /** The steps to take next. During a stall, writers that wait for `drain` add no more. */
+  private queue: Iterator<DamageStep>[] = []
   /** Set when the writer has ended the body. */
   private ended: { readonly sent: (() => void) | undefined } | undefined
 
@@ -78,67 +78,67 @@ class SpoiltBody {
     private readonly response: ServerResponse,
     private readonly fault: Fault,
   ) {
-    this.real = realMethods(response)
+    this.original = originalMethods(response)
   }
 
-  /** A silent response counts as full, which holds up its writer, including the live platform. */
+  /** A stalled response counts as full, so that its writer waits, and with it the live platform. */
   isFull(): boolean {
-    const { over, silence, response } = this
+    const { isOver, stall, response } = this
     return (
-      over || silence !== undefined || Reflect.get(OutgoingMessage.prototype, 'writableNeedDrain', response) === true
+      isOver || stall !== undefined || Reflect.get(OutgoingMessage.prototype, 'writableNeedDrain', response) === true
     )
   }
 
   flushHeaders(): void {
-    this.open()
-    if (!this.over) this.real.flushHeaders()
+    this.start()
+    if (!this.isOver) this.original.flushHeaders()
   }
 
   write(bytes: Buffer): boolean {
-    const { take } = this.open()
-    // An empty write sends the head.
-    if (!this.over && bytes.length === 0) this.real.write(nothing)
-    if (!this.over) this.run(take(bytes))
+    const { take } = this.start()
+    // With an empty write, node sends the head.
+    if (!this.isOver && bytes.length === 0) this.original.write(noBytes)
+    if (!this.isOver) this.run(take(bytes))
     return !this.isFull()
   }
 
   end(last: Buffer, sent: (() => void) | undefined): void {
-    const { take, end } = this.open()
-    if (this.over) return
+    const { take, end } = this.start()
+    if (this.isOver) return
     this.ended = { sent }
     this.queue.push(take(last)[Symbol.iterator]())
     this.run(end())
   }
 
   close(): void {
-    this.over = true
+    this.isOver = true
     this.queue = []
-    clearTimeout(this.silence?.timer)
+    clearTimeout(this.stall?.timer)
   }
 
   /** Sends the head if that has not happened yet. */
-  private open(): Treatment {
-    if (this.treatment) return this.treatment
+  private start(): Damage {
+    if (this.damage) return this.damage
     const { head, fault } = this
     const { status, reason, headers } = head
-    const facts = factsIn(headers)
-    const treatment = treatmentOf(fault, facts)
-    this.treatment = treatment
+    const facts = bodyFactsOf(headers)
+    const treatment = damageOf(fault, facts)
+    this.damage = treatment
     if (fault.contentType !== undefined) this.happened = true
-    const leaving = spoiltHeaders(headers, fault, facts)
-    this.isMeasured = headerIn(leaving, 'content-length') !== undefined
-    this.real.writeHead(status, ...(reason === undefined ? [] : [reason]), leaving)
+    const damagedHeaders = headersFor(headers, fault, facts)
+    this.hasLength = headerIn(damagedHeaders, 'content-length') !== undefined
+    this.original.writeHead(status, ...(reason === undefined ? [] : [reason]), damagedHeaders)
     this.run(treatment.begin())
     return treatment
   }
 
-  private run(steps: Iterable<TreatmentStep>): void {
+  private run(steps: Iterable<DamageStep>): void {
     this.queue.push(steps[Symbol.iterator]())
-    this.goOn()
+    this.runQueue()
   }
 
-  private goOn(): void {
-    while (!this.over && !this.silence) {
+  private runQueue(): void {
+    while (!this.isOver && !this.stall) {
       const [first] = this.queue
       if (!first) {
         if (this.ended) this.finish(this.ended.sent)
@@ -150,79 +150,77 @@ class SpoiltBody {
     }
   }
 
-  private take(step: TreatmentStep): void {
+  private take(step: DamageStep): void {
     const { response, fault } = this
-    if (step.kind !== 'pass' || step.spoilt) this.happened = true
+    if (step.kind !== 'pass' || step.isChanged) this.happened = true
     switch (step.kind) {
       case 'pass':
         this.sentBytes += step.bytes.length
-        if (step.bytes.length > 0) this.real.write(step.bytes)
+        if (step.bytes.length > 0) this.original.write(step.bytes)
         return
       case 'stall':
-        this.silence = {
-          timer: fault.stallMs === undefined ? undefined : setTimeout(() => this.speak(), fault.stallMs),
+        this.stall = {
+          timer: fault.stallMs === undefined ? undefined : setTimeout(() => this.endStall(), fault.stallMs),
         }
         return
       case 'cut':
         // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
-        if (this.isMeasured || response.chunkedEncoding) return this.stopThen(() => response.destroy())
-        return this.stopThen(() => resetSoon(response))
+        if (this.hasLength || response.chunkedEncoding) return this.sendThen(() => response.destroy())
+        return this.sendThen(() => resetAfterDelay(response))
       case 'reset':
-        return this.stopThen(() => resetSoon(response))
+        return this.sendThen(() => resetAfterDelay(response))
       case 'end':
         return this.finish(undefined)
     }
   }
 
   private finish(sent: (() => void) | undefined): void {
-    this.over = true
-    this.real.end(sent)
+    this.isOver = true
+    this.original.end(sent)
   }
 
-  private speak(): void {
-    this.silence = undefined
-    this.goOn()
+  private endStall(): void {
+    this.stall = undefined
+    this.runQueue()
     if (!this.isFull()) this.response.emit('drain')
   }
 
-  /** Sends everything written so far, and acts only then, so that the client receives it first. */
-  private stopThen(act: () => void): void {
-    this.over = true
-    this.real.write(nothing, act)
+  /** Calls `act` when everything written so far was sent, and sends nothing more. */
+  private sendThen(act: () => void): void {
+    this.isOver = true
+    this.original.write(noBytes, act)
   }
 }
 
-function resetSoon(response: ServerResponse): void {
-  const timer = setTimeout(() => reset(response), READING_MS)
+function resetAfterDelay(response: ServerResponse): void {
+  const timer = setTimeout(() => reset(response), RESET_DELAY_MS)
   response.once('close', () => clearTimeout(timer))
 }
 
 const bytesOf = (chunk: string | Buffer, encoding: BufferEncoding = 'utf8') =>
   typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
 
-function factsIn(headers: readonly string[]): BodyFacts {
+function bodyFactsOf(headers: readonly string[]): BodyFacts {
   const length = headerIn(headers, 'content-length')
   const encoding = headerIn(headers, 'content-encoding') ?? 'identity'
   return {
-    // The events of a compressed stream cannot be told apart.
+    // A compressed stream cannot be split into events.
     isStream: /^text\/event-stream\b/i.test(headerIn(headers, 'content-type') ?? '') && encoding === 'identity',
     length: length === undefined ? undefined : Number(length),
   }
 }
 
-/**
- * The headers to send with this fault: its content type, and no length that would be wrong without the client noticing.
- */
-function spoiltHeaders(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
+/** The headers to send with this fault: with its content type, and without a length that the damage would make wrong. */
+function headersFor(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
   const { contentType, truncate } = fault
-  const kept = headers.filter((_text, i) => {
+  const sentHeaders = headers.filter((_text, i) => {
     const name = headers[i - (i % 2)]?.toLowerCase()
     if (name === 'content-type') return contentType === undefined
     return name !== 'content-length' || !(truncate || (isStream && changesLength(fault)))
   })
-  if (contentType !== undefined) kept.push('content-type', contentType)
-  if (truncate && !isStream && length !== undefined) kept.push('content-length', String(halfOf(length)))
-  return kept
+  if (contentType !== undefined) sentHeaders.push('content-type', contentType)
+  if (truncate && !isStream && length !== undefined) sentHeaders.push('content-length', String(halfLength(length)))
+  return sentHeaders
 }
 
 const changesLength = ({ malformedChunk, done, errorAfterChunks }: Fault) =>
@@ -230,8 +228,8 @@ const changesLength = ({ malformedChunk, done, errorAfterChunks }: Fault) =>
 
 /** Resets the connection: sends RST instead of FIN. */
 export function reset(response: ServerResponse): void {
-  const tear = (socket: Socket) => void socket.resetAndDestroy()
+  const resetSocket = (socket: Socket) => void socket.resetAndDestroy()
   // A pipelined request has no socket until it is its turn.
-  if (response.socket) tear(response.socket)
-  else response.once('socket', tear)
+  if (response.socket) resetSocket(response.socket)
+  else response.once('socket', resetSocket)
 }

@@ -13,11 +13,11 @@ import type { Tokenizer } from '../../completions/tokens/index.js'
 import { stepsOf } from '../../completions/writer.js'
 import type { ToolCall } from '../../replies/index.js'
 import { type Events, FINGERPRINT, frame, type Opening } from './frame.js'
-import type { Spoken } from './trim.js'
+import type { TrimmedChoice } from './trim.js'
 
 interface Parts {
   readonly opening: Opening
-  readonly choices: readonly Spoken[]
+  readonly choices: readonly TrimmedChoice[]
   /** Present if it is sent. */
   readonly usage: CompletionUsage | undefined
   readonly tokenizer: Tokenizer
@@ -26,21 +26,21 @@ interface Parts {
 }
 
 /** Builds the completion that answers `request` with these choices. */
-export function wholeCompletion(
+export function completionObject(
   request: ChatRequest,
   { opening: { id, created, model }, choices, usage, tokenizer, nextCallId }: Parts,
 ): Completion {
-  const choiceOf = (spoken: Spoken, index: number): CompletionChoice => ({
+  const choiceOf = (choice: TrimmedChoice, index: number): CompletionChoice => ({
     index,
     message: {
       role: 'assistant',
-      content: spoken.text,
-      ...(spoken.reasoning !== undefined && { reasoning_content: spoken.reasoning }),
-      ...callsOf(spoken.calls, callsFunctions(request), nextCallId),
-      refusal: spoken.refusal,
+      content: choice.text,
+      ...(choice.reasoning !== undefined && { reasoning_content: choice.reasoning }),
+      ...callsOf(choice.calls, callsFunctions(request), nextCallId),
+      refusal: choice.refusal,
     },
-    logprobs: request.logprobs ? logprobs(spoken, request.top_logprobs ?? 0, tokenizer) : null,
-    finish_reason: spoken.finishReason,
+    logprobs: request.logprobs ? logprobs(choice, request.top_logprobs ?? 0, tokenizer) : null,
+    finish_reason: choice.finishReason,
   })
   return {
     id,
@@ -68,7 +68,7 @@ function callsOf(calls: readonly ToolCall[], asFunctions: boolean, nextId: () =>
 }
 
 /** For text only, since OpenAI has none for tool calls. */
-function logprobs({ text, refusal }: Spoken, top: number, { pieces }: Tokenizer): Logprobs | null {
+function logprobs({ text, refusal }: TrimmedChoice, top: number, { pieces }: Tokenizer): Logprobs | null {
   if (text === null && refusal === null) return null
   return {
     content: text === null ? null : logprobsOf(pieces(text), top),
@@ -81,39 +81,39 @@ export function streamEvents({ choices, usage, ...opening }: Completion, { piece
   const { before, after, end } = frame(opening, usage ? JSON.stringify(usage) : undefined)
   // It has the form of any vendor's completion, except that its lists are readonly.
   const tracks = choices.map(choice => stepsOf(choice as VendorChoice, cut))
-  const turns = Math.max(...tracks.map(({ length }) => length))
+  const rounds = Math.max(...tracks.map(({ length }) => length))
   const written = (turn: number) => tracks.flatMap(track => (track[turn] ? [JSON.stringify(track[turn])] : []))
   const framed = (events: readonly string[]) => events.map(event => before + event + after).join('')
   return {
     // OpenAI sends no logprobs with the role.
     head: framed(tracks.map(([first]) => JSON.stringify({ ...first, logprobs: null }))),
     ...{ before, after },
-    pieces: Array.from({ length: turns - 2 }, (_, i) => written(i + 1)).flat(),
-    tail: framed(written(turns - 1)) + end,
+    pieces: Array.from({ length: rounds - 2 }, (_, i) => written(i + 1)).flat(),
+    tail: framed(written(rounds - 1)) + end,
   }
 }
 
 type TopLogprob = TokenLogprob['top_logprobs'][number]
 
 /** Alternative tokens; more than any request may ask for. */
-const others =
+const otherTokens =
   ' the| a| and| of| to| in| is| that| it| for| on| with| as| this| you| not| be| are| we| so|,|.| or| but'.split('|')
 
 /** The logprobs of consecutive tokens, with the `top` most likely alternatives for each. */
 function logprobsOf(tokens: readonly string[], top: number): readonly TokenLogprob[] {
   return tokens.map((token, at) => {
-    const drawn = draw(token, at)
+    const random = randomFor(token, at)
     // More than half, so that nothing else is likelier.
-    const chance = 0.99 - 0.48 * (drawn / 2 ** 32) ** 2
+    const chance = 0.99 - 0.48 * (random / 2 ** 32) ** 2
     const chosen = logprob(token, chance)
-    return { ...chosen, top_logprobs: top === 0 ? [] : [chosen, ...alternatives(token, drawn, 1 - chance, top - 1)] }
+    return { ...chosen, top_logprobs: top === 0 ? [] : [chosen, ...alternatives(token, random, 1 - chance, top - 1)] }
   })
 }
 
 /** Alternatives to `token`, each half as likely as the one before; `chance` is their maximum sum. */
 function alternatives(token: string, drawn: number, chance: number, count: number): readonly TopLogprob[] {
-  const first = drawn % others.length
-  return [...others.slice(first), ...others.slice(0, first)]
+  const first = drawn % otherTokens.length
+  return [...otherTokens.slice(first), ...otherTokens.slice(0, first)]
     .filter(other => other !== token)
     .slice(0, count)
     .map((other, i) => logprob(other, chance / 2 ** (i + 1)))
@@ -129,7 +129,7 @@ const logprob = (token: string, chance: number): TopLogprob => ({
  * A number from 0 to 2^32 - 1 that is always the same for the same token and position (FNV-1a, with the finalizer of
  * Murmur3).
  */
-function draw(token: string, at: number): number {
+function randomFor(token: string, at: number): number {
   let mixed = 0x811c9dc5 ^ at
   for (let i = 0; i < token.length; i++) mixed = Math.imul(mixed ^ token.charCodeAt(i), 0x01000193)
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)

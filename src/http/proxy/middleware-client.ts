@@ -4,26 +4,26 @@ import { createProxyMiddleware, proxyEventsPlugin } from 'http-proxy-middleware'
 import type { LiveAddress } from './live-answer.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
-interface EngineOptions extends LiveAddress {
+interface MiddlewareClientOptions extends LiveAddress {
   readonly agent: Agent
 }
 
 /** What happens to a proxied request on its way. */
 interface Events {
-  connected(proxied: ProxiedRequest, upstream: ClientRequest): void
-  answerArrived(proxied: ProxiedRequest, answer: IncomingMessage): void
-  failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
+  onConnected(proxied: ProxiedRequest, upstream: ClientRequest): void
+  onResponse(proxied: ProxiedRequest, answer: IncomingMessage): void
+  onError(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
 }
 
-/** Returns a function that sends a proxied request. */
-export function createEngine(
-  { secure, agent, ...origin }: EngineOptions,
-  { connected, answerArrived, failed }: Events,
+/** Returns a function that sends a proxied request with http-proxy-middleware. */
+export function createMiddlewareClient(
+  { secure, agent, ...origin }: MiddlewareClientOptions,
+  { onConnected, onResponse, onError }: Events,
 ) {
   const middleware = createProxyMiddleware({
     agent,
     secure,
-    // Target and path come from here. Nothing is taken from the request.
+    // The target and path are decided here, and not taken from the request.
     router: request => ({ ...origin, pathname: proxiedOf(request).target }),
     ignorePath: true,
     pathFilter: () => true,
@@ -33,19 +33,19 @@ export function createEngine(
     ejectPlugins: true,
     plugins: [proxyEventsPlugin],
     on: {
-      proxyReq: (upstream, request) => connected(proxiedOf(request), upstream),
-      proxyRes: (answer, request) => answerArrived(proxiedOf(request), answer),
-      error: (error, request) => failed(proxiedOf(request), error),
+      proxyReq: (upstream, request) => onConnected(proxiedOf(request), upstream),
+      proxyRes: (answer, request) => onResponse(proxiedOf(request), answer),
+      error: (error, request) => onError(proxiedOf(request), error),
     },
   })
   return (proxied: ProxiedRequest): void => {
-    const { asRequest, asResponse } = seenByEngine(proxied)
+    const { asRequest, asResponse } = asNodeTypes(proxied)
     middleware(asRequest, asResponse, error => proxied.fail(error))
   }
 }
 
-// Converts a proxied request to and from the types that http-proxy-middleware expects, which are a full request and response.
-const seenByEngine = (proxied: ProxiedRequest) => ({
+// http-proxy-middleware expects node's request and response. A proxied request stands in for both.
+const asNodeTypes = (proxied: ProxiedRequest) => ({
   asRequest: proxied as unknown as IncomingMessage,
   asResponse: proxied as unknown as ServerResponse,
 })

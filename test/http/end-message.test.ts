@@ -2,7 +2,7 @@ import { createServer, type OutgoingMessage, request } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { endWith } from '../../src/http/proxy/end-with.js'
+import { endMessage } from '../../src/http/proxy/end-message.js'
 import { runs } from '../runs.js'
 import { onTheWire, wireTo } from '../wire.js'
 import { listening } from './live.js'
@@ -46,7 +46,7 @@ test.each([
         await wire.say(isPipelined ? first + last : last)
         return wire.rest()
       }
-      expect(await bytesOf(endWith)).toBe(await bytesOf(byNode))
+      expect(await bytesOf(endMessage)).toBe(await bytesOf(byNode))
     }),
     { numRuns: runs(100) },
   )
@@ -72,7 +72,7 @@ test("a request has the same bytes as with node's methods", async () => {
             message.once('socket', () => end(message, body))
           }, reject)
         })
-      expect(await bytesOf(endWith)).toBe(await bytesOf(byNode))
+      expect(await bytesOf(endMessage)).toBe(await bytesOf(byNode))
     }),
     { numRuns: runs(50) },
   )

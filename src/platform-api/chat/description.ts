@@ -4,7 +4,7 @@ import type { AnswerDescription, EndpointDescription, Mode } from '../../core/ex
 /** The request fields that platform-api.md names ("Chat completion request"). */
 const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
 
-export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<EndpointDescription> {
+export async function describeChat(mode: Mode, modelIds: readonly string[]): Promise<EndpointDescription> {
   const { chatRequest } = await import('../../completions/request.js')
   return {
     id: 'createChatCompletion',
@@ -14,10 +14,10 @@ export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise
     body: chatRequest,
     fields,
     // In other modes, only the live platform or a recording knows the models.
-    ...(mode === 'emulate' && { narrowed: { properties: { model: { enum: modelIds } } } }),
+    ...(mode === 'emulate' && { constraint: { properties: { model: { enum: modelIds } } } }),
     headers: {
       'x-standin-fault': 'A fault for the answer: `status=429; retryAfter=2`.',
-      'x-standin-pace': 'The rhythm of the stream: `tokensPerSecond=50`.',
+      'x-standin-pace': 'The pace of the stream: `tokensPerSecond=50`.',
     },
     answers: { 200: await answers() },
   }

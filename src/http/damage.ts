@@ -1,23 +1,23 @@
-/** What a fault does to a body: which bytes are sent, what happens between them, and how the body ends. */
+/** What a fault does to a body: which bytes are sent, what happens between them, and how it ends. */
 import { createEventSplitter, dataOf, halvedEvent } from '../completions/events.js'
 import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 
 /** The next step. Nothing follows a `cut`, a `reset` or an `end`. */
-export type TreatmentStep =
-  /** `spoilt` if these are not the original bytes. */
-  | { readonly kind: 'pass'; readonly bytes: Buffer; readonly spoilt?: boolean }
+export type DamageStep =
+  /** `isChanged` if these are not the original bytes. */
+  | { readonly kind: 'pass'; readonly bytes: Buffer; readonly isChanged?: boolean }
   | { readonly kind: 'stall' }
   | { readonly kind: 'cut' }
   | { readonly kind: 'reset' }
   /** Ends the body normally, as if it were complete. */
   | { readonly kind: 'end' }
 
-/** The steps to take after the head, for each piece of the body, and at its end. */
-export interface Treatment {
-  begin(): Iterable<TreatmentStep>
-  take(bytes: Buffer): Iterable<TreatmentStep>
-  end(): Iterable<TreatmentStep>
+/** The steps to take after the head, for each part of the body, and at its end. */
+export interface Damage {
+  begin(): Iterable<DamageStep>
+  take(bytes: Buffer): Iterable<DamageStep>
+  end(): Iterable<DamageStep>
 }
 
 /** What the head says about a body. */
@@ -27,27 +27,27 @@ export interface BodyFacts {
   readonly length: number | undefined
 }
 
-export function treatmentOf(fault: Fault, { isStream, length }: BodyFacts): Treatment {
-  const inner = isStream ? stream(fault) : whole(fault, length)
-  if (fault.cutAfterBytes !== undefined) return limited(inner, fault.cutAfterBytes, 'cut')
+export function damageOf(fault: Fault, { isStream, length }: BodyFacts): Damage {
+  const inner = isStream ? streamDamage(fault) : bodyDamage(fault, length)
+  if (fault.cutAfterBytes !== undefined) return cutAfter(inner, fault.cutAfterBytes, 'cut')
   if (isStream || length === undefined || length === 0) return inner
-  if (fault.reset) return limited(inner, halfOf(length), 'reset')
-  if (fault.truncate) return limited(inner, halfOf(length), 'end')
+  if (fault.reset) return cutAfter(inner, halfLength(length), 'reset')
+  if (fault.truncate) return cutAfter(inner, halfLength(length), 'end')
   return inner
 }
 
 /** The length of a truncated body. */
-export const halfOf = (length: number) => Math.floor(length / 2)
+export const halfLength = (length: number) => Math.floor(length / 2)
 
-const none: readonly TreatmentStep[] = []
-const passing = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes })
-const spoilt = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes, spoilt: true })
-const nothing = Buffer.alloc(0)
+const noSteps: readonly DamageStep[] = []
+const pass = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes })
+const spoilt = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes, isChanged: true })
+const noBytes = Buffer.alloc(0)
 
-/** Lets `bytes` bytes through, then ends in this way. */
-function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end'): Treatment {
+/** Ends the body in this way after `bytes` bytes. */
+function cutAfter(inner: Damage, bytes: number, ending: 'cut' | 'reset' | 'end'): Damage {
   let left = bytes
-  function* within(steps: Iterable<TreatmentStep>): Generator<TreatmentStep> {
+  function* limit(steps: Iterable<DamageStep>): Generator<DamageStep> {
     if (left === 0) yield { kind: ending }
     for (const step of steps) {
       if (step.kind !== 'pass' || step.bytes.length < left) {
@@ -61,9 +61,9 @@ function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end
     }
   }
   return {
-    begin: () => within(inner.begin()),
-    take: taken => within(inner.take(taken)),
-    end: () => within(inner.end()),
+    begin: () => limit(inner.begin()),
+    take: taken => limit(inner.take(taken)),
+    end: () => limit(inner.end()),
   }
 }
 
@@ -71,19 +71,19 @@ function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end
 const LONGEST_COLLECTED_BYTES = 1_048_576
 
 /** For a body that is not a stream. */
-function whole({ reset, truncate }: Fault, length: number | undefined): Treatment {
+function bodyDamage({ reset, truncate }: Fault, length: number | undefined): Damage {
   const collected: Buffer[] = []
   let size = 0
-  function* half(): Generator<TreatmentStep> {
-    yield passing(Buffer.concat(collected).subarray(0, halfOf(size)))
+  function* half(): Generator<DamageStep> {
+    yield pass(Buffer.concat(collected).subarray(0, halfLength(size)))
     yield { kind: 'end' }
   }
   return {
-    begin: () => none,
+    begin: () => noSteps,
     *take(bytes) {
-      if (length !== undefined || !(reset || truncate)) return yield passing(bytes)
+      if (length !== undefined || !(reset || truncate)) return yield pass(bytes)
       if (reset && bytes.length > 0) {
-        yield passing(bytes.subarray(0, halfOf(bytes.length)))
+        yield pass(bytes.subarray(0, halfLength(bytes.length)))
         return yield { kind: 'reset' }
       }
       collected.push(bytes)
@@ -100,49 +100,49 @@ function whole({ reset, truncate }: Fault, length: number | undefined): Treatmen
 const CHUNKS_BEFORE_RESET = 2
 
 /** For event streams. */
-function stream(fault: Fault): Treatment {
+function streamDamage(fault: Fault): Damage {
   const splitter = createEventSplitter()
-  const { due, passChunk } = createChunks(fault)
+  const { dueSteps, passChunk } = createChunks(fault)
   /** The last chunk so far, held back if the very last one is to be truncated. */
   let held: Buffer | undefined
 
-  function* letGo({ isLast }: { isLast: boolean }): Generator<TreatmentStep> {
+  function* passHeld({ isLast }: { isLast: boolean }): Generator<DamageStep> {
     const event = held
     held = undefined
     if (event) yield* passChunk(event, isLast)
   }
 
-  function* passEvent(event: Buffer): Generator<TreatmentStep> {
+  function* passEvent(event: Buffer): Generator<DamageStep> {
     const data = dataOf(event)
-    if (data === undefined) return yield passing(event)
+    if (data === undefined) return yield pass(event)
     const isDone = data.trim() === '[DONE]'
-    yield* letGo({ isLast: isDone })
+    yield* passHeld({ isLast: isDone })
     if (!isDone && fault.truncate) held = event
     else if (!isDone) yield* passChunk(event, false)
-    else if (fault.done === 'missing') yield spoilt(nothing)
-    else yield passing(event)
+    else if (fault.done === 'missing') yield spoilt(noBytes)
+    else yield pass(event)
     if (isDone && fault.done === 'double') yield spoilt(event)
   }
 
   return {
-    begin: due,
+    begin: dueSteps,
     *take(bytes) {
       for (const event of splitter.push(bytes)) yield* passEvent(event)
     },
     *end() {
       const rest = splitter.rest()
       if (rest.length > 0) yield* passEvent(rest)
-      yield* letGo({ isLast: true })
+      yield* passHeld({ isLast: true })
       if (fault.reset) yield { kind: 'reset' }
     },
   }
 }
 
-/** Counts the chunks of a stream, and takes the steps that are due after so many of them. */
+/** Counts the chunks of a stream, and returns the steps that are due after each. */
 function createChunks(fault: Fault) {
   let chunks = 0
 
-  function* due(): Generator<TreatmentStep> {
+  function* dueSteps(): Generator<DamageStep> {
     if (chunks === fault.stallAfterChunks) yield { kind: 'stall' }
     if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
     if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
@@ -151,11 +151,11 @@ function createChunks(fault: Fault) {
     yield { kind: 'end' }
   }
 
-  function* passChunk(event: Buffer, isHalved: boolean): Generator<TreatmentStep> {
+  function* passChunk(event: Buffer, isHalved: boolean): Generator<DamageStep> {
     chunks++
-    yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : passing(event)
-    yield* due()
+    yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : pass(event)
+    yield* dueSteps()
   }
 
-  return { due, passChunk }
+  return { dueSteps, passChunk }
 }
