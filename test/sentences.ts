@@ -18,7 +18,7 @@ export { didYouMean }
 export const mustBe = (field: string, expectation: string, ...value: readonly [unknown?]) =>
   `${field} ${check.mustBe(expectation, ...value)}.`
 
-/** The same about a value in a YAML file that would be text in quotes. */
+/** The same about a value in a YAML file that would be a string in quotes. */
 export const unquoted = (sentence: string) => `${sentence} Put it in quotes.`
 
 /** The beginning of such a sentence. */
@@ -32,7 +32,7 @@ export const isUnknown = (nearest?: string) => check.NOT_KNOWN + (nearest === un
 
 export const wholeNumber = (least: number, most?: number) => check.range('a whole number', least, most)
 export const oneOf = (...words: readonly string[]) => check.oneOf(words)
-export const NOT_EMPTY = 'text that is not empty'
+export const NOT_EMPTY = 'a string that is not empty'
 export const TRUE_OR_FALSE = 'true or false'
 export const validPattern = (why: string) => `a valid regular expression (${why})`
 

@@ -19,7 +19,7 @@ export interface CheckOptions {
   readonly whole?: string
   /** Whether the value at a path must not be quoted in a sentence. */
   readonly secret?: (path: Path) => boolean
-  /** Whether the value is from YAML, where a text that looks like a number needs quotes. */
+  /** Whether the value is from YAML, where a string that looks like a number needs quotes. */
   readonly isYaml?: boolean
 }
 
@@ -46,7 +46,7 @@ function mistakeOf(
   return { path, sentence: `${pathInWords(path) || whole} ${predicate(innermost, secret(path))}${advice}` }
 }
 
-/** Whether it should be text, and would be in quotes. */
+/** Whether it must be a string, and would be one in quotes. */
 const isUnquoted = ({ type, input }: v.BaseIssue<unknown>) =>
   type === 'string' && ['number', 'bigint', 'boolean'].includes(typeof input)
 
@@ -174,9 +174,9 @@ export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, ch
     (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
   )
 
-export const text = v.string('text')
+export const text = v.string('a string')
 
-export const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+export const filled = v.pipe(text, v.nonEmpty('a string that is not empty'))
 
 export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
 

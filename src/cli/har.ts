@@ -37,7 +37,8 @@ const importFile = command({
     const origin = file === '-' ? 'standard input' : file
     const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
-    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
+    const { maxBytes } = config.recordings
+    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules), maxBytes })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
     if (flags.rules !== undefined) {

@@ -101,7 +101,7 @@ export const chunkAnswer = open({
 
 /** Our own definition: an error in the middle of a stream, in OpenAI's format or, as on some platforms, as text. */
 export const errorEventAnswer = open({
-  error: v.union([open({ message: text, type: maybe(text) }), text], 'an object with a message, or text'),
+  error: v.union([open({ message: text, type: maybe(text) }), text], 'an object with a message, or a string'),
 })
 
 /** A completion that was made here. */

@@ -14,7 +14,7 @@ const part = v.pipe(
   anyPart,
   where<v.InferOutput<typeof anyPart>>(
     'text',
-    'text',
+    'a string',
     ({ type, text }) => type !== 'text' || typeof text === 'string',
     {
       anyOf: [
@@ -37,7 +37,7 @@ const toolCall = open({
   custom: maybe(open({ name: maybe(text), input: maybe(text) })),
 })
 
-const contentForm = 'text or an array of parts'
+const contentForm = 'a string or an array of parts'
 const anyMessage = open({
   role: word(roles),
   content: maybe(v.union([text, arrayOf(part, 'parts')], contentForm)),
@@ -73,7 +73,7 @@ const anyRequest = open({
   stream_options: maybe(open({ include_usage: maybe(flag) })),
   top_p: maybe(number(0, 1)),
   n: maybe(integer(1, 128)),
-  stop: maybe(v.union([text, arrayOf(text, 'texts')], 'text or an array of texts')),
+  stop: maybe(v.union([text, arrayOf(text, 'strings')], 'a string or an array of strings')),
   // OpenAI refuses 0, and the platform's document shows no bounds, so the option `requests` decides.
   max_tokens: maybe(integer(0)),
   max_completion_tokens: maybe(integer(0)),

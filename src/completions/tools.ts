@@ -63,10 +63,10 @@ export const toolChoice = v.union(
       'allowed_tools',
     ]),
   ],
-  'text or an object',
+  'a string or an object',
 )
 
-export const functionCall = v.union([text, named], 'text or an object')
+export const functionCall = v.union([text, named], 'a string or an object')
 
 export const responseFormat = withPartOfType(
   open({

@@ -44,7 +44,7 @@ export const authOptions = group(
       'The gateway in front of /auth/v1: kong (requires a known apikey, as a self-hosted Supabase does) or open.',
     ),
     jwtSecret: option(
-      secret(v.pipe(text, v.minLength(32, 'text of at least 32 characters'))),
+      secret(v.pipe(text, v.minLength(32, 'a string of at least 32 characters'))),
       developmentSecret,
       'Signs the anon and the service key (HS256). A secret of your own signs user tokens too. The default is public.',
     ),
@@ -133,7 +133,7 @@ const user = v.pipe(
       ),
     ),
     phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
-    password: v.optional(secret(v.pipe(filled, v.maxBytes(72, 'text of at most 72 bytes')))),
+    password: v.optional(secret(v.pipe(filled, v.maxBytes(72, 'a string of at most 72 bytes')))),
     confirmed: v.optional(v.boolean('true or false'), true),
     role: v.optional(filled, 'authenticated'),
     user_metadata: v.optional(metadata),

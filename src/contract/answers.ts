@@ -22,7 +22,7 @@ export const indexAnswer = open({
 export const listedEndpoint = open({
   method: text,
   path: v.pipe(text, v.startsWith('/', 'a path')),
-  credential: arrayOf(text, 'texts'),
+  credential: arrayOf(text, 'strings'),
 })
 
 /** The index with our elements. */

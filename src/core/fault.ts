@@ -28,7 +28,7 @@ export const faultEntries = {
   errorAfterChunks: optional(count(0), 'Sends an error event after this many chunks of a stream and ends it.'),
   truncate: optional(onlyTrue, 'Truncates the JSON of the answer, as if it were complete.'),
   contentType: optional(
-    v.pipe(v.string('text'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
+    v.pipe(v.string('a string'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
     'Sends this Content-Type instead of the correct one.',
   ),
   chance: optional(
@@ -126,7 +126,7 @@ export const faultCallSchema = closed({
     map(v.string(), v.unknown(), 'a map of conditions'),
     'Conditions as in rules: only chat completions that match them fail.',
   ),
-  scope: optional(v.string('text'), 'The scope whose requests fail; without it, the requests of all scopes.'),
+  scope: optional(v.string('a string'), 'The scope whose requests fail; without it, the requests of all scopes.'),
 })
 export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>

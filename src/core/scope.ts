@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.js'
 export const SCOPE_HEADER = 'x-standin-scope'
 
 /** The schema of a query that names a scope. */
-export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; without it, all scopes.') })
+export const scopeQuery = closed({ scope: optional(v.string('a string'), 'The scope; without it, all scopes.') })
 
 export type Scopes = ReturnType<typeof createScopes>
 

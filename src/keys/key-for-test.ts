@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { number } from '../check/check.js'
 import { isStorableText } from '../core/state.js'
 
-const aName = 'a text of at most 1000 characters, without unpaired surrogates or NUL characters'
+const aName = 'a string of at most 1000 characters, without unpaired surrogates or NUL characters'
 /** A thousand years. */
 const LONGEST_MS = 1000 * 365 * 86_400_000
 

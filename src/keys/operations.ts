@@ -9,7 +9,7 @@ import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 import { isStorableText } from '../core/state.js'
 
-const aName = 'a text of 1 to 100 characters'
+const aName = 'a string of 1 to 100 characters'
 const name = v.pipe(
   v.string(aName),
   v.trim(),

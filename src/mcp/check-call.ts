@@ -92,7 +92,7 @@ function promptNamed(name: string, given: Readonly<Record<string, unknown>>, pro
   const missing = prompt.arguments?.find(one => one.required && given[one.name] === undefined)
   if (missing) throw invalidParams(`arguments.${missing.name} is missing.`)
   const invalid = Object.entries(given).find(([, value]) => typeof value !== 'string')
-  if (invalid) throw invalidParams(`arguments.${invalid[0]} must be a text.`)
+  if (invalid) throw invalidParams(`arguments.${invalid[0]} must be a string.`)
   return prompt
 }
 

@@ -97,7 +97,7 @@ const request = closed({
 export type RequestForm = v.InferOutput<typeof request>
 
 /** Numbers may be written without quotes. */
-const headerValue = v.union([text, v.number(), v.bigint(), v.array(text)], 'text or a list of texts')
+const headerValue = v.union([text, v.number(), v.bigint(), v.array(text)], 'a string or a list of strings')
 
 const chunk = withOneOf(closed({ atMs: milliseconds, text: body.text, base64: body.base64 }), ['text', 'base64'])
 export type ChunkForm = v.InferOutput<typeof chunk>

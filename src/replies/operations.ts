@@ -92,7 +92,7 @@ function editIn({ yaml, enabled, move, before }: ValueOf<typeof ruleChange>): Ru
 
 const attempt = object({
   prompt: optional(
-    v.pipe(text, v.maxLength(20_000, 'text of at most 20000 characters')),
+    v.pipe(text, v.maxLength(20_000, 'a string of at most 20000 characters')),
     'What the user says, or a call of an MCP server: tools/call get_weather {"city":"Oslo"}.',
   ),
   model: optional(text, 'The requested model. Defaults to the first one.'),

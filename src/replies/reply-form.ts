@@ -12,7 +12,7 @@ const toolCall = closed({
   name: described(filled, 'The name of the tool. May be a template.'),
   arguments: v.optional(
     described(
-      v.union([map(v.string(), v.unknown(), 'a map of arguments'), text], 'a map of arguments, or text'),
+      v.union([map(v.string(), v.unknown(), 'a map of arguments'), text], 'a map of arguments, or a string'),
       'Its arguments: a map, which becomes JSON, or a string that is sent unchanged. Keys and strings may be templates.',
     ),
     {},

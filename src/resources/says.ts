@@ -34,7 +34,7 @@ const whole = { type: 'integer', minimum: 1 }
 const query = {
   type: 'object',
   properties: {
-    q: { ...text, description: 'A text that any field of the row must contain.' },
+    q: { ...text, description: 'A string that any field of the row must contain.' },
     _sort: { ...text, description: 'The fields by which rows are sorted, separated by commas.' },
     _order: { ...text, description: 'asc or desc for each field of _sort, separated by commas.' },
     _page: { ...whole, description: 'The page, from 1.' },

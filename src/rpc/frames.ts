@@ -80,10 +80,10 @@ export function frameFrom(value: unknown): RpcFrame {
   if (!isObject(value)) throw invalidRequest('A message must be an object.')
   if (value.jsonrpc !== '2.0') throw invalidRequest('jsonrpc must be "2.0".')
   const { id, method, params } = value
-  if ('id' in value && !isId(id) && !('error' in value)) throw invalidRequest('id must be a text or a whole number.')
+  if ('id' in value && !isId(id) && !('error' in value)) throw invalidRequest('id must be a string or a whole number.')
   if (params !== undefined && !isObject(params)) throw invalidRequest('params must be an object.')
   if (method !== undefined) {
-    if (typeof method !== 'string') throw invalidRequest('method must be a text.')
+    if (typeof method !== 'string') throw invalidRequest('method must be a string.')
     return value as unknown as RpcRequest
   }
   if (('result' in value && isObject(value.result)) || ('error' in value && isErrorBody(value.error)))

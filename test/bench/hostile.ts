@@ -277,7 +277,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
     path: '/__standin/journal/find',
     body: { path: `/${'*a'.repeat(500)}` },
   },
-  'a text of 60 KB for the journal': { path: '/__standin/journal/find', body: { text: 'x'.repeat(60_000) } },
+  'a string of 60 KB for the journal': { path: '/__standin/journal/find', body: { text: 'x'.repeat(60_000) } },
   'the journal of all that': { path: '/__standin/journal?limit=1000' },
   'the journal of all that, in short': { path: '/__standin/journal?limit=1000&brief' },
   'a token of 15 KB': { headers: { authorization: `Bearer ${'a.'.repeat(7500)}` }, body: hello },

@@ -62,7 +62,7 @@ test.each([
   ],
   [
     '- reply: { toolCalls: [{ name: f, arguments: [1] }] }',
-    mustBe('1:35: [0].reply.toolCalls[0].arguments', 'a map of arguments, or text', [1]),
+    mustBe('1:35: [0].reply.toolCalls[0].arguments', 'a map of arguments, or a string', [1]),
   ],
   ['- reply: { file: nowhere.md }', `1:12: [0].reply.file: nowhere.md ${cannotBeRead()}`],
   ['- reply: { file: . }', `1:12: [0].reply.file: . ${cannotBeRead('EISDIR')}`],

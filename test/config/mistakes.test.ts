@@ -103,12 +103,14 @@ test.each(['a', '$.a[*].b', '"**.a"', '/c/', '{ path: a }', '{ query: b, pattern
   },
 )
 
-test('a text that YAML reads as something else is to be put in quotes', () => {
+test('a string that YAML reads as something else is to be put in quotes', () => {
   const users = (phone: string) => `users:\n  - { phone: ${phone}, password: secret-horse }\n`
-  expect(complaintAbout(users('+4791234567'))).toMatch(/users\[0\]\.phone must be text, not \d+\. Put it in quotes\.$/)
+  expect(complaintAbout(users('+4791234567'))).toMatch(
+    /users\[0\]\.phone must be a string, not \d+\. Put it in quotes\.$/,
+  )
   expect(complaintAbout(users('"+4791234567"'))).toBe('nothing')
   expect(complaintAbout('users:\n  - { email: a@b.no, password: 12345678 }')).toMatch(
-    /must be text\. Put it in quotes\.$/,
+    /must be a string\. Put it in quotes\.$/,
   )
   expect(complaintAbout(users('[]'))).not.toContain('quotes')
 })

@@ -73,10 +73,18 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
     asText(signing, newKey('RS256', 'signing')),
     [mustBe('keys.json:1:1: The file', 'an array without duplicate kids')],
   ],
-  ['has a key without an id', asText(without(signing, 'kid')), [isMissing('keys.json:2:3: [0].kid', 'text')]],
+  ['has a key without an id', asText(without(signing, 'kid')), [isMissing('keys.json:2:3: [0].kid', 'a string')]],
   ['has a key with an empty id', asText({ ...signing, kid: '' }), [mustBe('keys.json:8:5: [0].kid', NOT_EMPTY, '')]],
-  ['has a key with a number as its id', asText({ ...signing, kid: 7 }), [mustBe('keys.json:8:5: [0].kid', 'text', 7)]],
-  ['has a key without an algorithm', asText(without(signing, 'alg')), [isMissing('keys.json:2:3: [0].alg', 'text')]],
+  [
+    'has a key with a number as its id',
+    asText({ ...signing, kid: 7 }),
+    [mustBe('keys.json:8:5: [0].kid', 'a string', 7)],
+  ],
+  [
+    'has a key without an algorithm',
+    asText(without(signing, 'alg')),
+    [isMissing('keys.json:2:3: [0].alg', 'a string')],
+  ],
   [
     'has a key without a kind',
     asText(without(signing, 'kty')),

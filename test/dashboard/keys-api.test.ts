@@ -123,7 +123,7 @@ test("a user cannot see, roll or revoke another user's keys", async () => {
   expect((await platform.chat(hello, { bearer: key })).status).toBe(200)
 })
 
-const aName = 'a text of 1 to 100 characters'
+const aName = 'a string of 1 to 100 characters'
 const aMoment = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'
 
 test.each([
@@ -231,7 +231,7 @@ test.each(['a\0b', 'half \ud83d'])('a name with unstorable characters is refused
   expect(refused.status).toBe(400)
   const { error } = (await refused.json()) as { error: string }
   expect(error).toMatch(
-    /^name must be a text of 1 to 100 characters, without unpaired surrogates or NUL characters, not "/,
+    /^name must be a string of 1 to 100 characters, without unpaired surrogates or NUL characters, not "/,
   )
 })
 

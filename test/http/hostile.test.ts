@@ -154,7 +154,7 @@ test('too many rules in one call are refused, as JSON and as YAML', async () => 
   ])
 })
 
-test('a text of a million escapes beside a long number is kept unchanged', async () => {
+test('a string of a million escapes beside a long number is kept unchanged', async () => {
   const { url, chat } = await platformWith()
   const text = '"'.repeat(1_000_000)
   const rule = JSON.stringify({ reply: { text, usage: { promptTokens: 1, completionTokens: 1 } } })

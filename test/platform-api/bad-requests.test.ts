@@ -22,9 +22,9 @@ test.each<[body: unknown, sentence: string]>([
   [[], 'The request body must be an object, not an array.'],
   [[hello], 'The request body must be an object, not an array.'],
 
-  [but({ model: 5 }), 'model must be text, not 5.'],
-  [but({ model: null }), 'model must be text, not null.'],
-  [but({ model: ['gpt-4o'] }), 'model must be text, not an array.'],
+  [but({ model: 5 }), 'model must be a string, not 5.'],
+  [but({ model: null }), 'model must be a string, not null.'],
+  [but({ model: ['gpt-4o'] }), 'model must be a string, not an array.'],
   [but({ model: '' }), 'model must be the id of a model, not "".'],
   [but({ model: 'gpt-4o-mimi' }), `model must be ${models}, not "gpt-4o-mimi".${didYouMean('gpt-4o-mini')}`],
   [but({ model: 'GPT-4o' }), `model must be ${models}, not "GPT-4o".${didYouMean('gpt-4o')}`],
@@ -50,16 +50,19 @@ test.each<[body: unknown, sentence: string]>([
     `messages[1].role must be one of ${roles}, not "robot".`,
   ],
 
-  [saying({ role: 'user' }), 'messages[0].content is missing. It must be text or an array of parts.'],
-  [saying({ role: 'user', content: null }), 'messages[0].content must be text or an array of parts, not null.'],
-  [saying({ role: 'system', content: null }), 'messages[0].content must be text or an array of parts, not null.'],
-  [saying({ role: 'tool', content: null }), 'messages[0].content must be text or an array of parts, not null.'],
-  [saying({ role: 'user', content: 5 }), 'messages[0].content must be text or an array of parts, not 5.'],
-  [saying({ role: 'user', content: {} }), 'messages[0].content must be text or an array of parts, not an object.'],
+  [saying({ role: 'user' }), 'messages[0].content is missing. It must be a string or an array of parts.'],
+  [saying({ role: 'user', content: null }), 'messages[0].content must be a string or an array of parts, not null.'],
+  [saying({ role: 'system', content: null }), 'messages[0].content must be a string or an array of parts, not null.'],
+  [saying({ role: 'tool', content: null }), 'messages[0].content must be a string or an array of parts, not null.'],
+  [saying({ role: 'user', content: 5 }), 'messages[0].content must be a string or an array of parts, not 5.'],
+  [saying({ role: 'user', content: {} }), 'messages[0].content must be a string or an array of parts, not an object.'],
   [saying({ role: 'user', content: ['x'] }), 'messages[0].content[0] must be an object, not "x".'],
   [saying({ role: 'user', content: [[]] }), 'messages[0].content[0] must be an object, not an empty array.'],
-  [saying({ role: 'user', content: [{ type: 5 }] }), 'messages[0].content[0].type must be text, not 5.'],
-  [saying({ role: 'user', content: [{ type: 'text' }] }), 'messages[0].content[0].text is missing. It must be text.'],
+  [saying({ role: 'user', content: [{ type: 5 }] }), 'messages[0].content[0].type must be a string, not 5.'],
+  [
+    saying({ role: 'user', content: [{ type: 'text' }] }),
+    'messages[0].content[0].text is missing. It must be a string.',
+  ],
   [
     saying({
       role: 'user',
@@ -68,9 +71,9 @@ test.each<[body: unknown, sentence: string]>([
         { type: 'text', text: 5 },
       ],
     }),
-    'messages[0].content[1].text must be text, not 5.',
+    'messages[0].content[1].text must be a string, not 5.',
   ],
-  [saying({ role: 'user', content: 'x', name: 5 }), 'messages[0].name must be text, not 5.'],
+  [saying({ role: 'user', content: 'x', name: 5 }), 'messages[0].name must be a string, not 5.'],
 
   [but({ temperature: 'hot' }), 'temperature must be a number from 0 to 2, not "hot".'],
   [but({ temperature: '1' }), 'temperature must be a number from 0 to 2, not "1".'],
@@ -90,8 +93,8 @@ test.each<[body: unknown, sentence: string]>([
   [but({ n: 0 }), 'n must be a whole number from 1 to 128, not 0.'],
   [but({ n: 129 }), 'n must be a whole number from 1 to 128, not 129.'],
   [but({ n: 1.5 }), 'n must be a whole number from 1 to 128, not 1.5.'],
-  [but({ stop: 5 }), 'stop must be text or an array of texts, not 5.'],
-  [but({ stop: ['a', 5] }), 'stop[1] must be text, not 5.'],
+  [but({ stop: 5 }), 'stop must be a string or an array of strings, not 5.'],
+  [but({ stop: ['a', 5] }), 'stop[1] must be a string, not 5.'],
   [but({ max_tokens: 0.5 }), 'max_tokens must be a whole number from 0, not 0.5.'],
   [but({ max_completion_tokens: -1 }), 'max_completion_tokens must be a whole number from 0, not -1.'],
   [but({ frequency_penalty: 3 }), 'frequency_penalty must be a number from -2 to 2, not 3.'],
@@ -108,17 +111,17 @@ test.each<[body: unknown, sentence: string]>([
   ],
   [
     saying({ role: 'assistant', tool_calls: [{ function: { arguments: {} } }] }),
-    'messages[0].tool_calls[0].function.arguments must be text, not an object.',
+    'messages[0].tool_calls[0].function.arguments must be a string, not an object.',
   ],
-  [saying({ role: 'tool', content: 'noon', tool_call_id: 1 }), 'messages[0].tool_call_id must be text, not 1.'],
+  [saying({ role: 'tool', content: 'noon', tool_call_id: 1 }), 'messages[0].tool_call_id must be a string, not 1.'],
   [but({ logit_bias: 5 }), 'logit_bias must be an object, not 5.'],
   [but({ logit_bias: [1] }), 'logit_bias must be an object, not an array.'],
   [but({ tools: {} }), 'tools must be an array of tools, not an object.'],
   [but({ tools: ['now'] }), 'tools[0] must be an object, not "now".'],
-  [but({ tool_choice: 5 }), 'tool_choice must be text or an object, not 5.'],
+  [but({ tool_choice: 5 }), 'tool_choice must be a string or an object, not 5.'],
   [but({ parallel_tool_calls: 'x' }), 'parallel_tool_calls must be true or false, not "x".'],
   [but({ response_format: 'json' }), 'response_format must be an object, not "json".'],
-  [but({ user: 5 }), 'user must be text, not 5.'],
+  [but({ user: 5 }), 'user must be a string, not 5.'],
   [but({ metadata: 'x' }), 'metadata must be an object, not "x".'],
   [but({ metadata: [] }), 'metadata must be an object, not an empty array.'],
   [but({ store: 'x' }), 'store must be true or false, not "x".'],
@@ -152,7 +155,7 @@ test.each([
 test('only the first invalid field is named', async () => {
   const { chat } = await platformWith()
   expect(await (await chat({ model: 5, messages: [], temperature: 'hot' })).json()).toEqual({
-    error: 'model must be text, not 5.',
+    error: 'model must be a string, not 5.',
   })
 })
 

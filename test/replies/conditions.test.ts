@@ -209,7 +209,7 @@ test.each([
   [{ top_p: 1 }, `[0].when.top_p ${isUnknown()} Put fields of the request under request: { top_p: … }.`],
   [{ turn: {} }, mustBe('[0].when.turn', 'a range with min, max or both')],
   [{ turn: { min: 3, max: 1 } }, mustBe('[0].when.turn', 'a range whose min is not above its max')],
-  [{ system: [] }, mustBe('[0].when.system', 'a list of texts that is not empty', [])],
+  [{ system: [] }, mustBe('[0].when.system', 'a list of strings that is not empty', [])],
   [{ any: '/(/' }, mustBe('[0].when.any', validPattern('unterminated group'), '/(/')],
   [{ temperature: 'hot' }, mustBe('[0].when.temperature', 'a number, or { min: …, max: … }', 'hot')],
   [{ responseFormat: 'json' }, expect.stringMatching(/^\[0\]\.when\.responseFormat .*json_schema.*, not "json"\.$/)],

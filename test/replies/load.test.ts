@@ -93,7 +93,7 @@ test('rules of a file can share a reply with a YAML anchor', async () => {
 test.each([
   ['- reply: { txt: x }', [`1:12: [0].reply.txt ${isUnknown('text')}`]],
   ['- replys: { text: x }', [`1:3: [0].replys ${isUnknown('reply')}`]],
-  ['- reply: { text: 42 }', [unquoted(mustBe('1:12: [0].reply.text', 'text', 42))]],
+  ['- reply: { text: 42 }', [unquoted(mustBe('1:12: [0].reply.text', 'a string', 42))]],
   ['- reply: hello', [mustBe('1:3: [0].reply', AN_OBJECT, 'hello')]],
   ['- hello', [mustBe('1:3: [0]', AN_OBJECT, 'hello')]],
   ['reply: { text: x }', [mustBe('1:1: the file', 'a list of rules', {})]],

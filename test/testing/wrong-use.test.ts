@@ -8,7 +8,7 @@ import { AN_OBJECT, didYouMean, isMissing, isUnknown, mustBe, mustBeSuch, NEARES
 import { said } from './asking.js'
 
 const A_SCOPE = 'a name of printable ASCII characters'
-const A_NAME = 'a text of at most 1000 characters'
+const A_NAME = 'a string of at most 1000 characters'
 
 type Use = (platform: Platform) => unknown
 

@@ -14,7 +14,7 @@ const pair = open({ name: text, value: texts })
 const pairs = v.nullish(v.array(pair, 'a list'), [])
 
 const request = open({
-  method: v.pipe(text, v.nonEmpty('text that is not empty')),
+  method: v.pipe(text, v.nonEmpty('a string that is not empty')),
   url: v.pipe(text, v.check(URL.canParse, 'a URL')),
   headers: pairs,
   bodySize: numbers,

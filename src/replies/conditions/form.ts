@@ -75,7 +75,7 @@ const oneText = v.union(
   'text, /a regular expression/, { exact: … } or { contains: … }',
 )
 export const textCondition = v.union(
-  [patternText, closed({ exact: text }), closed({ contains: filled }), several(oneText, 'a list of texts')],
+  [patternText, closed({ exact: text }), closed({ contains: filled }), several(oneText, 'a list of strings')],
   'text, /a regular expression/, { exact: … }, { contains: … } or a list of them',
 )
 

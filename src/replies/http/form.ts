@@ -57,7 +57,7 @@ const httpReplySchema = v.pipe(
   closed({
     status: optional(integer(200, 599, 'a status'), 'The status of the answer; 200 by default.'),
     headers: optional(
-      map(headerName, text, 'a map of headers and texts'),
+      map(headerName, text, 'a map of headers and strings'),
       'Headers of the answer. Their values may be templates. Without content-type, the type follows from the body.',
     ),
     json: optional(

@@ -38,7 +38,7 @@ const progress = closed({
 const logLine = closed({
   level: optional(word(logLevels), 'The severity. Defaults to info.'),
   logger: optional(text, 'The name of the logger.'),
-  data: described(v.unknown(), 'The message: a text or any value.'),
+  data: described(v.unknown(), 'The message: a string or any other value.'),
 })
 
 /** One question to the client. */
@@ -94,7 +94,7 @@ const mcpReplySchema = v.pipe(
     contents: optional(objects, 'The contents of a resource, each with its uri.'),
     messages: optional(objects, 'The messages of a prompt, each with role and content.'),
     description: optional(text, 'What the prompt is for.'),
-    values: optional(v.array(text, 'a list of texts'), 'Values that complete an argument.'),
+    values: optional(v.array(text, 'a list of strings'), 'Values that complete an argument.'),
     total: optional(v.number('a number'), 'How many values there are.'),
     hasMore: optional(v.boolean('true or false'), 'Whether there are more values.'),
     progress: optional(
