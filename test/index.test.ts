@@ -220,7 +220,7 @@ test.each([
   [{ prot: 1 }, `startPlatform: prot ${isUnknown('port')}`],
   [{ port: 'x' }, mustBe('startPlatform: port', wholeNumber(0, 65535), 'x')],
   [{ pace: { firstTokenMs: -1 } }, mustBe('startPlatform: pace.firstTokenMs', range('milliseconds', 0, 600000), -1)],
-  [{ models: [{}] }, isMissing('startPlatform: models[0].id', 'text')],
+  [{ models: [{}] }, isMissing('startPlatform: models[0].id', 'a string')],
   [{ mode: 'proxy' }, `startPlatform: The mode proxy ${NEEDS_LIVE}`],
   [{ rules: [{ when: { usr: 'x' }, reply: { text: 'y' } }] }, `rules: [0].when.usr ${isUnknown('user')}`],
   [{ config: 'missing.yaml' }, `missing.yaml: ${cannotBeRead()}`],

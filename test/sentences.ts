@@ -18,6 +18,9 @@ export { didYouMean }
 export const mustBe = (field: string, expectation: string, ...value: readonly [unknown?]) =>
   `${field} ${check.mustBe(expectation, ...value)}.`
 
+/** The same about a value in a YAML file that would be a string in quotes. */
+export const unquoted = (sentence: string) => `${sentence} Put it in quotes.`
+
 /** The beginning of such a sentence. */
 export const mustBeSuch = (field: string, beginning: string) => `${field} ${check.mustBe(beginning)}`
 

@@ -19,6 +19,8 @@ export interface CheckOptions {
   readonly whole?: string
   /** Whether the value at a path must not be quoted in a sentence. */
   readonly secret?: (path: Path) => boolean
+  /** Whether the value is from YAML, where a string that looks like a number needs quotes. */
+  readonly isYaml?: boolean
 }
 
 /**
@@ -28,17 +30,25 @@ export interface CheckOptions {
 export function check<S extends Schema>(
   schema: S,
   value: unknown,
-  { firstOnly = false, whole = 'it', secret = () => false }: CheckOptions = {},
+  { firstOnly = false, whole = 'it', secret = () => false, isYaml = false }: CheckOptions = {},
 ): { readonly value: v.InferOutput<S> } | { readonly mistakes: readonly Mistake[] } {
   const result = v.safeParse(schema, value, { abortEarly: firstOnly, abortPipeEarly: true })
   if (result.success) return { value: result.output }
-  return { mistakes: result.issues.map(issue => mistakeOf(issue, whole, secret)) }
+  return { mistakes: result.issues.map(issue => mistakeOf(issue, { whole, secret, isYaml })) }
 }
 
-function mistakeOf(issue: v.BaseIssue<unknown>, whole: string, secret: (path: Path) => boolean): Mistake {
+function mistakeOf(
+  issue: v.BaseIssue<unknown>,
+  { whole, secret, isYaml }: Required<Pick<CheckOptions, 'whole' | 'secret' | 'isYaml'>>,
+): Mistake {
   const { issue: innermost, path } = deepest(issue, [])
-  return { path, sentence: `${pathInWords(path) || whole} ${predicate(innermost, secret(path))}` }
+  const advice = isYaml && isUnquoted(innermost) ? ' Put it in quotes.' : ''
+  return { path, sentence: `${pathInWords(path) || whole} ${predicate(innermost, secret(path))}${advice}` }
 }
+
+/** Whether it must be a string, and would be one in quotes. */
+const isUnquoted = ({ type, input }: v.BaseIssue<unknown>) =>
+  type === 'string' && ['number', 'bigint', 'boolean'].includes(typeof input)
 
 /** In a union, the alternative that got furthest is probably the intended one. */
 function deepest(issue: v.BaseIssue<unknown>, above: Path): { issue: v.BaseIssue<unknown>; path: Path } {

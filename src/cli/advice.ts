@@ -1,12 +1,12 @@
 /** Suggests what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
-import { defaultAccess, type Mode, usesLive } from '../core/exchange.js'
+import { defaultAccess, usesLive } from '../core/exchange.js'
 import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
 
 /** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
 export function adviceFor(line: LogLine): string | undefined {
-  const { status, mode, error, code, fault, answeredBy } = line
+  const { status, error, code, fault, answeredBy } = line
   const { path } = line.request
   if (status === null || status < 400) return undefined
   if (fault !== null) {
@@ -17,7 +17,7 @@ export function adviceFor(line: LogLine): string | undefined {
   const isLive = answeredBy?.kind === 'live'
   if (isLive && (status === 401 || status === 403)) return checkLiveCredential
   if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
-  if (code === 'not_found') return adviceOnUnknownPath(path, mode)
+  if (code === 'not_found') return adviceOnUnknownPath(path, line)
   const advice = code === null ? undefined : adviceByCode.get(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
   return adviceByStatus(status, path, line)
@@ -146,13 +146,16 @@ function adviceOnOpenaiEndpoint(name: string): string {
   return `${missing} In the modes proxy and record, requests go to the live platform, which may have it.`
 }
 
-function adviceOnUnknownPath(path: string, mode: Mode | null): string | undefined {
+function adviceOnUnknownPath(path: string, { mode, hint }: Pick<LogLine, 'mode' | 'hint'>): string | undefined {
   if (path === '/') return 'The dashboard is at /dashboard.'
   const [, name] = openaiEndpoint.exec(path) ?? []
   if (name !== undefined) return adviceOnOpenaiEndpoint(name)
   const near = nearest(path, knownPaths)
   if (near !== undefined) return `Did you mean ${near}? ${adviceOnBaseUrl(path, near)}`.trim()
-  return mode === 'replay' ? 'Nothing is recorded for this path. Request it once with standin record.' : undefined
+  // A hint already says why.
+  return mode === 'replay' && hint === null
+    ? 'Nothing is recorded for this path. Request it once with standin record.'
+    : undefined
 }
 
 /** Clients append their paths to the base URL that they are given. */

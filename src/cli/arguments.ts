@@ -37,6 +37,9 @@ async function allFlags(): Promise<Flags> {
   return Object.assign({}, sharedFlags, ...loaded.map(({ flags }) => flags))
 }
 
+/** The words that are neither flags nor their values: the command, and its arguments. */
+export const wordsOf = async (argv: readonly string[]) => tokensOf(argv, await allFlags()).words
+
 type Token = NonNullable<ReturnType<ReturnType<typeof tokensOf>['flagTokens']['get']>>
 
 /** Splits a command line. Unknown flags are treated as flags without a value. */
@@ -128,7 +131,7 @@ function requireArgumentCount({ length, 0: first }: readonly string[], name: str
 }
 
 export async function unknownCommand(argv: readonly string[]): Promise<UsageError> {
-  const [first = '', second = ''] = tokensOf(argv, await allFlags()).words
+  const [first = '', second = ''] = await wordsOf(argv)
   const names = groupOf(first).map(({ name }) => name.split(' ')[1] ?? '')
   if (names.length > 0) {
     return new UsageError(

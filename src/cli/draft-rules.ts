@@ -56,19 +56,22 @@ export function rulesFrom(recordings: readonly (Recording & DatedEntry)[]): Draf
   }
 }
 
-/** Writes the rules to a file, unless there are none, and returns the result of the command. */
-export async function writeRules(file: string, rules: DraftedRules) {
+/**
+ * Writes the rules to a file, unless there are none, and returns the result of the command. `skipped` says what was left
+ * out before, a line for each reason.
+ */
+export async function writeRules(file: string, rules: DraftedRules, skipped: readonly string[] = []) {
   const { yaml, count, passedOver, remarks } = rules
   if (count > 0) await writeReport(file, yaml)
   const data = { rules: count, ...(count > 0 && { file }), passedOver: Object.fromEntries(passedOver), remarks }
   const summary = count > 0 ? `${pluralize(count, 'rule')} written to ${file}.` : 'No rule was drafted.'
-  return { data, text: `${[summary, ...notesOn(rules)].join('\n')}\n` }
+  return { data, text: `${[summary, ...notesOn(rules, skipped)].join('\n')}\n` }
 }
 
-const notesOn = ({ passedOver, remarks }: DraftedRules): readonly string[] => [
-  ...(passedOver.size > 0 ? ['Skipped:', ...[...passedOver].map(([why, count]) => `  ${count}: ${why}`)] : []),
-  ...remarks,
-]
+function notesOn({ passedOver, remarks }: DraftedRules, skipped: readonly string[] = []): readonly string[] {
+  const lines = [...skipped, ...[...passedOver].map(([why, count]) => `${count}: ${why}`)]
+  return [...(lines.length > 0 ? ['Skipped:', ...lines.map(line => `  ${line}`)] : []), ...remarks]
+}
 
 function sourceOf({ recordedAt, request, response }: Recording): DraftSource {
   const { method, path, query } = request

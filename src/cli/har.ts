@@ -37,10 +37,13 @@ const importFile = command({
     const origin = file === '-' ? 'standard input' : file
     const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
-    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
+    const { maxBytes } = config.recordings
+    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules), maxBytes })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
-    if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey].flatMap(numbered)))
+    if (flags.rules !== undefined) {
+      return writeImportedRules(flags.rules, imported)
+    }
     const { written, existing } = await writeRecordings(folder, imported, flags)
     const data = dataOf(imported, written, existing)
     return { data, text: `${linesOf(data, existing, base).join('\n')}\n` }
@@ -71,6 +74,13 @@ export const commands = { import: importFile, export: exportFile }
 /** The recordings of a key, with the numbers that their files would have. */
 const numbered = ([key, recordings]: readonly [string, readonly Recording[]]) =>
   recordings.map((recording, i) => ({ entry: { key, nth: i + 1 }, ...recording }))
+
+async function writeImportedRules(file: string, { byKey, passedOver, remarks }: ImportResult) {
+  const rules = rulesFrom([...byKey].flatMap(numbered))
+  const skipped = [...passedOver].map(skippedText)
+  const { data, text } = await writeRules(file, { ...rules, remarks: [...remarks, ...rules.remarks] }, skipped)
+  return { data: { ...data, passedOver: { ...Object.fromEntries(passedOver), ...data.passedOver } }, text }
+}
 
 /** Returns the files that were written, and the number of exchanges that were not, because they were already recorded. */
 async function writeRecordings(
@@ -127,14 +137,14 @@ function linesOf(data: ReturnType<typeof dataOf>, existing: number, base: string
   return [
     ...data.imported,
     `${pluralize(data.imported.length, 'exchange')} imported.${servers}`,
-    ...(reasons.length > 0 ? ['Skipped:', ...reasons.map(([reason, count]) => `  ${skippedText(reason, count)}`)] : []),
+    ...(reasons.length > 0 ? ['Skipped:', ...reasons.map(reason => `  ${skippedText(reason)}`)] : []),
     ...(existing > 0 ? ['Use --overwrite to replace existing recordings.'] : []),
     ...data.remarks,
   ]
 }
 
 /** `2 preflights`, or `1 request to other servers`. */
-const skippedText = (reason: string, count: number) =>
+const skippedText = ([reason, count]: readonly [reason: string, count: number]) =>
   reason === 'preflights' || reason === 'static files'
     ? pluralize(count, reason.slice(0, -1))
     : `${pluralize(count, 'request')} ${reason}`

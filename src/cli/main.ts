@@ -4,7 +4,7 @@ import { ProblemsError, problemInWords, StartError, UsageError } from '../check/
 import { PlatformError } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
 import { version } from '../version.js'
-import { readCommandLine, unknownCommand } from './arguments.js'
+import { readCommandLine, unknownCommand, wordsOf } from './arguments.js'
 import type { CommandLine, CommandResult } from './command.js'
 import { groupOf } from './commands.js'
 
@@ -42,13 +42,13 @@ function print(result: CommandResult, { flags }: CommandLine): void {
 }
 
 /** Prints why the process ends, and returns the exit code. Only internal errors are printed with a stack trace. */
-function explain(error: unknown, argv: readonly string[]): number {
+async function explain(error: unknown, argv: readonly string[]): Promise<number> {
   if (error instanceof ProblemsError) {
     for (const problem of error.problems) console.error(problemInWords(problem))
     return EXIT_BAD_INPUT
   }
   if (error instanceof UsageError) {
-    const command = argv.find(word => !word.startsWith('-')) ?? ''
+    const [command = ''] = await wordsOf(argv)
     console.error(`${error.message} See standin ${groupOf(command).length > 0 ? `${command} ` : ''}--help.`)
     return EXIT_BAD_INPUT
   }
@@ -69,6 +69,6 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await execute(argv)
   } catch (error) {
-    process.exit(explain(error, argv))
+    process.exit(await explain(error, argv))
   }
 }

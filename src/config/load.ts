@@ -76,7 +76,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
     return yaml ? { origin: name, ...yaml.locate(option) } : { origin: 'the configuration' }
   }
 
-  const checked = check(configSchema, value, { secret: mayHoldSecret, whole: 'the configuration' })
+  const checked = check(configSchema, value, { secret: mayHoldSecret, whole: 'the configuration', isYaml: present })
   const mistakes = 'mistakes' in checked ? checked.mistakes : contradictions(checked.value)
   const isNew = ({ path }: Mistake) => valueAt(value, path) !== refusedText
   const problems = [

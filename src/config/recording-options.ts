@@ -70,7 +70,7 @@ export const recordingOptions = group(
     save: option(
       word(['all', 'onlyNew']),
       'all',
-      'What mode record saves: all (replacing existing recordings) or onlyNew (requests that have no recording yet).',
+      'What mode record saves: all (replacing existing recordings) or onlyNew (requests that have no complete recording yet).',
     ),
     onMiss: option(
       word(['fail', 'emulate', 'record']),

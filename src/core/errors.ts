@@ -49,6 +49,12 @@ export const notFound = () => refusal(404, 'not_found', 'Not found.')
 /** For a path that only rules answer, none of which matched. */
 export const notFoundByRule = (nearest: string) => refusal(404, 'not_found', notFound().message, { hint: nearest })
 
+/** For a path with dot segments, which could lead out of the live platform's prefix. The client gets the same message. */
+export const notFoundWithDots = () =>
+  refusal(404, 'not_found', notFound().message, {
+    hint: 'Paths with a segment "." or "..", encoded or not, are never sent to the live platform.',
+  })
+
 /**
  * For a path that only the live platform may know, if the credential was refused with the given error. The client gets
  * the same message as for an unknown path.

@@ -1,5 +1,5 @@
 /** Serves the platform's paths: finds the endpoint and the caller, and emulates, forwards or replays the answer. */
-import { noRecording, notFound, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
+import { noRecording, notFound, notFoundWithDots, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
 import {
   type Answer,
   anonymous,
@@ -165,7 +165,11 @@ function record(mixed: LiveOptions, exchange: Exchange): Forward | Promise<Forwa
   const recordings = mixed.recordings()
   const again = () => record(mixed, exchange)
   if (recordings instanceof Promise) return recordings.then(again)
-  return recordings.ready()?.then(again) ?? forward(mixed, exchange, recordings.observerOf(exchange))
+  const ready = recordings.ready()
+  if (ready) return ready.then(again)
+  const observer = recordings.observerOf(exchange)
+  if (observer instanceof Promise) return observer.then(found => forward(mixed, exchange, found))
+  return forward(mixed, exchange, observer)
 }
 
 async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
@@ -189,7 +193,10 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
       return record(mixed, exchange)
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
-      if (exchange.endpoint?.isUndocumented && !found.isKnownPath) throw notFound()
+      if (exchange.endpoint?.isUndocumented && !found.isKnownPath) {
+        const { isTraversal } = await import('./proxy/path-traversal.js')
+        throw isTraversal(exchange.path) ? notFoundWithDots() : notFound()
+      }
       throw (await import('./json-rpc-error.js')).jsonRpcError(noRecording(found.title, found.why), exchange)
   }
 }

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import {
   isOutOfDescriptors,
   noFileDescriptors,
-  notFound,
+  notFoundWithDots,
   upstreamUnreachable,
   upstreamUnreadable,
   upstreamUntrusted,
@@ -61,7 +61,7 @@ export function createProxy(options: ProxyOptions): Upstream {
     forward(context) {
       const proxied = new ProxiedRequest(context, settings)
       // A path with `..` could end up outside the prefix, or outside the auth backend.
-      if (isTraversal(context.exchange.path)) return proxied.fail(notFound())
+      if (isTraversal(context.exchange.path)) return proxied.fail(notFoundWithDots())
       try {
         const credential = options.credentials(context.exchange)
         if (!(credential instanceof Promise)) return start(proxied, credential)

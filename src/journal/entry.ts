@@ -1,9 +1,9 @@
 /** An exchange as the journal shows it: readable and without secrets. */
 import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
-import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
+import { responseParts, SHOWN_BYTES } from './answer.js'
 import { bodyBytesOf, callOf, endingOf, isRepeatable, timesOf } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
@@ -16,9 +16,6 @@ export interface JournaledExchange {
   readonly atMs: number
   readonly durationMs: number
 }
-
-/** Longer bodies are cut to this size. */
-const SHOWN_BYTES = 65_536
 
 export function entryOf(
   { id, exchange, atMs, durationMs }: JournaledExchange,
@@ -80,11 +77,10 @@ function responseJson(
   outcome: Partial<Outcome> | undefined,
   { path, redaction, shownBytes }: ResponseContext,
 ): Omit<JournalEntry['response'], 'piecesAtMs'> {
-  const { headers, beginning, bytes } = responseParts(outcome)
+  const { headers, beginning, readableBytes, bytes } = responseParts(outcome)
   // Secrets in the response headers, such as a session in a cookie, are also secret in its body.
   const headersByName = pairs(headers)
   const fullRedaction = redaction.withSecretsOf({ headers: Object.entries(headersByName) })
-  const readableBytes = decompressed(beginning, headers, bytes)
   const shownPart = readableBytes.subarray(0, shownBytes)
   return {
     headers: pairs(fullRedaction.headers(headers)),
@@ -95,19 +91,6 @@ function responseJson(
     truncated: bytes > beginning.length || readableBytes.length > shownBytes,
   }
 }
-
-/** A compressed body is readable only if it is complete. */
-function decompressed(beginning: Buffer, headers: readonly string[], bytes: number): Buffer {
-  const encoding = headerIn(headers, 'content-encoding')
-  if (encoding === undefined || beginning.length === 0 || beginning.length < bytes) return beginning
-  try {
-    return decompress(beginning, encoding, MOST_DECOMPRESSED_BYTES)
-  } catch {
-    return beginning
-  }
-}
-
-const MOST_DECOMPRESSED_BYTES = 1_048_576
 
 function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   // A header may be called `constructor` or even `__proto__`.
@@ -132,17 +115,4 @@ function readable(text: string, redaction: ReturnType<Redact>, contentType: stri
   // A value that nests too deep cannot be serialized again.
   if (value !== undefined && !isTooDeep(value)) return redaction.value(value)
   return redaction.text(isForm(contentType) ? redaction.query(text) : text)
-}
-
-const noBytes = Buffer.alloc(0)
-
-function responseParts({ answer, requestId, sentBytes }: Partial<Outcome> = {}) {
-  if (!answer) return { headers: [], beginning: noBytes, bytes: 0 }
-  if (answer.kind === 'upstream') {
-    return { headers: answer.headers, beginning: Buffer.concat(answer.beginning), bytes: answer.bytes }
-  }
-  const body = replyBytes(answer).subarray(0, sentBytes)
-  const contentType = answer.contentType === '' ? [] : ['content-type', answer.contentType]
-  const id = requestId === undefined ? [] : ['x-request-id', requestId]
-  return { headers: [...contentType, ...id, ...(answer.headers ?? [])], beginning: body, bytes: body.length }
 }

@@ -3,7 +3,7 @@
  * was sent.
  */
 import type { Facts } from '../core/caller.js'
-import { type Exchange, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
+import { type Exchange, type Outcome, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { callTitle } from '../rpc/frames.js'
 
@@ -108,9 +108,18 @@ const COUNTED_BYTES = 32_768
 /** Usage comes at the end of an answer. */
 const USAGE_BYTES = 1024
 
-/** The tokens that the answer reports; for a stream without usage, the tokens counted here. */
+/** Whether only a part of the answer was sent. */
+const isCut = ({ complete, fault }: Outcome) =>
+  !complete ||
+  (fault?.isSpoilt === true && (fault.fault.errorAfterChunks !== undefined || fault.fault.truncate === true))
+
+/**
+ * The tokens that the answer reports; for a stream without usage, the tokens counted here. Those of the part of an answer
+ * that was cut are not known.
+ */
 function tokensOf({ body, outcome }: Exchange) {
-  const { answer } = outcome ?? {}
+  if (!outcome || isCut(outcome)) return null
+  const { answer } = outcome
   if (answer?.kind === 'reply' && answer.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
     const { prompt, completion } = answer.tokens
     return { prompt, completion }

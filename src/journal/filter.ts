@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { closed, integer, optional, text, word } from '../check/check.js'
 import { factTest } from '../core/caller.js'
 import { callerKinds, modes } from '../core/exchange.js'
+import { answerTest } from './answer.js'
 import type { JournaledExchange } from './entry.js'
 import { factsOf } from './facts.js'
 
@@ -35,6 +36,10 @@ export const journalFilter = closed({
   scope: optional(text, 'The scope of the request.'),
   search: optional(text, 'Part of the path, status, source, model, prompt (its beginning), call, error or credential.'),
   text: optional(text, 'Part of the body of the request.'),
+  answer: optional(
+    text,
+    'Part of the text of the answer, where the chunks of a stream are joined; of its first 64 KB.',
+  ),
   complete: optional(v.boolean('true or false'), 'Whether the answer is complete.'),
   problems: optional(v.boolean('true or false'), 'Whether it was missed, refused, failed or cut.'),
   after: optional(id, 'Only exchanges after the one with this id.'),
@@ -65,15 +70,17 @@ export const journalQuery = closed({
 
 /** Creates a function that checks whether an exchange matches the filter. */
 export function filterOf(filter: JournalFilter): (journaled: Pick<JournaledExchange, 'id' | 'exchange'>) => boolean {
-  const { text, after, before, ...rest } = filter
+  const { text, answer, after, before, ...rest } = filter
   const afterId = after === undefined ? 0 : Number(after)
   const beforeId = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
   // Searched as bytes, because converting all bodies to text would take far longer.
   const bytes = text === undefined ? undefined : Buffer.from(text)
+  const isAnswered = answer === undefined ? () => true : answerTest(answer)
   const matches = factTest(rest)
   return ({ id, exchange }) =>
     id > afterId &&
     id < beforeId &&
     matches(factsOf(exchange)) &&
-    (bytes === undefined || (exchange.body?.includes(bytes) ?? false))
+    (bytes === undefined || (exchange.body?.includes(bytes) ?? false)) &&
+    isAnswered(exchange)
 }

@@ -88,7 +88,7 @@ const bodyFields = {
 const responseFields = { headers: mapOf(text), ...bodyFields }
 
 const times = {
-  /** As reported by the answer, or counted here for a stream without usage; null if neither is known. */
+  /** As reported by the answer, or counted here for a stream without usage; null if neither is known, or if the answer was cut. */
   tokens: orNull(object({ prompt: wholeNumber, completion: wholeNumber })),
   /** From the request to the headers of the answer; null if none was sent. */
   firstByteMs: orNull(number),

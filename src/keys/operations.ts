@@ -135,6 +135,7 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
   rollKey: operation({
     at: 'POST /keys/{id}/roll',
     does: 'Replaces a key with a new one. The old key keeps working for the overlap.',
+    more: 'The new key gets the same name and lifetime. An expired key can be rolled, too; the old key stays expired.',
     access: 'user',
     body: rollRequest,
     isBodyOptional: true,

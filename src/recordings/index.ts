@@ -50,7 +50,7 @@ export function openRecordings(parts: RecordingsParts) {
   const ignore = ignoreFrom(parts.ignore)
   const folder = openFolder(parts.dir)
   const shelf = createShelf(folder)
-  const identify = createIdentify(parts.redact, ignore)
+  const identify = createIdentify(parts, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
     /**

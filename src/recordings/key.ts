@@ -4,6 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Exchange } from '../core/exchange.js'
+import { decompress } from '../core/http.js'
+import { mayBeJson, requireModestJson } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutBigInts, withoutDefaults } from './canonical.js'
 import type { Ignore } from './ignore.js'
@@ -13,9 +15,9 @@ import type { RecordedRequest, RequestBody } from './recording.js'
 /** A request as it was received. */
 export interface ReceivedRequest {
   readonly method: string
-  /** The path, undecoded. */
+  /** The path, asReceived. */
   readonly path: string
-  /** The part after the `?`, undecoded. */
+  /** The part after the `?`, asReceived. */
   readonly query: string
   readonly contentType: string | undefined
   readonly body: Buffer | undefined
@@ -30,6 +32,24 @@ export function requestOf(received: ReceivedRequest, redaction: Redaction): Reco
     // only placeholders contain brackets.
     query: sortedQuery(redaction.query(normalQuery(received.query))),
     body: bodyIn(received, redaction),
+  }
+}
+
+/**
+ * The body of a request without its Content-Encoding. A body that cannot be decompressed stays as it came. It has an
+ * `objection` to its being recorded, unless it is text, in which secrets are found anyway.
+ */
+export function decompressedBody({ headers, body }: Pick<Exchange, 'headers' | 'body'>, mostBytes: number) {
+  const { 'content-encoding': encoding, 'content-type': type } = headers
+  if (encoding === undefined || !body || body.length === 0) return { body }
+  try {
+    const plain = decompress(body, encoding, mostBytes)
+    // The same limits as for uncompressed bodies, since parsing more would hold up other requests.
+    if (type === undefined || mayBeJson(type)) requireModestJson(plain)
+    return { body: plain }
+  } catch (error) {
+    const objection = `the request body cannot be decompressed (${(error as Error).message.replace(/\.$/, '')})`
+    return isUtf8(body) ? { body } : { body, objection }
   }
 }
 
@@ -109,14 +129,32 @@ export interface RequestIdentity {
    * the cache.
    */
   readonly redaction?: Redaction
+  /** For a compressed body: the request with its body as it came. Older recordings have it. */
+  readonly asReceived?: RecordedRequest | undefined
+  /** Why the request must not be recorded, as a part of a sentence. */
+  readonly objection?: string | undefined
+}
+
+interface RedactOptions {
+  readonly redact: Redact
+  /** Bodies that would be larger when decompressed are left as they are. */
+  readonly maxBytes: number
 }
 
 /** The request of an exchange, and the redaction that removed its secrets. `credentials` are the caller's. */
-export function redactedRequest(exchange: Exchange, redact: Redact, credentials = credentialsOf(exchange, redact)) {
-  const { method, path, query, headers, body } = exchange
+export function redactedRequest(
+  exchange: Exchange,
+  { redact, maxBytes }: RedactOptions,
+  credentials = credentialsOf(exchange, redact),
+) {
+  const { method, path, query, headers } = exchange
+  const received = { method, path, query, contentType: headers['content-type'] }
+  const { body, objection } = decompressedBody(exchange, maxBytes)
   const redaction = redact(credentials)
-  const request = requestOf({ method, path, query, body, contentType: headers['content-type'] }, redaction)
-  return { request, redaction }
+  const request = requestOf({ ...received, body }, redaction)
+  const asReceived =
+    body === exchange.body ? undefined : requestOf({ ...received, body: exchange.body }, redact(credentials))
+  return { request, redaction, asReceived, objection }
 }
 
 /** Limits of the cache. In memory, each request takes about four times its length. */
@@ -125,7 +163,8 @@ const REMEMBERED = 512
 const REMEMBERED_BYTES = 2_097_152
 
 /** Caches the result by the request's bytes, since apps send the same requests again and again. */
-export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => RequestIdentity {
+export function createIdentify(options: RedactOptions, ignore: Ignore): (exchange: Exchange) => RequestIdentity {
+  const { redact } = options
   const remembered = new LRUCache<string, RequestIdentity>({
     max: REMEMBERED,
     maxSize: REMEMBERED_BYTES,
@@ -133,14 +172,16 @@ export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Excha
   })
 
   function identify(exchange: Exchange, credentials: readonly string[]): RequestIdentity {
-    const { request, redaction } = redactedRequest(exchange, redact, credentials)
-    return { request, key: keyOf(request, ignore), redaction }
+    const identity = redactedRequest(exchange, options, credentials)
+    return { ...identity, key: keyOf(identity.request, ignore) }
   }
 
   return exchange => {
     const { method, path, query, headers, body } = exchange
     const credentials = credentialsOf(exchange, redact)
-    if (body && body.length > LONGEST_BYTES) return identify(exchange, credentials)
+    // A decompressed body may be much larger than it came.
+    const isLarge = body !== undefined && (body.length > LONGEST_BYTES || headers['content-encoding'] !== undefined)
+    if (isLarge) return identify(exchange, credentials)
     const head = [method, path, query, headers['content-type'], ...credentials].join('\n')
     const cacheKey = `${head}\n\n${body?.toString('latin1') ?? ''}`
     const known = remembered.get(cacheKey)

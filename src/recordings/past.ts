@@ -22,7 +22,8 @@ export interface PastExchange {
 /** Rejects with a PlatformError that says why the exchange cannot be recorded. `maxBytes` is the limit for one body. */
 export async function recordingOfPast(past: PastExchange, redact: Redact, maxBytes: number): Promise<Recording> {
   const { exchange, atMs, durationMs } = past
-  const { request, redaction } = redactedRequest(exchange, redact)
+  const { request, redaction, objection } = redactedRequest(exchange, { redact, maxBytes })
+  if (objection !== undefined) throw cannotBeRecorded(objection)
   const capture = captureOf(past, redaction)
   const bytes = capture.chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0)
   if (bytes > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)

@@ -52,6 +52,8 @@ interface OpenRecording {
   readonly entry: RecordingFile
   /** The recordings of the same request from earlier runs. */
   readonly earlier: readonly RecordingFile[]
+  /** With `onlyNew`: the first one of these that broke off is replaced by a complete answer. */
+  readonly replaceable?: readonly RecordingFile[]
   /** Whether its answer goes on until the client leaves. */
   readonly isEndless: boolean
   /** The redacted request, and the redaction to use for the answer; absent if it has to be computed again. */
@@ -65,20 +67,24 @@ interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'comple
   readonly isComplete: boolean
 }
 
-export function createRecorder(parts: RecorderParts) {
-  const { run, maxBytes } = parts
+export function createRecorder(options: RecorderParts) {
+  const { run, maxBytes } = options
+  const parts: WriterParts = { ...options, brokenOff: createBrokenOff(options.shelf) }
   const { noteRequest, write, flush, room } = createWriter(parts)
+
+  const observe = (recording: OpenRecording | undefined): NamedObserver | undefined =>
+    recording &&
+    observerFor(recording, maxBytes, result => (typeof result === 'string' ? run.notRecorded(result) : write(result)))
+
   return {
-    /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
-    observerOf(exchange: Exchange): NamedObserver | undefined {
+    /**
+     * Observes an exchange from its beginning; `undefined` if it is not recorded. A promise only with `onlyNew`. The
+     * folder must have been listed.
+     */
+    observerOf(exchange: Exchange): NamedObserver | undefined | Promise<NamedObserver | undefined> {
       noteRequest()
       const recording = begin(exchange, parts)
-      return (
-        recording &&
-        observerFor(recording, maxBytes, result =>
-          typeof result === 'string' ? run.notRecorded(result) : write(result),
-        )
-      )
+      return recording instanceof Promise ? recording.then(observe) : observe(recording)
     },
     /** Resolves when everything that has ended so far is on disk. */
     flush,
@@ -87,14 +93,49 @@ export function createRecorder(parts: RecorderParts) {
   }
 }
 
+interface WriterParts extends RecorderParts {
+  readonly brokenOff: ReturnType<typeof createBrokenOff>
+}
+
+/** Finds recordings that broke off. Each of the others is read only once. */
+function createBrokenOff(shelf: Shelf) {
+  const kept = new Set<string>()
+  return {
+    mayBeAmong: (entries: readonly RecordingFile[]) => entries.some(({ file }) => !kept.has(file)),
+    async firstOf(entries: readonly RecordingFile[]): Promise<RecordingFile | undefined> {
+      for (const entry of entries) {
+        if (kept.has(entry.file)) continue
+        // A file that is not a recording stays as it is.
+        const recording = await shelf.read(entry.file).catch(() => undefined)
+        if (recording?.response.complete === false) return entry
+        kept.add(entry.file)
+      }
+      return undefined
+    },
+  }
+}
+
 /** Decides which file an exchange is recorded in; `undefined` if it is not recorded. */
-function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts): OpenRecording | undefined {
-  const { request, key, redaction } = identify(exchange)
+function begin(
+  exchange: Exchange,
+  { shelf, run, identify, save, brokenOff }: WriterParts,
+): OpenRecording | undefined | Promise<OpenRecording | undefined> {
+  const { request, key, redaction, objection } = identify(exchange)
   if (replyWithoutRecording(exchange, request)) return undefined
+  if (objection !== undefined) {
+    run.notRecorded(`${fileOf(request, key, 1)} was not saved: ${objection}.`)
+    return undefined
+  }
   const existing = shelf.of(key)
   // In mode replay, this request is recorded because no recording has answered it.
   const { nth, earlier, isFirst } = run.begin(key, existing, exchange.mode === 'replay')
-  if (save === 'onlyNew' && earlier.length > 0) return undefined
+  const common = { exchange, isEndless: isEndless(exchange, request), redacted: redaction && { request, redaction } }
+  if (save === 'onlyNew' && earlier.length > 0) {
+    // Not later ones: they belong to later requests of a conversation.
+    const replaceable = earlier.filter(old => old.nth <= nth)
+    if (!brokenOff.mayBeAmong(replaceable)) return undefined
+    return brokenOff.firstOf(replaceable).then(entry => entry && { ...common, entry, earlier: [], replaceable })
+  }
   if (nth > MOST_OF_ONE_REQUEST) {
     if (isFirst || nth === MOST_OF_ONE_REQUEST + 1) {
       run.notRecorded(`At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`)
@@ -103,10 +144,7 @@ function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts
   }
   // A hand-written file name is kept.
   const file = existing.find(other => other.nth === nth)?.file ?? fileOf(request, key, nth)
-  return {
-    ...{ exchange, entry: { file, key, nth }, earlier, isEndless: isEndless(exchange, request) },
-    redacted: redaction && { request, redaction },
-  }
+  return { ...common, entry: { file, key, nth }, earlier }
 }
 
 /** Counts the recordings that wait to be written, and the memory that they take. */
@@ -130,7 +168,7 @@ function createWaiting() {
 }
 
 /** Writes one recording after the other, when there is time for it. */
-function createWriter(parts: RecorderParts) {
+function createWriter(parts: WriterParts) {
   let writing: Promise<void> = Promise.resolve()
   const waiting = createWaiting()
   let requests = 0
@@ -164,9 +202,12 @@ function createWriter(parts: RecorderParts) {
   }
 }
 
-async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void> {
-  const { entry, isComplete, buffer, earlier } = answer
-  const { shelf, run } = parts
+async function save(answer: ObservedAnswer, parts: WriterParts): Promise<void> {
+  const { isComplete, buffer, earlier, replaceable } = answer
+  const { shelf, run, brokenOff } = parts
+  // Another answer may have replaced it in the meantime.
+  const entry = replaceable ? await brokenOff.firstOf(replaceable) : answer.entry
+  if (!entry) return buffer.drop()
   // An incomplete answer never replaces a complete one.
   if (!isComplete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return buffer.drop()
   const recording = await recordingOf(answer, parts)
@@ -241,14 +282,14 @@ function nextMoment(): string {
 const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
 
 /** Returns the recording, or why the answer cannot be recorded. */
-async function recordingOf(answer: ObservedAnswer, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
+async function recordingOf(answer: ObservedAnswer, parts: RecorderParts): Promise<Recording | string> {
   const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, buffer } = answer
-  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, redact)
+  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, parts)
   const chunks = await buffer.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
   // Each step is short, but all of them together are not, as long as their code is not optimized.
   await nextTurn()
-  const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
+  const response = await responseOf(capture, parts.maxBytes).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response
   await nextTurn()
   return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }

@@ -87,7 +87,7 @@ interface SearchState extends ReplayerParts {
 
 /** Finds a recording of the request, or one whose answer can be converted to the requested format. `recordingsOf` returns those of a key. */
 async function search(
-  { request, key }: RequestIdentity,
+  { request, key, asReceived }: RequestIdentity,
   count: number,
   parts: SearchState,
   recordingsOf: Shelf['of'],
@@ -100,7 +100,8 @@ async function search(
     if (found?.kind === 'found') return found
     reason ??= found
   }
-  return reason
+  if (!asReceived) return reason
+  return (await choose(recordingsOf(keyOf(asReceived, parts.ignore)), count, asReceived, parts)) ?? reason
 }
 
 /** Chooses one of several recordings of the same request, which was sent `count` times before. */

@@ -147,7 +147,7 @@ export async function rulesInText(text: string, { name, dir, seed, allowedFiles 
   const yaml = readYaml(text, name, { keepDigits: true })
   if (yaml.problems.length > 0) return withoutRules(yaml.problems)
   // An empty file, or one that is commented out, has no rules, which is not a mistake.
-  const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })
+  const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file', isYaml: true })
   const problemAt = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
   if ('mistakes' in checked)
     return withoutRules(checked.mistakes.map(({ path, sentence }) => problemAt(path, sentence)))

@@ -46,6 +46,8 @@ function sentence({ code = '', message }: Failure, { server, user, database }: A
     case '3D000':
       return `PostgreSQL at ${server} has no database "${database}". Create it, or correct the URL of the state.`
     case '42501':
+      if (/ for (schema|table) /.test(message))
+        return `The user "${user}" may not use the schema "standin" in the database "${database}" (${message}). Grant USAGE and CREATE on the schema, and ALL on its tables.`
       return `The user "${user}" may not create a schema in the database "${database}" (${message}). Grant CREATE on it.`
     case '53300':
       return `PostgreSQL at ${server} has no connection left (${message}). Allow more connections, or close some.`

@@ -9,6 +9,9 @@ import { userJson } from './users.js'
 /** The default page size. */
 const PAGE = 100
 
+/** A phone number as users write it. The state keeps only its digits. */
+const withPlus = (phone: string | null | undefined) => phone && `+${phone}`
+
 /** Returns one page of the rows whose texts match the search, and the total count. Without a search, reads only that page. */
 async function pageIn<Row>(
   table: Table<Row>,
@@ -26,7 +29,7 @@ export const createUserList = (state: () => Promise<State>): UserList => ({
     (await state()).read(async ({ users, sessions }) => {
       const { rows, total } = await pageIn(users, query, ({ email, phone, id, user_metadata }) => [
         email,
-        phone,
+        withPlus(phone),
         id,
         JSON.stringify(user_metadata),
       ])
@@ -61,7 +64,7 @@ export function createOpenSessions(state: () => Promise<State>, tokenSeconds: ()
         const byId = new Map(allUsers.map(user => [user.id, user]))
         const { rows, total } = await pageIn(sessions, query, ({ id, user_id }) => {
           const user = byId.get(user_id)
-          return [user?.email, user?.phone, user_id, id]
+          return [user?.email, withPlus(user?.phone), user_id, id]
         })
         const data = rows.map(async row => openSessionOf(row, await users.get(row.user_id), tokenSeconds()))
         return { data: await Promise.all(data), total }
@@ -110,7 +113,9 @@ export const createOutbox = (state: () => Promise<State>): Messages => ({
     const afterIndex = rows.findIndex(({ id }) => id === after)
     const found = rows
       .slice(0, afterIndex < 0 ? undefined : afterIndex)
-      .filter(({ recipient, subject, kind, code }) => matches([recipient, subject, kind, code]))
+      .filter(({ channel, recipient, subject, kind, code }) =>
+        matches([channel === 'sms' ? withPlus(recipient) : recipient, subject, kind, code]),
+      )
     const end = limit === undefined ? undefined : offset + limit
     return { data: found.slice(offset, end).map(messageOf), total: found.length }
   },

@@ -51,7 +51,8 @@ export interface SplitQuery {
   readonly where: ((exchange: JournalEntry) => boolean) | undefined
 }
 
-const { after: _after, before: _before, ...known } = journalFilter.entries
+// `response` matches answers here.
+const { after: _after, before: _before, answer: _answer, ...known } = journalFilter.entries
 const anything = optional(v.unknown(), 'Anything.')
 
 const filterOf = inputCheck(

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { knownPaths } from '../../src/cli/advice.js'
 import { requestRows } from '../../src/cli/request-log.js'
+import { folderWith } from '../command.js'
 import { answerOf, ask, sentences, signIn, signUp, userOf } from '../keys/people.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { WRONG_LOGIN } from '../sentences.js'
@@ -35,6 +36,19 @@ test.each([
   expect(await response.json()).toEqual({ error: 'Not found.', path })
   expect((await lastLine(platform)).advice).toMatch(expected)
 })
+
+test.each(['fail', 'record'] as const)(
+  'with onMiss %s, a path that is never sent to the live platform gets no advice to record it',
+  async onMiss => {
+    const upstream = { baseUrl: 'http://127.0.0.1:9', apiKey: 'sk-live' }
+    const platform = await platformWith({ mode: 'replay', upstream, recordings: { dir: folderWith(), onMiss } })
+    const refused = await platform.ask('/b/..%2fetc')
+    expect([refused.status, await refused.json()]).toEqual([404, { error: 'Not found.', path: '/b/..%2fetc' }])
+    const { line, advice } = await lastLine(platform)
+    expect(line).toContain('are never sent to the live platform')
+    expect(advice).toBe('')
+  },
+)
 
 test.each([
   ['/v1/models', null, 'OPENAI_API_KEY'],

@@ -209,6 +209,20 @@ test('a HAR file becomes rules instead of recordings', async () => {
   expect(existsSync(path.join(started.dir, 'fixtures/recordings'))).toBe(false)
 })
 
+test('entries of a HAR file that no rule comes from are counted', async () => {
+  const entries = [
+    fromChrome({ method: 'GET', path: '/builder/projects', text: '[]' }),
+    fromChrome({ method: 'HEAD', path: '/builder/projects' }),
+    fromChrome({ method: 'OPTIONS', path: '/builder/projects' }),
+  ]
+  const args = ['import', 'app.har', '--base', LIVE, '--rules', 'drafted.yaml']
+  const { stdout } = await run(args, { files: { 'app.har': JSON.stringify(harWith(...entries)) } })
+  expect(stdout).toBe(
+    '1 rule written to drafted.yaml.\nSkipped:\n  1 preflight\n' +
+      '  1: No rule can be created from this exchange, because the rule for GET answers HEAD.\n',
+  )
+})
+
 test('answers in a HAR file to requests that one rule matches keep their order in time', async () => {
   const turns = ['one', 'two', 'three']
   // A recording includes this parameter, but a rule has no condition for it.

@@ -88,6 +88,11 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
+test('the help that a mistake names is that of the command, wherever its flags are', async () => {
+  const { stderr } = await run(['--json', '--reporter', 'text', 'verify'])
+  expect(stderr).toMatch(/ See standin verify --help\.\n$/)
+})
+
 test('a flag with an invalid value is refused like an option', async () => {
   expect(await run(['--port', 'x'])).toEqual({
     code: 2,

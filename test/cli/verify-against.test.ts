@@ -43,7 +43,7 @@ test('differences are reported by call, with their severity and what the schema 
   expect(lines.join('').split('\n').slice(0, 3)).toEqual([
     '      critical  data[].owned_by: stand-in string, live nothing',
     '      warning   data[].colour: stand-in nothing, live string',
-    isMissing('      schema     the live answer does not fit it: data[0].owned_by', 'text'),
+    isMissing('      schema     the live answer does not fit it: data[0].owned_by', 'a string'),
   ])
   expect(code).toBe(1)
 })

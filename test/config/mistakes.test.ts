@@ -103,6 +103,18 @@ test.each(['a', '$.a[*].b', '"**.a"', '/c/', '{ path: a }', '{ query: b, pattern
   },
 )
 
+test('a string that YAML reads as something else is to be put in quotes', () => {
+  const users = (phone: string) => `users:\n  - { phone: ${phone}, password: secret-horse }\n`
+  expect(complaintAbout(users('+4791234567'))).toMatch(
+    /users\[0\]\.phone must be a string, not \d+\. Put it in quotes\.$/,
+  )
+  expect(complaintAbout(users('"+4791234567"'))).toBe('nothing')
+  expect(complaintAbout('users:\n  - { email: a@b.no, password: 12345678 }')).toMatch(
+    /must be a string\. Put it in quotes\.$/,
+  )
+  expect(complaintAbout(users('[]'))).not.toContain('quotes')
+})
+
 test('a list in an environment variable is separated by commas', () => {
   const { config } = loadConfig({ cwd: folderWith({}), env: { STANDIN_REPLIES: 'a.yaml, b.yaml' } })
   expect(config.replies).toEqual(['a.yaml', 'b.yaml'])

@@ -276,6 +276,9 @@ inBrowser('the search finds text in bodies, including those that arrive later', 
   await row(page, '/v1/chat/completions').waitFor()
   await (await platform.chat(hello)).text()
   await says(page, '2 requests')
+  await (await platform.chat({ ...hello, stream: true })).text()
+  await page.getByRole('searchbox').fill('text:"welcome to our shop"')
+  await says(page, '3 requests')
 })
 
 inBrowser('by keyboard alone a user moves through the list, opens, steps on, and returns to the same row', async () => {

@@ -69,7 +69,7 @@ test.each([
   ['?limit=1.5', mustBe('limit', wholeNumber(1, 1000), '1.5')],
   ['?complete=maybe', mustBe('complete', TRUE_OR_FALSE, 'maybe')],
   ['?after=last', mustBe('after', 'the id of an exchange, such as 17', 'last')],
-  ['?path=/a&path=/b', mustBe('path', 'text', [1])],
+  ['?path=/a&path=/b', mustBe('path', 'a string', [1])],
   ['?mode=replya', mustBe('mode', oneOf('emulate', 'proxy', 'record', 'replay'), 'replya')],
   ['?follow&before=3', 'before cannot be combined with follow.'],
   ['?__proto__=1', expect.stringContaining(`__proto__ ${isUnknown()}`)],

@@ -46,6 +46,15 @@ test('the newest message comes first, even while the clock is frozen or moved ba
   expect(later.map(({ recipient }) => recipient)).toEqual(['three@example.com', 'two@example.com', 'one@example.com'])
 })
 
+test('the outbox finds a phone number with and without its plus', async () => {
+  const { ask, auth } = await afterRecovery()
+  await auth.signInWithOtp({ phone: '+15550100200' })
+  for (const search of ['+1555', '1555', '+1 555 010 0200']) {
+    const response = await ask(`/__standin/outbox?search=${encodeURIComponent(search)}`, { bearer: null })
+    expect((await messagesIn(response)).map(({ recipient }) => recipient)).toEqual(['15550100200'])
+  }
+})
+
 test('DELETE empties the outbox', async () => {
   const { ask } = await afterRecovery()
   expect((await ask('/__standin/outbox', { method: 'DELETE', bearer: null })).status).toBe(204)

@@ -133,6 +133,20 @@ test.each([
   expect(await brief.json()).toMatchObject({ data: [{ id, responseBytes: got.length }] })
 })
 
+test.each([{ cutAfterChunks: 3 }, { errorAfterChunks: 3 }] as const)(
+  'an answer that %j cut has no count of tokens, since that is of the whole answer',
+  async fault => {
+    const { ask, chat, failNext, journal } = await platformWith({
+      rules: [{ reply: { text: 'one two three four five' } }],
+    })
+    failNext(fault)
+    await (await chat({ ...hello, stream: true })).text().catch(() => {})
+    expect(await journal.waitFor('/v1/*')).toMatchObject({ tokens: null })
+    const brief = await ask('/__standin/journal?brief=true', { bearer: null })
+    expect(await brief.json()).toMatchObject({ data: [{ tokens: null }] })
+  },
+)
+
 test('an answer of the live platform is journaled as well, a long one truncated', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': 'a=secret' }).end('x'.repeat(100_000)),

@@ -81,8 +81,20 @@ test('text in a body is found everywhere but on the dashboard, whose list has no
   expect(await tailFilter(['--text', 'hello'])).toEqual({ text: 'hello' })
 })
 
+test('text in an answer is found across the chunks of a stream', async () => {
+  const reply = { text: 'We are "open" until noon, 😀 every day.' }
+  const platform = await platformWith({ rules: [{ when: { user: 'hello' }, reply }] })
+  await (await platform.chat(hello)).text()
+  await (await platform.chat({ ...hello, stream: true })).text()
+  await platform.ask('/health')
+  for (const answer of ['until noon', '"open" until', '😀 every'])
+    expect({ answer, ids: idsOf(await listed(platform, { answer })) }).toEqual({ answer, ids: ['1', '2'] })
+  expect(idsOf(await listed(platform, { answer: 'hello' }))).toEqual([])
+  expect(await tailFilter(['--answer', 'noon'])).toEqual({ answer: 'noon' })
+})
+
 test('every query word is tested and exists everywhere', () => {
   const words = Object.keys(journalFilter.entries).filter(word => word !== 'after' && word !== 'before')
-  expect([...new Set(queries.map(([word]) => word)), 'text'].sort()).toEqual(words.sort())
-  expect([...factFilterKeys, 'text'].sort()).toEqual(words)
+  expect([...new Set(queries.map(([word]) => word)), 'text', 'answer'].sort()).toEqual(words.sort())
+  expect([...factFilterKeys, 'text', 'answer'].sort()).toEqual(words)
 })

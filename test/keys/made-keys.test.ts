@@ -134,6 +134,16 @@ test('a key that would outlive the year 9999 ends with it, and its overlap ends 
   expect(await answerTo(second.key)).toBe(sentences.expiredKey)
 })
 
+test('an expired key can be rolled: the new one works as long as it did, and the old one stays expired', async () => {
+  const { apiKeys, answerTo, at, user } = await authenticatorAt()
+  const { id } = await user()
+  const old = await apiKeys.create(id, { name: 'short', expiresAt: inMs(hour) })
+  at(noon + 2 * hour)
+  const next = await apiKeys.roll(id, old.id, hour)
+  expect(next).toMatchObject({ name: 'short', expires_at: inMs(3 * hour) })
+  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
+})
+
 test('a revoked key cannot be rolled', async () => {
   const { apiKeys, user } = await authenticatorAt()
   const { id } = await user()

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { bodyOf } from '../../src/recordings/index.js'
 import { AN_OBJECT, isMissing, mustBe } from '../sentences.js'
@@ -157,6 +158,26 @@ test('an entry saved without its body is reported with its position', () => {
     'log.entries[0] is without the body of the answer.',
     'log.entries[1] is without the body of the request.',
   ])
+})
+
+test('a multipart form saved only as parameters is skipped, since no request would match it', () => {
+  const { request, ...rest } = fromChrome()
+  const postData = { mimeType: 'multipart/form-data; boundary=x', params: [{ name: 'purpose', value: 'assistants' }] }
+  const { recordings, remarks } = imported(harWith({ ...rest, request: { ...request, postData } }))
+  expect(recordings).toEqual([])
+  expect(remarks).toEqual(['log.entries[0] is without the body of the request.'])
+})
+
+test('a compressed request body is imported decompressed, or not at all', () => {
+  const { request, ...rest } = fromChrome()
+  const headers = [...request.headers, { name: 'Content-Encoding', value: 'gzip' }]
+  const saved = (body: Buffer) => {
+    const postData = { mimeType: 'application/json', encoding: 'base64', text: body.toString('base64') }
+    return { ...rest, request: { ...request, headers, postData } }
+  }
+  const { recordings, passedOver } = imported(harWith(saved(gzipSync(prompt)), saved(Buffer.from([0x1f, 0x8b]))))
+  expect(recordings).toMatchObject([{ request: { body: { kind: 'json', value: JSON.parse(prompt) } } }])
+  expect(passedOver).toEqual({ 'with a compressed body that cannot be decompressed': 1 })
 })
 
 test.each([

@@ -122,6 +122,30 @@ test('with onlyNew existing recordings stay, and new ones are added', async () =
   expect(text(old)).toBe(before)
 })
 
+test('with onlyNew a complete answer replaces one that broke off, and nothing else', async () => {
+  let count = 0
+  const live = await liveWith((_request, response) => {
+    count++
+    response.writeHead(200, sse).write(`data: {"n":${count}}\n\n`)
+    // The first, third and fourth answers break off.
+    if (count === 2 || count > 4) response.end('data: [DONE]\n\n')
+    else setImmediate(() => response.destroy())
+  })
+  const { recording, replaying } = tape(live.url)
+  const ask = async ({ chat }: Awaited<ReturnType<typeof recording>>) =>
+    (await chat({ ...hello, stream: true })).text().catch(() => 'broke off')
+  const first = await recording()
+  for (const _ of [1, 2, 3]) await ask(first)
+  await first.stop()
+  const again = await recording({ recordings: { save: 'onlyNew' } })
+  for (const _ of [4, 5, 6, 7]) await ask(again)
+  await again.stop()
+  const replay = await replaying()
+  const played: string[] = []
+  for (const _ of [1, 2, 3]) played.push(await ask(replay))
+  expect(played.map(stream => /"n":(\d)/.exec(stream)?.[1])).toEqual(['5', '2', '6'])
+})
+
 test('a live platform that dies mid-stream leaves an incomplete recording, which is not replayed', async () => {
   const live = await liveWith((_request, response) => {
     response.writeHead(200, sse).write('data: {"n":1}\n\n')
@@ -489,7 +513,7 @@ test('requests wait while unwritten recordings fill their share of memory', asyn
     ...{ save: 'all', maxBytes: 1000, warn: () => {}, report: () => {} },
   })
   expect(recorder.room()).toBeUndefined()
-  const observer = recorder.observerOf(exchangeWith({ body: Buffer.alloc(128 * 1_048_576) }))
+  const observer = await recorder.observerOf(exchangeWith({ body: Buffer.alloc(128 * 1_048_576) }))
   observer?.head(200, [])
   observer?.end(true)
   const room = recorder.room()

@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import path from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
+import { openFolder } from '../../src/recordings/index.js'
+import { keyOf } from '../../src/recordings/key.js'
 import { hello } from '../scene.js'
 import { liveKey, liveWith, tape } from './live.js'
+import { answered, asking } from './scene.js'
 
 const liveAnonKey = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiIsImlzcyI6ImxpdmUifQ.b3V0c2lkZXJzLW1heS1ub3Qtc2VlLXRoaXM'
 const callersKey = 'sk-local-thisIsTheKeyOfTheCaller0123456789'
@@ -64,6 +69,50 @@ test('secrets anywhere in a request are not written to disk', async () => {
   )
   expect(files.length).toBeGreaterThanOrEqual(2)
   expectNoSecret(disk)
+})
+
+/** A request to a path that only the live platform knows, with a compressed body. */
+const compressed = (encoding: string, body: Buffer) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+  body,
+})
+
+test('a compressed request is recorded and matched decompressed, without its secrets', async () => {
+  const json = JSON.stringify({ name: 'report', secrets: [jwt, project, said.email] })
+  const { disk, files, replaying } = await diskAfter(
+    (_request, response) => response.writeHead(200).end('{"ok":true}'),
+    async ({ ask }) => (await ask('/v1/items', compressed('gzip', gzipSync(json)))).text(),
+  )
+  expect(files).toHaveLength(1)
+  expect(disk).toContain('name: report')
+  expectNoSecret(disk)
+  const { ask } = await replaying()
+  expect((await ask('/v1/items', compressed('br', brotliCompressSync(json)))).status).toBe(200)
+})
+
+test.each([
+  ['gzip', gzipSync(jwt).subarray(0, -8)],
+  ['secret-sauce', gzipSync(jwt)],
+  ['gzip', gzipSync(Buffer.alloc(17 * 1_048_576))],
+])('a request whose body cannot be decompressed as %s is forwarded, but not recorded', async (encoding, body) => {
+  const live = await liveWith((_request, response) => response.writeHead(200).end('{"ok":true}'))
+  const { recording, files } = tape(live.url)
+  const { ask, stop, receipt } = await recording()
+  expect((await ask('/v1/items', compressed(encoding, body))).status).toBe(200)
+  await stop()
+  expect(files()).toEqual([])
+  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('request body cannot be decompressed')])
+})
+
+test('a request that was recorded with its body compressed still finds its recording', async () => {
+  const body = gzipSync('{"name":"report"}')
+  const { dir, replaying } = tape()
+  const { request, ...rest } = answered('{"ok":true}', asking(body, { path: '/v1/items' }))
+  const key = keyOf(request, ignoreFrom([]))
+  await openFolder(dir).write(`items/post-${key}.yaml`, { request, ...rest }, key)
+  const { ask } = await replaying()
+  expect(await (await ask('/v1/items', compressed('gzip', body))).json()).toEqual({ ok: true })
 })
 
 test('credentials under any name are not written to disk, even if the answer repeats them, and other credentials find the recording', async () => {

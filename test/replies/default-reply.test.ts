@@ -299,8 +299,8 @@ describe('an invalid request is a 400 that names the field', () => {
   const functionNamed = (name: unknown) => ({ type: 'function', function: { name } })
   test.each<readonly [object, string]>([
     [{ tools: [{ type: 'function' }] }, isMissing('tools[0].function', AN_OBJECT)],
-    [{ tools: [{ type: 'function', function: {} }] }, isMissing('tools[0].function.name', 'text')],
-    [{ tools: [functionNamed(5)] }, mustBe('tools[0].function.name', 'text', 5)],
+    [{ tools: [{ type: 'function', function: {} }] }, isMissing('tools[0].function.name', 'a string')],
+    [{ tools: [functionNamed(5)] }, mustBe('tools[0].function.name', 'a string', 5)],
     [{ tools: [functionNamed('')] }, mustBe('tools[0].function.name', NOT_EMPTY, '')],
     [{ tools: [weather, { type: 'custom' }] }, isMissing('tools[1].custom', AN_OBJECT)],
     [
@@ -326,7 +326,7 @@ describe('an invalid request is a 400 that names the field', () => {
       { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [functionNamed('x')] } } },
       mustBe('tool_choice.allowed_tools.tools[0].function.name', 'the name of a function that is offered', 'x'),
     ],
-    [{ functions: [{}] }, isMissing('functions[0].name', 'text')],
+    [{ functions: [{}] }, isMissing('functions[0].name', 'a string')],
     [{ function_call: { name: 'f' } }, mustBe('function_call.name', 'the name of a function that is offered', 'f')],
     [{ function_call: 'f' }, mustBe('function_call', 'none, auto or an object with a name', 'f')],
     [
@@ -336,7 +336,7 @@ describe('an invalid request is a 400 that names the field', () => {
     [{ response_format: { type: 'json_schema' } }, isMissing('response_format.json_schema', AN_OBJECT)],
     [
       { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
-      isMissing('response_format.json_schema.name', 'text'),
+      isMissing('response_format.json_schema.name', 'a string'),
     ],
     [
       { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: [] } } },

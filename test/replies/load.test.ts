@@ -11,7 +11,7 @@ import { sourceInWords } from '../../src/core/exchange.js'
 import { ChatInput } from '../../src/replies/conditions/chat-input.js'
 import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
-import { AN_OBJECT, isUnknown, mustBe, NOT_EMPTY, notValid, range, validPattern } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, NOT_EMPTY, notValid, range, unquoted, validPattern } from '../sentences.js'
 import { textOf } from './replies.js'
 
 const root = new URL('../../', import.meta.url)
@@ -93,7 +93,7 @@ test('rules of a file can share a reply with a YAML anchor', async () => {
 test.each([
   ['- reply: { txt: x }', [`1:12: [0].reply.txt ${isUnknown('text')}`]],
   ['- replys: { text: x }', [`1:3: [0].replys ${isUnknown('reply')}`]],
-  ['- reply: { text: 42 }', [mustBe('1:12: [0].reply.text', 'a string', 42)]],
+  ['- reply: { text: 42 }', [unquoted(mustBe('1:12: [0].reply.text', 'a string', 42))]],
   ['- reply: hello', [mustBe('1:3: [0].reply', AN_OBJECT, 'hello')]],
   ['- hello', [mustBe('1:3: [0]', AN_OBJECT, 'hello')]],
   ['reply: { text: x }', [mustBe('1:1: the file', 'a list of rules', {})]],

@@ -152,7 +152,7 @@ test('the list shows where each rule is from and how often it has answered, in a
 })
 
 test.each<[unknown, string]>([
-  [{ reply: { text: 5 } }, mustBe('reply.text', 'text', 5)],
+  [{ reply: { text: 5 } }, mustBe('reply.text', 'a string', 5)],
   [{ when: { usr: 'x' }, reply: { text: 'y' } }, `when.usr ${isUnknown('user')}`],
   [{}, eitherReply('the rule')],
   [{ reply: { text: '{{ user' } }, expect.stringMatching(/^reply\.text: /) as never],

@@ -209,7 +209,7 @@ test.each<[object, string]>([
     '[0].reply has choices, and next to them a field that belongs in a choice.',
   ],
   [{ reply: { choices: [] } }, mustBe('[0].reply.choices', 'a list with at least one choice', [])],
-  [{ reply: { toolCalls: [{}] } }, isMissing('[0].reply.toolCalls[0].name', 'text')],
+  [{ reply: { toolCalls: [{}] } }, isMissing('[0].reply.toolCalls[0].name', 'a string')],
   [
     { reply: { toolCalls: [{ name: 'a', args: {} }] } },
     expect.stringContaining(`toolCalls[0].args ${isUnknown()}`) as never,
@@ -223,7 +223,7 @@ test.each<[object, string]>([
   [{ reply: { text: 'a' }, then: 'cycle' }, '[0] has then, which is only allowed with replies.'],
   [{ replies: [{ text: 'a' }], then: 'loop' }, mustBe('[0].then', oneOf('repeat-last', 'cycle', 'miss'), 'loop')],
   [{ reply: { text: 'a' }, times: 0 }, mustBe('[0].times', wholeNumber(1, 1000000), 0)],
-  [{ reply: { text: 'a' }, scenario: { state: 'x' } }, isMissing('[0].scenario.name', 'text')],
+  [{ reply: { text: 'a' }, scenario: { state: 'x' } }, isMissing('[0].scenario.name', 'a string')],
   [{ reply: { file: 'nowhere.md' } }, `[0].reply.file: nowhere.md ${cannotBeRead()}`],
 ])('an invalid rule is an error: %j', async (rule, sentence) => {
   const error = await repliesOf([rule as RuleInput]).catch(error => error)

@@ -227,6 +227,21 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     )
   })
 
+  test('a user who may not use the existing schema is named', async () => {
+    const url = await freshUrl()
+    await (await opened({ where: String(url), dir: '/' })).close()
+    const guest = `guest_${url.pathname.slice(1)}`
+    await query(url, `create role ${guest} login password 'guest-horse'`)
+    const guestUrl = Object.assign(new URL(url), { username: guest, password: 'guest-horse' })
+    const grant =
+      /^The user "guest_test_\d+" may not use the schema "standin" .* \(permission denied .*\)\. Grant USAGE and CREATE on the schema, and ALL on its tables\.$/
+    expect(await refusalOf(guestUrl)).toMatch(grant)
+    await query(url, `grant usage, create on schema standin to ${guest}`)
+    expect(await refusalOf(guestUrl)).toMatch(grant)
+    await query(url, `grant all on all tables in schema standin to ${guest}`)
+    await (await opened({ where: String(guestUrl), dir: '/' })).close()
+  })
+
   test('a server without TLS is reported', async () => {
     const url = await freshUrl()
     url.search = '?sslmode=no-verify'

@@ -31,6 +31,7 @@ export const tailFlags = {
   scope: text('NAME', 'Only requests of this scope'),
   search: text('TEXT', 'Only with this text in path, status, source, model, prompt, call, error or credential'),
   text: text('TEXT', 'Only requests with this text in their body'),
+  answer: text('TEXT', 'Only answers with this text; the chunks of a stream are joined'),
   complete: text('true|false', 'Only complete answers, or only incomplete ones'),
   problems: toggle('Only requests that have no recording, were refused, failed or broke off'),
 }

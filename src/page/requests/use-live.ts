@@ -110,13 +110,15 @@ const TYPING_MS = 300
 /** The most results that a search returns. */
 const MOST_FOUND = 1000
 
-/** The ids of the exchanges whose bodies contain `text`; undefined without a text. Searches again when `newestId` changes. */
+/** The ids of the exchanges whose request or answer contains `text`; undefined without a text. Searches again when `newestId` changes. */
 export function useTextMatches(text: string | undefined, newestId: string | undefined) {
   // Keeps the previous results until the new ones arrive.
   const [found, setFound] = useState(nothingYet)
   const find = async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
-    const { data } = await control('GET /journal', { query: { text, brief: true, limit: MOST_FOUND }, signal })
-    return new Set(data.map(({ id }) => id))
+    const search = (where: object) =>
+      control('GET /journal', { query: { ...where, brief: true, limit: MOST_FOUND }, signal })
+    const pages = await Promise.all([search({ text }), search({ answer: text })])
+    return new Set(pages.flatMap(({ data }) => data.map(({ id }) => id)))
   }
   const load = text === undefined ? undefined : find
   const failed = () => setFound(nothingYet)

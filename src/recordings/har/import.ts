@@ -5,7 +5,7 @@ import { eventsIn, linesIn } from '../../completions/events.js'
 import { CHAT, isAuth, isReserved } from '../../core/paths.js'
 import { credentialsOf, type Redact, type Redaction } from '../../redact/index.js'
 import type { Ignore } from '../ignore.js'
-import { keyOf, requestOf } from '../key.js'
+import { decompressedBody, keyOf, requestOf } from '../key.js'
 import {
   hasDone,
   isStream,
@@ -24,6 +24,8 @@ interface HarOptions {
   readonly base: string | undefined
   readonly redact: Redact
   readonly ignore: Ignore
+  /** Compressed bodies that would be larger are not decompressed. */
+  readonly maxBytes: number
 }
 
 export interface ImportResult {
@@ -45,14 +47,14 @@ export function importHar(source: string, origin: string, options: HarOptions): 
 
   function addEntry(entry: Entry, label: string): void {
     const place = placeOf(entry.request.url, options.base)
-    const reason = typeof place === 'string' ? place : reasonAgainst(entry, place)
+    const reason = typeof place === 'string' ? place : reasonAgainst(entry, place, options)
     if (typeof place === 'string' || reason) {
       const skipReason = reason as Reason
       passedOver.set(skipReason, (passedOver.get(skipReason) ?? 0) + 1)
       if (bodiless.has(skipReason)) remarks.push(`${label} is ${skipReason}.`)
       return
     }
-    const recording = recordingOf(entry, place, options.redact, what => void remarks.push(`${label} ${what}.`))
+    const recording = recordingOf(entry, place, options, what => void remarks.push(`${label} ${what}.`))
     if (!recording.response.complete) remarks.push(`${label} broke off; it is kept as incomplete.`)
     const key = keyOf(recording.request, options.ignore)
     const recordings = byKey.get(key) ?? []
@@ -86,6 +88,7 @@ type Reason =
   | "answered from the browser's cache"
   | 'without the body of the request'
   | 'without the body of the answer'
+  | 'with a compressed body that cannot be decompressed'
 
 /** Where an entry was sent: path and query below the base, undecoded. */
 interface HarPlace {
@@ -110,7 +113,7 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
 }
 
 /** Returns why the entry must not be recorded, if there is a reason. */
-function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
+function reasonAgainst(entry: Entry, { path }: HarPlace, { maxBytes }: HarOptions): Reason | undefined {
   const { request, response } = entry
   if (isAuth(path)) return 'to the auth backend'
   if (isReserved(path)) return "to Standin's own paths"
@@ -122,6 +125,8 @@ function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   if (response.status < 200 || response.status > 599) return 'without an answer'
   if (response.status === 304) return "answered from the browser's cache"
   if (lacksRequestBody(request)) return 'without the body of the request'
+  if (requestBody(request, maxBytes).objection !== undefined)
+    return 'with a compressed body that cannot be decompressed'
   return (response.content.text ?? undefined) === undefined && response.content.size > 0
     ? 'without the body of the answer'
     : undefined
@@ -143,17 +148,30 @@ function isStatic({ request, response, _resourceType }: Entry): boolean {
   return /^text\/html\b/i.test(mimeType) && response.status < 400
 }
 
-function lacksRequestBody({ postData, bodySize }: Entry['request']): boolean {
-  const hasBody = (postData?.text ?? undefined) !== undefined || (postData?.params.length ?? 0) > 0
-  return bodySize > 0 && !hasBody
+function lacksRequestBody(request: Entry['request']): boolean {
+  const { postData, bodySize } = request
+  if (typeof postData?.text === 'string') return false
+  // Clients write the parts of a multipart form differently, so its fields alone match no request.
+  return postData && postData.params.length > 0 ? /^multipart\//i.test(contentTypeOf(request) ?? '') : bodySize > 0
 }
 
+const headersOf = ({ headers }: Entry['request']): Readonly<Record<string, string>> =>
+  Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]))
+
+const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || headersOf(request)['content-type']
+
 /** Returns the recording of an entry. `remark` is called with each repair of its text. */
-export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remark: (what: string) => void): Recording {
-  const headers = Object.fromEntries(entry.request.headers.map(({ name, value }) => [name.toLowerCase(), value]))
+function recordingOf(
+  entry: Entry,
+  place: HarPlace,
+  { redact, maxBytes }: HarOptions,
+  remark: (what: string) => void,
+): Recording {
+  const headers = headersOf(entry.request)
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
-  const request = requestIn(entry, place, redaction)
+  const { body } = requestBody(entry.request, maxBytes)
+  const request = requestIn(entry, { ...place, body }, redaction)
   return {
     recordedAt: inUtc(entry.startedDateTime),
     request,
@@ -164,16 +182,23 @@ export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remar
 /** Times that are already in UTC, such as our own, are kept exactly as written. */
 const inUtc = (time: string) => (time.endsWith('Z') ? time : new Date(time).toISOString())
 
-function requestIn({ request }: Entry, { path, query }: HarPlace, redaction: Redaction): RecordedRequest {
-  const { method, headers, postData, _path, _query } = request
-  const contentType = postData?.mimeType || headers.find(({ name }) => /^content-type$/i.test(name))?.value
-  const received = { method, path: _path ?? path, query, contentType, body: requestBody(postData) }
+function requestIn(
+  { request }: Entry,
+  { path, query, body }: HarPlace & { readonly body: Buffer | undefined },
+  redaction: Redaction,
+): RecordedRequest {
+  const { method, _path, _query } = request
+  const received = { method, path: _path ?? path, query, contentType: contentTypeOf(request), body }
   const recorded = requestOf(received, redaction)
   // It is already normalized, and encoding it again would change the brackets of placeholders.
   return typeof _query === 'string' ? { ...recorded, query: redaction.query(_query) } : recorded
 }
 
-function requestBody(postData: Entry['request']['postData']): Buffer | undefined {
+/** Most tools save a compressed body decompressed, with its Content-Encoding. */
+const requestBody = (request: Entry['request'], maxBytes: number) =>
+  decompressedBody({ headers: headersOf(request), body: savedBody(request) }, maxBytes)
+
+function savedBody({ postData }: Entry['request']): Buffer | undefined {
   if (!postData) return undefined
   const { text, params, encoding, _encoding } = postData
   if (typeof text === 'string') return Buffer.from(text, (_encoding || encoding) === 'base64' ? 'base64' : 'utf8')
