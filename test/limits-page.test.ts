@@ -17,7 +17,7 @@ const page = readFileSync(path.join(import.meta.dirname, '../docs/configuration.
 
 test.each([
   ['levels of objects and arrays in a JSON body', MOST_LEVELS],
-  ['texts, commas and brackets in a JSON body', MOST_VALUES],
+  ['strings, commas and brackets in a JSON body', MOST_VALUES],
   ['an answer', MOST_ANSWER_BYTES],
   ['counting a prompt or making an answer', MOST_WORKER_MS],
   ['a regular expression of a rule', MOST_MS],
@@ -27,7 +27,7 @@ test.each([
   ['a body for `/__standin`', BODY_LIMIT_BYTES],
   ['rules that are sent: the body', RULES_LIMIT_BYTES],
   ['rules that are sent as a YAML text: the body', RULE_TEXT_LIMIT_BYTES],
-  ['rules that are sent: texts', MOST_VALUES_OF_RULES],
+  ['rules that are sent: strings', MOST_VALUES_OF_RULES],
   ['rules that are sent: templates', MOST_TO_COMPILE],
   ['rules that are in force', MOST_ADDED],
   ['a body for `PUT /__standin/state`', STATE_LIMIT_BYTES],
