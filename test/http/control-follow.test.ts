@@ -104,7 +104,8 @@ test('a request that began before a reset is left out, as in the journal', async
   const inBrief = await follower(platform, '&brief')
   const open = await platform.chat({ ...hello, stream: true })
   await platform.reset()
-  await open.text()
+  await open.body?.cancel()
+  await platform.idle()
   await visit(platform, '/after')
   expect(await paths(1)).toEqual(['/after'])
   const told: unknown[] = []

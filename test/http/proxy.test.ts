@@ -8,7 +8,7 @@ import type { Exchange } from '../../src/core/exchange.js'
 import { ProblemsError, startPlatform } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
-import { listening, liveAnonKey, liveKey, liveOnSocket, liveWith, proxyTo, send } from './live.js'
+import { liveAnonKey, liveKey, liveOnSocket, liveWith, proxyTo, send } from './live.js'
 
 const json = (response: ServerResponse, value: object) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
@@ -440,11 +440,7 @@ test('a stream of an emulated platform passes through the proxy event by event',
 })
 
 test('an unreachable live platform is a 502', async () => {
-  const server = net.createServer()
-  const url = await listening(server)
-  server.close()
-  await once(server, 'close')
-  const { ask, chat } = await proxyTo(url)
+  const { ask, chat } = await proxyTo('http://127.0.0.1:9')
   for (const response of [await ask('/v1/models'), await chat(hello)]) {
     expect(response.status).toBe(502)
     expect(response.headers.get('content-type')).toBe('application/json')
