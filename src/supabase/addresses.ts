@@ -25,14 +25,21 @@ export function validPhone(given: string): string {
 }
 
 interface Addresses {
-  readonly email?: string
-  readonly phone?: string
+  readonly email?: string | null
+  readonly phone?: string | null
+}
+
+/** Finds the first of the addresses that a user other than `ownId` has. Empty addresses are ignored. */
+export async function takenAddress({ users }: Tables, { email, phone }: Addresses, ownId?: string) {
+  for (const address of [email ? { email } : undefined, phone ? { phone } : undefined]) {
+    const holder = address && (await users.find(address)).find(({ id }) => id !== ownId)
+    if (holder) return { address, holder }
+  }
+  return undefined
 }
 
 /** Throws a 422 if a user other than `ownId` has one of the addresses. Empty addresses are ignored. */
-export async function requireFree({ users }: Tables, addresses: Addresses, ownId?: string, phoneTaken = phoneExists) {
-  const { email = '', phone = '' } = addresses
-  const isTaken = async (address: UserAddress) => (await users.find(address)).some(({ id }) => id !== ownId)
-  if (email !== '' && (await isTaken({ email }))) throw emailExists()
-  if (phone !== '' && (await isTaken({ phone }))) throw phoneTaken()
+export async function requireFree(tables: Tables, addresses: Addresses, ownId?: string, phoneTaken = phoneExists) {
+  const taken = await takenAddress(tables, addresses, ownId)
+  if (taken) throw 'email' in taken.address ? emailExists() : phoneTaken()
 }

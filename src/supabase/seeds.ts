@@ -6,7 +6,7 @@ import { developmentUser, digestOf } from '../core/secrets.js'
 import { type ApiKeyRow, type Json, type State, type Tables, TakenError, type UserRow } from '../core/state.js'
 import { startOf } from '../keys/api-key-form.js'
 import { isRolled } from '../keys/api-keys.js'
-import { validEmail, validPhone } from './addresses.js'
+import { takenAddress, validEmail, validPhone } from './addresses.js'
 import { hashOf } from './passwords.js'
 import { endSessionsOf, removeUser } from './sessions.js'
 import { identityData, mergeMetadata, newIdentity, newUser, providersOf } from './users.js'
@@ -143,18 +143,13 @@ async function plantUsers(tables: Tables, seededUsers: readonly SeededUser[], al
   for (const user of existing) if (user) await tables.users.update(user.id, { email: null, phone: null })
   for (const [i, { row }] of seededUsers.entries()) {
     const user = existing[i]
-    await requireFreeAddresses(tables, row, user)
+    const taken = await takenAddress(tables, row, user?.id)
+    if (taken) {
+      const [value] = Object.values(taken.address)
+      throw new TakenError(`${value} belongs to another user, ${taken.holder.id}.`)
+    }
     if (!user) await tables.users.insert(row)
     else await replant(tables, user, row)
-  }
-}
-
-/** Throws a TakenError that names an address of `row` which a user other than `own` has. */
-async function requireFreeAddresses({ users }: Tables, { email, phone }: UserRow, own: UserRow | undefined) {
-  for (const address of [{ email }, { phone }]) {
-    const [value] = Object.values(address)
-    const [holder] = value == null ? [] : await users.find(address)
-    if (holder && holder.id !== own?.id) throw new TakenError(`${value} belongs to another user, ${holder.id}.`)
   }
 }
 
