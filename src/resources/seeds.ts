@@ -52,11 +52,13 @@ async function seedRows(tables: Tables, resource: ReadyResource, scope: string, 
   for (const [i, seed] of resource.seeds.entries()) {
     if (i % ROWS_PER_SLICE === 0) await nextTurn()
     const known = present.get(rowKey(id, seed.id))
+    if (known?.seed === seed.digest) continue
     const content = { ...(await ownedContent(tables, resource, seed)), seed: seed.digest, updated_at: at }
-    if (!known) {
+    if (known) await tables.resource_rows.update(known.id, content)
+    else {
       const fresh = { id: rowKey(id, seed.id), resource: id, position: position++, created_at: at }
       await tables.resource_rows.insert({ ...fresh, ...content })
-    } else if (known.seed !== seed.digest) await tables.resource_rows.update(known.id, content)
+    }
   }
   const next_id = Math.max(existing?.next_id ?? 1, highestOf(resource.seeds))
   const changes = { seed: resource.digest, next_position: position, next_id, updated_at: at }
