@@ -22,7 +22,7 @@ import {
   PlatformError,
   unreadableRequest,
 } from '../core/errors.js'
-import { jsonBody, requireModestJson, stringifyExact } from '../core/json.js'
+import { modestJsonBody, stringifyExact } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { readBody, requireJson } from './body.js'
 
@@ -124,7 +124,7 @@ async function readJsonBody(
   request: Request,
   { body, takes, isBodyOptional, bodyReading: reads = {} }: Operation,
 ): Promise<unknown> {
-  const { bytes: limitBytes = BODY_LIMIT_BYTES, parse = parseJson } = reads
+  const { bytes: limitBytes = BODY_LIMIT_BYTES, parse = modestJsonBody } = reads
   const schema = takes ?? body
   if (!schema) return undefined
   if (isBodyOptional && !hasBody(request)) return validated(schema, {}, 'The request body')
@@ -140,11 +140,6 @@ async function readJsonBody(
 
 const hasBody = ({ headers }: Request) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-
-function parseJson(body: Buffer): unknown {
-  requireModestJson(body)
-  return jsonBody(body)
-}
 
 async function parseOrRefuse(body: Buffer, parse: (body: Buffer) => unknown): Promise<unknown> {
   try {

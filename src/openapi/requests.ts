@@ -3,7 +3,7 @@ import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
 import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
-import { isObject, jsonBody, mayBeJson, requireModestJson } from '../core/json.js'
+import { isObject, mayBeJson, modestJsonBody } from '../core/json.js'
 import { inWorker, memoized, once, TimeLimitError, withTimeLimit } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
 import type { Node } from './document.js'
@@ -80,15 +80,10 @@ async function readBody(exchange: Exchange) {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
   const contentType = contentTypeOf(exchange.headers)
-  if (mayBeJson(contentType)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
+  if (mayBeJson(contentType)) return { value: modestJsonBody(exchange.body ?? Buffer.of()), isForm: false }
   if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType))
     return { value: await bodyOf(exchange), isForm: true }
   return /^text\/plain\b/i.test(contentType) ? { value: exchange.body?.toString(), isForm: false } : undefined
-}
-
-function jsonIn(body: Buffer): unknown {
-  requireModestJson(body)
-  return jsonBody(body)
 }
 
 async function mistakesOf({ schema, validate }: CompiledSchema, values: unknown): Promise<readonly Mistake[]> {

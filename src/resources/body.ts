@@ -1,7 +1,7 @@
 /** Reads a row from the request body. A separate file, because it handles hostile input. */
 import { emptyBody, invalidRequest, notJsonContent, tooDeep } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { isJsonType, isObject, isTooDeep, jsonBody, requireModestJson, requireUnencoded } from '../core/json.js'
+import { isJsonType, isObject, isTooDeep, modestJsonBody, requireUnencoded } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import { MOST_ROW_LEVELS } from './seed-rows.js'
 
@@ -11,8 +11,7 @@ export function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Js
   if (type !== undefined && !isJsonType(type)) throw notJsonContent(type)
   requireUnencoded(encoding)
   if (!body || body.length === 0) throw emptyBody()
-  requireModestJson(body)
-  const row = jsonBody(body)
+  const row = modestJsonBody(body)
   if (!isObject(row)) throw invalidRequest('The request body must be a JSON object.')
   requireShallow(row)
   return row as Json
