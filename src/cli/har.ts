@@ -41,9 +41,7 @@ const importFile = command({
     const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules), maxBytes })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
-    if (flags.rules !== undefined) {
-      return writeImportedRules(flags.rules, imported)
-    }
+    if (flags.rules !== undefined) return writeImportedRules(flags.rules, imported)
     const { written, existing } = await writeRecordings(folder, imported, flags)
     const data = dataOf(imported, written, existing)
     return { data, text: `${linesOf(data, existing, base).join('\n')}\n` }

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { closed, optional, word } from '../check/check.js'
 import type { MessageRow } from '../core/state.js'
 import type { Platform } from '../platform.js'
+import { formatPhone } from '../supabase/addresses.js'
 import { DEFAULT_TIMEOUT_MS, eventually } from './eventually.js'
 import { inputCheck, milliseconds, text } from './input-check.js'
 import type { WaitOptions } from './journal.js'
@@ -102,7 +103,7 @@ function matchesFilter(message: OutboxMessage, { to, type, channel }: MessageFil
 }
 
 /** Normalizes a recipient as the state does: addresses in lower case, phone numbers as digits. */
-const addressOf = (to: string) => (to.includes('@') ? to.toLowerCase() : to.replace(/^\+/, '').replaceAll(' ', ''))
+const addressOf = (to: string) => (to.includes('@') ? to.toLowerCase() : formatPhone(to))
 
 function messagesInWords(messages: readonly OutboxMessage[]): string {
   if (messages.length === 0) return 'The outbox is empty.'
