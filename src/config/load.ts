@@ -5,11 +5,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
-import { check, type Mistake, type Path } from '../check/check.js'
+import { check, type Mistake, NOT_KNOWN, type Path } from '../check/check.js'
 import { type Problem, ProblemsError, refusedText, unreadable } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import type { readYaml, YamlFile } from '../check/yaml.js'
 import { usesLive } from '../core/exchange.js'
+import { goneOption, goneVariable } from './gone-options.js'
 import { allOptions, fromText, mayHoldSecret, valueAt } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
 
@@ -82,7 +83,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const problems = [
     ...fromVariables.problems,
     ...(yaml?.problems ?? []),
-    ...mistakes.filter(isNew).map(({ path, sentence }) => ({ ...placeOf(path), sentence })),
+    ...mistakes.filter(isNew).map(({ path, sentence }) => ({ ...placeOf(path), sentence: inPlaceOf(path, sentence) })),
   ]
   if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
 
@@ -92,6 +93,9 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   }
   return { config: checked.value, file: present ? file : undefined, dir, originOf, placeOf }
 }
+
+/** An option of an earlier release has its own sentence instead of the one about an unknown key. */
+const inPlaceOf = (path: Path, sentence: string) => (sentence.includes(NOT_KNOWN) && goneOption(path)) || sentence
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
@@ -183,7 +187,9 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
     else
       problems.push({
         origin: name,
-        sentence: `This environment variable is not known.${didYouMean(name, [...options.keys()], prefix)}`,
+        sentence:
+          goneVariable(name) ??
+          `This environment variable is not known.${didYouMean(name, [...options.keys()], prefix)}`,
       })
   }
   return { overrides, problems }

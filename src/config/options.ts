@@ -24,7 +24,8 @@ type Group = Pick<Option, 'path' | 'meaning'>
 const root = configSchema as unknown as Schema
 const unwrapped = (schema: Schema): Schema => (schema.wrapped ? unwrapped(schema.wrapped) : schema)
 
-const variableOf = (path: readonly string[]) =>
+/** `STANDIN_LIMITS_BODY_BYTES` for `limits.bodyBytes`. */
+export const variableOf = (path: readonly string[]) =>
   ['standin', ...path].map(name => name.replace(/(?<=[a-z])[A-Z]/g, '_$&').toUpperCase()).join('_')
 
 /** All groups and options, in the order of the schema. */

@@ -181,16 +181,6 @@ export const configSchema = closed({
     },
     'Which kinds of credential each endpoint accepts.',
   ),
-  index: group(
-    {
-      list: option(
-        word(['all', 'documented']),
-        'all',
-        'What GET /api/v1 lists: all (every endpoint, including your own) or documented (only the documented ones).',
-      ),
-    },
-    'The list of endpoints.',
-  ),
   mcp: mcpOptions,
   users: userOptions,
   apiKeys: apiKeyOptions,

@@ -17,13 +17,10 @@ import { authorize } from '../keys/identify.js'
 import { indexEntry } from './api-index.js'
 import type { Routes } from './index.js'
 
-/** Which endpoints the index lists. */
-type ListedPaths = 'all' | 'documented'
-
 /** Adds the endpoints of `sources` to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
-export function withOwnPaths(routes: Routes, sources: readonly PathSource[], list: ListedPaths): Routes {
+export function withOwnPaths(routes: Routes, sources: readonly PathSource[]): Routes {
   const endpoints = createOwnEndpoints(sources)
-  const documented = createDocumentedEndpoints(sources, list)
+  const documented = createDocumentedEndpoints(sources)
   const methodsAt = (path: string, scope?: string) => methodsOf(sources.flatMap(source => source.at(path, scope)))
 
   function find(method: string, path: string, scope?: string): Endpoint | undefined {
@@ -121,7 +118,7 @@ async function refuse(found: readonly Candidate[], exchange: Exchange): Promise<
 }
 
 /** Documented endpoints with the faults of `sources`, and the index with their paths. */
-function createDocumentedEndpoints(sources: readonly PathSource[], list: ListedPaths) {
+function createDocumentedEndpoints(sources: readonly PathSource[]) {
   const made = new WeakMap<Endpoint, Endpoint>()
   const faultSources = sources.filter(source => source.faultFor)
 
@@ -134,7 +131,7 @@ function createDocumentedEndpoints(sources: readonly PathSource[], list: ListedP
   }
 
   return (endpoint: Endpoint): Endpoint => {
-    const isIndex = endpoint.path === INDEX && list === 'all'
+    const isIndex = endpoint.path === INDEX
     if (!isIndex && faultSources.length === 0) return endpoint
     const before = made.get(endpoint)
     if (before) return before

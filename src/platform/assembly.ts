@@ -179,7 +179,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   function surfaceWith(changed: AdjustedParts, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()
     // Without configured paths, the routes stay unchanged.
-    const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources, config.index.list) : changed.routes
+    const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources) : changed.routes
     const local = { ...changed, routes, cors, identify: identifyIn(chosen, config, own.authenticator) }
     if (allModes(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
     return platformSurface(local, {

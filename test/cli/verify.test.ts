@@ -37,7 +37,7 @@ test('without a target a fresh stand-in is verified, and nothing is left behind'
 })
 
 test('the first MCP server of the configuration is verified, or the one that --mcp names', async () => {
-  const files = { 'c.yaml': 'index: { list: documented }\nmcp: { /tools: {}, /more: { access: [anon] } }\n' }
+  const files = { 'c.yaml': 'mcp: { /tools: {}, /more: { access: [anon] } }\n' }
   const verify = (...more: readonly string[]) =>
     runIn(['verify', '--config', 'c.yaml', '--only', 'MCP-1', ...more], { files }).ended
   expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 clause: 1 holds') })

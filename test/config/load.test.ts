@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
+import { goneNames } from '../../src/config/gone-options.js'
 import type { ConfigSources, LoadedConfig } from '../../src/config/load.js'
+import { variableOf } from '../../src/config/options.js'
 import { configSchema } from '../../src/config/schema.js'
 import { unpaced } from '../../src/core/pace.js'
 import { type Files, folderWith } from '../command.js'
@@ -283,6 +285,18 @@ test.each([
   ],
 ])('a problem in the environment is reported with the name of the variable: %o', (env, complaint) => {
   expect(complaintsAbout({ env })).toEqual([complaint])
+})
+
+test.each(goneNames)('the option %s, which is gone, is refused by name, with what to do instead', name => {
+  const [group = '', key = ''] = name.split('.')
+  const variable = variableOf(name.split('.'))
+  const yaml = key === '' ? `${group}: 1` : `${group}: { ${key}: 1 }`
+  const [complaint, ...others] = complaintsAbout({ yaml })
+  expect(complaint).toMatch(
+    new RegExp(`^platform\\.config\\.yaml:1:\\d+: ${name.replaceAll('.', '\\.')} is gone\\. [A-Z].+\\.$`),
+  )
+  expect(others).toEqual([])
+  expect(complaintsAbout({ env: { [variable]: '1' } })).toEqual([complaint?.replace(/^[^ ]+:/, `${variable}:`)])
 })
 
 test('an unknown variable in .env is reported as well', () => {

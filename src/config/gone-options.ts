@@ -1,0 +1,27 @@
+/**
+ * Options of earlier releases, each with what to do instead, so that an old configuration is refused by name. A separate file: a table
+ * that grows with each release.
+ */
+import { type Path, pathInWords } from '../check/check.js'
+import { variableOf } from './options.js'
+
+/** By their path. The sentence says what Standin does now, or what to write instead. */
+const goneOptions: Readonly<Record<string, string>> = {
+  'index.list': 'GET /api/v1 lists every endpoint, including your own. Delete this option.',
+}
+
+/** The sentence about an option at `path` that is gone, or about a group that had no other; `undefined` for any other path. */
+export function goneOption(path: Path): string | undefined {
+  const written = pathInWords(path)
+  const name = Object.keys(goneOptions).find(name => name === written || name.startsWith(`${written}.`))
+  return name && `${name} is gone. ${goneOptions[name]}`
+}
+
+/** The same for an environment variable. */
+export function goneVariable(variable: string): string | undefined {
+  const name = Object.keys(goneOptions).find(name => variableOf(name.split('.')) === variable)
+  return name && goneOption(name.split('.'))
+}
+
+/** Their names, for the tests. */
+export const goneNames: readonly string[] = Object.keys(goneOptions)
