@@ -247,6 +247,27 @@ test('a request that might change something, or whose secret was redacted, is no
   expect(live.asked.map(promptIn)).toEqual(['[see-1]'])
 })
 
+test('recorded calls of MCP servers are skipped, and one line says so', async () => {
+  const live = await liveThat(() => ({ body: completion('Hello.') }))
+  const call = (id: number, method: string) =>
+    recorded(chatRequest('', { path: '/mcp', body: { kind: 'json', value: { jsonrpc: '2.0', id, method } } }), {
+      body: { jsonrpc: '2.0', id, result: {} },
+    })
+  const recordings = [
+    call(1, 'initialize'),
+    call(2, 'tools/list'),
+    recorded(chatRequest('hi'), { body: completion('Hi.') }),
+  ]
+  const end = await run(['drift'], { files: project(live, recordings, 'mcp: { /mcp: {} }\n') })
+  expect(end).toMatchObject({
+    code: 0,
+    stdout: `2 recordings skipped: calls of MCP servers are not compared.
+3 recordings: 1 unchanged, 2 skipped
+`,
+  })
+  expect(live.asked).toHaveLength(1)
+})
+
 test('after a 429 all requests wait for as long as Retry-After says', async () => {
   let first: number | undefined
   const live = await liveThat(({ atMs }) => {

@@ -6,19 +6,11 @@ import { NEEDS_LIVE } from '../../config/load.js'
 import { redactionRules } from '../../config/redaction.js'
 import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
-import { compareTools } from '../../contract/tools.js'
 import { glob } from '../../core/paths.js'
 import { acceptsApiKey, documentedCredentialOf } from '../../http/proxy/credentials.js'
-import { mcpPathsOf, openLiveSession } from '../../platform/upstream.js'
+import { openLiveSession } from '../../platform/upstream.js'
 import type { Platform } from '../../platform.js'
-import {
-  type DriftResult,
-  type Folder,
-  findDrift,
-  messagesOf,
-  openFolder,
-  type RecordingFile,
-} from '../../recordings/index.js'
+import { type DriftResult, findDrift, openFolder } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
 import { type CommandLine, command, fileName, integer, text, toggle } from '../command.js'
 import { withPlatform } from '../load.js'
@@ -28,7 +20,6 @@ import { junitOf } from '../report/junit.js'
 import { createReporter, failOnFlag, reportFlags, requireWritable, writeReport } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
 import { failuresOf, reportOf } from './report.js'
-import type { InitializeParamsFor } from './send-mcp-call.js'
 import { type LiveOptions, sendToLive } from './send-to-live.js'
 
 const EXIT_DRIFTED = 1
@@ -81,14 +72,12 @@ async function compareWithLive(
     ...{ upstream, maxBytes: recordings.maxBytes },
     credentialOf: await liveCredentials(platform),
     userToken: await openLiveSession(upstream, sentence => console.error(sentence)),
-    initializeParamsFor: await initializeParams(folder, entries),
   }
   const progress = json || quiet ? noProgress : createProgress(entries.length, process.stderr)
   const results = await findDrift({
     ...{ folder, entries, concurrency, update, signal },
     credentialFor: path => credentialFor(path, live),
-    compare: (recorded, live) =>
-      compareTools(recorded.body, live.body) ?? compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
+    compare: (recorded, live) => compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
     send: sendToLive(live),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
@@ -98,23 +87,10 @@ async function compareWithLive(
   return { results, total: entries.length, upstream: upstream.baseUrl }
 }
 
-async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
-  const isMcp = mcpPathsOf(loaded.config)
+async function liveCredentials({ ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
   const endpointsAt = await ownPathsAt()
-  const isForKeys = (path: string) => isMcp?.(path) || endpointsAt(path).some(({ access }) => acceptsApiKey(access))
+  const isForKeys = (path: string) => endpointsAt(path).some(({ access }) => acceptsApiKey(access))
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
-}
-
-/** The `initialize` parameters of recorded MCP sessions, by path. */
-async function initializeParams(folder: Folder, entries: readonly RecordingFile[]): Promise<InitializeParamsFor> {
-  const paramsByPath = new Map<string, object>()
-  for (const { file } of entries.filter(({ file }) => file.includes('/initialize-'))) {
-    // An unreadable file is reported when it is compared.
-    const recording = await folder.read(file).catch(() => undefined)
-    const [message] = recording ? messagesOf(recording.request.body) : []
-    if (recording && message?.params) paramsByPath.set(recording.request.path, message.params)
-  }
-  return path => paramsByPath.get(path)
 }
 
 /** What users call the credential that `sendToLive` sends for a path. */

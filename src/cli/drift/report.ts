@@ -18,7 +18,7 @@ function countOf(results: readonly DriftResult[], recordings: number) {
     drifted,
     ...countBySeverity(results.flatMap(driftsOf)),
     updated: results.filter(result => result.kind === 'compared' && result.updated).length,
-    skipped: countKind('skipped'),
+    skipped: countKind('skipped') + countKind('mcp'),
     notAsked: countKind('notAsked'),
     /** Recordings whose credential the live platform refuses. */
     refused: countKind('refused'),
@@ -87,12 +87,21 @@ export function reportOf({ results, total, failOn, upstream, seconds }: DriftRun
     groups: [
       {
         items: results.map(result => itemOf(result, results, failOn)),
+        notes: mcpNotes(results),
         columns: ['severity', 'recording', 'difference'],
       },
     ],
     data: { ...count, findings: results },
   }
 }
+
+/** The calls of MCP servers, in one line. */
+function mcpNotes(results: readonly DriftResult[]): readonly string[] {
+  const count = results.filter(({ kind }) => kind === 'mcp').length
+  return count === 0 ? [] : [`${pluralize(count, 'recording')} skipped: ${MCP_REASON}`]
+}
+
+const MCP_REASON = 'calls of MCP servers are not compared.'
 
 function itemOf(result: DriftResult, all: readonly DriftResult[], failOn: Severity): ReportItem {
   const { file } = result
@@ -106,6 +115,8 @@ function itemOf(result: DriftResult, all: readonly DriftResult[], failOn: Severi
       const rows = [['skipped', file, reason]]
       return { ...item, outcome: 'skipped', message: reason, note: `skipped: ${reason}`, shown: 'usually', rows }
     }
+    case 'mcp':
+      return { ...item, outcome: 'skipped', message: MCP_REASON, shown: 'never', rows: [] }
     case 'notAsked': {
       const note = `not compared: ${result.reason}`
       const rows = [['not compared', file, result.reason]]

@@ -58,7 +58,7 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
     if (shown.length === 0 && (isQuiet || notes.length === 0)) return []
     const lines = shown.flatMap(item => itemLines(item, title === undefined ? 0 : 2, colors))
     const heading = title === undefined ? [] : ['', colors.bold(printable(title))]
-    return [...heading, ...lines, ...notes.map(note => `  ${printable(note)}`)]
+    return [...heading, ...lines, ...notes.map(note => `${title === undefined ? '' : '  '}${printable(note)}`)]
   })
   const hasTitle = groups.some(({ title }) => title !== undefined)
   if (isQuiet)
