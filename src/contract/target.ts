@@ -24,8 +24,6 @@ export interface TargetOptions extends TargetCredentials {
   readonly authUrl?: string | undefined
   /** The model to request. Defaults to the first one in the listing. */
   readonly model?: string | undefined
-  /** The path of the MCP server to check. Defaults to one that the API index lists. */
-  readonly mcpPath?: string | undefined
   /** The maximum number of calls (80). */
   readonly maxCalls?: number | undefined
   /** The timeout for a complete answer (30 seconds). */
@@ -42,7 +40,6 @@ export interface Target {
   readonly url: string
   readonly credentials: TargetCredentials
   readonly model: string | undefined
-  readonly mcpPath: string | undefined
   /** Whether it is on this machine, where large requests cost nothing. */
   readonly isNear: boolean
   /** The number of calls so far. */
@@ -52,10 +49,7 @@ export interface Target {
   /** Makes a call once and caches the result. Rejects with a CallNotMade when the budget is used up. */
   ask(call: Call): Promise<CallResult>
   shown(call: Call, result: CallResult): ShownCall
-  /**
-   * All results so far, by names that are the same for every target. Without those of MCP servers, whose tools
-   * `standin drift` compares.
-   */
+  /** All results so far, by names that are the same for every target. */
   results(): Promise<ReadonlyMap<string, CallResult>>
   /** Returns a text from the target without secrets and without terminal control characters. */
   clean(text: string): string
@@ -74,13 +68,13 @@ const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
   const url = withoutSlash(options.url)
-  const { apiKey, anonKey, email, password, model, mcpPath } = options
+  const { apiKey, anonKey, email, password, model } = options
   const credentials = { apiKey, anonKey, email, password }
   const { send, ...state } = createSending({ ...options, url })
   /** Keyed by everything but the body: one body has 4 MB, which is slow to hash but quick to compare with itself. */
   const remembered = new Map<string, { readonly call: Call; readonly result: Promise<CallResult> }[]>()
   return {
-    ...{ url, credentials, model, mcpPath, ...state },
+    ...{ url, credentials, model, ...state },
     isNear: isLocal(url),
     ask(call) {
       const { body, ...rest } = call
@@ -95,7 +89,6 @@ export function createTarget(options: TargetOptions): Target {
     async results() {
       const found = new Map<string, CallResult>()
       for (const { call, result: pending } of [...remembered.values()].flat()) {
-        if (call.to === 'mcp') continue
         const name = nameOf(call, credentials)
         // A call that was not made in the end has no result.
         const result = await pending.catch(() => undefined)

@@ -72,7 +72,6 @@ export class RpcError extends Error {
 }
 
 export const isRequest = (frame: RpcFrame): frame is RpcRequest => 'method' in frame && 'id' in frame
-export const isNotification = (frame: RpcFrame): frame is RpcNotification => 'method' in frame && !('id' in frame)
 export const isResponse = (frame: RpcFrame): frame is RpcResponse => !('method' in frame)
 
 /** Parses a JSON value as a message. Throws an RpcError that says what is missing. */

@@ -2,8 +2,6 @@
 import { text as textOf } from 'node:stream/consumers'
 import { UsageError } from '../../check/problem.js'
 import { NEEDS_LIVE } from '../../config/load.js'
-import { mcpServers } from '../../config/mcp-options.js'
-import type { Config } from '../../config/schema.js'
 import { wantedOf } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
@@ -46,8 +44,8 @@ export async function targetAt(address: string, line: VerifyLine, origin = '--ta
       'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
     )
   }
-  const { model, mcp: mcpPath = live?.mcpPath } = line.flags
-  return { url, authUrl, model, mcpPath, insecure: live?.insecure, ...credentials }
+  const { model } = line.flags
+  return { url, authUrl, model, insecure: live?.insecure, ...credentials }
 }
 
 /** Looks in the flags, then in the environment, but there only if the environment names no other target. */
@@ -61,15 +59,12 @@ async function targetValues(flags: VerifyLine['flags'], target: string) {
 }
 
 function liveOf(line: VerifyLine) {
-  const { upstream, mcp } = load(line).config
-  const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
+  const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(line).config.upstream
   if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
   const unlessEmpty = (text: string) => text || undefined
   const credentials = { apiKey: unlessEmpty(apiKey), anonKey: unlessEmpty(anonKey) }
-  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, mcpPath: firstServer(mcp), insecure }
+  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, insecure }
 }
-
-const firstServer = (mcp: Config['mcp']): string | undefined => [...mcpServers(mcp).keys()][0]
 
 /** A new platform in this process, on any free port and in memory. It reads a configuration only if --config names one. */
 export async function ownTarget({ flags, overrides }: VerifyLine) {
@@ -95,8 +90,7 @@ export async function ownTarget({ flags, overrides }: VerifyLine) {
   const user = loaded.config.users.find(({ password }) => typeof password === 'string' && password !== '')
   // With --against, the model may exist on the live platform only.
   const model = against === undefined ? flags.model : undefined
-  const mcpPath = flags.mcp ?? firstServer(loaded.config.mcp)
-  const options = { url, authUrl, apiKey, anonKey, model, mcpPath, email: user?.email, password: user?.password }
+  const options = { url, authUrl, apiKey, anonKey, model, email: user?.email, password: user?.password }
   return { options, isOwn: true, close: () => platform.stop() }
 }
 
@@ -140,7 +134,6 @@ export const verifyFlags = {
   password: text('TEXT', 'The password for --email'),
   'password-stdin': toggle('Read the password from standard input'),
   model: text('ID', 'The requested model (the first one)'),
-  mcp: text('PATH', 'Path of its MCP server (the first one in the configuration or in the API index)'),
   'max-calls': integer([1, 999_999], `Maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
   ...reportFlags,
   against: text('URL', 'Also compare with another platform; live is upstream.baseUrl or its baseline'),
