@@ -76,6 +76,8 @@ export const isResponse = (frame: RpcFrame): frame is RpcResponse => !('method' 
 
 /** Parses a JSON value as a message. Throws an RpcError that says what is missing. */
 export function frameFrom(value: unknown): RpcFrame {
+  if (Array.isArray(value))
+    throw invalidRequest('Batches are not supported. Send each message in a request of its own.')
   if (!isObject(value)) throw invalidRequest('A message must be an object.')
   if (value.jsonrpc !== '2.0') throw invalidRequest('jsonrpc must be "2.0".')
   const { id, method, params } = value
