@@ -57,15 +57,12 @@ export const failsContract = ({ violations }: Platform, flags: RunFlags): boolea
   flags['fail-on-violation'] && violations.counts().documented > 0
 
 /** Throws a UsageError for --strict or --fail-on-violation if the modes of this run give it nothing to check. */
-export function requireUsedFlags({ mode, modes, loaded }: Platform, flags: RunFlags): void {
+export function requireUsedFlags({ mode, modes }: Platform, flags: RunFlags): void {
   const someMode = (test: (mode: Mode) => boolean) => [mode, ...Object.values(modes)].some(test)
   if ((flags.strict || flags['strict-unused']) && !someMode(usesRecordings)) {
     throw new UsageError(`--strict checks recordings, and mode ${mode} uses none. Add --mode replay.`)
   }
   if (!flags['fail-on-violation']) return
-  if (!loaded.config.contract.check) {
-    throw new UsageError('--fail-on-violation needs the option contract.check, which is off.')
-  }
   if (someMode(mode => mode !== 'emulate')) return
   throw new UsageError(
     `--fail-on-violation checks answers of the live platform and of recordings, and mode ${mode} has none. Add --mode.`,
