@@ -11,7 +11,7 @@ import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
 import { type Colors, printable } from './output.js'
-import { itemLines, type ReportItem } from './report/report.js'
+import { findingLine, markedLine } from './report/report.js'
 
 /** At most this many unused recordings are listed by name. */
 const MOST_UNUSED = 10
@@ -80,14 +80,10 @@ export function violatingAnswerText(
   const findings = fromWorst(violations)
     .slice(0, MOST_VIOLATIONS)
     .map(finding => ({ ...finding, path: '', sentence: `${finding.sentence} (${finding.source})` }))
-  const item: ReportItem = {
-    ...{ outcome: 'broken', classname: 'contract', shown: 'always', rows: [] },
-    names: [`${endpoint ?? method} ${status}`],
-    what: 'violates the contract',
-    note: violations.length > MOST_VIOLATIONS ? `(the worst ${MOST_VIOLATIONS} of ${violations.length})` : undefined,
-    findings,
-  }
-  return itemLines(item, 0, colors).join('\n')
+  const note =
+    violations.length > MOST_VIOLATIONS ? `(the worst ${MOST_VIOLATIONS} of ${violations.length})` : undefined
+  const head = markedLine('broken', [`${endpoint ?? method} ${status}`, 'violates the contract', note], colors)
+  return [head, ...findings.map(finding => `  ${findingLine(finding, colors)}`)].join('\n')
 }
 
 export function violationCountsText({ documented, decided, unjudged }: ViolationCounts, colors: Colors): string {

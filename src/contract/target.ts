@@ -13,7 +13,6 @@ import {
   type Send,
   type ShownCall,
   type TargetCredentials,
-  UNKNOWN_MODEL,
   unsignedToken,
 } from './call.js'
 
@@ -49,8 +48,6 @@ export interface Target {
   /** Makes a call once and caches the result. Rejects with a CallNotMade when the budget is used up. */
   ask(call: Call): Promise<CallResult>
   shown(call: Call, result: CallResult): ShownCall
-  /** All results so far, by names that are the same for every target. */
-  results(): Promise<ReadonlyMap<string, CallResult>>
   /** Returns a text from the target without secrets and without terminal control characters. */
   clean(text: string): string
 }
@@ -85,16 +82,6 @@ export function createTarget(options: TargetOptions): Target {
       const result = send(call)
       remembered.set(name, [...sameRequests, { call, result }])
       return result
-    },
-    async results() {
-      const found = new Map<string, CallResult>()
-      for (const { call, result: pending } of [...remembered.values()].flat()) {
-        const name = nameOf(call, credentials)
-        // A call that was not made in the end has no result.
-        const result = await pending.catch(() => undefined)
-        if (result && !found.has(name)) found.set(name, result)
-      }
-      return found
     },
     ...createShow(credentials),
   }
@@ -262,14 +249,5 @@ function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Ta
   const name = names.find(([known]) => known === credential)?.[1]
   return `Authorization: ${scheme}${name ?? (/^Bearer ey/.test(authorization) ? '<a user JWT>' : credential)}`
 }
-
-/** The name of a call without anything specific to the target, so that it is the same for every target. */
-export function nameOf({ method, path, headers, body, isPrivate }: Call, credentials: TargetCredentials): string {
-  const line = `${method} ${path} (${credentialIn(headers.authorization, credentials)})`
-  return body === undefined || isPrivate ? line : `${line} ${cut(withoutModel(body.trim()))}`
-}
-
-const withoutModel = (body: string) =>
-  body.replace(/^\{"model":"([^"]*)"/, (whole, model) => (model === UNKNOWN_MODEL ? whole : '{"model":"<model_id>"'))
 
 const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)

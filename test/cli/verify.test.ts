@@ -93,16 +93,6 @@ describe('a documented clause that is broken', () => {
     })
     expect(code).toBe(1)
   })
-
-  test('is reported as Markdown, in the words of the document', async () => {
-    const { flags } = await targetWith(changeOf('ERR-3'))
-    const { code, stdout } = await run(['verify', ...flags, '--reporter', 'markdown', '--only', 'Errors'])
-    expect(stdout).toContain('## ERR-3: broken\n\nThe body of each 404 has the requested path.\n')
-    expect(stdout).toContain('- document: `path · string · Request path. Present on the not-found error.`')
-    expect(stdout).toMatch(/\n\| ERR-3 \| .* \| documented \| \*\*broken\*\* \| path · string · /)
-    expect(stdout).toContain('| Events: not shown. | the document leaves it open, and Standin has nothing there |')
-    expect(code).toBe(1)
-  })
 })
 
 test('a decision that a target does not share is reported, and is a failure only with --strict', async () => {
@@ -209,7 +199,7 @@ test('no report contains a secret', async () => {
   })
   const keys = ['--api-key', secrets.apiKey, '--anon-key', secrets.anonKey]
   const flags = ['--target', live.url, ...keys, '--email', 'ada@example.com', '--password', secrets.password]
-  for (const reporter of ['text', 'json', 'markdown', 'junit']) {
+  for (const reporter of ['text', 'json', 'junit']) {
     const { stdout, stderr } = await run(['verify', ...flags, '--reporter', reporter])
     expect(stdout).toContain('500')
     for (const secret of [...Object.values(secrets), '\u001b']) expect(stdout + stderr).not.toContain(secret)
@@ -234,7 +224,7 @@ test.each([
     ['--target', 'https://a.example', '--email', 'ada@example.com'],
     'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
   ],
-  [['--reporter', 'html'], flagOneOf('--reporter', ['text', 'json', 'markdown', 'junit'], 'html')],
+  [['--reporter', 'html'], flagOneOf('--reporter', ['text', 'json', 'junit'], 'html')],
   [['--reporter', 'junit', '--json'], '--json and --reporter junit contradict each other: give only one of them.'],
   [['--max-calls', '0'], flagWhole('--max-calls', 1, 999999, '0')],
   [
@@ -249,9 +239,9 @@ test.each([
 })
 
 test('--output - writes to standard output', async () => {
-  const { code, stdout } = await run(['verify', '--only', 'HEALTH-1', '--reporter', 'markdown', '--output', '-'])
+  const { code, stdout } = await run(['verify', '--only', 'HEALTH-1', '--output', '-'])
   expect(code).toBe(0)
-  expect(stdout).toContain('| HEALTH-1')
+  expect(stdout).toContain('✓ HEALTH-1')
 })
 
 test.each([
