@@ -68,19 +68,14 @@ export function createTarget(options: TargetOptions): Target {
   const { apiKey, anonKey, email, password, model } = options
   const credentials = { apiKey, anonKey, email, password }
   const { send, ...state } = createSending({ ...options, url })
-  /** Keyed by everything but the body: one body has 4 MB, which is slow to hash but quick to compare with itself. */
-  const remembered = new Map<string, { readonly call: Call; readonly result: Promise<CallResult> }[]>()
+  const remembered = new Map<string, Promise<CallResult>>()
   return {
     ...{ url, credentials, model, ...state },
     isNear: isLocal(url),
     ask(call) {
-      const { body, ...rest } = call
-      const name = JSON.stringify(rest)
-      const sameRequests = remembered.get(name) ?? []
-      const known = sameRequests.find(one => one.call.body === body)
-      if (known) return known.result
-      const result = send(call)
-      remembered.set(name, [...sameRequests, { call, result }])
+      const name = JSON.stringify(call)
+      const result = remembered.get(name) ?? send(call)
+      remembered.set(name, result)
       return result
     },
     ...createShow(credentials),
