@@ -21,7 +21,7 @@ export interface RpcResult {
   readonly result: Readonly<Record<string, unknown>>
 }
 
-export interface RpcFailure {
+interface RpcFailure {
   readonly jsonrpc: '2.0'
   /** Absent if the id of the message could not be read. */
   readonly id?: RpcId | null
