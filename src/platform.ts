@@ -10,7 +10,7 @@ import { createDelivery, type Delivery } from './platform/delivery.js'
 import { openForTests, platformOf } from './platform/open-platform.js'
 import { createParts, type Part, type PlatformSources, type ResetOptions } from './platform/part.js'
 import type { OpenPlatform } from './platform/platform.js'
-import { clockPart, createContractCheck, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
+import { clockPart, createContractPart, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
 
 export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
@@ -60,7 +60,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     },
   })
 
-  const parts = createParts(orderedParts({ runtime, assemblies, delivery, loaded, stopping }))
+  const parts = createParts(orderedParts({ runtime, assemblies, delivery, stopping }))
 
   // No request may be answered in the middle of a reset.
   const reset = (options?: ResetOptions) => {
@@ -79,12 +79,11 @@ interface PartsToOrder {
   readonly runtime: Runtime
   readonly assemblies: Assemblies
   readonly delivery: Delivery
-  readonly loaded: () => LoadedConfig
   readonly stopping: AbortController
 }
 
 /** All parts. Each part comes after the parts that it needs. */
-const orderedParts = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrder): readonly Part[] => [
+const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder): readonly Part[] => [
   { close: endIdleWorkers },
   runtime.modes,
   runtime.settings,
@@ -94,7 +93,7 @@ const orderedParts = ({ runtime, assemblies, delivery, loaded, stopping }: Parts
   runtime.mcp,
   runtime.faults,
   runtime.recordings,
-  createContractCheck(runtime, loaded),
+  createContractPart(runtime),
   journalPart(runtime),
   clockPart(runtime),
   { prepare: async () => delivery.renew },

@@ -1,21 +1,17 @@
-/** A finding: something that deviates from the contract, a recording or another platform. */
+/** A finding: something that deviates from the contract or from a recording. */
 import * as v from 'valibot'
 import { closed, text, word } from './check.js'
 
 /** From least to most severe. */
-export const severities = ['info', 'warning', 'critical'] as const
+const severities = ['info', 'warning', 'critical'] as const
 /** `critical` breaks clients, `warning` may, and `info` is worth knowing. */
 export type Severity = (typeof severities)[number]
 
 /** Whether platform-api.md says so, or only other platforms do and Standin has decided it. */
 const contractSources = ['documented', 'decided'] as const
 
-/** What a finding deviates from: the contract, an OpenAPI document, a recording, or the answer of another target. */
-export type FindingSource = (typeof contractSources)[number] | 'openapi' | 'recording' | 'stand-in'
-
 export interface Finding {
   readonly severity: Severity
-  readonly source: FindingSource
   /**
    * The field, such as `choices[0].message`; empty for the whole answer; a name such as `status` or `content-type` for
    * things outside of the body.
@@ -56,10 +52,6 @@ export interface ClosestRecording {
   readonly file: string
   readonly differences: readonly Difference[]
 }
-
-/** Whether the severity reaches the threshold. */
-export const isAtLeast = (threshold: Severity, severity: Severity) =>
-  severities.indexOf(severity) >= severities.indexOf(threshold)
 
 /** Most severe first. */
 export const fromWorst = <F extends { readonly severity: Severity }>(findings: readonly F[]): readonly F[] =>

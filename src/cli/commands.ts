@@ -27,7 +27,6 @@ const drift: Load = () => import('./drift/drift.js')
 const har: Load = () => import('./har.js')
 const mint: Load = () => import('./mint.js')
 const login: Load = () => import('./login.js')
-const mcp: Load = () => import('./mcp/mcp.js')
 const replies: Load = () => import('./replies.js')
 const draftRules: Load = () => import('./draft-rules.js')
 
@@ -42,7 +41,6 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   'Inspect and check': [
     ['tail', 'Follow the requests of a running Standin', tail],
     ['verify', "Check every rule of the platform's document, here or at a --target", verify],
-    ['mcp --stdio', 'Connect an MCP client over stdin and stdout to a running Standin', mcp],
     ['openapi', 'Print the OpenAPI document of all endpoints', config],
   ],
   Recordings: [

@@ -11,7 +11,7 @@ import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
 import { type Colors, printable } from './output.js'
-import { itemLines, type ReportItem } from './report/report.js'
+import { findingLine, markedLine } from './report/report.js'
 
 /** At most this many unused recordings are listed by name. */
 const MOST_UNUSED = 10
@@ -57,15 +57,12 @@ export const failsContract = ({ violations }: Platform, flags: RunFlags): boolea
   flags['fail-on-violation'] && violations.counts().documented > 0
 
 /** Throws a UsageError for --strict or --fail-on-violation if the modes of this run give it nothing to check. */
-export function requireUsedFlags({ mode, modes, loaded }: Platform, flags: RunFlags): void {
+export function requireUsedFlags({ mode, modes }: Platform, flags: RunFlags): void {
   const someMode = (test: (mode: Mode) => boolean) => [mode, ...Object.values(modes)].some(test)
   if ((flags.strict || flags['strict-unused']) && !someMode(usesRecordings)) {
     throw new UsageError(`--strict checks recordings, and mode ${mode} uses none. Add --mode replay.`)
   }
   if (!flags['fail-on-violation']) return
-  if (!loaded.config.contract.check) {
-    throw new UsageError('--fail-on-violation needs the option contract.check, which is off.')
-  }
   if (someMode(mode => mode !== 'emulate')) return
   throw new UsageError(
     `--fail-on-violation checks answers of the live platform and of recordings, and mode ${mode} has none. Add --mode.`,
@@ -83,14 +80,10 @@ export function violatingAnswerText(
   const findings = fromWorst(violations)
     .slice(0, MOST_VIOLATIONS)
     .map(finding => ({ ...finding, path: '', sentence: `${finding.sentence} (${finding.source})` }))
-  const item: ReportItem = {
-    ...{ outcome: 'broken', classname: 'contract', shown: 'always', rows: [] },
-    names: [`${endpoint ?? method} ${status}`],
-    what: 'violates the contract',
-    note: violations.length > MOST_VIOLATIONS ? `(the worst ${MOST_VIOLATIONS} of ${violations.length})` : undefined,
-    findings,
-  }
-  return itemLines(item, 0, colors).join('\n')
+  const note =
+    violations.length > MOST_VIOLATIONS ? `(the worst ${MOST_VIOLATIONS} of ${violations.length})` : undefined
+  const head = markedLine('broken', [`${endpoint ?? method} ${status}`, 'violates the contract', note], colors)
+  return [head, ...findings.map(finding => `  ${findingLine(finding, colors)}`)].join('\n')
 }
 
 export function violationCountsText({ documented, decided, unjudged }: ViolationCounts, colors: Colors): string {

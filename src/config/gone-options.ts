@@ -7,6 +7,7 @@ import { variableOf } from './options.js'
 
 /** By their path. The sentence says what Standin does now, or what to write instead. */
 const goneOptions: Readonly<Record<string, string>> = {
+  'contract.check': 'Live and recorded answers are always checked. Delete this option.',
   'index.list': 'GET /api/v1 lists every endpoint, including your own. Delete this option.',
 }
 

@@ -233,15 +233,6 @@ export const configSchema = closed({
     'The live platform.',
   ),
   recordings: recordingOptions,
-  contract: group(
-    {
-      check: flag(
-        true,
-        'Whether answers of the live platform and of recordings are checked against the contract, after they were sent.',
-      ),
-    },
-    'Checks of answers against the contract.',
-  ),
   journal: group(
     {
       maxEntries: option(

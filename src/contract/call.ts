@@ -11,7 +11,7 @@ export interface TargetCredentials {
 
 /** One request. */
 export interface Call {
-  readonly to: 'platform' | 'auth' | 'mcp'
+  readonly to: 'platform' | 'auth'
   readonly method: string
   /** With the query, relative to the base URL. */
   readonly path: string

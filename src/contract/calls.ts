@@ -17,7 +17,7 @@ import type { Target } from './target.js'
 const UNKNOWN = 'there-is-no-such-path'
 const UNKNOWN_KEY = 'sk-no-such-key-00000000000000000000'
 
-export const apiKeyOf = ({ credentials: { apiKey } }: Target) => required(apiKey, 'API key')
+const apiKeyOf = ({ credentials: { apiKey } }: Target) => required(apiKey, 'API key')
 const anonKeyOf = ({ credentials: { anonKey } }: Target) => required(anonKey, 'anon key')
 
 function required(credential: string | undefined, name: string): string {

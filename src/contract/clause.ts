@@ -3,15 +3,13 @@ import { glob } from '../core/paths.js'
 import { type Call, CallNotMade, type CallResult, type ReceivedAnswer, type ShownCall } from './call.js'
 import type { Target } from './target.js'
 
-/** The headings of the platform's document, and a section for what it does not mention. */
+/** The headings of the platform's document that have clauses, and a section for what it does not mention. */
 export const sections = [
-  'What the service does',
   'Resources and their fields',
   'Endpoints',
   'Authentication',
   'Errors',
   'Limits',
-  'Versioning',
   'Beyond the document',
 ] as const
 

@@ -1,31 +1,9 @@
 /** Compares the shapes of two answers field by field, and rates each difference. */
-import type { Finding, FindingSource, Severity } from '../check/finding.js'
+import type { Finding, Severity } from '../check/finding.js'
 import type { AnswerShape, Field, Kind, Shape, StreamShape } from './shape.js'
 
-/**
- * Returns all differences. `source` is where the first answer comes from. The bodies of a success and of an error are
- * not compared.
- */
-export function compare(
-  recorded: AnswerShape,
-  live: AnswerShape,
-  source: keyof typeof names = 'recording',
-): readonly Finding[] {
-  return differences(recorded, live).map(({ severity, path, rest }) => ({
-    ...{ severity, source, path, sentence: `${names[source]} ${rest}` },
-  }))
-}
-
-/** What sentences call the first answer. */
-const names = { recording: 'recorded', 'stand-in': 'stand-in' } satisfies Partial<Record<FindingSource, string>>
-
-/** A finding whose sentence still lacks its beginning, the name of the first answer. */
-interface UnnamedFinding extends Omit<Finding, 'source' | 'sentence'> {
-  /** The rest of the sentence: `200, live 404`. */
-  readonly rest: string
-}
-
-function differences(recorded: AnswerShape, live: AnswerShape): readonly UnnamedFinding[] {
+/** Returns all differences. The bodies of a success and of an error are not compared. */
+export function compare(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
   const status = compareStatus(recorded.status, live.status)
   if (classOf(recorded.status) !== classOf(live.status)) return status
   return [
@@ -38,7 +16,7 @@ function differences(recorded: AnswerShape, live: AnswerShape): readonly Unnamed
 
 const classOf = (status: number) => Math.floor(status / 100)
 
-function compareStatus(recorded: number, live: number): readonly UnnamedFinding[] {
+function compareStatus(recorded: number, live: number): readonly Finding[] {
   if (recorded === live) return []
   return [finding(severityOfStatus(recorded, live), 'status', `${recorded}, live ${live}`)]
 }
@@ -50,7 +28,7 @@ function severityOfStatus(recorded: number, live: number): Severity {
   return wasTemporary && live < 400 ? 'warning' : 'critical'
 }
 
-function compareHeaders(recorded: readonly string[], live: readonly string[]): readonly UnnamedFinding[] {
+function compareHeaders(recorded: readonly string[], live: readonly string[]): readonly Finding[] {
   const [removed, added] = [without(recorded, live), without(live, recorded)]
   return [
     ...removed.map(name => finding('warning', name, 'with this header, live without it')),
@@ -58,13 +36,13 @@ function compareHeaders(recorded: readonly string[], live: readonly string[]): r
   ]
 }
 
-function compareTypes(recorded: AnswerShape, live: AnswerShape): readonly UnnamedFinding[] {
+function compareTypes(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
   if (recorded.contentType === live.contentType) return []
   const sentence = `${recorded.contentType || 'none'}, live ${live.contentType || 'none'}`
   return [finding('critical', 'content-type', sentence)]
 }
 
-function compareBodies(recorded: AnswerShape['body'], live: AnswerShape['body']): readonly UnnamedFinding[] {
+function compareBodies(recorded: AnswerShape['body'], live: AnswerShape['body']): readonly Finding[] {
   if (recorded.kind === 'JSON' && live.kind === 'JSON') return compareShapes(recorded.shape, live.shape)
   if (recorded.kind === 'stream' && live.kind === 'stream') return compareStreams(recorded, live)
   if (recorded.kind === live.kind) return []
@@ -75,7 +53,7 @@ const named = ({ kind }: AnswerShape['body']) =>
   kind === 'stream' ? 'a stream' : kind === 'JSON' ? 'JSON as a whole' : kind
 
 /** The path of the whole value is empty. */
-export function compareShapes(recorded: Shape, live: Shape, path = ''): readonly UnnamedFinding[] {
+export function compareShapes(recorded: Shape, live: Shape, path = ''): readonly Finding[] {
   return [
     ...compareKinds(recorded, live, path),
     ...compareWords(recorded, live, path),
@@ -84,13 +62,13 @@ export function compareShapes(recorded: Shape, live: Shape, path = ''): readonly
   ]
 }
 
-const finding = (severity: Severity, path: string, rest: string): UnnamedFinding => ({
-  severity,
-  path: path === '' ? 'body' : path,
-  rest,
+/** `difference` is what was recorded, and what is live: `200, live 404`. */
+const finding = (severity: Severity, path: string, difference: string): Finding => ({
+  ...{ severity, path: path === '' ? 'body' : path },
+  sentence: `recorded ${difference}`,
 })
 
-function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: string): readonly UnnamedFinding[] {
+function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: string): readonly Finding[] {
   const severity = severityOfKinds(recorded, live)
   return severity ? [finding(severity, path, `${listed(recorded)}, live ${listed(live)}`)] : []
 }
@@ -113,11 +91,7 @@ const isOnlyNull = (kinds: readonly Kind[]) => kinds.length === 1 && kinds[0] ==
 // These depend on what the model generates, and vary from one answer to the next.
 const endings = new Set(['stop', 'length'])
 
-function compareWords(
-  { words: recorded = [] }: Shape,
-  { words: live = [] }: Shape,
-  path: string,
-): readonly UnnamedFinding[] {
+function compareWords({ words: recorded = [] }: Shape, { words: live = [] }: Shape, path: string): readonly Finding[] {
   if (recorded.length === 0 || live.length === 0) return []
   const [removed, added] = [without(recorded, live), without(live, recorded)]
   if (removed.length === 0 && added.length === 0) return []
@@ -126,7 +100,7 @@ function compareWords(
   return [finding(severity, path, `${listed(recorded)}, live ${listed(live)}`)]
 }
 
-function compareFields(recorded: Shape, live: Shape, path: string): readonly UnnamedFinding[] {
+function compareFields(recorded: Shape, live: Shape, path: string): readonly Finding[] {
   // If one of them has no object, compareKinds has reported that.
   if (!recorded.kinds.includes('object') || !live.kinds.includes('object')) return []
   const [recordedFields, liveFields] = [byName(recorded), byName(live)]
@@ -141,7 +115,7 @@ function compareFields(recorded: Shape, live: Shape, path: string): readonly Unn
 
 const byName = ({ fields = [] }: Shape) => new Map(fields.map(field => [field.name, field]))
 
-function compareField(recorded: Field, live: Field | undefined, path: string): readonly UnnamedFinding[] {
+function compareField(recorded: Field, live: Field | undefined, path: string): readonly Finding[] {
   const recordedKinds = listed(recorded.shape.kinds)
   if (!live) return [finding('critical', path, `${recordedKinds}, live nothing`)]
   const inside = compareShapes(recorded.shape, live.shape, path)
@@ -150,12 +124,12 @@ function compareField(recorded: Field, live: Field | undefined, path: string): r
 }
 
 /** An `error` field that did not exist before is not just an addition. */
-function newField({ name, shape }: Field, path: string): UnnamedFinding {
+function newField({ name, shape }: Field, path: string): Finding {
   const isError = name === 'error' && !isOnlyNull(shape.kinds)
   return finding(isError ? 'critical' : 'warning', path, `nothing, live ${listed(shape.kinds)}`)
 }
 
-function compareItems(recorded: Shape, live: Shape, path: string): readonly UnnamedFinding[] {
+function compareItems(recorded: Shape, live: Shape, path: string): readonly Finding[] {
   if (!recorded.item || !live.kinds.includes('array')) return []
   if (!live.item) return [finding('warning', `${path}[]`, 'with items, live without')]
   return compareShapes(recorded.item, live.item, `${path}[]`)
@@ -171,7 +145,7 @@ function pathTo(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-function compareStreams(recorded: StreamShape, live: StreamShape): readonly UnnamedFinding[] {
+function compareStreams(recorded: StreamShape, live: StreamShape): readonly Finding[] {
   if (recorded.frame && !live.frame) return [finding('critical', '', 'a stream with frames, live one without')]
   const frames = recorded.frame && live.frame ? compareShapes(recorded.frame, live.frame) : []
   return [
@@ -183,31 +157,27 @@ function compareStreams(recorded: StreamShape, live: StreamShape): readonly Unna
 }
 
 /** A finish_reason that is null in all frames is critical, since clients wait for it. */
-function compareFinish(
-  recorded: StreamShape,
-  live: StreamShape,
-  frames: readonly UnnamedFinding[],
-): readonly UnnamedFinding[] {
+function compareFinish(recorded: StreamShape, live: StreamShape, frames: readonly Finding[]): readonly Finding[] {
   const isLost = recorded.parts.includes('finish') && !live.parts.includes('finish')
   if (!isLost) return frames
   return frames.map(found => (found.path.endsWith('finish_reason') ? { ...found, severity: 'critical' } : found))
 }
 
 /** A model may call tools instead of sending content, but with neither the client has no answer. */
-function compareContent({ parts: recorded }: StreamShape, { parts: live }: StreamShape): readonly UnnamedFinding[] {
+function compareContent({ parts: recorded }: StreamShape, { parts: live }: StreamShape): readonly Finding[] {
   if (!recorded.includes('content') || live.includes('content') || live.includes('tool calls')) return []
   return [finding('critical', 'choices[].delta.content', 'with content, live without')]
 }
 
 /** Compares only the parts that both have. Missing parts show in the frames. */
-function compareOrder(recorded: StreamShape, live: StreamShape): readonly UnnamedFinding[] {
+function compareOrder(recorded: StreamShape, live: StreamShape): readonly Finding[] {
   const recordedOrder = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
   const liveOrder = live.parts.filter(part => recorded.parts.includes(part)).join(', ')
   if (recordedOrder === liveOrder) return []
   return [finding('info', 'order', `${recordedOrder}; live ${liveOrder}`)]
 }
 
-function compareDone(recorded: StreamShape, live: StreamShape): readonly UnnamedFinding[] {
+function compareDone(recorded: StreamShape, live: StreamShape): readonly Finding[] {
   if (recorded.done === live.done) return []
   return recorded.done
     ? [finding('critical', '[DONE]', 'at the end of the stream, live missing')]

@@ -72,21 +72,12 @@ function decompressed(body: Buffer, coding: string | undefined): Buffer | undefi
   }
 }
 
-/** The request is not validated, as when it is forwarded. Most have no `"stream":true`, and need not be parsed. */
+/** The request is not validated, as when it is forwarded. */
 function requestedIn(body: Buffer | undefined): JudgedAnswer['requested'] {
-  if (body && hasNoStreamOption(body)) return notStreamed
   const requested = body && (jsonOf(body) as { stream?: unknown; stream_options?: { include_usage?: unknown } } | null)
   return requested
     ? { stream: requested.stream === true, usage: requested.stream_options?.include_usage === true }
     : undefined
-}
-
-const notStreamed = { stream: false, usage: false }
-
-/** Whether a JSON object contains no `"stream": true` anywhere, in any notation. */
-function hasNoStreamOption(body: Buffer): boolean {
-  const text = body.toString('latin1')
-  return text.startsWith('{') && text.endsWith('}') && !/"stream"\s*:\s*true|\\u/.test(text)
 }
 
 /** Creates a violation of one source. */
@@ -114,35 +105,6 @@ function mismatches(schema: Schema, value: unknown, report: Report): readonly Vi
   if ('value' in checked) return []
   return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(pathInWords(path), sentence))
 }
-
-/** Larger answers are not kept for comparison. */
-const MOST_KEPT_BYTES = 65_536
-
-/**
- * Creates a `judge` that does not check an answer again while it stays the same. Apps and tests ask for the models and
- * the health again and again, and each check took an eighth of the time of proxying such a request.
- */
-export function createJudge(): typeof judge {
-  const faultless = new Map<string, JudgedAnswer>()
-  return function* (answer) {
-    const { endpoint = '', body } = answer
-    const previous = faultless.get(endpoint)
-    if (previous && isSame(previous, answer)) return []
-    const found = yield* judge(answer)
-    if (found.length === 0 && body.length <= MOST_KEPT_BYTES) faultless.set(endpoint, answer)
-    return found
-  }
-}
-
-const isSame = (a: JudgedAnswer, b: JudgedAnswer): boolean =>
-  a.path === b.path &&
-  a.method === b.method &&
-  a.status === b.status &&
-  a.contentType === b.contentType &&
-  a.isWhole === b.isWhole &&
-  a.requested?.stream === b.requested?.stream &&
-  a.requested?.usage === b.requested?.usage &&
-  a.body.equals(b.body)
 
 /**
  * Returns the violations of an answer. Never throws, whatever the answer contains. Pauses after each event of a stream.

@@ -1,24 +1,18 @@
-/**
- * The shape of answers: everything that clients rely on, and none of the content. Plain data in a fixed order, so that
- * it can be stored in a file.
- */
-import * as v from 'valibot'
-import { check } from '../check/check.js'
+/** The shape of answers: everything that clients rely on, and none of the content. */
 import { dataIn, isStreamType } from '../completions/events.js'
 import { jsonOf } from '../core/json.js'
 
-const kinds = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
-export type Kind = (typeof kinds)[number]
+export type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
 /** What one or several JSON values have in common, and how they differ. */
 export interface Shape {
   readonly kinds: readonly Kind[]
   /** The fields of those that are objects. A list with names, since an answer may have a field `__proto__`. */
-  readonly fields?: readonly Field[] | undefined
+  readonly fields?: readonly Field[]
   /** The merged items of those that are arrays; absent if none has any. */
   readonly item?: Shape | undefined
   /** The values, if they are keywords of the interface and not prose. */
-  readonly words?: readonly string[] | undefined
+  readonly words?: readonly string[]
 }
 
 export interface Field {
@@ -29,48 +23,29 @@ export interface Field {
 }
 
 /** The parts of a chat completion stream. */
-const parts = ['role', 'content', 'tool calls', 'finish', 'usage'] as const
-type Part = (typeof parts)[number]
+type Part = 'role' | 'content' | 'tool calls' | 'finish' | 'usage'
 
-const shape: v.GenericSchema<Shape> = v.object({
-  kinds: v.array(v.picklist(kinds)),
-  fields: v.optional(
-    v.array(v.object({ name: v.string(), optional: v.optional(v.literal(true)), shape: v.lazy(() => shape) })),
-  ),
-  item: v.optional(v.lazy(() => shape)),
-  words: v.optional(v.array(v.string())),
-})
-
-const streamShape = v.object({
-  kind: v.literal('stream'),
+export interface StreamShape {
+  readonly kind: 'stream'
   /** All frames merged; absent if there were none. */
-  frame: v.optional(shape),
+  readonly frame?: Shape
   /** In the order of their first appearance. */
-  parts: v.array(v.picklist(parts)),
+  readonly parts: readonly Part[]
   /** Whether `[DONE]` was sent. */
-  done: v.boolean(),
-})
-export type StreamShape = v.InferOutput<typeof streamShape>
+  readonly done: boolean
+}
 
-const answerShape = v.object({
-  status: v.pipe(v.number(), v.integer()),
+export interface AnswerShape {
+  readonly status: number
   /** Without parameters, in lower case; may be empty. */
-  contentType: v.string(),
+  readonly contentType: string
   /** The names of headers that clients act on. */
-  headers: v.array(v.string()),
-  body: v.variant('kind', [
-    v.object({ kind: v.literal('nothing') }),
-    v.object({ kind: v.literal('text') }),
-    v.object({ kind: v.literal('JSON'), shape }),
-    streamShape,
-  ]),
-})
-export type AnswerShape = v.InferOutput<typeof answerShape>
-
-/** Returns `undefined` if the value is not a shape. */
-export function answerShapeIn(value: unknown): AnswerShape | undefined {
-  const result = check(answerShape, value, { firstOnly: true })
-  return 'value' in result ? result.value : undefined
+  readonly headers: readonly string[]
+  readonly body:
+    | { readonly kind: 'nothing' }
+    | { readonly kind: 'text' }
+    | { readonly kind: 'JSON'; readonly shape: Shape }
+    | StreamShape
 }
 
 interface AnswerParts {

@@ -13,7 +13,6 @@ import {
   type Send,
   type ShownCall,
   type TargetCredentials,
-  UNKNOWN_MODEL,
   unsignedToken,
 } from './call.js'
 
@@ -24,8 +23,6 @@ export interface TargetOptions extends TargetCredentials {
   readonly authUrl?: string | undefined
   /** The model to request. Defaults to the first one in the listing. */
   readonly model?: string | undefined
-  /** The path of the MCP server to check. Defaults to one that the API index lists. */
-  readonly mcpPath?: string | undefined
   /** The maximum number of calls (80). */
   readonly maxCalls?: number | undefined
   /** The timeout for a complete answer (30 seconds). */
@@ -42,7 +39,6 @@ export interface Target {
   readonly url: string
   readonly credentials: TargetCredentials
   readonly model: string | undefined
-  readonly mcpPath: string | undefined
   /** Whether it is on this machine, where large requests cost nothing. */
   readonly isNear: boolean
   /** The number of calls so far. */
@@ -52,11 +48,6 @@ export interface Target {
   /** Makes a call once and caches the result. Rejects with a CallNotMade when the budget is used up. */
   ask(call: Call): Promise<CallResult>
   shown(call: Call, result: CallResult): ShownCall
-  /**
-   * All results so far, by names that are the same for every target. Without those of MCP servers, whose tools
-   * `standin drift` compares.
-   */
-  results(): Promise<ReadonlyMap<string, CallResult>>
   /** Returns a text from the target without secrets and without terminal control characters. */
   clean(text: string): string
 }
@@ -74,34 +65,18 @@ const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
   const url = withoutSlash(options.url)
-  const { apiKey, anonKey, email, password, model, mcpPath } = options
+  const { apiKey, anonKey, email, password, model } = options
   const credentials = { apiKey, anonKey, email, password }
   const { send, ...state } = createSending({ ...options, url })
-  /** Keyed by everything but the body: one body has 4 MB, which is slow to hash but quick to compare with itself. */
-  const remembered = new Map<string, { readonly call: Call; readonly result: Promise<CallResult> }[]>()
+  const remembered = new Map<string, Promise<CallResult>>()
   return {
-    ...{ url, credentials, model, mcpPath, ...state },
+    ...{ url, credentials, model, ...state },
     isNear: isLocal(url),
     ask(call) {
-      const { body, ...rest } = call
-      const name = JSON.stringify(rest)
-      const sameRequests = remembered.get(name) ?? []
-      const known = sameRequests.find(one => one.call.body === body)
-      if (known) return known.result
-      const result = send(call)
-      remembered.set(name, [...sameRequests, { call, result }])
+      const name = JSON.stringify(call)
+      const result = remembered.get(name) ?? send(call)
+      remembered.set(name, result)
       return result
-    },
-    async results() {
-      const found = new Map<string, CallResult>()
-      for (const { call, result: pending } of [...remembered.values()].flat()) {
-        if (call.to === 'mcp') continue
-        const name = nameOf(call, credentials)
-        // A call that was not made in the end has no result.
-        const result = await pending.catch(() => undefined)
-        if (result && !found.has(name)) found.set(name, result)
-      }
-      return found
     },
     ...createShow(credentials),
   }
@@ -269,14 +244,5 @@ function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Ta
   const name = names.find(([known]) => known === credential)?.[1]
   return `Authorization: ${scheme}${name ?? (/^Bearer ey/.test(authorization) ? '<a user JWT>' : credential)}`
 }
-
-/** The name of a call without anything specific to the target, so that it is the same for every target. */
-export function nameOf({ method, path, headers, body, isPrivate }: Call, credentials: TargetCredentials): string {
-  const line = `${method} ${path} (${credentialIn(headers.authorization, credentials)})`
-  return body === undefined || isPrivate ? line : `${line} ${cut(withoutModel(body.trim()))}`
-}
-
-const withoutModel = (body: string) =>
-  body.replace(/^\{"model":"([^"]*)"/, (whole, model) => (model === UNKNOWN_MODEL ? whole : '{"model":"<model_id>"'))
 
 const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)

@@ -123,11 +123,11 @@ function* checkAllIn(
 }
 
 const load = importOnce(async () => {
-  const [{ createJudge, judgedAnswer }, { credentialsOf }] = await Promise.all([
+  const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
     import('./judge.js'),
     import('../redact/index.js'),
   ])
-  return { judgedAnswer, judge: createJudge(), credentialsOf }
+  return { judgedAnswer, judge, credentialsOf }
 })
 
 type Tools = Awaited<ReturnType<typeof load>>

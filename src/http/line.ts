@@ -51,7 +51,7 @@ export interface LineParts {
   readonly heavyPrompt: HeavyPrompt
   readonly faults: Faults
   /** The headers with the contract check's result for answers that are not emulated, as node's flat array. */
-  readonly contractHeaders?: (() => readonly string[]) | undefined
+  readonly contractHeaders: () => readonly string[]
 }
 
 interface LineServices {
@@ -219,7 +219,7 @@ const getAnswer =
 class LineExits implements Exits {
   constructor(
     private readonly services: LineServices,
-    private readonly contractHeaders: () => readonly string[] = () => noHeaders,
+    private readonly contractHeaders: () => readonly string[],
   ) {}
 
   readonly when: Exits['when'] = (context, value, then) => {

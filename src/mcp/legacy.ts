@@ -55,7 +55,7 @@ export function sessionOf(server: RunningServer, { headers, caller }: Exchange):
   return session
 }
 
-export const badRequest = (sentence: string) => httpError(400, `Bad Request: ${sentence}`)
+const badRequest = (sentence: string) => httpError(400, `Bad Request: ${sentence}`)
 
 export function sessionContext(server: RunningServer, exchange: Exchange, session: Session | undefined): Context {
   const version = session?.version ?? ASSUMED_VERSION

@@ -7,7 +7,6 @@ import {
   failureFrame,
   frameFrom,
   idOf,
-  invalidRequest,
   isRequest,
   RpcError,
   type RpcFrame,
@@ -15,7 +14,6 @@ import {
   resultFrame,
   rpcCodes,
 } from '../rpc/frames.js'
-import { isStateless } from '../rpc/versions.js'
 import { type CallOutcome, type InputRequiredCall, RuleError } from './calls.js'
 import type { Context, RunningServer } from './context.js'
 import {
@@ -24,13 +22,12 @@ import {
   EVENT_STREAM,
   errorReply,
   httpError,
-  jsonReply,
   replyWith,
   ruleFacts,
   streamHeaders,
 } from './deliver.js'
 import { requireNoFault, withWrongIdFault } from './faults.js'
-import { badRequest, initialize, SESSION_HEADER, sessionContext, sessionOf, takeMessage } from './legacy.js'
+import { initialize, SESSION_HEADER, sessionContext, sessionOf, takeMessage } from './legacy.js'
 import { listenBody } from './listen.js'
 import { answerRequest, takeRule } from './methods.js'
 import { continuationOf, inputRequiredResult, isModernMessage, modernContext } from './modern.js'
@@ -47,7 +44,6 @@ export async function postReply(server: RunningServer, exchange: Exchange, paceO
   let value: unknown
   try {
     value = bodyOf(exchange)
-    if (Array.isArray(value)) return await batch(value, server, exchange)
     const frame = frameFrom(value)
     return await messageReply(frame, server, exchange, paceOf)
   } catch (error) {
@@ -168,42 +164,6 @@ async function messagesFor(
       status: error.status,
       generation,
     }
-  }
-}
-
-/** Only 2025-03-26 has batches. */
-const BATCH_VERSION = '2025-03-26'
-const MOST_IN_BATCH = 100
-
-async function batch(values: readonly unknown[], server: RunningServer, exchange: Exchange): Promise<Reply> {
-  const { 'mcp-protocol-version': version } = exchange.headers
-  if (typeof version === 'string' && isStateless(version)) throw noBatches(version)
-  const session = sessionOf(server, exchange)
-  if (session.version !== BATCH_VERSION) throw noBatches(session.version)
-  if (values.length === 0 || values.length > MOST_IN_BATCH)
-    throw invalidRequest(`a batch has 1 to ${MOST_IN_BATCH} messages.`)
-  const context = sessionContext(server, exchange, session)
-  const responses = await Promise.all(values.map(value => batchResponse(value, context, session)))
-  const present = responses.filter(response => response !== undefined)
-  return present.length === 0 ? acceptedReply : jsonReply(present)
-}
-
-const noBatches = (version: string) => badRequest(`Batches are not part of version ${version}`)
-
-async function batchResponse(value: unknown, context: Context, session: Session): Promise<RpcFrame | undefined> {
-  try {
-    const frame = frameFrom(value)
-    if (!isRequest(frame)) {
-      takeMessage(frame, session)
-      return undefined
-    }
-    if (frame.method === 'initialize') throw invalidRequest('initialize cannot be part of a batch.')
-    const messages = await messagesFor(frame, context, () => answerRequest(frame, context))
-    if (!needsInput(messages)) return messages.response
-    throw new RpcError(rpcCodes.internal, 'A call in a batch cannot ask the client anything.')
-  } catch (error) {
-    if (error instanceof RpcError) return failureFrame(idOf(value), error)
-    throw error
   }
 }
 

@@ -57,17 +57,6 @@ export function statusFor(keys: readonly string[], code: number | undefined) {
   return { key: range(200) ?? keys.find(one => one === 'default') ?? '', status: 200 }
 }
 
-/** The documented response with this status; `undefined` if there is none. */
-export function responseFor(
-  { definition, source: { document } }: DocumentedOperation,
-  status: number,
-): Node | undefined {
-  const responses = isObject(definition.responses) ? definition.responses : {}
-  const found = statusFor(Object.keys(responses), status)
-  const response = found && document.resolve(responses[found.key])
-  return isObject(response) ? response : undefined
-}
-
 interface MediaDescription {
   readonly examples: ReadonlyMap<string, unknown>
   readonly schema: (() => JsonSchema) | undefined

@@ -12,8 +12,6 @@ import { type ConfiguredDocument, createOperationIndex, type DocumentedOperation
 import type { ReadInput, ReadOutput } from './read.js'
 import { createRequestCheck } from './requests.js'
 
-export { type ConfiguredDocument, type DocumentedOperation, operationsOf } from './operations.js'
-
 /** A document that the configuration names. */
 interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, ReadInput {
   /** The file, as the configuration names it. */

@@ -147,7 +147,7 @@ function parseObject(document: OpenApiDocument, properties: Node, parts: readonl
 const ownProperty = (properties: Node, name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
 
 /** The characters between the items of a list that is one text. Other styles use a comma. */
-export const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' }
+const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' }
 
 function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, search: URLSearchParams): unknown {
   const { name, schema, style, explode, isJson } = parameter

@@ -132,7 +132,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
     line: () => ({
       ...{ platform: platform.surface(changed), auth: own.surface, scopes: runtime.scopes },
       ...{ limits: changed.limits, faults: changed.faults, heavyPrompt: chat.heavyPrompt },
-      contractHeaders: config.contract.check ? runtime.violations.headers : undefined,
+      contractHeaders: runtime.violations.headers,
     }),
     applyChanges(changes) {
       changed = chat.changeable(changes)

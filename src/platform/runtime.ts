@@ -92,20 +92,18 @@ const exceptUnavailable = (report: (error: unknown) => void) => (error: unknown)
   if (!isStateUnavailable(error)) report(error)
 }
 
-/** Checks live and recorded answers as they are journaled, while the configuration and the modes require it. */
-export function createContractCheck({ journal, violations, modes }: Runtime, loaded: () => LoadedConfig): Part {
+/** Checks live and recorded answers as they are journaled, while a mode has any. */
+export function createContractPart({ journal, violations, modes }: Runtime): Part {
   let end = () => {}
 
   function follow(): void {
     end()
-    const isOn = loaded().config.contract.check && allModes(modes.current()).some(mode => mode !== 'emulate')
-    end = isOn ? journal.follow(violations.take) : () => {}
+    end = allModes(modes.current()).some(mode => mode !== 'emulate') ? journal.follow(violations.take) : () => {}
   }
 
   modes.follow(follow)
   return {
     open: async () => follow(),
-    prepare: async () => follow,
     reset({ scope }) {
       if (scope === undefined) violations.forget()
     },

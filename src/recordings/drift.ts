@@ -8,7 +8,7 @@ import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
-import { callOf, messagesOf } from './json-rpc.js'
+import { callOf } from './json-rpc.js'
 import type { RecordingFile } from './names.js'
 import {
   bodyOf,
@@ -56,6 +56,8 @@ export type DriftResult =
     }
   /** Its request cannot or must not be sent again. */
   | { readonly kind: 'skipped'; readonly file: string; readonly reason: string }
+  /** It is a call of an MCP server, whose answer is not one that a shape describes. */
+  | { readonly kind: 'mcp'; readonly file: string }
   /** It got no answer that could be compared. */
   | { readonly kind: 'notAsked'; readonly file: string; readonly reason: string }
   /** The live platform refuses its credential for every request. */
@@ -138,6 +140,7 @@ interface CheckedRecording {
 async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck): Promise<CheckedRecording> {
   const recording = await parts.folder.read(file).catch(problemsIn)
   if (recording instanceof ProblemsError) return { result: { kind: 'unreadable', file, problems: recording.problems } }
+  if (callOf(recording.request) !== undefined) return { result: { kind: 'mcp', file } }
   const reason = reasonNotToRepeat(recording, parts.placeholder)
   if (reason !== undefined) return { result: { kind: 'skipped', file, reason } }
   const credential = parts.credentialFor(recording.request.path)
@@ -229,16 +232,6 @@ function waitMsIn(retryAfter: string | undefined): number {
   return Number.isNaN(waitMs) ? USUAL_WAIT_MS : Math.max(0, waitMs)
 }
 
-/** The MCP calls that only list or describe what a server has. */
-const lookups = new Set(
-  'initialize server/discover tools/list resources/list resources/templates/list prompts/list'.split(' '),
-)
-
-const isLookup = ({ body }: RecordedRequest): boolean => {
-  const messages = messagesOf(body)
-  return messages.length === 1 && lookups.has(String(messages[0]?.method))
-}
-
 const safeMethods = new Set(['GET', 'HEAD'])
 
 /**
@@ -247,9 +240,8 @@ const safeMethods = new Set(['GET', 'HEAD'])
  */
 function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
   const { method, path, body } = request
-  if (!safeMethods.has(method) && !callsModel(method, path) && !isLookup(request)) {
-    return `${callOf(request) ?? `${method} ${path}`} may change something on the live platform.`
-  }
+  if (!safeMethods.has(method) && !callsModel(method, path))
+    return `${method} ${path} may change something on the live platform.`
   if (method === 'GET' && isStream(response)) return 'It is a stream that may not end.'
   if (body.kind === 'bytes') return 'Its body is not text, and its content type was not recorded.'
   if (!response.complete) return 'The recorded answer broke off.'

@@ -4,7 +4,7 @@ import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply } from '../core/exchange.js'
 import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
 import { metaKeys, metaOf } from '../rpc/meta.js'
-import { type JsonRpcMessage, messagesIn, messagesOf } from './json-rpc.js'
+import { type JsonRpcMessage, messageIn, messageOf } from './json-rpc.js'
 import {
   bodyOf,
   isStream,
@@ -14,32 +14,28 @@ import {
   type Recording,
 } from './recording.js'
 
-/** Recorded ids and progress tokens with those to use instead. Strings and numbers are different ids. */
+/** A recorded id or progress token, and the one to use instead. Strings and numbers are different ids. */
+interface Renamed {
+  readonly recorded: unknown
+  readonly current: unknown
+}
+
 interface Renaming {
-  readonly ids: ReadonlyMap<unknown, unknown>
-  readonly progress: ReadonlyMap<unknown, unknown>
+  readonly id: Renamed
+  readonly progress: Renamed
 }
 
 /** Returns the answer unchanged if the request is not JSON-RPC. */
 export function withIdsOf(wanted: RecordedRequest, { request, response }: Recording): RecordedResponse {
-  const [current, recorded] = [messagesOf(wanted.body), messagesOf(request.body)]
-  if (current.length === 0) return response
+  const [current, recorded] = [messageOf(wanted.body), messageOf(request.body)]
+  if (!current || !recorded) return response
+  const progressToken = ({ params }: JsonRpcMessage) => metaOf(params).progressToken
   const renaming: Renaming = {
-    ids: pairs(recorded, current, ({ id }) => id),
-    progress: pairs(recorded, current, ({ params }) => metaOf(params).progressToken),
+    id: { recorded: recorded.id, current: current.id },
+    progress: { recorded: progressToken(recorded), current: progressToken(current) },
   }
   const chunks = isStream(response) ? renamedEvents(response.chunks, renaming) : renamedWhole(response, renaming)
   return { ...response, chunks }
-}
-
-function pairs(
-  recorded: readonly JsonRpcMessage[],
-  current: readonly JsonRpcMessage[],
-  idOf: (message: JsonRpcMessage) => unknown,
-) {
-  return new Map(
-    recorded.flatMap((message, i) => (idOf(message) === undefined ? [] : [[idOf(message), idOf(current[i] ?? {})]])),
-  )
 }
 
 /** The live server's session ids are not recorded. Each client gets an id of its own with its first answer, and keeps it. */
@@ -74,10 +70,10 @@ const nothing = Buffer.alloc(0)
 
 function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
   const data = dataOf(event)
-  const messages = messagesIn(exactJsonOf(data ?? ''))
-  if (data === undefined || messages.length === 0) return event
+  const message = messageIn(exactJsonOf(data ?? ''))
+  if (data === undefined || !message) return event
   // A client that sent no progress token gets no progress.
-  if (messages.every(message => isUnwanted(message, renaming))) return nothing
+  if (isUnwanted(message, renaming)) return nothing
   const text = renamedText(data, renaming)
   if (text === undefined) return event
   const others = event
@@ -91,32 +87,30 @@ const isProgress = ({ method }: JsonRpcMessage) => method === 'notifications/pro
 
 function isUnwanted(message: JsonRpcMessage, { progress }: Renaming): boolean {
   const token = isObject(message.params) ? message.params.progressToken : undefined
-  return isProgress(message) && progress.has(token) && progress.get(token) === undefined
+  return isProgress(message) && token !== undefined && token === progress.recorded && progress.current === undefined
 }
 
 /** `undefined` if nothing changes. The recorded bytes are then sent unchanged. */
 function renamedText(text: string, renaming: Renaming): string | undefined {
-  const value = exactJsonOf(text)
-  const messages = messagesIn(value)
-  const renamed = messages.map(message => renamedMessage(message, renaming))
-  if (renamed.every((message, i) => message === messages[i])) return undefined
-  return stringifyExact(Array.isArray(value) ? renamed : renamed[0])
+  const message = messageIn(exactJsonOf(text))
+  const renamed = message && renamedMessage(message, renaming)
+  return renamed === message ? undefined : stringifyExact(renamed)
 }
 
 function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMessage {
-  const { ids, progress } = renaming
+  const { id, progress } = renaming
   const { method, params } = message
   // A message with a method is a request of the server, with the server's own id.
-  if (method === undefined) return renamedField(message, 'id', ids)
+  if (method === undefined) return renamedField(message, 'id', id)
   if (!isObject(params)) return message
   // Notifications name the call that has subscribed to them by its id.
-  const inMeta = isObject(params._meta) ? renamedField(params._meta, metaKeys.subscription, ids) : params._meta
+  const inMeta = isObject(params._meta) ? renamedField(params._meta, metaKeys.subscription, id) : params._meta
   const renamedParams = isProgress(message) ? renamedField(params, 'progressToken', progress) : params
   if (renamedParams === params && inMeta === params._meta) return message
   return { ...message, params: { ...renamedParams, ...(inMeta !== undefined && { _meta: inMeta }) } }
 }
 
-function renamedField(object: JsonRpcMessage, name: string, names: ReadonlyMap<unknown, unknown>): JsonRpcMessage {
-  const newName = names.get(object[name])
-  return newName === undefined || newName === object[name] ? object : { ...object, [name]: newName }
+function renamedField(object: JsonRpcMessage, name: string, { recorded, current }: Renamed): JsonRpcMessage {
+  if (recorded === undefined || current === undefined || current === recorded) return object
+  return object[name] === recorded ? { ...object, [name]: current } : object
 }

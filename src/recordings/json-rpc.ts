@@ -7,25 +7,18 @@ import type { RecordedRequest, RequestBody } from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>
 
-/** The messages in a body: several for a batch, none if it is not JSON-RPC. */
-export function messagesIn(body: unknown): readonly JsonRpcMessage[] {
-  const all = Array.isArray(body) ? body : [body]
-  return all.every(isMessage) ? all : []
-}
+/** The message in a JSON value; `undefined` if it is not JSON-RPC. */
+export const messageIn = (value: unknown): JsonRpcMessage | undefined =>
+  isObject(value) && value.jsonrpc === '2.0' ? value : undefined
 
-const isMessage = (value: unknown): value is JsonRpcMessage => isObject(value) && value.jsonrpc === '2.0'
-
-export const messagesOf = (body: RequestBody): readonly JsonRpcMessage[] =>
-  body.kind === 'json' ? messagesIn(body.value) : []
+export const messageOf = (body: RequestBody): JsonRpcMessage | undefined =>
+  body.kind === 'json' ? messageIn(body.value) : undefined
 
 /** The compared part of a body: without ids, which are counters, and without `_meta`, which has progress tokens and traces. */
 export function withoutIds(body: unknown): unknown {
-  const all = messagesIn(body)
-  if (all.length === 0) return body
-  return Array.isArray(body) ? all.map(compared) : all[0] && compared(all[0])
-}
-
-function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): JsonRpcMessage {
+  const whole = messageIn(body)
+  if (!whole) return body
+  const { jsonrpc: _, id: _id, params, ...message } = whole
   if (!isObject(params)) return params === undefined ? message : { ...message, params }
   const { _meta, ...fields } = params
   // The protocol version decides the form of the answer.
@@ -43,7 +36,7 @@ const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...fields }
 
 /** The call in words, such as `tools/call get_weather`; `undefined` if the body is not JSON-RPC. */
 export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefined {
-  const { method, params } = messagesOf(body)[0] ?? {}
+  const { method, params } = messageOf(body) ?? {}
   return typeof method === 'string' ? callTitle({ method, params: isObject(params) ? params : {} }) : undefined
 }
 
@@ -64,7 +57,7 @@ export const opensServerStream = ({ method, headers }: Pick<Exchange, 'method' |
 
 /** Whether a request opens a stream that lasts until the client disconnects, and is complete then. */
 export const isEndless = (exchange: Pick<Exchange, 'method' | 'headers'>, { body }: Pick<RecordedRequest, 'body'>) =>
-  opensServerStream(exchange) || messagesOf(body)[0]?.method === 'subscriptions/listen'
+  opensServerStream(exchange) || messageOf(body)?.method === 'subscriptions/listen'
 
 /** The version that a message without a session names. */
 const versionIn = ({ params }: JsonRpcMessage) => metaOf(params)[metaKeys.version]
@@ -75,11 +68,10 @@ const pong = ({ id }: JsonRpcMessage) =>
 
 /** The fixed replies to requests that are not recorded: messages without an answer, and the end of a session. */
 export function replyWithoutRecording({ method, headers }: Exchange, { body }: RecordedRequest): Reply | undefined {
-  const messages = messagesOf(body)
-  const [first] = messages
-  if (first) {
-    if (messages.length === 1 && first.method === 'ping' && versionIn(first) === undefined) return pong(first)
-    return messages.every(isOneWay) ? reply(202) : undefined
+  const message = messageOf(body)
+  if (message) {
+    if (message.method === 'ping' && versionIn(message) === undefined) return pong(message)
+    return isOneWay(message) ? reply(202) : undefined
   }
   const endsSession = method === 'DELETE' && headers['mcp-session-id'] !== undefined
   return endsSession ? reply(204) : undefined

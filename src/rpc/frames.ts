@@ -21,7 +21,7 @@ export interface RpcResult {
   readonly result: Readonly<Record<string, unknown>>
 }
 
-export interface RpcFailure {
+interface RpcFailure {
   readonly jsonrpc: '2.0'
   /** Absent if the id of the message could not be read. */
   readonly id?: RpcId | null
@@ -72,11 +72,12 @@ export class RpcError extends Error {
 }
 
 export const isRequest = (frame: RpcFrame): frame is RpcRequest => 'method' in frame && 'id' in frame
-export const isNotification = (frame: RpcFrame): frame is RpcNotification => 'method' in frame && !('id' in frame)
 export const isResponse = (frame: RpcFrame): frame is RpcResponse => !('method' in frame)
 
 /** Parses a JSON value as a message. Throws an RpcError that says what is missing. */
 export function frameFrom(value: unknown): RpcFrame {
+  if (Array.isArray(value))
+    throw invalidRequest('Batches are not supported. Send each message in a request of its own.')
   if (!isObject(value)) throw invalidRequest('A message must be an object.')
   if (value.jsonrpc !== '2.0') throw invalidRequest('jsonrpc must be "2.0".')
   const { id, method, params } = value

@@ -3,7 +3,7 @@
 /** Versions with sessions, oldest first. */
 export const sessionVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
 /** Versions without sessions, in which each request is self-contained. */
-export const statelessVersions = ['2026-07-28'] as const
+const statelessVersions = ['2026-07-28'] as const
 
 export const protocolVersions = [...sessionVersions, ...statelessVersions] as const
 export type ProtocolVersion = (typeof protocolVersions)[number]

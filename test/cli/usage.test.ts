@@ -77,7 +77,7 @@ test.each([
   [['config', 'check', 'my.yaml'], expect.stringContaining('my.yaml')],
   [['config', 'check', '--config', ''], '--config must name a file.'],
   [['replies', 'try', '--request', ''], '--request must name a file.'],
-  [['verify', '--openapi', ''], '--openapi must name a file.'],
+  [['verify', '--config', ''], '--config must name a file.'],
   [['import', 'a.har', '--rules', '-'], '--rules must name a file, and cannot be standard output.'],
 ])('%j is refused in a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args)

@@ -50,9 +50,4 @@ test('--fail-on-violation is refused if nothing is checked', async () => {
     code: 2,
     stderr: expect.stringContaining('mode emulate has none'),
   })
-  const files = { 'platform.config.yaml': 'mode: replay\ncontract: { check: false }\n' }
-  expect(await runInProcess(['exec', '--fail-on-violation', '--', 'true'], { files })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('contract.check'),
-  })
 })

@@ -93,10 +93,14 @@ function fieldsIn(text: string): TargetRequest['body'] {
 }
 
 const forwardedHeaders = [
-  ...['authorization', 'apikey', 'content-type', 'origin', 'access-control-request-method'],
-  ...['accept', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method'],
+  'authorization',
+  'apikey',
+  'content-type',
+  'origin',
+  'access-control-request-method',
+  'accept',
 ]
-const returnedHeaders = ['content-type', 'allow', 'www-authenticate', 'access-control-allow-origin', 'mcp-session-id']
+const returnedHeaders = ['content-type', 'allow', 'access-control-allow-origin']
 
 async function answerOf({ url }: Base, { method, path, headers, text }: RawRequest): Promise<Answer> {
   const answer = await fetch(url + path, {

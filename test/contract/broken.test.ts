@@ -9,7 +9,7 @@ import { broken } from './broken.js'
 let base: Platform
 let sendWith: ReturnType<typeof sendingTo>
 beforeAll(async () => {
-  base = await startPlatform({ mcp: { tools: [{ name: 'get_weather' }] } })
+  base = await startPlatform()
   sendWith = sendingTo(base)
 })
 afterAll(() => base.stop())
@@ -17,7 +17,7 @@ afterAll(() => base.stop())
 /** The ids of the clauses that such a target breaks, and of those that had to be skipped. */
 async function judged(change: Change) {
   const { url, apiKey, anonKey } = base
-  const target = createTarget({ url, apiKey, anonKey, ...developmentUser, mcpPath: '/mcp', send: sendWith(change) })
+  const target = createTarget({ url, apiKey, anonKey, ...developmentUser, send: sendWith(change) })
   const findings = await judgeAll({ target, table: clauses, wanted: clauses })
   const of = (kind: string) => findings.filter(({ verdict }) => verdict.kind === kind).map(({ clause }) => clause.id)
   const whys = new Map(

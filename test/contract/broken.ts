@@ -3,8 +3,6 @@ import type { Answer, Change, TargetRequest } from './breaking.js'
 
 const CHAT = '/v1/chat/completions'
 const TOKEN = '/auth/v1/token'
-const MCP = '/mcp'
-const METADATA = '/.well-known/oauth-protected-resource/mcp'
 
 const json = { 'content-type': 'application/json' }
 const ok: Answer = { status: 200, headers: json, text: '{}' }
@@ -95,14 +93,6 @@ const letsIn = (path: string, when: When) => change(both(to(path, 401), when), (
 
 const noKey: When = both(holding('none'))
 const unknownKey: When = ({ authorization }) => authorization.startsWith('Bearer sk-no-such')
-
-const calling = (method: string): When => both(to(MCP), holding('api'), ({ body }) => body.method === method)
-/** A call has another result. */
-const withResult = (fields: Readonly<Record<string, unknown>>) =>
-  withFields(({ result }) => ({ result: { ...result, ...fields } }))
-const withTools = (edit: (tools: Fields) => Fields) =>
-  withFields(({ result }) => ({ result: { ...result, tools: edit(result.tools) } }))
-const withCode = (code: number) => withFields({ error: { code, message: 'No.' } })
 
 const openAIs = withFields(({ error }) => ({ error: { message: error, type: 'invalid_request_error' } }))
 const noError = withFields(({ error }) => ({ error: undefined, message: error }))
@@ -363,7 +353,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     ),
   ],
   'ERR-5': [
-    change(({ path }, { status }) => path !== MCP && (status === 400 || status === 405), openAIs),
+    change((_, { status }) => status === 400 || status === 405, openAIs),
     change(to(CHAT, 405), html),
     change(
       both(to(CHAT, 400), ({ body }) => body.messages === undefined),
@@ -397,60 +387,4 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   'ERR-D5': [change(isRefused, withFields({ code: 'no_key' })), change(to(CHAT, 400), withFields({ type: 'invalid' }))],
   'LIMIT-D1': [change(to(CHAT, 413), () => failed(400))],
   'CORS-D1': [change(({ method }) => method === 'OPTIONS', withoutHeader('access-control-allow-origin'))],
-  'MCP-1': [
-    change(both(to(MCP, 200), holding('api')), () => failed(401)),
-    change(both(to(MCP, 200), holding('api')), withCode(-32600)),
-  ],
-  'MCP-D1': [letsIn(MCP, noKey), change(both(to(MCP), noKey), () => failed(403))],
-  'MCP-D2': [
-    change(to(MCP, 401), withoutHeader('www-authenticate')),
-    change(to(MCP, 401), withHeader('www-authenticate', 'Bearer')),
-  ],
-  'MCP-D3': [
-    change(to(METADATA), () => failed(404)),
-    change(to(METADATA), withFields({ authorization_servers: [] })),
-    change(to(METADATA), withFields({ authorization_servers: ['us'] })),
-  ],
-  'MCP-D4': [
-    change(calling('initialize'), withResult({ protocolVersion: '1.0' })),
-    change(calling('initialize'), withResult({ protocolVersion: undefined })),
-  ],
-  'MCP-D5': [
-    change(calling('server/discover'), withResult({ supportedVersions: ['2025-11-25'] })),
-    change(calling('server/discover'), withResult({ capabilities: undefined })),
-    change(calling('server/discover'), () => failed(500)),
-  ],
-  'MCP-D6': [
-    change(
-      calling('tools/list'),
-      withTools(tools => [...tools, ...tools]),
-    ),
-    change(
-      calling('tools/list'),
-      withTools(() => ({})),
-    ),
-    change(
-      calling('tools/list'),
-      withTools(([tool]) => [{ ...tool, name: '' }]),
-    ),
-    change(
-      calling('tools/list'),
-      withTools(([tool]) => [{ ...tool, inputSchema: { type: 'array' } }]),
-    ),
-  ],
-  'MCP-D7': [
-    change(calling('there/is-no-such-method'), withCode(-32603)),
-    change(calling('there/is-no-such-method'), () => failed(404)),
-  ],
-  'MCP-D8': [
-    change(
-      both(to(MCP), ({ text }) => text === '{'),
-      withCode(-32600),
-    ),
-    change(
-      both(to(MCP), ({ text }) => text === '{'),
-      () => failed(500),
-    ),
-  ],
-  'MCP-D9': [change(to(MCP, 403), () => ok)],
 }

@@ -110,10 +110,10 @@ test('both sides are reported, but no values except known words of the API', () 
     shapeOf({ object: 'chat.completion', id: 'my secret', type: 'sk-live-0123456789' }),
     shapeOf({ object: 'list', id: 12345, type: 'sk-live-9876543210', token: 'another secret' }),
   )
-  expect(found.map(({ path, rest }) => `${path}: ${rest}`)).toEqual([
-    'id: string, live number',
-    'object: chat.completion, live list',
-    'token: nothing, live string',
+  expect(found.map(({ path, sentence }) => `${path}: ${sentence}`)).toEqual([
+    'id: recorded string, live number',
+    'object: recorded chat.completion, live list',
+    'token: recorded nothing, live string',
   ])
 })
 

@@ -36,6 +36,7 @@ export function lineOver({ endpoint, journal, identify = () => anonymous, faults
     scopes: createScopes(),
     heavyPrompt: () => undefined,
     faults,
+    contractHeaders: () => [],
   }
   return createLine(() => parts, {
     add: journal.add,

@@ -1,24 +1,27 @@
 /** The results of a drift check as a report. */
 import path from 'node:path'
-import { type Finding, fromWorst, isAtLeast, type Severity } from '../../check/finding.js'
+import { type Finding, fromWorst, type Severity } from '../../check/finding.js'
 import { problemInWords } from '../../check/problem.js'
 import type { DriftResult } from '../../recordings/index.js'
 import { pluralize } from '../format.js'
-import { countBySeverity, joinCounts, type Report, type ReportItem } from '../report/report.js'
+import { type Colors, printable } from '../output.js'
+import { findingLine, joinCounts, type Report, type TestCase } from '../report/report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
 /** `recordings` is the total, including those that were not reached. */
 function countOf(results: readonly DriftResult[], recordings: number) {
   const countKind = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
+  const countSeverity = (wanted: Severity) =>
+    results.flatMap(driftsOf).filter(({ severity }) => severity === wanted).length
   const drifted = results.filter(result => driftsOf(result).length > 0).length
   return {
     recordings,
     same: countKind('compared') - drifted,
     drifted,
-    ...countBySeverity(results.flatMap(driftsOf)),
+    ...{ critical: countSeverity('critical'), warning: countSeverity('warning'), info: countSeverity('info') },
     updated: results.filter(result => result.kind === 'compared' && result.updated).length,
-    skipped: countKind('skipped'),
+    skipped: countKind('skipped') + countKind('mcp'),
     notAsked: countKind('notAsked'),
     /** Recordings whose credential the live platform refuses. */
     refused: countKind('refused'),
@@ -65,77 +68,84 @@ function refusalText({ credential, status }: Refused, all: readonly DriftResult[
   return `The live platform refuses ${credential} (${status}): ${what} not compared. ${advice}.`
 }
 
-/** Findings at or above the threshold. Updated recordings have none, because their changes were accepted. */
-export const failuresOf = (result: DriftResult, threshold: Severity): readonly Finding[] =>
-  result.kind === 'compared' && !result.updated
-    ? result.drifts.filter(({ severity }) => isAtLeast(threshold, severity))
-    : []
+/** Whether clients would break. Updated recordings have no such drift, because their changes were accepted. */
+export const isBroken = (result: DriftResult): boolean =>
+  result.kind === 'compared' && !result.updated && result.drifts.some(({ severity }) => severity === 'critical')
+
+const MCP_REASON = 'calls of MCP servers are not compared.'
 
 interface DriftRun {
   readonly results: readonly DriftResult[]
   readonly total: number
-  /** A recording fails at this severity or above. */
-  readonly failOn: Severity
-  readonly upstream: string
   readonly seconds: number
 }
 
-export function reportOf({ results, total, failOn, upstream, seconds }: DriftRun): Report {
+export function reportOf({ results, total, seconds }: DriftRun): Report {
   const count = countOf(results, total)
   return {
-    ...{ name: 'drift', title: `Recordings compared with ${upstream}`, summary: countLine(count), seconds },
-    groups: [
-      {
-        items: results.map(result => itemOf(result, results, failOn)),
-        columns: ['severity', 'recording', 'difference'],
-      },
-    ],
-    data: { ...count, findings: results },
+    ...{ name: 'drift', summary: countLine(count), seconds, data: { ...count, findings: results } },
+    cases: results.map(result => caseOf(result, results)),
+    lines: (colors, isQuiet) => linesOf(results, colors, isQuiet),
   }
 }
 
-function itemOf(result: DriftResult, all: readonly DriftResult[], failOn: Severity): ReportItem {
+function linesOf(results: readonly DriftResult[], colors: Colors, isQuiet: boolean): readonly string[] {
+  const shown = isQuiet ? results.filter(({ kind }) => kind !== 'skipped') : results
+  const lines = shown.flatMap(result => linesOfOne(result, results, colors))
+  const mcpCount = results.filter(({ kind }) => kind === 'mcp').length
+  if (isQuiet || mcpCount === 0) return lines
+  return [...lines, `${pluralize(mcpCount, 'recording')} skipped: ${MCP_REASON}`]
+}
+
+const fileLine = (file: string, note: string, { dim }: Colors) => `${printable(file)} ${dim(printable(note))}`
+
+function linesOfOne(result: DriftResult, all: readonly DriftResult[], colors: Colors): readonly string[] {
   const { file } = result
-  const { dir, base } = path.posix.parse(file)
-  const item = { names: [file], testName: base, classname: dir || 'recordings' }
+  switch (result.kind) {
+    case 'compared': {
+      if (result.drifts.length === 0) return []
+      const head = result.updated ? fileLine(file, '(updated)', colors) : printable(file)
+      return [head, ...fromWorst(result.drifts).map(finding => `  ${findingLine(finding, colors)}`)]
+    }
+    case 'skipped':
+      return [fileLine(file, `skipped: ${result.reason}`, colors)]
+    case 'notAsked':
+      return [fileLine(file, `not compared: ${result.reason}`, colors)]
+    case 'refused':
+      return isFirstWithCredential(result, all) ? [colors.red(printable(refusalText(result, all)))] : []
+    case 'unreadable':
+      return result.problems.map(problem => colors.red(printable(problemInWords(problem))))
+    case 'mcp':
+      return []
+  }
+}
+
+function caseOf(result: DriftResult, all: readonly DriftResult[]): TestCase {
+  const { dir, base } = path.posix.parse(result.file)
+  const test = { name: base, classname: dir || 'recordings' }
   switch (result.kind) {
     case 'compared':
-      return { ...item, ...comparedItem(result, failOn) }
-    case 'skipped': {
-      const { reason } = result
-      const rows = [['skipped', file, reason]]
-      return { ...item, outcome: 'skipped', message: reason, note: `skipped: ${reason}`, shown: 'usually', rows }
-    }
-    case 'notAsked': {
-      const note = `not compared: ${result.reason}`
-      const rows = [['not compared', file, result.reason]]
-      return { ...item, outcome: 'skipped', message: note, note, shown: 'always', rows }
-    }
+      return { ...test, ...comparedCase(result.drifts, isBroken(result)) }
+    case 'skipped':
+      return { ...test, result: 'skipped', message: result.reason }
+    case 'mcp':
+      return { ...test, result: 'skipped', message: MCP_REASON }
+    case 'notAsked':
+      return { ...test, result: 'skipped', message: `not compared: ${result.reason}` }
     case 'refused':
-      return { ...item, ...problemItem('refused', [refusalText(result, all)], isFirstWithCredential(result, all)) }
+      return {
+        ...{ ...test, type: 'refused', message: refusalText(result, all) },
+        result: isFirstWithCredential(result, all) ? 'error' : 'skipped',
+      }
     case 'unreadable':
-      return { ...item, ...problemItem('unreadable', result.problems.map(problemInWords), true) }
+      return { ...test, result: 'error', type: 'unreadable', message: result.problems.map(problemInWords).join(' ') }
   }
 }
 
-function comparedItem(result: Extract<DriftResult, { kind: 'compared' }>, failOn: Severity) {
-  const { file, drifts, updated } = result
-  const hasDrifted = drifts.length > 0
-  const isFailure = failuresOf(result, failOn).length > 0
-  return {
-    outcome: isFailure ? 'broken' : hasDrifted ? 'different' : 'held',
-    ...{ findings: drifts, failOn, note: updated ? '(updated)' : undefined },
-    shown: hasDrifted ? 'always' : 'never',
-    rows: fromWorst(drifts).map(({ severity, path, sentence }) => [severity, file, `${path}: ${sentence}`]),
-  } as const
+function comparedCase(drifts: readonly Finding[], isFailure: boolean): Omit<TestCase, 'name' | 'classname'> {
+  const findings = fromWorst(drifts)
+  const details = findings.map(finding => findingLine(finding))
+  const [worst] = findings
+  if (!isFailure || !worst) return { details }
+  return { result: 'failure', type: worst.severity, message: `${worst.path}: ${worst.sentence}`, details }
 }
-
-/** Why a recording was not compared. A reason that applies to many is reported once. */
-const problemItem = (type: string, sentences: readonly string[], isReportedHere: boolean) =>
-  ({
-    ...{ type, message: sentences.join(' ') },
-    outcome: isReportedHere ? 'error' : 'skipped',
-    replacement: isReportedHere ? sentences : [],
-    shown: 'always',
-    rows: isReportedHere ? [[type, '', sentences.join(' ')]] : [],
-  }) as const

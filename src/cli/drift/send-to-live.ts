@@ -6,9 +6,8 @@ import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/documented-error.js'
-import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
+import type { Capture, RecordedRequest, SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
-import { type InitializeParamsFor, type SendRequest, sendMcpCall } from './send-mcp-call.js'
 
 export interface LiveOptions {
   readonly upstream: Config['upstream']
@@ -18,22 +17,17 @@ export interface LiveOptions {
   readonly userToken?: LiveSession['token'] | undefined
   /** The live credential for a path, by the name of its option. */
   readonly credentialOf: (path: string) => 'apiKey' | 'anonKey' | undefined
-  readonly initializeParamsFor: InitializeParamsFor
 }
 
 /** Sends only to `upstream.baseUrl`, and does not follow redirects. The message of an error is a sentence for the user. */
 export function sendToLive(options: LiveOptions): SendToLive {
-  const { upstream, userToken, credentialOf, initializeParamsFor } = options
-  const send: SendRequest = async (recorded, signal, headers = {}) => {
+  const { upstream, userToken, credentialOf } = options
+  return async (recorded, signal) => {
     const apiKey = upstream.apiKey || (await userToken?.()) || ''
     const target = requestOptions(recorded, upstream, signal)
-    const liveHeaders = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, credentialOf })
-    return exchange(recorded, { ...target, headers: { ...liveHeaders, ...headers } }, options)
+    const headers = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, credentialOf })
+    return exchange(recorded, { ...target, headers }, options)
   }
-  return (recorded, signal) =>
-    messagesOf(recorded.body).length > 0
-      ? sendMcpCall(recorded, { send, initializeParamsFor, signal })
-      : send(recorded, signal)
 }
 
 function requestOptions(

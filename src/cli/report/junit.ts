@@ -2,12 +2,10 @@
  * Writes a report as JUnit XML. Written by hand, since junit-report-builder (6 MB with lodash) supports neither the
  * reason of a skipped test nor the text of a failure, and the elements are less code than calls to an XML builder.
  */
-import { fromWorst, isAtLeast } from '../../check/finding.js'
-import { findingLine, type Report, type ReportItem } from './report.js'
+import type { Report, TestCase } from './report.js'
 
-export function junitOf({ name, groups, seconds }: Report): string {
-  const cases = groups.flatMap(({ items }) => items.flatMap(casesOf))
-  const count = (wanted: string) => cases.filter(({ result }) => result === wanted).length
+export function junitOf({ name, cases, seconds }: Report): string {
+  const count = (wanted: TestCase['result']) => cases.filter(({ result }) => result === wanted).length
   const counts = attributes({
     tests: cases.length,
     failures: count('failure'),
@@ -18,38 +16,17 @@ export function junitOf({ name, groups, seconds }: Report): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="standin ${name}"${counts}>
   <testsuite name="${name}"${counts}>
-${cases.map(({ xml }) => xml).join('')}  </testsuite>
+${cases.map(caseText).join('')}  </testsuite>
 </testsuites>
 `
 }
 
-const results = { held: undefined, different: undefined, broken: 'failure', error: 'error', skipped: 'skipped' }
-
-/** A test case for each name. Findings and facts that are not part of a failure become its output. */
-function casesOf(item: ReportItem) {
-  const { outcome, names, testName, what, classname, findings = [], facts = [], failOn = 'info', message, type } = item
-  const result = results[outcome]
-  const [worst, ...failures] =
-    result === 'failure' ? fromWorst(findings).filter(({ severity }) => isAtLeast(failOn, severity)) : []
-  const failed = worst ? [worst, ...failures] : []
-  const others = fromWorst(findings).filter(finding => !failed.includes(finding))
-  const lines = facts.map(([name, text]) => `${name}: ${text}`)
-  // Clauses have facts, but no findings.
-  const hasFactsOnly = result === 'failure' && !worst
-  const text = hasFactsOnly ? lines : failed.map(finding => findingLine(finding))
-  const output = [...others.map(finding => findingLine(finding)), ...(hasFactsOnly ? [] : lines)].join('\n')
-  const resultAttributes = attributes({
-    type: worst?.severity ?? type,
-    message: worst ? `${worst.path}: ${worst.sentence}` : message,
-  })
-  const content = [
-    ...(result ? [element(result, resultAttributes, text.join('\n'))] : []),
-    ...(output === '' ? [] : [element('system-out', '', output)]),
-  ].join('')
-  return names.map(name => {
-    const head = `    <testcase${attributes({ classname, name: testName ?? [name, what].filter(Boolean).join(' ') })}`
-    return { result, xml: content === '' ? `${head}/>\n` : `${head}>\n${content}    </testcase>\n` }
-  })
+function caseText({ classname, name, result, type, message, details = [] }: TestCase): string {
+  const head = `    <testcase${attributes({ classname, name })}`
+  const text = details.join('\n')
+  if (result === undefined && text === '') return `${head}/>\n`
+  const content = result ? element(result, attributes({ type, message }), text) : element('system-out', '', text)
+  return `${head}>\n${content}    </testcase>\n`
 }
 
 const element = (tag: string, attributeText: string, content: string) =>

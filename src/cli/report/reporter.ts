@@ -2,26 +2,18 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { severities } from '../../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
 import { type CommandLine, oneOf, outputFile } from '../command.js'
-import { type Colors, colorsFor, noColors, printable } from '../output.js'
+import { type Colors, colorsFor, noColors } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from './junit.js'
-import { markdownOf } from './markdown.js'
-import { itemLines, type Report, type ReportItem } from './report.js'
+import type { Report } from './report.js'
 
-const reporters = ['text', 'json', 'markdown', 'junit'] as const
+const reporters = ['text', 'json', 'junit'] as const
 
 export const reportFlags = {
-  reporter: oneOf(reporters, ['FORMAT', 'Format of the report: text, json, markdown or junit (text)'], undefined),
+  reporter: oneOf(reporters, ['FORMAT', 'Format of the report: text, json or junit (text)'], undefined),
   output: outputFile('File for the report'),
-}
-
-/** `undefined` if it is not given, which means `critical`. */
-export const failOnFlag = () => {
-  const meaning = 'Lowest severity that makes the exit code 1: critical, warning or info (critical)'
-  return oneOf(severities.toReversed(), ['SEVERITY', meaning], undefined)
 }
 
 type ReporterFlags = Pick<CommandLine<typeof reportFlags>['flags'], 'reporter' | 'output' | 'json' | 'quiet'>
@@ -41,7 +33,7 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
     async write(report: Report): Promise<void> {
       // Files get no colours.
       const colors = output === undefined ? colorsFor(process.stdout) : noColors
-      const text = format === 'text' ? textOf(report, colors, quiet) : writers[format](report)
+      const text = writers[format](report, colors, quiet)
       if (output === undefined) return void process.stdout.write(text)
       if (!quiet) console.error(report.summary)
       await writeReport(output, text)
@@ -49,25 +41,13 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
   }
 }
 
-const writers = { json: ({ data }: Report) => `${JSON.stringify(data)}\n`, markdown: markdownOf, junit: junitOf }
-
-function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boolean): string {
-  const isShown = ({ shown }: ReportItem) => shown === 'always' || (shown === 'usually' && !isQuiet)
-  const blocks = groups.flatMap(({ title, items, notes = [] }) => {
-    const shown = items.filter(isShown)
-    if (shown.length === 0 && (isQuiet || notes.length === 0)) return []
-    const lines = shown.flatMap(item => itemLines(item, title === undefined ? 0 : 2, colors))
-    const heading = title === undefined ? [] : ['', colors.bold(printable(title))]
-    return [...heading, ...lines, ...notes.map(note => `  ${printable(note)}`)]
-  })
-  const hasTitle = groups.some(({ title }) => title !== undefined)
-  if (isQuiet)
-    return blocks
-      .map(line => `${line}\n`)
-      .slice(hasTitle ? 1 : 0)
-      .join('')
-  const lines = hasTitle ? [printable(title), ...blocks, '', summary] : [...blocks, summary]
-  return `${lines.join('\n')}\n`
+const writers = {
+  json: ({ data }: Report) => `${JSON.stringify(data)}\n`,
+  junit: junitOf,
+  text({ lines, summary }: Report, colors: Colors, isQuiet: boolean): string {
+    const all = [...lines(colors, isQuiet), ...(isQuiet ? [] : [summary])]
+    return all.map(line => `${line}\n`).join('')
+  },
 }
 
 /** Creates the folders for a report before the work begins. Throws a StartError or a UsageError if it cannot be written. */

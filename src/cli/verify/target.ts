@@ -2,18 +2,14 @@
 import { text as textOf } from 'node:stream/consumers'
 import { UsageError } from '../../check/problem.js'
 import { NEEDS_LIVE } from '../../config/load.js'
-import { mcpServers } from '../../config/mcp-options.js'
-import type { Config } from '../../config/schema.js'
-import { wantedOf } from '../../contract/clause.js'
-import { clauses } from '../../contract/clauses/index.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
 import { openPlatform } from '../../platform.js'
-import { type CommandLine, fileName, integer, sharedFlags, text, toggle } from '../command.js'
+import { type CommandLine, integer, sharedFlags, text, toggle } from '../command.js'
 import { load } from '../load.js'
-import { failOnFlag, reportFlags } from '../report/reporter.js'
+import { reportFlags } from '../report/reporter.js'
 
 /** The environment variables that replace missing flags. */
-export const variables = {
+const variables = {
   target: 'VERIFY_TARGET',
   auth: 'VERIFY_AUTH_URL',
   'api-key': 'VERIFY_API_KEY',
@@ -29,10 +25,10 @@ export async function openTarget(line: VerifyLine) {
 }
 
 /** The target at an address, or the live one, with its credentials. */
-export async function targetAt(address: string, line: VerifyLine, origin = '--target'): Promise<TargetOptions> {
+async function targetAt(address: string, line: VerifyLine): Promise<TargetOptions> {
   const valueFor = await targetValues(line.flags, address)
   const live = address === 'live' ? liveOf(line) : undefined
-  const url = live?.url ?? parseBaseUrl(origin, address)
+  const url = live?.url ?? parseBaseUrl('--target', address)
   const auth = valueFor('auth')
   const authUrl = auth === undefined ? live?.authUrl : parseBaseUrl('--auth', auth)
   const credentials = {
@@ -46,8 +42,8 @@ export async function targetAt(address: string, line: VerifyLine, origin = '--ta
       'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
     )
   }
-  const { model, mcp: mcpPath = live?.mcpPath } = line.flags
-  return { url, authUrl, model, mcpPath, insecure: live?.insecure, ...credentials }
+  const { model } = line.flags
+  return { url, authUrl, model, insecure: live?.insecure, ...credentials }
 }
 
 /** Looks in the flags, then in the environment, but there only if the environment names no other target. */
@@ -61,25 +57,21 @@ async function targetValues(flags: VerifyLine['flags'], target: string) {
 }
 
 function liveOf(line: VerifyLine) {
-  const { upstream, mcp } = load(line).config
-  const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
+  const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(line).config.upstream
   if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
   const unlessEmpty = (text: string) => text || undefined
   const credentials = { apiKey: unlessEmpty(apiKey), anonKey: unlessEmpty(anonKey) }
-  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, mcpPath: firstServer(mcp), insecure }
+  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, insecure }
 }
 
-const firstServer = (mcp: Config['mcp']): string | undefined => [...mcpServers(mcp).keys()][0]
-
 /** A new platform in this process, on any free port and in memory. It reads a configuration only if --config names one. */
-export async function ownTarget({ flags, overrides }: VerifyLine) {
-  const { config, against } = flags
+async function ownTarget({ flags, overrides }: VerifyLine) {
+  const { config, model } = flags
   const unusedFlag = (['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'] as const).find(
-    name => flags[name] && against === undefined,
+    name => flags[name],
   )
-  if (unusedFlag !== undefined) {
+  if (unusedFlag !== undefined)
     throw new UsageError(`--${unusedFlag} needs --target: a fresh stand-in has its own credentials.`)
-  }
   const ownOptions = [
     { path: ['port'], value: 0, origin: 'standin verify' },
     { path: ['state'], value: 'memory', origin: 'standin verify' },
@@ -93,10 +85,7 @@ export async function ownTarget({ flags, overrides }: VerifyLine) {
   })
   const { url, authUrl, apiKey, anonKey, loaded } = platform
   const user = loaded.config.users.find(({ password }) => typeof password === 'string' && password !== '')
-  // With --against, the model may exist on the live platform only.
-  const model = against === undefined ? flags.model : undefined
-  const mcpPath = flags.mcp ?? firstServer(loaded.config.mcp)
-  const options = { url, authUrl, apiKey, anonKey, model, mcpPath, email: user?.email, password: user?.password }
+  const options = { url, authUrl, apiKey, anonKey, model, email: user?.email, password: user?.password }
   return { options, isOwn: true, close: () => platform.stop() }
 }
 
@@ -119,19 +108,13 @@ function parseBaseUrl(origin: string, input: string): string {
 
 const withoutPassword = (url: string) => url.replace(/[^/@]*@/, '…@')
 
-const DEFAULT_BASELINE = 'fixtures/contract-baseline.json'
-
 export const verifyFlags = {
   config: { ...sharedFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
-  upstream: {
-    ...sharedFlags.upstream,
-    meaning: 'Address of the live platform, for --target live and --against live',
-  },
+  upstream: { ...sharedFlags.upstream, meaning: 'Address of the live platform, for --target live' },
   json: { ...sharedFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
   quiet: { ...sharedFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
   strict: toggle('Also fail if the target differs from decisions of Standin'),
   only: text('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
-  openapi: fileName("Check the GET operations of this OpenAPI document instead of the platform's"),
   target: text('URL', 'Base URL of the target; live is upstream.baseUrl (a fresh stand-in)'),
   auth: text('URL', 'URL of its auth backend, without /auth/v1 (the same as --target)'),
   'api-key': text('KEY', 'An API key of the target'),
@@ -140,40 +123,8 @@ export const verifyFlags = {
   password: text('TEXT', 'The password for --email'),
   'password-stdin': toggle('Read the password from standard input'),
   model: text('ID', 'The requested model (the first one)'),
-  mcp: text('PATH', 'Path of its MCP server (the first one in the configuration or in the API index)'),
   'max-calls': integer([1, 999_999], `Maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
   ...reportFlags,
-  against: text('URL', 'Also compare with another platform; live is upstream.baseUrl or its baseline'),
-  'fail-on': failOnFlag(),
-  'update-baseline': toggle('Save the shapes of the live answers as the baseline'),
-  baseline: fileName(`The baseline file (${DEFAULT_BASELINE})`),
 }
 
 export type VerifyLine = CommandLine<typeof verifyFlags>
-
-export interface VerifyOptions {
-  readonly wanted: ReturnType<typeof wantedOf>
-  readonly maxCalls: number
-  readonly baseline: string
-}
-
-export function verifyOptions({ flags }: VerifyLine): VerifyOptions {
-  const { only, against, target, baseline = DEFAULT_BASELINE, 'max-calls': maxCalls } = flags
-  const wanted = wantedOf(clauses, only)
-  if (wanted.length === 0) {
-    throw new UsageError(
-      `No clause is called "${only}". Use ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.`,
-    )
-  }
-  const unusedFlag = (['update-baseline', 'baseline', 'fail-on'] as const).find(
-    name => flags[name] && against === undefined,
-  )
-  if (unusedFlag) throw new UsageError(`--${unusedFlag} needs --against: there is nothing to compare with.`)
-  if (against !== undefined && target !== undefined) {
-    throw new UsageError('--against compares with a fresh stand-in: leave out --target.')
-  }
-  if (flags['update-baseline'] && only !== undefined) {
-    throw new UsageError('--update-baseline saves the shapes of all answers: leave out --only.')
-  }
-  return { wanted, maxCalls, baseline }
-}

@@ -15,7 +15,6 @@ import {
   wrongMethod,
 } from '../calls.js'
 import { type AnswerCheck, asking, askingEach, type CallFor, type ClauseForm } from '../clause.js'
-import { withoutCredential } from '../mcp-calls.js'
 
 const all = 'All errors are JSON objects with an error field and carry an HTTP status code.'
 const bodies = 'Error codes other than 404 and 401, and error bodies for invalid chat requests: not shown.'
@@ -32,7 +31,6 @@ const strangers = [
   ]),
   // A gateway may check JWTs and keys in different places, with different errors.
   ...Object.values(intruders),
-  withoutCredential,
 ]
 
 const hasError: AnswerCheck = {
