@@ -30,8 +30,7 @@ const importFile = command({
     const origin = file === '-' ? 'standard input' : file
     const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
-    const { maxBytes } = config.recordings
-    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules), maxBytes })
+    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
     const { written, existing } = await writeRecordings(folder, imported, flags)

@@ -8,6 +8,15 @@ import { variableOf } from './options.js'
 /** By their path. The sentence says what Standin does now, or what to write instead. */
 const goneOptions: Readonly<Record<string, string>> = {
   'index.list': 'GET /api/v1 lists every endpoint, including your own. Delete this option.',
+  'recordings.incomplete':
+    'An answer that broke off is never replayed. Record it again, or set complete: true in its file.',
+  'recordings.maxAge':
+    'Remove old recordings with "standin recordings prune --older-than 30d", and check them with "standin drift".',
+  'recordings.maxBytes': 'Bodies of at most 16 MB are recorded. Delete this option.',
+  'recordings.save':
+    'To record only requests that have no complete recording, use mode replay with recordings.onMiss: record.',
+  'recordings.stale': 'Remove old recordings with "standin recordings prune --older-than 30d".',
+  'recordings.then': 'After the last recording of a request, the last one is repeated. Delete this option.',
 }
 
 /** The sentence about an option at `path` that is gone, or about a group that had no other; `undefined` for any other path. */

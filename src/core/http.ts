@@ -106,7 +106,7 @@ async function decompressOne(chunks: readonly Chunk[], coding: string, mostBytes
     allBytes += chunk.bytes.length
     if (allBytes <= mostBytes) continue
     decoder.destroy()
-    throw new Error(`it is larger than recordings.maxBytes (${mostBytes}) when decompressed`)
+    throw new Error(`it is larger than ${mostBytes} bytes when decompressed`)
   }
   decoder.destroy()
   return decompressed

@@ -22,6 +22,7 @@ export type { Capture } from './recording.js'
 export {
   bodyOf,
   isStream,
+  MOST_BODY_BYTES,
   type RecordedChunk,
   type RecordedRequest,
   type RecordedResponse,
@@ -45,7 +46,7 @@ export function openRecordings(parts: RecordingsParts) {
   const ignore = ignoreFrom(parts.ignore)
   const folder = openFolder(parts.dir)
   const shelf = createShelf(folder)
-  const identify = createIdentify(parts, ignore)
+  const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
     /**

@@ -370,7 +370,7 @@ test('a platform that cannot be reached is reported in a sentence', async () => 
 
 test.each<[string, LiveReply | 'never', string]>([
   ['breaks off', { body: '{"id":', cut: true }, 'The live answer broke off.'],
-  ['is too long', { body: `"${'x'.repeat(2000)}"` }, 'The live answer is larger than recordings.maxBytes (1024).'],
+  ['is too long', { body: `"${'x'.repeat(16_777_216)}"` }, 'The live answer is larger than 16777216 bytes.'],
   ['never comes', 'never', 'The live platform did not answer within 300 ms.'],
   [
     'has an unknown encoding',
@@ -382,7 +382,7 @@ test.each<[string, LiveReply | 'never', string]>([
     promptIn(asked) !== 'odd' ? { body: {} } : answer === 'never' ? new Promise(() => {}) : answer,
   )
   const timeoutMs = answer === 'never' ? 300 : 60_000
-  const more = `  firstByteTimeoutMs: ${timeoutMs}\nrecordings: { maxBytes: 1024 }\n`
+  const more = `  firstByteTimeoutMs: ${timeoutMs}\n`
   const odd = recorded(chatRequest('odd'), { body: {} })
   const files = project(live, [odd, recorded(chatRequest('plain'), { body: {} })], more)
   expect(await run(['drift'], { files })).toMatchObject({

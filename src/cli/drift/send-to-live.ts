@@ -6,14 +6,18 @@ import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/documented-error.js'
-import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
+import {
+  type Capture,
+  MOST_BODY_BYTES,
+  messagesOf,
+  type RecordedRequest,
+  type SendToLive,
+} from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
 import { type InitializeParamsFor, type SendRequest, sendMcpCall } from './send-mcp-call.js'
 
 export interface LiveOptions {
   readonly upstream: Config['upstream']
-  /** A longer answer is an error. */
-  readonly maxBytes: number
   /** The token of the user signed in with `standin login`, used when there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
   /** The live credential for a path, by the name of its option. */
@@ -114,7 +118,7 @@ function textOf({ body }: RecordedRequest): string | undefined {
 
 /** Resolves when the answer has ended, completely or not. */
 async function receive(answer: IncomingMessage, startedMs: number, options: LiveOptions): Promise<Capture> {
-  const { maxBytes, upstream } = options
+  const { upstream } = options
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
@@ -124,12 +128,12 @@ async function receive(answer: IncomingMessage, startedMs: number, options: Live
     timer.refresh()
     chunks.push({ atMs: performance.now() - headAtMs, bytes })
     length += bytes.length
-    if (length > maxBytes) answer.destroy()
+    if (length > MOST_BODY_BYTES) answer.destroy()
   })
   // Rejects for an incomplete answer.
   await finished(answer).catch(() => {})
   clearTimeout(timer)
-  if (length > maxBytes) throw new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`)
+  if (length > MOST_BODY_BYTES) throw new Error(`The live answer is larger than ${MOST_BODY_BYTES} bytes.`)
   return {
     status: answer.statusCode ?? 0,
     headers: answer.rawHeaders,

@@ -24,8 +24,6 @@ interface HarOptions {
   readonly base: string | undefined
   readonly redact: Redact
   readonly ignore: Ignore
-  /** Compressed bodies that would be larger are not decompressed. */
-  readonly maxBytes: number
 }
 
 export interface ImportResult {
@@ -47,7 +45,7 @@ export function importHar(source: string, origin: string, options: HarOptions): 
 
   function addEntry(entry: Entry, label: string): void {
     const place = placeOf(entry.request.url, options.base)
-    const reason = typeof place === 'string' ? place : reasonAgainst(entry, place, options)
+    const reason = typeof place === 'string' ? place : reasonAgainst(entry, place)
     if (typeof place === 'string' || reason) {
       const skipReason = reason as Reason
       passedOver.set(skipReason, (passedOver.get(skipReason) ?? 0) + 1)
@@ -110,7 +108,7 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
 }
 
 /** Returns why the entry must not be recorded, if there is a reason. */
-function reasonAgainst(entry: Entry, { path }: HarPlace, { maxBytes }: HarOptions): Reason | undefined {
+function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   const { request, response } = entry
   if (isAuth(path)) return 'to the auth backend'
   if (isReserved(path)) return "to Standin's own paths"
@@ -120,8 +118,7 @@ function reasonAgainst(entry: Entry, { path }: HarPlace, { maxBytes }: HarOption
   if (response.status < 200 || response.status > 599) return 'without an answer'
   if (response.status === 304) return "answered from the browser's cache"
   if (lacksRequestBody(request)) return 'without the body of the request'
-  if (requestBody(request, maxBytes).objection !== undefined)
-    return 'with a compressed body that cannot be decompressed'
+  if (requestBody(request).objection !== undefined) return 'with a compressed body that cannot be decompressed'
   return (response.content.text ?? undefined) === undefined && response.content.size > 0
     ? 'without the body of the answer'
     : undefined
@@ -156,16 +153,11 @@ const headersOf = ({ headers }: Entry['request']): Readonly<Record<string, strin
 const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || headersOf(request)['content-type']
 
 /** Returns the recording of an entry. `remark` is called with each repair of its text. */
-function recordingOf(
-  entry: Entry,
-  place: HarPlace,
-  { redact, maxBytes }: HarOptions,
-  remark: (what: string) => void,
-): Recording {
+function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, remark: (what: string) => void): Recording {
   const headers = headersOf(entry.request)
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
-  const { body } = requestBody(entry.request, maxBytes)
+  const { body } = requestBody(entry.request)
   const request = requestIn(entry, { ...place, body }, redaction)
   return {
     recordedAt: new Date(entry.startedDateTime).toISOString(),
@@ -183,8 +175,8 @@ function requestIn(
 }
 
 /** Most tools save a compressed body decompressed, with its Content-Encoding. */
-const requestBody = (request: Entry['request'], maxBytes: number) =>
-  decompressedBody({ headers: headersOf(request), body: savedBody(request) }, maxBytes)
+const requestBody = (request: Entry['request']) =>
+  decompressedBody({ headers: headersOf(request), body: savedBody(request) })
 
 function savedBody({ postData }: Entry['request']): Buffer | undefined {
   if (!postData) return undefined
