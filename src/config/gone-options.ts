@@ -13,6 +13,9 @@ const goneOptions: Readonly<Record<string, string>> = {
   'recordings.maxAge':
     'Remove old recordings with "standin recordings prune --older-than 30d", and check them with "standin drift".',
   'recordings.maxBytes': 'Bodies of at most 16 MB are recorded. Delete this option.',
+  'recordings.redact.emails': 'Add the word emails to recordings.redact.patterns.',
+  'recordings.redact.headers': 'Write its names into recordings.redact.names.',
+  'recordings.redact.query': 'Write its names into recordings.redact.names.',
   'recordings.save':
     'To record only requests that have no complete recording, use mode replay with recordings.onMiss: record.',
   'recordings.stale': 'Remove old recordings with "standin recordings prune --older-than 30d".',

@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { closed, number, optional, word } from '../check/check.js'
-import { filled, flag, group, list, option, text } from './forms.js'
+import { filled, group, list, option, text } from './forms.js'
 
 const isExpression = (written: string) => {
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(written) ?? []
@@ -52,6 +52,7 @@ const ignored = v.union([place, ignoredPart], `${fieldOrExpression}, or { path, 
 
 const secretPattern = v.union(
   [
+    v.literal('emails'),
     expression,
     closed({
       name: optional(
@@ -61,7 +62,7 @@ const secretPattern = v.union(
       pattern: v.pipe(expression, v.description('What is secret.')),
     }),
   ],
-  `${anExpression}, or { name, pattern }`,
+  `${anExpression}, the word emails, or { name, pattern }`,
 )
 
 export const recordingOptions = group(
@@ -80,10 +81,12 @@ export const recordingOptions = group(
     ),
     redact: group(
       {
-        headers: option(list(filled, 'names'), [], 'Other headers whose values are secret.'),
-        query: option(list(filled, 'names'), [], 'Other query parameters whose values are secret.'),
-        emails: flag(false, 'Whether email addresses are secret.'),
-        patterns: option(list(secretPattern, 'expressions'), [], 'Other secrets: expressions such as /cus_\\w+/.'),
+        names: option(list(filled, 'names'), [], 'Other headers and query parameters whose values are secret.'),
+        patterns: option(
+          list(secretPattern, 'expressions'),
+          [],
+          'Other secrets: expressions such as /cus_\\w+/, and the word emails for all email addresses.',
+        ),
       },
       'Further secrets to keep out of files. Credentials, JWTs and keys are never written to disk.',
     ),

@@ -222,7 +222,7 @@ function createShow({ apiKey, anonKey, password }: TargetCredentials) {
   const known = Object.entries({ 'api-key': apiKey, 'anon-key': anonKey, password }).flatMap(([name, value]) =>
     value ? [{ name, value }] : [],
   )
-  const redact = createRedact({ headers: [], query: [], emails: true, patterns: [], known })
+  const redact = createRedact({ names: [], emails: true, patterns: [], known })
 
   const clean = (text: string) => redact().text(text).replace(control, asEscape)
 

@@ -5,7 +5,7 @@ import { createRedact } from '../../src/redact/index.js'
 
 export const LIVE = 'https://live.example.com'
 
-const noRules = { headers: [], query: [], emails: false, patterns: [], known: [] }
+const noRules = { names: [], emails: false, patterns: [], known: [] }
 
 /** The result of importing a file; a string is imported as is. */
 export function imported(har: unknown, base?: string) {

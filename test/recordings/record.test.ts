@@ -432,7 +432,7 @@ test('a new recording is replayed immediately after a switch to replay', async (
 })
 
 test('requests wait while unwritten recordings fill their share of memory', async () => {
-  const redaction = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+  const redaction = createRedact({ names: [], emails: false, patterns: [], known: [] })
   const request = { method: 'POST', path: '/v1/chat/completions', query: '', body: { kind: 'none' } } as const
   const recorder = createRecorder({
     ...{ shelf: createShelf(openFolder(folderWith())), run: createHistory(() => {}).of(''), redact: redaction },
