@@ -20,6 +20,10 @@ const goneOptions: Readonly<Record<string, string>> = {
     'To record only requests that have no complete recording, use mode replay with recordings.onMiss: record.',
   'recordings.stale': 'Remove old recordings with "standin recordings prune --older-than 30d".',
   'recordings.then': 'After the last recording of a request, the last one is repeated. Delete this option.',
+  'upstream.firstByteTimeoutMs': 'Use upstream.timeoutMs, which also limits the pauses of a stream.',
+  'upstream.idleTimeoutMs': 'Use upstream.timeoutMs, which also limits the time until the first byte.',
+  'upstream.insecure':
+    'Start Standin with NODE_EXTRA_CA_CERTS=FILE, the certificate as PEM, or with NODE_TLS_REJECT_UNAUTHORIZED=0.',
 }
 
 /** The sentence about an option at `path` that is gone, or about a group that had no other; `undefined` for any other path. */

@@ -558,7 +558,7 @@ export const upstreamUnreachable = (why: string) =>
 
 export const upstreamUntrusted = (why: string) =>
   refusal(502, 'upstream_untrusted', upstreamUnreachable(why).message, {
-    hint: 'Its certificate is not signed by a known authority. To accept it, set the option upstream.insecure.',
+    hint: 'Its certificate is not signed by a known authority. To accept it, start Standin with NODE_EXTRA_CA_CERTS=FILE, the certificate as PEM.',
   })
 
 export const upstreamUnreadable = (why: string) =>

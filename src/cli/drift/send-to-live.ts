@@ -49,7 +49,7 @@ function requestOptions(
   const base = new URL(upstream.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
   return {
-    ...{ method, signal, protocol: base.protocol, port: base.port, rejectUnauthorized: !upstream.insecure },
+    ...{ method, signal, protocol: base.protocol, port: base.port },
     // A new connection for each request: a reused one may just have been closed by the server.
     agent: false,
     // Node expects IPv6 addresses without brackets.
@@ -60,7 +60,7 @@ function requestOptions(
 
 /** Sends one request and resolves with its answer. */
 function exchange(recorded: RecordedRequest, target: https.RequestOptions, options: LiveOptions): Promise<Capture> {
-  const { firstByteTimeoutMs } = options.upstream
+  const { timeoutMs } = options.upstream
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()
     const request = (target.protocol === 'https:' ? https : http).request(target)
@@ -69,7 +69,7 @@ function exchange(recorded: RecordedRequest, target: https.RequestOptions, optio
     const timer = setTimeout(() => {
       timedOut = true
       request.destroy()
-    }, firstByteTimeoutMs)
+    }, timeoutMs)
     request.once('response', answer => {
       clearTimeout(timer)
       isAnswered = true
@@ -82,7 +82,7 @@ function exchange(recorded: RecordedRequest, target: https.RequestOptions, optio
     })
     // Once the answer has begun, its own events report how it ended.
     request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
-      if (timedOut) return reject(upstreamTimeout(firstByteTimeoutMs))
+      if (timedOut) return reject(upstreamTimeout(timeoutMs))
       reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
     })
     // Some requests end without an answer and without an error, for example on an unexpected protocol upgrade.
@@ -122,7 +122,7 @@ async function receive(answer: IncomingMessage, startedMs: number, options: Live
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
-  const timer = setTimeout(() => answer.destroy(), upstream.idleTimeoutMs)
+  const timer = setTimeout(() => answer.destroy(), upstream.timeoutMs)
   // Iterating over the answer would join chunks that arrive together.
   answer.on('data', (bytes: Buffer) => {
     timer.refresh()

@@ -47,7 +47,7 @@ export async function targetAt(address: string, line: VerifyLine, origin = '--ta
     )
   }
   const { model, mcp: mcpPath = live?.mcpPath } = line.flags
-  return { url, authUrl, model, mcpPath, insecure: live?.insecure, ...credentials }
+  return { url, authUrl, model, mcpPath, ...credentials }
 }
 
 /** Looks in the flags, then in the environment, but there only if the environment names no other target. */
@@ -62,11 +62,11 @@ async function targetValues(flags: VerifyLine['flags'], target: string) {
 
 function liveOf(line: VerifyLine) {
   const { upstream, mcp } = load(line).config
-  const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
+  const { baseUrl, authUrl, apiKey, anonKey } = upstream
   if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
   const unlessEmpty = (text: string) => text || undefined
   const credentials = { apiKey: unlessEmpty(apiKey), anonKey: unlessEmpty(anonKey) }
-  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, mcpPath: firstServer(mcp), insecure }
+  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, mcpPath: firstServer(mcp) }
 }
 
 const firstServer = (mcp: Config['mcp']): string | undefined => [...mcpServers(mcp).keys()][0]
