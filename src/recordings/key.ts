@@ -15,9 +15,9 @@ import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recor
 /** A request as it was received. */
 export interface ReceivedRequest {
   readonly method: string
-  /** The path, asReceived. */
+  /** The path, undecoded. */
   readonly path: string
-  /** The part after the `?`, asReceived. */
+  /** The part after the `?`, undecoded. */
   readonly query: string
   readonly contentType: string | undefined
   readonly body: Buffer | undefined
@@ -129,8 +129,6 @@ export interface RequestIdentity {
    * the cache.
    */
   readonly redaction?: Redaction
-  /** For a compressed body: the request with its body as it came. Older recordings have it. */
-  readonly asReceived?: RecordedRequest | undefined
   /** Why the request must not be recorded, as a part of a sentence. */
   readonly objection?: string | undefined
 }
@@ -141,10 +139,7 @@ export function redactedRequest(exchange: Exchange, redact: Redact, credentials 
   const received = { method, path, query, contentType: headers['content-type'] }
   const { body, objection } = decompressedBody(exchange)
   const redaction = redact(credentials)
-  const request = requestOf({ ...received, body }, redaction)
-  const asReceived =
-    body === exchange.body ? undefined : requestOf({ ...received, body: exchange.body }, redact(credentials))
-  return { request, redaction, asReceived, objection }
+  return { request: requestOf({ ...received, body }, redaction), redaction, objection }
 }
 
 /** Limits of the cache. In memory, each request takes about four times its length. */

@@ -24,7 +24,7 @@ export interface ReplayerParts {
   readonly flush: () => Promise<void>
 }
 
-export type ReplayResult =
+type ReplayResult =
   | { readonly kind: 'found'; readonly answer: DelayedReply }
   /** `title` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
   | { readonly kind: 'miss'; readonly title: string; readonly why: string; readonly isKnownPath: boolean }
@@ -70,7 +70,7 @@ function forClient({ kind, answer }: Extract<ReplayResult, { kind: 'found' }>, e
 
 /** Finds a recording of the request, or one whose answer can be converted to the requested format. `recordingsOf` returns those of a key. */
 async function search(
-  { request, key, asReceived }: RequestIdentity,
+  { request, key }: RequestIdentity,
   count: number,
   parts: ReplayerParts,
   recordingsOf: Shelf['of'],
@@ -83,8 +83,7 @@ async function search(
     if (found?.kind === 'found') return found
     reason ??= found
   }
-  if (!asReceived) return reason
-  return (await choose(recordingsOf(keyOf(asReceived, parts.ignore)), count, asReceived, parts)) ?? reason
+  return reason
 }
 
 /** Chooses one of several recordings of the same request, which was sent `count` times before. */
