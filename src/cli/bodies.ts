@@ -8,7 +8,7 @@ import { cutTo, formatBytes, formatDuration, pluralize } from './format.js'
 import { type Colors, printable } from './output.js'
 
 /** For secrets with a known form. The journal has already removed those named in the configuration. */
-const redaction = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+const redaction = createRedact({ names: [], emails: false, patterns: [], known: [] })
 
 /** The maximum number of lines of a body, and of characters of a line. */
 const MOST_LINES = 60

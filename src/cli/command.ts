@@ -117,7 +117,7 @@ export const runFlags = {
 
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own
 export interface CommandLine<F extends Flags = {}> {
-  /** `recordings show`. */
+  /** `recordings scan`. */
   readonly name: string
   /** The words after the name, without flags. */
   readonly args: readonly string[]

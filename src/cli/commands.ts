@@ -2,7 +2,7 @@
 import type { Command, Flags } from './command.js'
 
 export interface ListedCommand {
-  /** `recordings show`. */
+  /** `recordings scan`. */
   readonly name: string
   /** The name and the arguments: required ones, `[optional]` ones, and `…` for any number. */
   readonly usage: string
@@ -18,17 +18,13 @@ const exec: Load = () => import('./exec.js')
 const tail: Load = () => import('./tail/tail.js')
 const verify: Load = () => import('./verify/verify.js')
 const config: Load = () => import('./config.js')
-const list: Load = () => import('./recordings/list.js')
-const show: Load = () => import('./recordings/show.js')
 const prune: Load = () => import('./recordings/prune.js')
-const rename: Load = () => import('./recordings/rename.js')
 const scan: Load = () => import('./recordings/scan.js')
 const drift: Load = () => import('./drift/drift.js')
 const har: Load = () => import('./har.js')
 const mint: Load = () => import('./mint.js')
 const login: Load = () => import('./login.js')
 const replies: Load = () => import('./replies.js')
-const draftRules: Load = () => import('./draft-rules.js')
 
 /** To add a command, add an entry here and its file. */
 const commandTable: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
@@ -44,14 +40,10 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['openapi', 'Print the OpenAPI document of all endpoints', config],
   ],
   Recordings: [
-    ['recordings list', 'List all recordings', list],
-    ['recordings show NAME', 'Show one recording; NAME is its key or part of its file name', show],
     ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', prune],
-    ['recordings rename [OLD NEW]', 'Rename all recordings to the names they would get today, or OLD to NEW', rename],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', scan],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
-    ['import FILE.har', 'Turn a HAR file into recordings, or into rules; - is standard input', har],
-    ['export FILE.har', 'Write the recordings as a HAR file; - is standard output', har],
+    ['import FILE.har', 'Turn a HAR file into recordings; - is standard input', har],
   ],
   Credentials: [
     ['token', 'Print a token for tests', mint],
@@ -66,7 +58,6 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['config schema', 'Print the JSON Schema of the configuration file', config],
     ['replies check', 'Find rules that never answer, and other mistakes', replies],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
-    ['replies from-recordings', 'Draft rules that repeat the recorded answers', draftRules],
     ['replies schema', 'Print the JSON Schema of reply files', replies],
   ],
 }

@@ -1,4 +1,4 @@
-/** `standin import` and `standin export`: convert recordings from and to a HAR file. */
+/** `standin import`: turns a HAR file into recordings. */
 import { text as textFrom } from 'node:stream/consumers'
 import { problemInWords, UsageError } from '../check/problem.js'
 import { readText } from '../config/load.js'
@@ -11,74 +11,35 @@ import {
   type RecordingFile,
 } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
-import { version } from '../version.js'
-import { command, fileName, text, toggle } from './command.js'
-import { requireNew, rulesFrom, writeRules } from './draft-rules.js'
+import { command, text, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { printable } from './output.js'
 import { fileProgress, type OutputFlags } from './progress.js'
-import { groupedBy, openRecordings, readAll } from './recordings/folder.js'
-import { writeReport } from './report/reporter.js'
-
-const base = text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)')
+import { openRecordings } from './recordings/folder.js'
 
 const importFile = command({
   flags: {
-    base,
+    base: text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)'),
     overwrite: toggle('Replace existing recordings'),
-    rules: fileName('Write rules to this new file, instead of recordings'),
   },
   async run(line) {
     const { args, flags } = line
     const [file = ''] = args
-    if (flags.rules !== undefined) requireNew('--rules', flags.rules)
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
     const origin = file === '-' ? 'standard input' : file
     const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
-    const { maxBytes } = config.recordings
-    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules), maxBytes })
+    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
-    if (flags.rules !== undefined) return writeImportedRules(flags.rules, imported)
     const { written, existing } = await writeRecordings(folder, imported, flags)
     const data = dataOf(imported, written, existing)
     return { data, text: `${linesOf(data, existing, base).join('\n')}\n` }
   },
 })
 
-/** Writes to a file, or returns what to print. Unreadable recordings are reported and skipped. */
-const exportFile = command({
-  flags: { base },
-  async run(line) {
-    const { args, flags } = line
-    const [file = ''] = args
-    const { config, folder } = openRecordings(line)
-    const { read } = await readAll(folder, flags, folder.read)
-    const all = read.map(recording => ({ recording, nth: recording.entry.nth }))
-    // HAR needs absolute URLs. Without the URL of a live platform, any host will do.
-    const base = baseIn(flags.base, config.upstream.baseUrl) ?? 'http://localhost'
-    const { harOf } = await loadHar()
-    const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
-    if (file === '-') return har
-    await writeReport(file, har)
-    return flags.quiet ? '' : `${pluralize(all.length, 'recording')} exported to ${file}.\n`
-  },
-})
-
-export const commands = { import: importFile, export: exportFile }
-
-/** The recordings of a key, with the numbers that their files would have. */
-const numbered = ([key, recordings]: readonly [string, readonly Recording[]]) =>
-  recordings.map((recording, i) => ({ entry: { key, nth: i + 1 }, ...recording }))
-
-async function writeImportedRules(file: string, { byKey, passedOver, remarks }: ImportResult) {
-  const rules = rulesFrom([...byKey].flatMap(numbered))
-  const skipped = [...passedOver].map(skippedText)
-  const { data, text } = await writeRules(file, { ...rules, remarks: [...remarks, ...rules.remarks] }, skipped)
-  return { data: { ...data, passedOver: { ...Object.fromEntries(passedOver), ...data.passedOver } }, text }
-}
+export const commands = { import: importFile }
 
 /** Returns the files that were written, and the number of exchanges that were not, because they were already recorded. */
 async function writeRecordings(
@@ -87,12 +48,12 @@ async function writeRecordings(
   flags: OutputFlags & { readonly overwrite: boolean },
 ) {
   const progress = fileProgress(byKey.size, flags)
-  const entriesByKey = groupedBy(await folder.list(), ({ key }) => key)
+  const all = await folder.list()
   const written: string[] = []
   let existing = 0
   try {
     for (const [key, recordings] of byKey) {
-      const old = entriesByKey.get(key) ?? []
+      const old = all.filter(entry => entry.key === key)
       if (old.length > 0 && !flags.overwrite) existing += recordings.length
       else written.push(...(await replaceRecordings(folder, key, recordings, old)))
       progress.step()

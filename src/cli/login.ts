@@ -4,7 +4,6 @@ import { Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/auth-js'
 import { StartError, UsageError } from '../check/problem.js'
-import { fetchFrom } from '../core/http.js'
 import type { LiveBackend } from '../supabase/live-session.js'
 import { readSession, saveSession, sessionsFile } from '../supabase/session-file.js'
 import { type CommandLine, command, text, toggle } from './command.js'
@@ -56,9 +55,9 @@ const logout = command({
 export const commands = { login, logout }
 
 function liveOf(line: CommandLine): LiveBackend {
-  const { authUrl, anonKey, firstByteTimeoutMs, insecure } = load(line).config.upstream
+  const { authUrl, anonKey, timeoutMs } = load(line).config.upstream
   const missing = Object.entries({ authUrl, anonKey }).flatMap(([name, value]) => (value ? [] : [`upstream.${name}`]))
-  if (missing.length === 0) return { authUrl: authUrl.replace(/\/+$/, ''), anonKey, firstByteTimeoutMs, insecure }
+  if (missing.length === 0) return { authUrl: authUrl.replace(/\/+$/, ''), anonKey, timeoutMs }
   throw new UsageError(
     `standin ${line.name} needs ${missing.join(' and ')} in the configuration: the live auth backend.`,
   )
@@ -68,7 +67,7 @@ function liveOf(line: CommandLine): LiveBackend {
  * The auth part of Supabase's client (the full client needs a WebSocket on Node 20), and a function that explains its
  * errors.
  */
-function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBackend) {
+function clientOf({ authUrl, anonKey, timeoutMs }: LiveBackend) {
   let unreachable: string | undefined
   const client = new AuthClient({
     url: `${authUrl}/auth/v1`,
@@ -78,9 +77,9 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBacken
     detectSessionInUrl: false,
     async fetch(input, init) {
       try {
-        return await fetchFrom({ insecure })(input, {
+        return await fetch(input, {
           ...init,
-          signal: AbortSignal.timeout(firstByteTimeoutMs),
+          signal: AbortSignal.timeout(timeoutMs),
           redirect: 'error',
         })
       } catch (error) {

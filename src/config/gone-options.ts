@@ -9,6 +9,22 @@ import { variableOf } from './options.js'
 const goneOptions: Readonly<Record<string, string>> = {
   'contract.check': 'Live and recorded answers are always checked. Delete this option.',
   'index.list': 'GET /api/v1 lists every endpoint, including your own. Delete this option.',
+  'recordings.incomplete':
+    'An answer that broke off is never replayed. Record it again, or set complete: true in its file.',
+  'recordings.maxAge':
+    'Remove old recordings with "standin recordings prune --older-than 30d", and check them with "standin drift".',
+  'recordings.maxBytes': 'Bodies of at most 16 MB are recorded. Delete this option.',
+  'recordings.redact.emails': 'Add the word emails to recordings.redact.patterns.',
+  'recordings.redact.headers': 'Write its names into recordings.redact.names.',
+  'recordings.redact.query': 'Write its names into recordings.redact.names.',
+  'recordings.save':
+    'To record only requests that have no complete recording, use mode replay with recordings.onMiss: record.',
+  'recordings.stale': 'Remove old recordings with "standin recordings prune --older-than 30d".',
+  'recordings.then': 'After the last recording of a request, the last one is repeated. Delete this option.',
+  'upstream.firstByteTimeoutMs': 'Use upstream.timeoutMs, which also limits the pauses of a stream.',
+  'upstream.idleTimeoutMs': 'Use upstream.timeoutMs, which also limits the time until the first byte.',
+  'upstream.insecure':
+    'Start Standin with NODE_EXTRA_CA_CERTS=FILE, the certificate as PEM, or with NODE_TLS_REJECT_UNAUTHORIZED=0.',
 }
 
 /** The sentence about an option at `path` that is gone, or about a group that had no other; `undefined` for any other path. */

@@ -2,8 +2,8 @@
  * The options of recordings: where they are stored, what is recorded, redacted and compared, and how they are replayed.
  */
 import * as v from 'valibot'
-import { closed, integer, number, optional, word } from '../check/check.js'
-import { filled, flag, group, list, option, text } from './forms.js'
+import { closed, number, optional, word } from '../check/check.js'
+import { filled, group, list, option, text } from './forms.js'
 
 const isExpression = (written: string) => {
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(written) ?? []
@@ -52,6 +52,7 @@ const ignored = v.union([place, ignoredPart], `${fieldOrExpression}, or { path, 
 
 const secretPattern = v.union(
   [
+    v.literal('emails'),
     expression,
     closed({
       name: optional(
@@ -61,29 +62,17 @@ const secretPattern = v.union(
       pattern: v.pipe(expression, v.description('What is secret.')),
     }),
   ],
-  `${anExpression}, or { name, pattern }`,
+  `${anExpression}, the word emails, or { name, pattern }`,
 )
 
 export const recordingOptions = group(
   {
     dir: option(filled, 'fixtures/recordings', 'Folder of the recordings, relative to this file.'),
-    save: option(
-      word(['all', 'onlyNew']),
-      'all',
-      'What mode record saves: all (replacing existing recordings) or onlyNew (requests that have no complete recording yet).',
-    ),
     onMiss: option(
       word(['fail', 'emulate', 'record']),
       'fail',
       'What replay does without a recording: fail (a 424 that names the nearest one), emulate, or record (ask the live platform and record it).',
     ),
-    // biome-ignore lint/suspicious/noThenProperty: the name of the same option in reply rules; options are never awaited
-    then: option(
-      word(['repeat-last', 'cycle', 'miss']),
-      'repeat-last',
-      'What follows the last recording of a request that was recorded several times: repeat-last, cycle or miss.',
-    ),
-    incomplete: flag(false, 'Whether recordings of answers that broke off are replayed, up to that point.'),
     speed: option(number(0, 1000), 1, 'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses.'),
     ignore: option(
       list(ignored, 'paths and expressions'),
@@ -92,31 +81,15 @@ export const recordingOptions = group(
     ),
     redact: group(
       {
-        headers: option(list(filled, 'names'), [], 'Other headers whose values are secret.'),
-        query: option(list(filled, 'names'), [], 'Other query parameters whose values are secret.'),
-        emails: flag(false, 'Whether email addresses are secret.'),
-        patterns: option(list(secretPattern, 'expressions'), [], 'Other secrets: expressions such as /cus_\\w+/.'),
+        names: option(list(filled, 'names'), [], 'Other headers and query parameters whose values are secret.'),
+        patterns: option(
+          list(secretPattern, 'expressions'),
+          [],
+          'Other secrets: expressions such as /cus_\\w+/, and the word emails for all email addresses.',
+        ),
       },
       'Further secrets to keep out of files. Credentials, JWTs and keys are never written to disk.',
     ),
-    maxAge: option(
-      v.pipe(text, v.regex(/^$|^[1-9]\d{0,5}(m|h|d)$/, 'a number followed by m, h or d, such as 30d')),
-      '',
-      'How old a recording may be: 30d, 12h, 15m; empty for any age.',
-    ),
-    stale: option(
-      word(['warn', 'fail']),
-      'warn',
-      'What to do with older recordings: warn replays them, fail treats them as missing.',
-    ),
-    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Maximum size of a recorded body, in bytes.'),
   },
   'Answers of the live platform, saved to disk.',
 )
-
-const MINUTE_MS = 60_000
-const unitsMs: Readonly<Record<string, number>> = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS }
-
-/** Converts `30d`, `12h` or `15m` to milliseconds; an empty text to 0. */
-export const ageMsOf = (written: string): number =>
-  Number.parseInt(written || '0', 10) * (unitsMs[written.slice(-1)] ?? 0)

@@ -19,8 +19,9 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]
   return {
-    ...redact,
-    patterns: redact.patterns.map(patternOf),
+    names: redact.names,
+    emails: redact.patterns.includes('emails'),
+    patterns: redact.patterns.filter(pattern => pattern !== 'emails').map(patternOf),
     known: secrets.filter(({ value }) => value !== ''),
   }
 }

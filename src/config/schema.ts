@@ -218,16 +218,10 @@ export const configSchema = closed({
         'documented',
         'How errors of the live platform and of recordings are delivered: with the documented body { error }, made from their text (documented), or as they came (untouched).',
       ),
-      insecure: flag(false, 'Whether self-signed and other untrusted certificates are accepted.'),
-      firstByteTimeoutMs: option(
+      timeoutMs: option(
         integer(1, 3_600_000),
         60_000,
-        'How long the live platform may take until its first byte, in milliseconds.',
-      ),
-      idleTimeoutMs: option(
-        integer(1, 3_600_000),
-        60_000,
-        'How long a stream of the live platform may pause, in milliseconds.',
+        'How long the live platform may be silent, before its first byte or within a stream, in milliseconds.',
       ),
     },
     'The live platform.',

@@ -1,6 +1,5 @@
 /** The platform that is checked. Calls are cached, and limited by a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { fetchFrom } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
 import { createRedact } from '../redact/index.js'
 import {
@@ -27,8 +26,6 @@ export interface TargetOptions extends TargetCredentials {
   readonly maxCalls?: number | undefined
   /** The timeout for a complete answer (30 seconds). */
   readonly timeoutMs?: number | undefined
-  /** Whether certificates of unknown authorities are accepted. */
-  readonly insecure?: boolean | undefined
   /** Sends the calls, instead of node's fetch. */
   readonly send?: Send | undefined
   /** Aborts calls that are under way and prevents further ones. */
@@ -91,7 +88,7 @@ function createSending({
   ...options
 }: TargetOptions) {
   const authUrl = withoutSlash(options.authUrl || url)
-  const send = options.send ?? sendOverHttp({ url, authUrl, insecure: options.insecure ?? false })
+  const send = options.send ?? sendOverHttp({ url, authUrl })
   let calls = 0
   let answered = 0
   let lastWhy: string | undefined
@@ -145,18 +142,15 @@ interface SendOptions {
   /** Without a trailing slash. */
   readonly url: string
   readonly authUrl: string
-  /** Whether certificates of unknown authorities are accepted. */
-  readonly insecure: boolean
 }
 
 /** Answers that the contract checks are far smaller. */
 const MOST_BYTES = 4_000_000
 
-export function sendOverHttp({ url, authUrl, insecure }: SendOptions): Send {
-  const ask = fetchFrom({ insecure })
+export function sendOverHttp({ url, authUrl }: SendOptions): Send {
   return async ({ to, method, path, headers, body }, signal) => {
     const base = to === 'auth' ? authUrl : url
-    const response = await ask(base + path, {
+    const response = await fetch(base + path, {
       ...{ method, headers, signal, redirect: 'manual' },
       ...(body !== undefined && { body }),
     }).catch(error => {
@@ -197,7 +191,7 @@ function createShow({ apiKey, anonKey, password }: TargetCredentials) {
   const known = Object.entries({ 'api-key': apiKey, 'anon-key': anonKey, password }).flatMap(([name, value]) =>
     value ? [{ name, value }] : [],
   )
-  const redact = createRedact({ headers: [], query: [], emails: true, patterns: [], known })
+  const redact = createRedact({ names: [], emails: true, patterns: [], known })
 
   const clean = (text: string) => redact().text(text).replace(control, asEscape)
 

@@ -501,20 +501,6 @@ export const noSuchRecording = (file: string) =>
 
 export const recordingsUnreadable = (sentence: string) => refusal(409, 'recordings_unreadable', sentence)
 
-/** `why` continues the sentence. */
-export const cannotBeRecorded = (why: string) =>
-  refusal(409, 'cannot_be_recorded', `No recording can be created from this exchange, because ${why}.`)
-
-export const alreadyRecorded = (file: string, count: number) =>
-  refusal(
-    409,
-    'already_recorded',
-    `This request is already recorded, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. Say whether to replace it or to append to it.`,
-  )
-
-export const notWritten = (place: string, code: string) =>
-  refusal(409, 'not_written', `Cannot write to ${place} (${code}).`)
-
 export const modeNotPossible = (sentences: readonly string[]) => refusal(409, 'mode_not_possible', sentences.join(' '))
 
 export const noSuchResource = (path: string, nearest: string) =>
@@ -572,7 +558,7 @@ export const upstreamUnreachable = (why: string) =>
 
 export const upstreamUntrusted = (why: string) =>
   refusal(502, 'upstream_untrusted', upstreamUnreachable(why).message, {
-    hint: 'Its certificate is not signed by a known authority. To accept it, set the option upstream.insecure.',
+    hint: 'Its certificate is not signed by a known authority. To accept it, start Standin with NODE_EXTRA_CA_CERTS=FILE, the certificate as PEM.',
   })
 
 export const upstreamUnreadable = (why: string) =>

@@ -106,7 +106,7 @@ async function decompressOne(chunks: readonly Chunk[], coding: string, mostBytes
     allBytes += chunk.bytes.length
     if (allBytes <= mostBytes) continue
     decoder.destroy()
-    throw new Error(`it is larger than recordings.maxBytes (${mostBytes}) when decompressed`)
+    throw new Error(`it is larger than ${mostBytes} bytes when decompressed`)
   }
   decoder.destroy()
   return decompressed
@@ -125,37 +125,6 @@ const textOf = ({ head, before, pieces, after, tail }: PacedBody) =>
 /** The first value of the header with this name, which must be lower-case. */
 export const headerIn = (headers: readonly string[], name: string): string | undefined =>
   headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name)
-
-/** Node's own fetch, or one for `upstream.insecure`, which supports only text bodies. */
-export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof fetch =>
-  insecure ? insecureFetch : fetch
-
-/** Node's fetch has no option to trust a certificate, but its requests do. */
-const insecureFetch: typeof fetch = async (input, init = {}) => {
-  const url = new URL(input instanceof Request ? input.url : input)
-  if (url.protocol !== 'https:') return fetch(input, init)
-  // Imported here because they are rarely needed and slow to load.
-  const [{ request: open }, { Readable }] = await Promise.all([import('node:https'), import('node:stream')])
-  const { method = 'GET', body, signal } = init
-  return new Promise((resolve, reject) => {
-    const headers = Object.fromEntries(new Headers(init.headers))
-    const request = open(url, { method, headers, rejectUnauthorized: false, signal: signal ?? undefined })
-    request.once('error', cause => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause })))
-    request.once('response', answer => {
-      const { statusCode: status = 0 } = answer
-      if (init.redirect === 'error' && status >= 300 && status < 400) {
-        answer.destroy()
-        return reject(new TypeError('fetch failed', { cause: new Error('unexpected redirect') }))
-      }
-      const hasBody = ![204, 205, 304].includes(status)
-      const headers = Object.entries(answer.headers).flatMap(([name, value]) =>
-        [value ?? []].flat().map((one): [string, string] => [name, one]),
-      )
-      resolve(new Response(hasBody ? (Readable.toWeb(answer) as ReadableStream) : null, { status, headers }))
-    })
-    request.end(body)
-  })
-}
 
 /** The end of a chunked body (RFC 9112 §7.1). */
 export const LAST_CHUNK = '0\r\n\r\n'

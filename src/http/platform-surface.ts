@@ -167,9 +167,7 @@ function record(mixed: LiveOptions, exchange: Exchange): Forward | Promise<Forwa
   if (recordings instanceof Promise) return recordings.then(again)
   const ready = recordings.ready()
   if (ready) return ready.then(again)
-  const observer = recordings.observerOf(exchange)
-  if (observer instanceof Promise) return observer.then(found => forward(mixed, exchange, found))
-  return forward(mixed, exchange, observer)
+  return forward(mixed, exchange, recordings.observerOf(exchange))
 }
 
 async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {

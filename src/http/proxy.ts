@@ -31,8 +31,6 @@ export interface Upstream {
 export interface ProxyOptions extends ForwardSettings {
   readonly baseUrl: string
   readonly credentials: LiveCredentials
-  /** Whether untrusted certificates are accepted. */
-  readonly insecure: boolean
 }
 
 /** Sends a proxied request once everything about it is known. */
@@ -43,8 +41,7 @@ export function createProxy(options: ProxyOptions): Upstream {
   const { protocol, host, hostname, port, pathname } = new URL(options.baseUrl)
   const prefix = pathname.replace(/\/+$/, '')
   // A URL has an IPv6 address in brackets; connecting needs it without them.
-  const address = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
-  const send = createClient({ ...address, secure: !options.insecure })
+  const send = createClient({ protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port })
   // The URL that the journal shows, without user name and password.
   const settings = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
 
@@ -130,9 +127,9 @@ type OnError = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
  * Node's own client. Used for requests that need a new connection, and for WebSockets, because http-proxy-middleware
  * would write the live platform's refusal to the connection itself.
  */
-function directClient({ protocol, hostname, port, secure }: LiveAddress, agent: HttpAgent, failed: OnError): Client {
+function directClient({ protocol, hostname, port }: LiveAddress, agent: HttpAgent, failed: OnError): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
-  const options = { hostname, port, agent, rejectUnauthorized: secure }
+  const options = { hostname, port, agent }
   return proxied => {
     const { method, headers, target } = proxied
     const upstream = send({ ...options, method, headers, path: target === '' ? '/' : target })

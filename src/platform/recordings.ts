@@ -2,7 +2,6 @@
 import path from 'node:path'
 import type { ViolationCounts } from '../check/finding.js'
 import type { LoadedConfig } from '../config/load.js'
-import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import type { Scopes } from '../core/scope.js'
@@ -77,7 +76,5 @@ async function openFor(
   return openRecordings({
     ...{ ...options, ...reporters, redact },
     ...{ dir: folder, run: history.of(folder) },
-    afterLast: options.then,
-    maxAgeMs: ageMsOf(options.maxAge),
   })
 }

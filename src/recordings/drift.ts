@@ -21,7 +21,7 @@ import {
 } from './recording.js'
 import { redactedResponse } from './redacted.js'
 
-export interface DriftParts {
+interface DriftParts {
   readonly folder: Folder
   readonly entries: readonly RecordingFile[]
   readonly send: SendToLive

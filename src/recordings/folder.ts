@@ -1,6 +1,5 @@
 /** The folder of recordings: lists names, reads files on demand, and writes them atomically. */
-import { constants } from 'node:fs'
-import { copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { makeFolder, ProblemsError, unreadable } from '../check/problem.js'
@@ -42,12 +41,6 @@ export function openFolder(dir: string) {
     write: async (file: string, recording: Recording, key: string) =>
       replaceFile(pathOf(file), await inSlices(writeText(recording, key))),
     remove: (file: string) => rm(pathOf(file), { force: true }),
-    /** Rejects with EEXIST if the new name is taken. */
-    async rename(from: string, to: string): Promise<void> {
-      makeFolder(path.dirname(pathOf(to)))
-      await copyFile(pathOf(from), pathOf(to), constants.COPYFILE_EXCL)
-      await rm(pathOf(from))
-    },
   }
 }
 

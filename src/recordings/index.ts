@@ -11,18 +11,17 @@ export { assembledText } from './convert.js'
 export { type DriftResult, findDrift, type SendToLive } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
 export type { ImportResult } from './har/import.js'
-export { type Ignore, ignoreFrom } from './ignore.js'
+export { ignoreFrom } from './ignore.js'
 export { keyOf } from './key.js'
 export type { Library } from './library.js'
 export { fileOf, type RecordingFile } from './names.js'
 export type { Miss, Receipt } from './operations.js'
-export { type DatedEntry, inOrder } from './order.js'
-export { type Overview, overviewIn } from './overview.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
   bodyOf,
   isStream,
+  MOST_BODY_BYTES,
   type RecordedChunk,
   type RecordedRequest,
   type RecordedResponse,
@@ -30,11 +29,8 @@ export {
 } from './recording.js'
 export { createHistory, type History, type Run } from './run.js'
 
-/** Reads and writes HAR files. Only two commands need it. */
-export const loadHar = async () => {
-  const [{ harOf }, { importHar }] = await Promise.all([import('./har/export.js'), import('./har/import.js')])
-  return { harOf, importHar }
-}
+/** Reads HAR files. Only one command needs it. */
+export const loadHar = () => import('./har/import.js')
 
 /** The options of the same names (config/recording-options.ts), and what else recordings need. */
 interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'flush'> {
@@ -49,7 +45,7 @@ export function openRecordings(parts: RecordingsParts) {
   const ignore = ignoreFrom(parts.ignore)
   const folder = openFolder(parts.dir)
   const shelf = createShelf(folder)
-  const identify = createIdentify(parts, ignore)
+  const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
     /**
@@ -63,6 +59,6 @@ export function openRecordings(parts: RecordingsParts) {
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),
     /** The same recordings for browsing. Lists nothing until it is used. */
-    library: createLibrary({ ...parts, folder, shelf, ignore, flush: recorder.flush }),
+    library: createLibrary({ ...parts, folder, shelf }),
   }
 }

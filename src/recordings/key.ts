@@ -10,14 +10,14 @@ import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutBigInts, withoutDefaults } from './canonical.js'
 import type { Ignore } from './ignore.js'
 import { withoutIds } from './json-rpc.js'
-import type { RecordedRequest, RequestBody } from './recording.js'
+import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
 
 /** A request as it was received. */
 export interface ReceivedRequest {
   readonly method: string
-  /** The path, asReceived. */
+  /** The path, undecoded. */
   readonly path: string
-  /** The part after the `?`, asReceived. */
+  /** The part after the `?`, undecoded. */
   readonly query: string
   readonly contentType: string | undefined
   readonly body: Buffer | undefined
@@ -39,11 +39,11 @@ export function requestOf(received: ReceivedRequest, redaction: Redaction): Reco
  * The body of a request without its Content-Encoding. A body that cannot be decompressed stays as it came. It has an
  * `objection` to its being recorded, unless it is text, in which secrets are found anyway.
  */
-export function decompressedBody({ headers, body }: Pick<Exchange, 'headers' | 'body'>, mostBytes: number) {
+export function decompressedBody({ headers, body }: Pick<Exchange, 'headers' | 'body'>) {
   const { 'content-encoding': encoding, 'content-type': type } = headers
   if (encoding === undefined || !body || body.length === 0) return { body }
   try {
-    const plain = decompress(body, encoding, mostBytes)
+    const plain = decompress(body, encoding, MOST_BODY_BYTES)
     // The same limits as for uncompressed bodies, since parsing more would hold up other requests.
     if (type === undefined || mayBeJson(type)) requireModestJson(plain)
     return { body: plain }
@@ -129,32 +129,17 @@ export interface RequestIdentity {
    * the cache.
    */
   readonly redaction?: Redaction
-  /** For a compressed body: the request with its body as it came. Older recordings have it. */
-  readonly asReceived?: RecordedRequest | undefined
   /** Why the request must not be recorded, as a part of a sentence. */
   readonly objection?: string | undefined
 }
 
-interface RedactOptions {
-  readonly redact: Redact
-  /** Bodies that would be larger when decompressed are left as they are. */
-  readonly maxBytes: number
-}
-
 /** The request of an exchange, and the redaction that removed its secrets. `credentials` are the caller's. */
-export function redactedRequest(
-  exchange: Exchange,
-  { redact, maxBytes }: RedactOptions,
-  credentials = credentialsOf(exchange, redact),
-) {
+export function redactedRequest(exchange: Exchange, redact: Redact, credentials = credentialsOf(exchange, redact)) {
   const { method, path, query, headers } = exchange
   const received = { method, path, query, contentType: headers['content-type'] }
-  const { body, objection } = decompressedBody(exchange, maxBytes)
+  const { body, objection } = decompressedBody(exchange)
   const redaction = redact(credentials)
-  const request = requestOf({ ...received, body }, redaction)
-  const asReceived =
-    body === exchange.body ? undefined : requestOf({ ...received, body: exchange.body }, redact(credentials))
-  return { request, redaction, asReceived, objection }
+  return { request: requestOf({ ...received, body }, redaction), redaction, objection }
 }
 
 /** Limits of the cache. In memory, each request takes about four times its length. */
@@ -163,8 +148,7 @@ const REMEMBERED = 512
 const REMEMBERED_BYTES = 2_097_152
 
 /** Caches the result by the request's bytes, since apps send the same requests again and again. */
-export function createIdentify(options: RedactOptions, ignore: Ignore): (exchange: Exchange) => RequestIdentity {
-  const { redact } = options
+export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => RequestIdentity {
   const remembered = new LRUCache<string, RequestIdentity>({
     max: REMEMBERED,
     maxSize: REMEMBERED_BYTES,
@@ -172,7 +156,7 @@ export function createIdentify(options: RedactOptions, ignore: Ignore): (exchang
   })
 
   function identify(exchange: Exchange, credentials: readonly string[]): RequestIdentity {
-    const identity = redactedRequest(exchange, options, credentials)
+    const identity = redactedRequest(exchange, redact, credentials)
     return { ...identity, key: keyOf(identity.request, ignore) }
   }
 

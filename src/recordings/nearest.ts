@@ -6,12 +6,11 @@
 import type { Difference } from '../check/finding.js'
 import { sideBySide } from '../check/miss-text.js'
 import { isObject } from '../core/json.js'
-import { asksForChat } from './canonical.js'
+import { asksForChat, compared } from './canonical.js'
 import type { Ignore } from './ignore.js'
 import { callOf } from './json-rpc.js'
 import { comparedForm, keyOf } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
-import { inOrder } from './order.js'
 import type { Question, RecordedRequest } from './recording.js'
 import type { Shelf } from './shelf.js'
 
@@ -47,6 +46,19 @@ export function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
   const keyed = inOrder(candidates).map(({ entry, request }) => ({ entry, key: keyOf(request, ignore) }))
   return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
 }
+
+/** Sorts by time. Recordings with one key keep the order of their numbers, because an update changes the time of one. */
+function inOrder(all: readonly Candidate[]): readonly Candidate[] {
+  const byNumber = all.toSorted((a, b) => byKey(a, b) || a.entry.nth - b.entry.nth)
+  const times = all.toSorted((a, b) => byKey(a, b) || timeOf(a) - timeOf(b)).map(timeOf)
+  return byNumber
+    .map((one, i) => ({ one, time: times[i] as number }))
+    .sort((a, b) => a.time - b.time)
+    .map(({ one }) => one)
+}
+
+const byKey = (a: Candidate, b: Candidate) => compared(a.entry.key, b.entry.key)
+const timeOf = ({ recordedAt }: Candidate) => Date.parse(recordedAt)
 
 /** Returns `undefined` if no candidate has the request's method and path. */
 export function nearest(

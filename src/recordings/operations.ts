@@ -1,16 +1,13 @@
-/** Operations on recordings: lists, reads, adds and removes them, and returns the receipt of the run. */
+/** Operations on recordings: lists, reads and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
 import { operation, type ValueOf } from '../api/operation.js'
 import {
   boolean,
   dataOf,
-  described,
   listingQuery,
   listOf,
   moment,
   object,
-  oneOf,
-  optional,
   orNull,
   scopeQuery,
   text,
@@ -18,11 +15,8 @@ import {
 } from '../api/shapes.js'
 import { closestRecording, violationCounts } from '../check/finding.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
-import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../core/errors.js'
-import type { ExistingPolicy, Library } from './library.js'
-import type { PastExchange } from './past.js'
-
-export type { ExistingPolicy } from './library.js'
+import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
+import type { Library } from './library.js'
 
 const readRecording = object({
   file: text,
@@ -38,34 +32,20 @@ const readRecording = object({
   bytes: wholeNumber,
   /** Whether it was replayed or recorded in this run. */
   used: boolean,
-  /** Whether it is older than recordings.maxAge. */
-  stale: boolean,
 })
 const listedRecording = v.union([readRecording, object({ file: text, problem: text })])
 /** One line of the list; for files that cannot be read, only the reason. */
 export type ListedRecording = ValueOf<typeof listedRecording>
 
-const existingPolicies: readonly [ExistingPolicy, ...ExistingPolicy[]] = ['refuse', 'replace', 'append']
-
-const id = 'the id of an exchange in the journal, such as 17'
-const newRecording = object({
-  exchange: described(v.pipe(v.string(id), v.regex(/^\d{1,15}$/, id)), 'The id of the exchange in the journal.'),
-  existing: optional(
-    oneOf(existingPolicies),
-    'What happens to recordings of the same request: refuse (the default) keeps them and answers 409, replace overwrites them, append adds one that is replayed after them.',
-  ),
-})
-
 interface LibraryParts {
   readonly library: () => Promise<Library>
-  readonly journal: { find(id: string): PastExchange | undefined }
 }
 
 const unreadableFiles = { 409: 'A file cannot be read, or is not valid.' }
 
 export const recordingOperations = (parts: LibraryParts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
 
-const operationsOnAll = ({ library, journal }: LibraryParts) => ({
+const operationsOnAll = ({ library }: LibraryParts) => ({
   listRecordings: operation({
     at: 'GET /recordings',
     does: 'Lists the recordings by name, with the request that each one answers and whether it was replayed or recorded in this run.',
@@ -76,23 +56,6 @@ const operationsOnAll = ({ library, journal }: LibraryParts) => ({
     async run({ query }) {
       const { folder, list } = await library()
       return { folder, ...(await list(query).catch(unreadable)) }
-    },
-  }),
-  makeRecording: operation({
-    at: 'POST /recordings',
-    does: 'Records an exchange from the journal, as mode record would have done.',
-    body: newRecording,
-    returns: object({ file: text }),
-    status: 201,
-    answer: 'The file, relative to the folder.',
-    errors: {
-      404: 'There is no such exchange in the journal.',
-      409: 'The exchange cannot be recorded, or its request is recorded already.',
-    },
-    async run({ body: { exchange, existing = 'refuse' } }) {
-      const past = journal.find(exchange)
-      if (!past) throw noSuchExchange(exchange)
-      return (await library()).add(past, existing).catch(unreadable)
     },
   }),
 })

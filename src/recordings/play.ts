@@ -13,17 +13,13 @@ export interface DelayedReply {
   readonly afterMs: number
 }
 
-/**
- * `speed` 1 is the recorded speed, 2 is twice as fast, and 0 means no pauses. An answer that broke off breaks off
- * again.
- */
+/** `speed` 1 is the recorded speed, 2 is twice as fast, and 0 means no pauses. */
 export function delayedReplyOf(response: RecordedResponse, speed: number, file: string): DelayedReply {
   const scaled = (ms: number) => (speed === 0 ? 0 : ms / speed)
-  const { status, headMs, endMs, complete } = response
+  const { status, headMs, endMs } = response
   const contentType = headersOf(response, name => name === 'content-type')[1] ?? ''
   const reply: Reply = {
     ...{ kind: 'reply', status, contentType, answeredBy: { kind: 'recording', file }, isRecorded: true },
-    ...(complete ? {} : { fault: { cutAfterBytes: Math.max(1, bodyOf(response).length) } }),
     ...bodyAndHeaders(response, speed, scaled),
   }
   // A whole answer is sent at once, so it begins when the recorded one ended.
@@ -34,8 +30,7 @@ function bodyAndHeaders(response: RecordedResponse, speed: number, scaled: (ms: 
   const headers = headersOf(response, name => !droppedHeaders.has(name))
   if (isStream(response) && speed !== 0) return { headers, body: rhythm(response, scaled) }
   const bytes = bodyOf(response)
-  // An incomplete answer gets no Content-Length, which would make it look complete.
-  if (isStream(response) || !response.complete) return { headers, body: bytes }
+  if (isStream(response)) return { headers, body: bytes }
   const text = bytes.toString('utf8')
   if (Buffer.from(text).equals(bytes)) return { headers, body: text }
   return { headers: [...headers, 'content-length', String(bytes.length)], body: bytes }

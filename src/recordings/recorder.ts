@@ -5,7 +5,14 @@ import type { Redact, Redaction } from '../redact/index.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import { type RequestIdentity, redactedRequest } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
-import { type Capture, hasDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
+import {
+  type Capture,
+  hasDone,
+  MOST_BODY_BYTES,
+  type RecordedRequest,
+  type Recording,
+  responseOf,
+} from './recording.js'
 import { redactResponse } from './redacted.js'
 import { createResponseBuffer, type ResponseBuffer } from './response-buffer.js'
 import type { Run } from './run.js'
@@ -16,8 +23,6 @@ export interface RecorderParts {
   readonly run: Run
   readonly redact: Redact
   readonly identify: (exchange: Exchange) => RequestIdentity
-  readonly save: 'all' | 'onlyNew'
-  readonly maxBytes: number
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
 }
@@ -52,8 +57,6 @@ interface OpenRecording {
   readonly entry: RecordingFile
   /** The recordings of the same request from earlier runs. */
   readonly earlier: readonly RecordingFile[]
-  /** With `onlyNew`: the first one of these that broke off is replaced by a complete answer. */
-  readonly replaceable?: readonly RecordingFile[]
   /** Whether its answer goes on until the client leaves. */
   readonly isEndless: boolean
   /** The redacted request, and the redaction to use for the answer; absent if it has to be computed again. */
@@ -67,24 +70,17 @@ interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'comple
   readonly isComplete: boolean
 }
 
-export function createRecorder(options: RecorderParts) {
-  const { run, maxBytes } = options
-  const parts: WriterParts = { ...options, brokenOff: createBrokenOff(options.shelf) }
+export function createRecorder(parts: RecorderParts) {
   const { noteRequest, write, flush, room } = createWriter(parts)
-
-  const observe = (recording: OpenRecording | undefined): NamedObserver | undefined =>
-    recording &&
-    observerFor(recording, maxBytes, result => (typeof result === 'string' ? run.notRecorded(result) : write(result)))
+  const onEnd = (result: ObservedAnswer | string) =>
+    typeof result === 'string' ? parts.run.notRecorded(result) : write(result)
 
   return {
-    /**
-     * Observes an exchange from its beginning; `undefined` if it is not recorded. A promise only with `onlyNew`. The
-     * folder must have been listed.
-     */
-    observerOf(exchange: Exchange): NamedObserver | undefined | Promise<NamedObserver | undefined> {
+    /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
+    observerOf(exchange: Exchange): NamedObserver | undefined {
       noteRequest()
       const recording = begin(exchange, parts)
-      return recording instanceof Promise ? recording.then(observe) : observe(recording)
+      return recording && observerFor(recording, onEnd)
     },
     /** Resolves when everything that has ended so far is on disk. */
     flush,
@@ -93,33 +89,8 @@ export function createRecorder(options: RecorderParts) {
   }
 }
 
-interface WriterParts extends RecorderParts {
-  readonly brokenOff: ReturnType<typeof createBrokenOff>
-}
-
-/** Finds recordings that broke off. Each of the others is read only once. */
-function createBrokenOff(shelf: Shelf) {
-  const kept = new Set<string>()
-  return {
-    mayBeAmong: (entries: readonly RecordingFile[]) => entries.some(({ file }) => !kept.has(file)),
-    async firstOf(entries: readonly RecordingFile[]): Promise<RecordingFile | undefined> {
-      for (const entry of entries) {
-        if (kept.has(entry.file)) continue
-        // A file that is not a recording stays as it is.
-        const recording = await shelf.read(entry.file).catch(() => undefined)
-        if (recording?.response.complete === false) return entry
-        kept.add(entry.file)
-      }
-      return undefined
-    },
-  }
-}
-
 /** Decides which file an exchange is recorded in; `undefined` if it is not recorded. */
-function begin(
-  exchange: Exchange,
-  { shelf, run, identify, save, brokenOff }: WriterParts,
-): OpenRecording | undefined | Promise<OpenRecording | undefined> {
+function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): OpenRecording | undefined {
   const { request, key, redaction, objection } = identify(exchange)
   if (replyWithoutRecording(exchange, request)) return undefined
   if (objection !== undefined) {
@@ -127,15 +98,7 @@ function begin(
     return undefined
   }
   const existing = shelf.of(key)
-  // In mode replay, this request is recorded because no recording has answered it.
-  const { nth, earlier, isFirst } = run.begin(key, existing, exchange.mode === 'replay')
-  const common = { exchange, isEndless: isEndless(exchange, request), redacted: redaction && { request, redaction } }
-  if (save === 'onlyNew' && earlier.length > 0) {
-    // Not later ones: they belong to later requests of a conversation.
-    const replaceable = earlier.filter(old => old.nth <= nth)
-    if (!brokenOff.mayBeAmong(replaceable)) return undefined
-    return brokenOff.firstOf(replaceable).then(entry => entry && { ...common, entry, earlier: [], replaceable })
-  }
+  const { nth, earlier, isFirst } = run.begin(key, existing)
   if (nth > MOST_OF_ONE_REQUEST) {
     if (isFirst || nth === MOST_OF_ONE_REQUEST + 1) {
       run.notRecorded(`At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`)
@@ -144,7 +107,11 @@ function begin(
   }
   // A hand-written file name is kept.
   const file = existing.find(other => other.nth === nth)?.file ?? fileOf(request, key, nth)
-  return { ...common, entry: { file, key, nth }, earlier }
+  return {
+    ...{ exchange, entry: { file, key, nth }, earlier },
+    isEndless: isEndless(exchange, request),
+    redacted: redaction && { request, redaction },
+  }
 }
 
 /** Counts the recordings that wait to be written, and the memory that they take. */
@@ -168,7 +135,7 @@ function createWaiting() {
 }
 
 /** Writes one recording after the other, when there is time for it. */
-function createWriter(parts: WriterParts) {
+function createWriter(parts: RecorderParts) {
   let writing: Promise<void> = Promise.resolve()
   const waiting = createWaiting()
   let requests = 0
@@ -202,12 +169,9 @@ function createWriter(parts: WriterParts) {
   }
 }
 
-async function save(answer: ObservedAnswer, parts: WriterParts): Promise<void> {
-  const { isComplete, buffer, earlier, replaceable } = answer
-  const { shelf, run, brokenOff } = parts
-  // Another answer may have replaced it in the meantime.
-  const entry = replaceable ? await brokenOff.firstOf(replaceable) : answer.entry
-  if (!entry) return buffer.drop()
+async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void> {
+  const { entry, isComplete, buffer, earlier } = answer
+  const { shelf, run } = parts
   // An incomplete answer never replaces a complete one.
   if (!isComplete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return buffer.drop()
   const recording = await recordingOf(answer, parts)
@@ -232,15 +196,11 @@ function reportFailure({ entry, buffer }: ObservedAnswer, error: NodeJS.ErrnoExc
 /**
  * Collects the answer of an exchange. `onEnd` is called with the answer, or with the reason why it cannot be saved.
  */
-function observerFor(
-  recording: OpenRecording,
-  maxBytes: number,
-  onEnd: (result: ObservedAnswer | string) => void,
-): NamedObserver {
+function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | string) => void): NamedObserver {
   const { entry } = recording
   const recordedAt = nextMoment()
   const startedMs = performance.now()
-  const buffer = createResponseBuffer(maxBytes)
+  const buffer = createResponseBuffer()
   let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
   let isTooLarge = false
   return {
@@ -254,7 +214,7 @@ function observerFor(
     end(complete) {
       // There was no answer to save.
       if (!head || (opensServerStream(recording.exchange) && !hasEvents(buffer.tail()))) return buffer.drop()
-      if (isTooLarge) return onEnd(`Larger than recordings.maxBytes (${maxBytes}): ${entry.file}.`)
+      if (isTooLarge) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
       const { status, headers, atMs } = head
       onEnd({
         ...{ ...recording, recordedAt, status, headers, buffer },
@@ -284,12 +244,12 @@ const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
 /** Returns the recording, or why the answer cannot be recorded. */
 async function recordingOf(answer: ObservedAnswer, parts: RecorderParts): Promise<Recording | string> {
   const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, buffer } = answer
-  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, parts)
+  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, parts.redact)
   const chunks = await buffer.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
   // Each step is short, but all of them together are not, as long as their code is not optimized.
   await nextTurn()
-  const response = await responseOf(capture, parts.maxBytes).catch(({ message }: Error) => message)
+  const response = await responseOf(capture).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response
   await nextTurn()
   return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }

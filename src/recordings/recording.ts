@@ -71,12 +71,18 @@ export interface Capture {
 }
 
 /**
- * Not redacted yet. Rejects with an Error that says why if the answer cannot be decompressed, or is larger than
- * `mostBytes` when decompressed.
+ * The largest body that is recorded, and the largest that a compressed one may become. No completion comes near it, and
+ * larger files do not belong into a repository.
  */
-export async function responseOf(capture: Capture, mostBytes?: number): Promise<RecordedResponse> {
+export const MOST_BODY_BYTES = 16 * 1_048_576
+
+/**
+ * Not redacted yet. Rejects with an Error that says why if the answer cannot be decompressed, or is too large when
+ * decompressed.
+ */
+export async function responseOf(capture: Capture): Promise<RecordedResponse> {
   const { status, headMs, endMs, complete } = capture
-  const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), mostBytes)
+  const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), MOST_BODY_BYTES)
   const headers = recordedHeaders(capture.headers)
   return {
     ...{ status, headers, headMs: rounded(headMs), endMs: rounded(endMs) },

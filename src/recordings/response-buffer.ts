@@ -4,6 +4,7 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SPILL } from './folder.js'
+import { MOST_BODY_BYTES } from './recording.js'
 
 export type ResponseBuffer = ReturnType<typeof createResponseBuffer>
 
@@ -12,7 +13,7 @@ const MEMORY_BYTES = 1_048_576
 /** The end of a stream is about ten bytes long; this allows for a few events after it. */
 const TAIL_BYTES = 1024
 
-export function createResponseBuffer(mostBytes: number) {
+export function createResponseBuffer() {
   const pieces: { readonly atMs: number; readonly length: number }[] = []
   const store = createStore()
   let totalBytes = 0
@@ -23,7 +24,7 @@ export function createResponseBuffer(mostBytes: number) {
      */
     add(bytes: Buffer, atMs: number): boolean {
       totalBytes += bytes.length
-      if (totalBytes > mostBytes) {
+      if (totalBytes > MOST_BODY_BYTES) {
         store.drop()
         return false
       }

@@ -46,7 +46,7 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFr
         missed,
         /** How many times a request was sent in a scope before this one. */
         count: (scope: string, key: string): number => countUp(counts.get(scope)(dir), key),
-        begin: createBegin(receipt.isUsed),
+        begin: createBegin(),
       }
     }),
     /** The latest misses, newest first. */
@@ -59,21 +59,16 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFr
   }
 }
 
-function createBegin(isUsed: (file: string) => boolean) {
+function createBegin() {
   const recordingCounts = new Map<string, number>()
   const earlierEntries = new Map<string, readonly RecordingFile[]>()
   /**
    * Begins another recording of a request, with the `existing` ones on disk. Returns its number, the recordings of
-   * earlier runs, and whether it is the first in this run. It replaces those of earlier runs, unless it is made after
-   * a miss and they were replayed; then it is added after them.
+   * earlier runs, which it replaces, and whether it is the first in this run.
    */
-  return (key: string, existing: readonly RecordingFile[], afterMiss = false) => {
+  return (key: string, existing: readonly RecordingFile[]) => {
     const isFirst = !recordingCounts.has(key)
-    if (isFirst && existing.length > 0) {
-      earlierEntries.set(key, existing)
-      const isContinued = afterMiss && existing.some(({ file }) => isUsed(file))
-      if (isContinued) recordingCounts.set(key, Math.max(...existing.map(({ nth }) => nth)))
-    }
+    if (isFirst && existing.length > 0) earlierEntries.set(key, existing)
     return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? none, isFirst }
   }
 }

@@ -18,7 +18,7 @@ export interface SecretFinding {
 export function findSecrets(text: string, rules: RedactionRules): readonly SecretFinding[] {
   const literals = createLiteralSearch(rules.known)
   const forms = createFormSearch(rules)
-  const fields = createFieldSearch(secretHeaders(rules.headers))
+  const fields = createFieldSearch(secretHeaders(rules.names))
   const known = outsidePlaceholders(text => [...literals(text), ...forms(text)], rules)
   const search: Search = text => merged(known(text))
   const inText = merged([...search(text), ...fields(text)])

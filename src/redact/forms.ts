@@ -22,11 +22,11 @@ export function createSuspicion({ patterns, emails }: Pick<RedactionRules, 'patt
 const nothing: readonly Match[] = []
 
 /** Of matches of the same length, configured patterns win over built-in ones, and special ones over general ones. */
-export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails' | 'query'>): Search {
+export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails' | 'names'>): Search {
   const suspects = createSuspicion(rules)
   const searches: readonly Search[] = [
     // First, because in the query of a request the name decides, whatever the value looks like.
-    createAddressSearch(secretParametersWith(rules.query)),
+    createAddressSearch(secretParametersWith(rules.names)),
     ...rules.patterns.map(({ name, pattern }) => createPatternSearch(name, pattern)),
     privateKeysIn,
     jwtsIn,

@@ -60,8 +60,8 @@ const REMEMBERED = 64
 
 /** What all redactions of one configuration share. */
 function searchesOf(rules: RedactionRules) {
-  const isSecretHeader = secretHeaders(rules.headers)
-  const isSecretParameter = secretParametersWith(rules.query)
+  const isSecretHeader = secretHeaders(rules.names)
+  const isSecretParameter = secretParametersWith(rules.names)
   // The same few callers send most requests.
   const literalsOf = memoized((credentials: string) => {
     const values = (JSON.parse(credentials) as string[]).map(value => ({ name: CREDENTIAL, value }))

@@ -40,10 +40,8 @@ const lowerCaseSet = (names: readonly string[]) => new Set(names.map(name => nam
 
 /** What is secret in addition to values with a known form. */
 export interface RedactionRules {
-  /** Other headers; case does not matter. */
-  readonly headers: readonly string[]
-  /** Other parameters of the query. */
-  readonly query: readonly string[]
+  /** Names of other headers and parameters of the query whose values are secret; case does not matter. */
+  readonly names: readonly string[]
   readonly emails: boolean
   /** Expressions, with the names of their placeholders. */
   readonly patterns: readonly { readonly name: string; readonly pattern: RegExp }[]

@@ -38,9 +38,9 @@ const namesIn = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>
 })
 
 /** Matches any placeholder. Those of parameters are matched only after an equals sign. */
-export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' | 'query'>): RegExp {
+export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' | 'names'>): RegExp {
   const { names, numbered } = namesIn(rules)
-  const parameters = secretParameterNames(rules.query).map(placeholderName)
+  const parameters = secretParameterNames(rules.names).map(placeholderName)
   return new RegExp(`\\[(${names.join('|')}|(${numbered.join('|')})-\\d+)\\]|(?<==)\\[(${parameters.join('|')})\\]`)
 }
 

@@ -3,8 +3,7 @@
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
-import { notForARule, PlatformError } from '../core/errors.js'
-import { stringifyExact } from '../core/json.js'
+import { notForARule } from '../core/errors.js'
 import { CHAT } from '../core/paths.js'
 import { withLeaves } from '../redact/index.js'
 import { ChatInput } from './conditions/chat-input.js'
@@ -24,91 +23,16 @@ export interface Draft {
 }
 
 /** `redact` removes secrets, which a stream may have sent in pieces. Throws a PlatformError that says why no rule can be drafted. */
-export function draftOf(source: DraftSource, redact: (text: string) => string = asItIs): Draft {
+export function draftOf(source: DraftSource, redact: (text: string) => string): Draft {
   const { rule, name, remarks } = draftedRule(source)
-  return { yaml: yamlOf([rule], redact), name, remarks }
+  const redacted = withLeaves(rule, value => (typeof value === 'string' ? redact(value) : value))
+  return { yaml: blockYaml([redacted]), name, remarks }
 }
 
-/** A drafted rule, as an author would write it. */
-interface DraftedRule {
-  readonly name: string
-  readonly on?: string
-  readonly when?: object & { readonly user?: DraftedText }
-  readonly reply: object
-}
-
+/** The rule as an author would write it, and what a draft says about it. */
 interface DraftParts extends Omit<Draft, 'yaml'> {
-  readonly rule: DraftedRule
-  /** The condition on the system message, where it is needed. */
-  readonly system?: DraftedText | undefined
+  readonly rule: object
 }
-
-export type DraftedRules = ReturnType<typeof draftsOf>
-
-/** Drafts one file with a rule for each exchange. Exchanges with the same conditions become one rule that gives their answers in turn. */
-export function draftsOf(all: readonly DraftSource[]) {
-  const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
-  /** The number of exchanges without a drafted rule, by reason. */
-  const skipped = new Map<string, number>()
-  const remarks = new Set<string>()
-  const drafted: DraftParts[] = []
-  for (const source of all) {
-    try {
-      drafted.push(draftedRule(source))
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error
-      skipped.set(error.message, (skipped.get(error.message) ?? 0) + 1)
-    }
-  }
-  for (const { rule, remarks: ruleRemarks } of withSystemWhereNeeded(drafted)) {
-    const before = rules.get(keyOf(rule))
-    rules.set(keyOf(rule), { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
-    for (const remark of ruleRemarks) remarks.add(`${rule.name}: ${remark}`)
-  }
-  const names = new Map<string, number>()
-  // The first rule that matches answers, so those with more conditions come first.
-  const inOrder = [...rules.values()].toSorted(
-    (a, b) => promptIn(b.when) - promptIn(a.when) || conditionsIn(b.when) - conditionsIn(a.when),
-  )
-  const written = inOrder.map(({ name, reply, replies, ...rule }) => {
-    const occurrence = (names.get(name) ?? 0) + 1
-    names.set(name, occurrence)
-    return {
-      name: occurrence === 1 ? name : `${name}-${occurrence}`,
-      ...rule,
-      ...(replies.length > 1 ? { replies } : { reply }),
-    }
-  })
-  return { yaml: yamlOf(written, asItIs), count: written.length, passedOver: skipped, remarks: [...remarks] }
-}
-
-/** Drafts with the same conditions have the same key. */
-const keyOf = ({ on, when }: DraftedRule) => stringifyExact([on, when])
-
-/** Adds conditions on the system message to drafts that are otherwise the same but have different system messages. */
-function withSystemWhereNeeded(drafted: readonly DraftParts[]): readonly DraftParts[] {
-  const systems = new Map<string, Set<string | undefined>>()
-  for (const { rule, system } of drafted) {
-    const key = keyOf(rule)
-    systems.set(key, (systems.get(key) ?? new Set()).add(JSON.stringify(system)))
-  }
-  return drafted.map(one => {
-    const { rule, system } = one
-    const isShared = (systems.get(keyOf(rule))?.size ?? 0) > 1
-    return system && isShared ? { ...one, rule: { ...rule, when: { ...rule.when, system } } } : one
-  })
-}
-
-/** How much of the user message a condition requires. The whole message counts as more than any part. */
-function promptIn({ user }: DraftedRule['when'] = {}): number {
-  if (!user) return 0
-  return 'exact' in user ? LONGEST + 1 : user.contains.length
-}
-
-const conditionsIn = (when: object = {}): number =>
-  Object.values(when)
-    .map(value => (typeof value === 'object' && value !== null ? conditionsIn(value) : 1))
-    .reduce((sum, count) => sum + count, 0)
 
 function draftedRule(source: DraftSource): DraftParts {
   const { request, status } = source
@@ -121,18 +45,13 @@ function draftedRule(source: DraftSource): DraftParts {
   const chat = requestIn(request.body)
   if (!chat) throw notForARule('it is not a chat completion request')
   const reply = replyOf(source, chat)
-  const { user, system } = new ChatInput(chat)
+  const { user } = new ChatInput(chat)
   const name = slugOf(user) || slugOf(chat.model) || 'rule'
   const { when, remark } = whenOf(chat, reply)
   const { form, pace, remarks } = reply
   const rule = { name, when, reply: form, ...(pace && { pace }) }
-  return { rule, name, system: textCondition(system), remarks: [...(remark ? [remark] : []), ...remarks] }
+  return { rule, name, remarks: [...(remark ? [remark] : []), ...remarks] }
 }
-
-const yamlOf = (rules: readonly object[], redact: (text: string) => string) =>
-  blockYaml(rules.map(rule => withLeaves(rule, value => (typeof value === 'string' ? redact(value) : value))))
-
-const asItIs = (text: string) => text
 
 function requestIn(body: unknown): ChatRequest | undefined {
   const checked = check(chatRequest, body, { firstOnly: true })

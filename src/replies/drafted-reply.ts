@@ -19,7 +19,6 @@ import { hasTemplate } from './templates.js'
 
 /** An exchange as the journal shows it, without secrets. */
 export interface DraftSource {
-  readonly at: string
   readonly request: { readonly method: string; readonly path: string; readonly query?: string; readonly body?: unknown }
   readonly status: number | null
   readonly complete: boolean
@@ -33,7 +32,7 @@ export interface DraftSource {
   }
 }
 
-type ResponseFacts = Omit<DraftSource, 'at' | 'request'>
+type ResponseFacts = Omit<DraftSource, 'request'>
 
 export interface DraftedReply {
   /** The reply, as in a rule. */

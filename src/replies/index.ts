@@ -19,7 +19,7 @@ import { sameRules } from './same-rules.js'
 
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
-export { type Draft, type DraftedRules, type DraftSource, draftOf, draftsOf } from './draft.js'
+export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
 export { seedOfTexts } from './fake.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './generation.js'

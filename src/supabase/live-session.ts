@@ -3,7 +3,6 @@
  * allows.
  */
 import { statSync } from 'node:fs'
-import { fetchFrom } from '../core/http.js'
 import { readSession, type StoredSession, saveSession } from './session-file.js'
 
 export interface LiveSession {
@@ -19,9 +18,7 @@ export interface LiveBackend {
   /** Without `/auth/v1`. */
   readonly authUrl: string
   readonly anonKey: string
-  readonly firstByteTimeoutMs: number
-  /** Whether untrusted certificates are accepted. */
-  readonly insecure: boolean
+  readonly timeoutMs: number
 }
 
 export interface LiveSessionParts extends LiveBackend {
@@ -164,19 +161,16 @@ export type Refresh = (refreshToken: string) => Promise<LiveRefreshResult>
 
 /** Asks a live auth backend for new tokens. */
 export const refreshAt =
-  ({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBackend): Refresh =>
+  ({ authUrl, anonKey, timeoutMs }: LiveBackend): Refresh =>
   async refreshToken => {
     try {
-      const response = await fetchFrom({ insecure })(
-        `${authUrl.replace(/\/+$/, '')}/auth/v1/token?grant_type=refresh_token`,
-        {
-          method: 'POST',
-          headers: { apikey: anonKey, authorization: `Bearer ${anonKey}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ refresh_token: refreshToken }),
-          signal: AbortSignal.timeout(firstByteTimeoutMs),
-          redirect: 'error',
-        },
-      )
+      const response = await fetch(`${authUrl.replace(/\/+$/, '')}/auth/v1/token?grant_type=refresh_token`, {
+        method: 'POST',
+        headers: { apikey: anonKey, authorization: `Bearer ${anonKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ refresh_token: refreshToken }),
+        signal: AbortSignal.timeout(timeoutMs),
+        redirect: 'error',
+      })
       return readAnswer(response.status, await response.json().catch(() => null))
     } catch (error) {
       const { message, cause } = error as Error & { cause?: { code?: string } }

@@ -18,7 +18,6 @@ import {
   wronglySignedToken,
 } from '../core/errors.js'
 import { type Caller, userCaller } from '../core/exchange.js'
-import { fetchFrom } from '../core/http.js'
 import { mayAct, type State } from '../core/state.js'
 import { isInvalidKeyError, type TokenHolders, type ValidCredential } from '../keys/identify.js'
 import type { LiveBackend } from './live-session.js'
@@ -126,17 +125,17 @@ async function askLive(live: LiveBackend, token: string, nowMs: number): Promise
 }
 
 async function answerOf(live: LiveBackend, token: string) {
-  const { authUrl, anonKey, firstByteTimeoutMs } = live
+  const { authUrl, anonKey, timeoutMs } = live
   try {
-    const response = await fetchFrom(live)(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
+    const response = await fetch(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
       headers: { apikey: anonKey, authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(firstByteTimeoutMs),
+      signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
     })
     return { status: response.status, body: objectIn(await response.text()) }
   } catch (error) {
     const { name, message, cause } = error as Error & { cause?: { code?: string } }
-    if (name === 'TimeoutError') throw upstreamTimeout(firstByteTimeoutMs)
+    if (name === 'TimeoutError') throw upstreamTimeout(timeoutMs)
     throw upstreamUnreachable(cause?.code ?? message)
   }
 }

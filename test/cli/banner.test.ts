@@ -38,7 +38,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     receipt: () => undefined,
     violations: createViolations(
       () => {},
-      () => createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] }),
+      () => createRedact({ names: [], emails: false, patterns: [], known: [] }),
     ),
     misses: () => [],
     onMiss: () => {},

@@ -379,7 +379,7 @@ test('a platform that cannot be reached is reported in a sentence', async () => 
 
 test.each<[string, LiveReply | 'never', string]>([
   ['breaks off', { body: '{"id":', cut: true }, 'The live answer broke off.'],
-  ['is too long', { body: `"${'x'.repeat(2000)}"` }, 'The live answer is larger than recordings.maxBytes (1024).'],
+  ['is too long', { body: `"${'x'.repeat(16_777_216)}"` }, 'The live answer is larger than 16777216 bytes.'],
   ['never comes', 'never', 'The live platform did not answer within 300 ms.'],
   [
     'has an unknown encoding',
@@ -391,7 +391,7 @@ test.each<[string, LiveReply | 'never', string]>([
     promptIn(asked) !== 'odd' ? { body: {} } : answer === 'never' ? new Promise(() => {}) : answer,
   )
   const timeoutMs = answer === 'never' ? 300 : 60_000
-  const more = `  firstByteTimeoutMs: ${timeoutMs}\nrecordings: { maxBytes: 1024 }\n`
+  const more = `  timeoutMs: ${timeoutMs}\n`
   const odd = recorded(chatRequest('odd'), { body: {} })
   const files = project(live, [odd, recorded(chatRequest('plain'), { body: {} })], more)
   expect(await run(['drift'], { files })).toMatchObject({
@@ -427,16 +427,18 @@ test('requests go below the path of upstream.baseUrl', async () => {
   expect(live.asked.map(({ url }) => url)).toEqual(['/ai/v1/chat/completions'])
 })
 
-test('an untrusted certificate is accepted only with upstream.insecure', async () => {
-  const live = await liveThat(() => ({ body: {} }), selfSigned())
+test('an untrusted certificate is accepted only with NODE_EXTRA_CA_CERTS', async () => {
+  const certificate = selfSigned()
+  const live = await liveThat(() => ({ body: {} }), certificate)
   const recordings = [recorded(chatRequest('hello'), { body: {} })]
   expect(await run(['drift', '--quiet'], { files: project(live, recordings) })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('(DEPTH_ZERO_SELF_SIGNED_CERT)'),
   })
   expect(live.asked).toEqual([])
-  const end = await run(['drift'], { files: project(live, recordings, '  insecure: true\n') })
-  expect(end).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
+  const files = project({ url: live.url.replace('127.0.0.1', 'localhost') }, recordings)
+  const trusting = { files: { ...files, 'ca.pem': certificate.cert }, env: { NODE_EXTRA_CA_CERTS: 'ca.pem' } }
+  expect(await start(['drift'], trusting).ended).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
 })
 
 test('--concurrency limits the requests in flight', async () => {
@@ -453,7 +455,7 @@ test('--concurrency limits the requests in flight', async () => {
   const files = project(
     live,
     prompts.map(prompt => recorded(chatRequest(prompt), { body: {} })),
-    '  firstByteTimeoutMs: 1000\n',
+    '  timeoutMs: 1000\n',
   )
   await run(['drift', '--concurrency', '3'], { files })
   expect(live.mostAtOnce).toBe(3)

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type Files, run, runIn } from '../command.js'
 import { fromChrome, harWith, LIVE } from '../recordings/hars.js'
 import { cannotBeRead, mustBe, notValid } from '../sentences.js'
-import { filesOf, folderIn, nameOf, namesIn, recorded, streamed } from './recorded.js'
+import { filesOf, folderIn, nameOf, namesIn, recorded } from './recorded.js'
 
 const prompt = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
 const chat = (text: string) => fromChrome({ body: prompt, text })
@@ -87,11 +85,8 @@ test('import - reads standard input', async () => {
   })
 })
 
-test('with --quiet a successful import or export prints nothing', async () => {
+test('with --quiet a successful import prints nothing', async () => {
   expect(await run(['import', 'app.har', '--quiet'], { files: har(chat('{}')) })).toMatchObject({ code: 0, stdout: '' })
-  expect(await run(['export', 'all.har', '--quiet'], { files: filesOf(recorded()) })).toMatchObject({
-    ...{ code: 0, stdout: '', stderr: '' },
-  })
 })
 
 test('a HAR file that is missing or has no valid entry is an error, and nothing is written', async () => {
@@ -105,30 +100,4 @@ test('the base URL of an OpenAI client is refused, because paths below it lack t
   const { code, stderr, names } = await command(['import', 'app.har', '--base', `${LIVE}/v1`], har(chat('{"n":1}')))
   expect({ code, names }).toEqual({ code: 2, names: [] })
   expect(stderr).toContain(`--base must be the address before /v1, not "${LIVE}/v1".`)
-})
-
-test('recordings that are exported and imported again are the same, file by file', async () => {
-  const cut = streamed({ prompt: 'cut', complete: false, pieces: ['data: {"a":"é', '"}\n\n'] })
-  const files = filesOf(recorded({ ageDays: 3 }), recorded(), streamed(), cut)
-  const exported = await command(['export', 'all.har'], files)
-  expect(exported).toMatchObject({ code: 0, stdout: '4 recordings exported to all.har.\n' })
-  const written = readFileSync(path.join(exported.dir, 'all.har'), 'utf8')
-  const { dir, names } = await command(['import', 'all.har'], { 'all.har': written })
-  expect(names).toEqual(exported.names)
-  for (const name of names) expect(await folderIn(dir).text(name)).toBe(await folderIn(exported.dir).text(name))
-})
-
-test('export - prints the file, with the address of the live platform', async () => {
-  const config = { 'platform.config.yaml': `upstream: { baseUrl: '${LIVE}/platform/' }\n` }
-  const { stdout } = await run(['export', '-'], { files: { ...config, ...filesOf(recorded()) } })
-  expect(JSON.parse(stdout).log.entries).toMatchObject([
-    { request: { url: `${LIVE}/platform/v1/chat/completions`, postData: { mimeType: 'application/json' } } },
-  ])
-})
-
-test('an unreadable recording is left out of an export and reported', async () => {
-  const broken = { 'fixtures/recordings/health/x-000000000000.yaml': 'nothing: here\n' }
-  const { code, stdout, stderr } = await command(['export', 'all.har'], { ...filesOf(recorded()), ...broken })
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '1 recording exported to all.har.\n' })
-  expect(stderr).toContain('fixtures/recordings/health/x-000000000000.yaml')
 })

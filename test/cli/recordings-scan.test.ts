@@ -41,7 +41,7 @@ test.each<[string, Record<string, string>, string]>([
   ],
   [
     'an email address, if those count as secret',
-    { 'platform.config.yaml': 'recordings: { redact: { emails: true } }' },
+    { 'platform.config.yaml': 'recordings: { redact: { patterns: [emails] } }' },
     'ada@lovelace.org',
   ],
   ["the caller's key, even if it is public", {}, developmentApiKey],

@@ -10,7 +10,7 @@ import { KEY_UNKNOWN } from '../sentences.js'
 
 const noColors = pc.createColors(false)
 const colors = pc.createColors(true)
-const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+const redact = createRedact({ names: [], emails: false, patterns: [], known: [] })
 
 const answered = { status: 200, answeredBy: undefined, error: undefined, complete: true }
 const health: Endpoint = {

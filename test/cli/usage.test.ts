@@ -14,7 +14,8 @@ test.each(['--help', '-h', 'help'])('standin %s shows every command and the shar
   const [, flags = ''] = /\nFlags of all commands\n(.*?)\n\n/s.exec(stdout) ?? []
   const shown = flags.match(/(?<=^ {2}--)[\w-]+/gm)
   expect(shown).toEqual(Object.keys(sharedFlags))
-  for (const { usage, does } of commands) expect(stdout).toContain(`  standin ${usage} `.padEnd(39) + does)
+  const words = stdout.replace(/ +/g, ' ')
+  for (const { usage, does } of commands) expect(words).toContain(` standin ${usage} ${does}\n`)
 })
 
 const rowOf = (name: string) => new RegExp(`^  --${name}\\b.* {2}\\S`, 'm')
@@ -73,12 +74,11 @@ test.each([
     'standin config chek is not a command. Known: check, print, init, schema. Did you mean "check"?',
   ],
   [['config', 'toString'], 'standin config toString is not a command. Known: check, print, init, schema.'],
-  [['replies', 'unlearn'], 'standin replies unlearn is not a command. Known: check, try, from-recordings, schema.'],
+  [['replies', 'unlearn'], 'standin replies unlearn is not a command. Known: check, try, schema.'],
   [['config', 'check', 'my.yaml'], expect.stringContaining('my.yaml')],
   [['config', 'check', '--config', ''], '--config must name a file.'],
   [['replies', 'try', '--request', ''], '--request must name a file.'],
   [['verify', '--config', ''], '--config must name a file.'],
-  [['import', 'a.har', '--rules', '-'], '--rules must name a file, and cannot be standard output.'],
 ])('%j is refused in a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args)
   const [said, help] = stderr.split(/ See standin (.*)--help\.\n$/)

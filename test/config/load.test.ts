@@ -288,9 +288,8 @@ test.each([
 })
 
 test.each(goneNames)('the option %s, which is gone, is refused by name, with what to do instead', name => {
-  const [group = '', key = ''] = name.split('.')
   const variable = variableOf(name.split('.'))
-  const yaml = key === '' ? `${group}: 1` : `${group}: { ${key}: 1 }`
+  const yaml = name.split('.').reduceRight((value, key) => `{ ${key}: ${value} }`, '1')
   const [complaint, ...others] = complaintsAbout({ yaml })
   expect(complaint).toMatch(
     new RegExp(`^platform\\.config\\.yaml:1:\\d+: ${name.replaceAll('.', '\\.')} is gone\\. [A-Z].+\\.$`),

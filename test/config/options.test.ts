@@ -21,7 +21,7 @@ test('every option and every group has a meaning, in a sentence', () => {
 test('every option has a default and a unique environment variable', () => {
   for (const { path, initial } of options) expect(initial, path.join('.')).toBeDefined()
   expect(new Set(options.map(({ variable }) => variable)).size).toBe(options.length)
-  expect(options.map(({ variable }) => variable)).toContain('STANDIN_UPSTREAM_FIRST_BYTE_TIMEOUT_MS')
+  expect(options.map(({ variable }) => variable)).toContain('STANDIN_UPSTREAM_TIMEOUT_MS')
 })
 
 test.each([

@@ -16,6 +16,14 @@ test('configured patterns become regular expressions, with their flags and names
   ])
 })
 
+test('the word emails among the patterns makes email addresses secret', () => {
+  expect(rulesOf('recordings: { redact: { patterns: [emails, /x/] } }\n')).toMatchObject({
+    emails: true,
+    patterns: [{ name: 'secret', pattern: /x/ }],
+  })
+  expect(rulesOf('').emails).toBe(false)
+})
+
 test('configured secrets and API keys are redacted; unset ones are not', () => {
   const known = rulesOf('upstream: { apiKey: live-1 }\nauth: { jwtSecret: 0123456789abcdef0123456789abcdef }\n').known
   const values = known.map(({ value }) => value)

@@ -24,7 +24,7 @@ export const overSupertest =
 
 /** Sends calls over HTTP, and remembers the answers to those that are not private. */
 export function rememberingSend(url: string) {
-  const send = sendOverHttp({ url, authUrl: url, insecure: false })
+  const send = sendOverHttp({ url, authUrl: url })
   const answers = new Map<string, ReceivedAnswer>()
   const remembering: Send = async (call, signal) => {
     const answered = await send(call, signal)

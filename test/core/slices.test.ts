@@ -60,7 +60,7 @@ test('a stream of 2,000 chunks is redacted and written with a pause for each chu
   const event = (i: number) => `data: {"choices":[{"index":0,"delta":{"content":"word ${i} "}}]}\n\n`
   const chunks = Array.from({ length: 2000 }, (_, i) => ({ atMs: i, bytes: Buffer.from(event(i)) }))
   const recording = recorded({ headers: [['content-type', 'text/event-stream']], chunks })
-  const redaction = createRedact({ known: [], patterns: [], headers: [], query: [], emails: true })()
+  const redaction = createRedact({ known: [], patterns: [], names: [], emails: true })()
   expect(pausesOf(redactResponse(recording.response, redaction))).toBeGreaterThan(2000)
   expect(pausesOf(writeText(recording, '0123456789ab'))).toBeGreaterThan(2000)
 })

@@ -10,18 +10,16 @@ import { platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 
-/** A platform with folders for rules and recordings, and one request. */
+/** A platform with a folder for rules, and one request. */
 async function platformWithRequest(more = {}) {
   const replies = folderWith({ 'none.yaml': '' })
-  const recordings = folderWith()
   const platform = await platformWith({
     replies: [`${replies}/*.yaml`],
-    recordings: { dir: recordings },
     rules: [{ name: 'first', when: { user: 'penguin' }, reply: { text: 'A penguin.' }, priority: -1 }],
     ...more,
   })
-  const answer = await say(platform, 'What is a penguin?')
-  return { platform, replies, recordings, answer }
+  await say(platform, 'What is a penguin?')
+  return { platform, replies }
 }
 
 const exchangeOn = (page: Page, { dashboardUrl }: Scene) => page.goto(`${dashboardUrl}/requests?id=1`)
@@ -144,36 +142,7 @@ inBrowser('an editor that loads slowly does not take the focus from the file nam
   expect(await name.inputValue()).toBe('penguins')
 })
 
-inBrowser('a recording created from a request is replayed', async () => {
-  const { platform, recordings, answer } = await platformWithRequest()
-  const { page } = await openPage()
-  await exchangeOn(page, platform)
-  const make = async (existing?: string) => {
-    await page.getByRole('button', { name: 'Create recording from request 1' }).click()
-    if (existing) await page.getByLabel(existing).check()
-    await page.getByRole('button', { name: 'Create recording', exact: true }).click()
-  }
-  const saved = page.getByText(/^Saved to chat-completions/)
-  await make()
-  await saved.waitFor()
-  await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await make()
-  await page
-    .getByText(/^This request is already recorded, in chat-completions\/gpt-4o-mini-what-is-a-penguin-/)
-    .waitFor()
-  await page.keyboard.press('Escape')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await make('Add this one, to be played after it')
-  await saved.waitFor()
-  expect(readdirSync(path.join(recordings, 'chat-completions'))).toHaveLength(2)
-  await page.getByRole('dialog').getByRole('link').click()
-  await page.getByText('content: What is a penguin?').waitFor()
-  platform.switchMode('replay')
-  expect(await say(platform, 'What is a penguin?')).toBe(answer)
-})
-
-inBrowser('creating rules and recordings is accessible on desktop and phone, in light and dark colours', async () => {
+inBrowser('creating rules is accessible on desktop and phone, in light and dark colours', async () => {
   const { platform } = await platformWithRequest({ pace: { firstTokenMs: 10, tokensPerSecond: 100 } })
   const { page } = await openPage()
   await exchangeOn(page, platform)
@@ -185,9 +154,5 @@ inBrowser('creating rules and recordings is accessible on desktop and phone, in 
   await expectAccessible(page)
   await writeRule(page, '- rply: {}')
   await page.getByRole('button', { name: /^Line/ }).first().waitFor()
-  await expectAccessible(page)
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Discard' }).click()
-  await page.getByRole('button', { name: 'Create recording from request 1' }).click()
   await expectAccessible(page)
 })

@@ -391,7 +391,7 @@ const halfAnAnswer: Handler = (_request, response) =>
   void response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":')
 
 test('a live backend that does not answer is a 504 from the auth API and from the platform API', async () => {
-  const { platform } = await behind(silent, { upstream: { firstByteTimeoutMs: 150 } })
+  const { platform } = await behind(silent, { upstream: { timeoutMs: 150 } })
   const response = await askAuth(platform, '/settings')
   expect([response.status, await response.json()]).toMatchObject([504, { code: 504, error_code: 'upstream_timeout' }])
   const onPlatform = await ask(platform, aToken)
@@ -402,7 +402,7 @@ test('a live backend that does not answer is a 504 from the auth API and from th
 })
 
 test('a live backend that stalls in the middle of an answer is a 504, not a refused token', async () => {
-  const { platform } = await behind(halfAnAnswer, { upstream: { firstByteTimeoutMs: 150 } })
+  const { platform } = await behind(halfAnAnswer, { upstream: { timeoutMs: 150 } })
   expect((await ask(platform, aToken)).status).toBe(504)
 })
 

@@ -48,7 +48,7 @@ async function follower({ url }: Pick<Scene, 'url'>, query = '') {
   }
 }
 
-const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+const redact = createRedact({ names: [], emails: false, patterns: [], known: [] })
 
 async function journalOfTen() {
   const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })

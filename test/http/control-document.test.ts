@@ -71,7 +71,6 @@ const bodies: Readonly<Record<string, object>> = {
   findExchanges: { caller: 'apiKey', limit: 10 },
   setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
   addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
-  makeRecording: { exchange: '1', existing: 'append' },
   draftRule: { exchange: '1' },
   checkRules: { yaml: '- reply: {}' },
   addWrittenRules: { yaml: '- reply: { text: Hi }', scope: 'one' },

@@ -262,7 +262,7 @@ test('an error that breaks off before its end is a 502', async () => {
 
 test('an error that stalls before its end is a 504', async () => {
   const head = 'HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n{"error":'
-  const { chat } = await proxyTo(await liveOnSocket(socket => socket.write(head)), { upstream: { idleTimeoutMs: 50 } })
+  const { chat } = await proxyTo(await liveOnSocket(socket => socket.write(head)), { upstream: { timeoutMs: 300 } })
   const response = await chat(hello)
   expect([response.status, await response.json()]).toEqual([504, { error: expect.stringContaining('did not answer') }])
 })
@@ -273,7 +273,7 @@ test('an error that arrives byte by byte forever times out like a silent one', a
     const timer = setInterval(() => response.write('.'), 5)
     response.on('close', () => clearInterval(timer))
   })
-  const { ask } = await proxyTo(url, { upstream: { idleTimeoutMs: 100 } })
+  const { ask } = await proxyTo(url, { upstream: { timeoutMs: 300 } })
   expect((await ask('/v1/models')).status).toBe(504)
 })
 

@@ -251,9 +251,8 @@ test.each(misbehaviours.map(one => [one.how, one] as const))(
   async (_how, { respond, expected }) => {
     const { url, manners } = await misbehaving(respond)
     // Short only where the live platform may stall: on a busy machine, every other answer may take longer.
-    const firstByteTimeoutMs = expected === late ? 500 : 10_000
-    const idleTimeoutMs = 'cutAfter' in expected ? 500 : 10_000
-    const platform = await proxyTo(url, { upstream: { firstByteTimeoutMs, idleTimeoutMs } })
+    const timeoutMs = expected === late || 'cutAfter' in expected ? 500 : 10_000
+    const platform = await proxyTo(url, { upstream: { timeoutMs } })
     const { status, headers, trailers, complete, body } = await readModels(platform.url, platform.apiKey)
     if ('error' in expected) {
       expect([status, complete, headers['content-type']]).toEqual([expected.error, true, 'application/json'])

@@ -35,10 +35,8 @@ async function forwarding(baseUrl: string, observer: ResponseObserver, options: 
   const proxy = createProxy({
     baseUrl,
     credentials: () => ({ headers: {} }),
-    firstByteTimeoutMs: 60_000,
-    idleTimeoutMs: 60_000,
+    timeoutMs: 60_000,
     errors: 'documented',
-    insecure: false,
     corsFor: () => ['access-control-allow-origin', '*'],
     ...options,
   })
@@ -126,7 +124,7 @@ test('an observer learns that an answer never came', async () => {
   const broken = await liveOnSocket(socket => socket.end('SSH-2.0\r\n'))
   for (const [url, options] of [
     [nowhere, {}],
-    [silent, { firstByteTimeoutMs: 50 }],
+    [silent, { timeoutMs: 50 }],
     [broken, {}],
   ] as const) {
     const { observer, events, ended } = observing()

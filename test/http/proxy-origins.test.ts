@@ -4,19 +4,20 @@ import https from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { isTraversal } from '../../src/http/proxy/path-traversal.js'
 import { openPlatform } from '../../src/platform.js'
 import { selfSigned } from '../certificate.js'
+import { startReady } from '../command.js'
 import { runs } from '../runs.js'
 import { notReached } from '../sentences.js'
 import { listening, liveKey, liveWith, proxyTo } from './live.js'
 
 const ok: RequestListener = (_request, response) => void response.end('{"ok":true}')
 
-async function selfSignedLive() {
-  const url = await listening(https.createServer(selfSigned(), ok))
+async function selfSignedLive(certificate = selfSigned()) {
+  const url = await listening(https.createServer(certificate, ok))
   return url.replace('http:', 'https:').replace('127.0.0.1', 'localhost')
 }
 
@@ -28,19 +29,28 @@ test('a live platform with an untrusted certificate is a 502 that says why, and 
   const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
   const response = await fetch(`${platform.url}/health`)
   expect([response.status, await response.json()]).toEqual([502, { error: notReached('DEPTH_ZERO_SELF_SIGNED_CERT') }])
-  expect((await journaled).outcome?.hint).toContain('upstream.insecure')
+  expect((await journaled).outcome?.hint).toContain('NODE_EXTRA_CA_CERTS')
 })
 
-test('with upstream.insecure an untrusted certificate is accepted', async () => {
-  const { ask } = await proxyTo(await selfSignedLive(), { upstream: { insecure: true } })
-  for (let i = 0; i < 2; i++) expect(await (await ask('/v1/models')).json()).toEqual({ ok: true })
+test('NODE_EXTRA_CA_CERTS makes the certificate of the live platform trusted, on documented paths and others', async () => {
+  const certificate = selfSigned()
+  const live = await selfSignedLive(certificate)
+  const platform = await startReady({
+    flags: ['--state', 'memory', '--mode', 'proxy', '--upstream', live],
+    files: { 'ca.pem': certificate.cert },
+    env: { NODE_EXTRA_CA_CERTS: 'ca.pem' },
+  })
+  const { url, apiKey } = platform.ready
+  const headers = { authorization: `Bearer ${apiKey}` }
+  for (const path of ['/v1/models', '/v1/things'])
+    expect(await (await fetch(url + path, { headers })).json()).toEqual({ ok: true })
 })
 
-test('upstream.insecure applies to the live platform only', async () => {
-  const url = await selfSignedLive()
-  const { ask } = await proxyTo(url, { upstream: { insecure: true } })
-  await ask('/v1/models')
-  await expect(fetch(url)).rejects.toThrow()
+test('with NODE_TLS_REJECT_UNAUTHORIZED=0, any certificate is accepted', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { ask } = await proxyTo(await selfSignedLive())
+  for (const path of ['/v1/models', '/v1/things']) expect(await (await ask(path)).json()).toEqual({ ok: true })
 })
 
 const hasIpv6 = Object.values(networkInterfaces())

@@ -121,7 +121,9 @@ test('a long body is sent again in full', async () => {
 
 test('a request is retried over TLS as well', async () => {
   const live = await liveThatAnswersOnce({ isSecure: true, onReuse: closes })
-  const { ask } = await proxyTo(live.url, { upstream: { insecure: true } })
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { ask } = await proxyTo(live.url)
   await (await ask('/v1/models?first')).text()
   expect((await ask('/v1/models?second')).status).toBe(200)
   expect(live.lines()).toEqual([[firstModels, 'GET /v1/models?second'], ['GET /v1/models?second']])
@@ -205,7 +207,7 @@ test('both tries together have one timeout for the first byte', async () => {
     onReuse: socket => emitter.emit('reused', socket),
     onNew: () => emitter.emit('new'),
   })
-  const { ask } = await proxyTo(live.url, { upstream: { firstByteTimeoutMs: 60_000 } })
+  const { ask } = await proxyTo(live.url, { upstream: { timeoutMs: 60_000 } })
   await (await ask('/v1/models?first')).text()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())

@@ -487,7 +487,7 @@ test.each(['/v1/models', '/v1/elsewhere'])(
 
 test('a live platform that does not answer in time is a 504, and its request is aborted', async () => {
   const { url, nextRequest } = await liveWith(() => {})
-  const { chat } = await proxyTo(url, { upstream: { firstByteTimeoutMs: 300 } })
+  const { chat } = await proxyTo(url, { upstream: { timeoutMs: 300 } })
   const pending = chat(hello)
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
@@ -522,7 +522,7 @@ test.each([
 
 test('a stream that stalls is cut', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const { chat } = await proxyTo(url, { upstream: { idleTimeoutMs: 50 } })
+  const { chat } = await proxyTo(url, { upstream: { timeoutMs: 300 } })
   const pending = chat({ ...hello, stream: true })
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
@@ -534,7 +534,7 @@ test('a stream that stalls is cut', async () => {
 
 test('a stream that keeps sending is not cut, however long it takes', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const { chat } = await proxyTo(url, { upstream: { idleTimeoutMs: 60_000 } })
+  const { chat } = await proxyTo(url, { upstream: { timeoutMs: 60_000 } })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const pending = chat({ ...hello, stream: true })
@@ -553,7 +553,7 @@ test('a stream that keeps sending is not cut, however long it takes', async () =
 test('a slow client is not mistaken for a silent live platform', async () => {
   const size = 32 * 1024 * 1024
   const { url } = await liveWith((_request, response) => response.writeHead(200).end(Buffer.alloc(size)))
-  const { url: platformUrl, apiKey } = await proxyTo(url, { upstream: { idleTimeoutMs: 500 } })
+  const { url: platformUrl, apiKey } = await proxyTo(url, { upstream: { timeoutMs: 500 } })
   const request = http.get(`${platformUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` }, agent: false })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   // A real pause, since no event signals that nothing happens: the client does not read for longer than the idle timeout.

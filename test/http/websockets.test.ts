@@ -157,7 +157,7 @@ test("the live platform's refusal of a WebSocket reaches the client", async () =
 test('an unreachable live platform is a 502, and a silent one is a 504', async () => {
   const gone = await proxyTo('http://127.0.0.1:1')
   expect(await refusal(socketAt(gone, '/v1/realtime'))).toMatchObject({ status: 502, connection: 'close' })
-  const silent = await proxyTo(await liveOnSocket(() => {}), { upstream: { firstByteTimeoutMs: 50 } })
+  const silent = await proxyTo(await liveOnSocket(() => {}), { upstream: { timeoutMs: 50 } })
   expect(await refusal(socketAt(silent, '/v1/realtime'))).toMatchObject({ status: 504, connection: 'close' })
 })
 

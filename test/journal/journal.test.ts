@@ -11,7 +11,7 @@ import { liveWith } from '../recordings/live.js'
 import { hello, platformWith } from '../scene.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
-const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+const redact = createRedact({ names: [], emails: false, patterns: [], known: [] })
 
 async function journalOf({ maxEntries = 10, maxBytes = 1_000_000 } = {}) {
   const journal = createJournal({ maxEntries, maxBytes, redact: () => redact })

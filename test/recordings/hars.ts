@@ -5,12 +5,12 @@ import { createRedact } from '../../src/redact/index.js'
 
 export const LIVE = 'https://live.example.com'
 
-const noRules = { headers: [], query: [], emails: false, patterns: [], known: [] }
+const noRules = { names: [], emails: false, patterns: [], known: [] }
 
 /** The result of importing a file; a string is imported as is. */
 export function imported(har: unknown, base?: string) {
   const written = typeof har === 'string' ? har : JSON.stringify(har)
-  const options = { base, redact: createRedact(noRules), ignore: ignoreFrom([]), maxBytes: 1_048_576 }
+  const options = { base, redact: createRedact(noRules), ignore: ignoreFrom([]) }
   const { byKey, passedOver, remarks, problems } = importHar(written, 'app.har', options)
   return {
     recordings: [...byKey.values()].flat(),

@@ -275,7 +275,7 @@ test('HEAD may come from GET, and other requests have no variants', () => {
 })
 
 test('the key does not depend on the credential, wherever it is sent and repeated', () => {
-  const redact = createRedact({ ...noRules, query: ['ticket'] })
+  const redact = createRedact({ ...noRules, names: ['ticket'] })
   const shown = fc.constantFrom<(secret: string) => { headers?: Record<string, string>; query?: string }>(
     secret => ({ headers: { authorization: `Bearer ${secret}` } }),
     secret => ({ headers: { 'x-auth-token': secret } }),

@@ -175,30 +175,10 @@ test('a request with stream is answered from the recording of a whole answer', a
   expect(done).toBe(true)
 })
 
-test.each([
-  ['repeat-last', [1, 2, 2, 2]],
-  ['cycle', [1, 2, 1, 2]],
-] as const)('after the last of several recordings: %s', async (then, counts) => {
+test('after the last of several recordings of a request, the last one is repeated', async () => {
   const { replaying } = await taped([hello, hello])
-  const { chat } = await replaying({ recordings: { then } })
-  expect(
-    await countsOf(
-      chat,
-      counts.map(() => hello),
-    ),
-  ).toEqual(counts)
-})
-
-test('after the last of several recordings there may be a miss, which says so', async () => {
-  const { replaying } = await taped([hello, hello])
-  // biome-ignore lint/suspicious/noThenProperty: the name of the option
-  const { chat } = await replaying({ recordings: { then: 'miss' } })
-  expect(await statusesOf([chat(hello), chat(hello)])).toEqual([200, 200])
-  const third = await chat(hello)
-  expect(third.status).toBe(424)
-  expect(await third.json()).toEqual({
-    error: expect.stringContaining('All 2 recordings of this request have already been replayed.'),
-  })
+  const { chat } = await replaying()
+  expect(await countsOf(chat, [hello, hello, hello, hello])).toEqual([1, 2, 2, 2])
 })
 
 test('parallel tests on one server each go through the recordings on their own', async () => {
@@ -380,31 +360,28 @@ test('a request without a recording may be recorded, and is replayed from then o
   expect(second.receipt()).toMatchObject({ served: 1, passed: 0 })
 })
 
-test('a request sent more often than it was recorded adds recordings after the existing ones', async () => {
-  let count = 2
-  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
-  const { replaying, files } = await taped([hello, hello])
-  // biome-ignore lint/suspicious/noThenProperty: the name of the option
-  const recordings = { then: 'miss', onMiss: 'record' } as const
-  const first = await replaying({ upstream: { baseUrl: live.url }, recordings })
-  const four = [hello, hello, hello, hello]
-  expect(await countsOf(first.chat, four)).toEqual([1, 2, 3, 4])
+test('with onMiss record, only requests without a complete recording are sent to the live platform', async () => {
+  let breaks = true
+  const asked: string[] = []
+  const live = await liveWith((request, response) => {
+    asked.push(request.url ?? '')
+    if (!breaks || request.url === '/v1/models') return saying({ count: asked.length })(request, response)
+    response.writeHead(200, { 'content-length': '100' }).write('{"whole":')
+    setImmediate(() => response.destroy())
+  })
+  const { recording, replaying, files } = tape(live.url)
+  const first = await recording()
+  await (await first.ask('/v1/models')).text()
+  await expect((await first.chat(hello)).text()).rejects.toThrow('terminated')
   await first.stop()
-  expect(files()).toHaveLength(4)
-  const second = await replaying()
-  expect(await countsOf(second.chat, four)).toEqual([1, 2, 3, 4])
-})
-
-test('with onlyNew nothing is recorded after the existing recordings', async () => {
-  const live = await liveWith(saying({ fresh: true }))
-  const { replaying, files } = await taped([hello])
-  // biome-ignore lint/suspicious/noThenProperty: the name of the option
-  const recordings = { then: 'miss', onMiss: 'record', save: 'onlyNew' } as const
-  const { chat, stop } = await replaying({ upstream: { baseUrl: live.url }, recordings })
-  expect(await (await chat(hello)).json()).toEqual({ count: 1 })
-  expect(await (await chat(hello)).json()).toEqual({ fresh: true })
-  await stop()
-  expect(files()).toHaveLength(1)
+  breaks = false
+  const second = await replaying({ recordings: { onMiss: 'record' } })
+  expect(await (await second.ask('/v1/models')).json()).toEqual({ count: 1 })
+  expect(await countsOf(second.chat, [hello, hello])).toEqual([3, 3])
+  await second.stop()
+  expect(asked).toEqual(['/v1/models', '/v1/chat/completions', '/v1/chat/completions'])
+  expect(files()).toHaveLength(2)
+  expect(await countsOf((await replaying()).chat, [hello])).toEqual([3])
 })
 
 test('after a switch from replay to record, earlier recordings of a request are replaced', async () => {
@@ -517,38 +494,12 @@ test('requests that become equal when a field is ignored later are replayed in t
   expect(await countsOf(chat, runs)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('recording after requests that became equal by ignoring a field warns that it will hide them', async () => {
-  const live = await liveWith(saying({ count: 3 }))
-  const { replaying, files } = await taped([poll(1), poll(2)])
-  // biome-ignore lint/suspicious/noThenProperty: the name of the option
-  const recordings: PlatformOptions['recordings'] = { ignore: ['metadata.run'], then: 'miss', onMiss: 'record' }
-  const { chat, misses } = await replaying({ upstream: { baseUrl: live.url }, recordings })
-  expect(await countsOf(chat, [poll(3), poll(4), poll(5)])).toEqual([1, 2, 3])
-  const [miss, ...others] = misses()
-  expect(others).toEqual([])
-  expect(miss?.reason).toMatch(/^All 2 .*standin recordings rename/)
-  expect(files().some(file => miss?.reason.includes(`${file} and 1 more`))).toBe(true)
-})
-
 test('a stream is still converted to a whole answer when a field is ignored later', async () => {
   const { replaying } = await tapedStream({ body: { ...poll(1), stream: true } })
   const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
   expect(await (await chat(poll(2))).json()).toMatchObject({
     choices: [{ message: { content: 'One two three' } }],
   })
-})
-
-test.each(['warn', 'fail'] as const)('a recording older than maxAge: %s', async stale => {
-  const { replaying, file } = await taped()
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/recordedAt: .*/, 'recordedAt: "2020-01-01T00:00:00.000Z"'))
-  const { chat } = await replaying({ recordings: { maxAge: '30d', stale } })
-  const response = await chat(hello)
-  expect(response.status).toBe(stale === 'warn' ? 200 : 424)
-  if (stale === 'fail') {
-    expect(await response.json()).toEqual({
-      error: expect.stringMatching(/ is \d+ days old, more than recordings\.maxAge/),
-    })
-  }
 })
 
 test('a path that is neither documented nor recorded is not found', async () => {

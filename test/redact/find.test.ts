@@ -32,7 +32,7 @@ response:
     ...['authorization 4:20', 'set-cookie 5:20', 'x-api-key 6:19', 'cookie 7:13'],
     ...['apikey 8:16', 'proxy-authorization 8:57', 'authorization 9:31'],
   ])
-  expect(found('x-tenant: acme', { headers: ['X-Tenant'] })).toEqual(['x-tenant 1:11'])
+  expect(found('x-tenant: acme', { names: ['X-Tenant'] })).toEqual(['x-tenant 1:11'])
 })
 
 test('placeholders, examples and sentences about headers are not reported', () => {

@@ -130,7 +130,7 @@ describe('known values', () => {
 
 describe('by name', () => {
   test('credential headers are replaced as a whole, other headers are searched', () => {
-    const { headers } = redaction([ownKey], { headers: ['X-Tenant'] })
+    const { headers } = redaction([ownKey], { names: ['X-Tenant'] })
     const input = [
       ...['Authorization', 'Bearer x', 'APIKEY', 'x', 'Set-Cookie', 'a=b', 'set-cookie', 'c=d', 'x-tenant', 'acme'],
       ...['X-Supabase-Auth-Token', 'x', 'X-Amz-Security-Token', 'x', 'openai-organization', 'acme'],
@@ -152,7 +152,7 @@ describe('by name', () => {
   })
 
   test('secret query parameters are redacted in any case and encoding', () => {
-    const { query } = redaction([ownKey], { query: ['Tenant'] })
+    const { query } = redaction([ownKey], { names: ['Tenant'] })
     expect(query('APIKEY=1&access%5Ftoken=2&acc%65ss_token=3&tenant=4&sig=&code=5')).toBe(
       'APIKEY=[apikey]&access%5Ftoken=[access-token]&acc%65ss_token=[access-token]&tenant=[tenant]&sig=&code=[code]',
     )
@@ -176,11 +176,11 @@ describe('in URLs within text', () => {
     ['url=../x?tenant=acme&token=&code=1', 'url=../x?tenant=[tenant]&token=&code=[code]'],
     [`ws://a.test?token=${aJwt}&key=x-${ownKey}`, 'ws://a.test?token=[token]&key=[key]'],
   ])('secret parameters are redacted: %s', (text, result) => {
-    const { text: redact } = redaction([ownKey], { query: ['Tenant'] })
+    const { text: redact } = redaction([ownKey], { names: ['Tenant'] })
     expect(redact(text)).toBe(result)
     expect(redact(result)).toBe(result)
-    expect(findSecrets(text, { ...noRules, query: ['tenant'] }).length).toBeGreaterThan(0)
-    expect(findSecrets(result, { ...noRules, query: ['tenant'] })).toEqual([])
+    expect(findSecrets(text, { ...noRules, names: ['tenant'] }).length).toBeGreaterThan(0)
+    expect(findSecrets(result, { ...noRules, names: ['tenant'] })).toEqual([])
   })
 
   test.each([
@@ -194,9 +194,9 @@ describe('in URLs within text', () => {
   })
 
   test('placeholders are recognized, other text in brackets is not', () => {
-    const placeholder = anyPlaceholder({ ...noRules, query: ['Tenant_ID'] })
+    const placeholder = anyPlaceholder({ ...noRules, names: ['Tenant_ID'] })
     for (const text of ['/x?access_token=abc', 'https://a.test?a=1&tenant_id=acme', aJwt]) {
-      const result = redacted(text, { query: ['Tenant_ID'] })
+      const result = redacted(text, { names: ['Tenant_ID'] })
       expect(placeholder.exec(result)?.[0], text).toMatch(/^\[(access-token|tenant-id|jwt-1)\]$/)
     }
     expect(placeholder.test('a list of [key], /x?filter=[name]')).toBe(false)
@@ -228,7 +228,7 @@ describe('in URLs within text', () => {
 })
 
 describe('values under secret names', () => {
-  const { secretsIn } = createRedact({ ...noRules, headers: ['X-Tenant'], query: ['who'] })
+  const { secretsIn } = createRedact({ ...noRules, names: ['X-Tenant', 'who'] })
 
   test('headers, parameters and each cookie are credentials, raw and decoded', () => {
     const headers = [

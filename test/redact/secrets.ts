@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { RedactionRules } from '../../src/redact/index.js'
 
 /** Rules without any entry. */
-export const noRules: RedactionRules = { headers: [], query: [], emails: false, patterns: [], known: [] }
+export const noRules: RedactionRules = { names: [], emails: false, patterns: [], known: [] }
 
 /** A random string of these letters. */
 const drawn = (letters: string, length: number) =>

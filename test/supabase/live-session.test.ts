@@ -23,7 +23,7 @@ async function signedIn(parts: Partial<LiveSessionParts> = {}) {
   const file = path.join(folderWith(), 'standin', 'sessions.json')
   const clock = { aheadMs: 0 }
   const reports: string[] = []
-  const backend = { authUrl, anonKey, firstByteTimeoutMs: 5000, insecure: false }
+  const backend = { authUrl, anonKey, timeoutMs: 5000 }
   const original: StoredSession = {
     email: person.email,
     accessToken: person.token,

@@ -60,7 +60,7 @@ async function compareWithLive(
     throw new StartError(`There are no recordings in ${relativePath(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
   const live = {
-    ...{ upstream, maxBytes: recordings.maxBytes },
+    upstream,
     credentialOf: await liveCredentials(platform),
     userToken: await openLiveSession(upstream, sentence => console.error(sentence)),
   }

@@ -6,13 +6,11 @@ import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/documented-error.js'
-import type { Capture, RecordedRequest, SendToLive } from '../../recordings/index.js'
+import { type Capture, MOST_BODY_BYTES, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
 
 export interface LiveOptions {
   readonly upstream: Config['upstream']
-  /** A longer answer is an error. */
-  readonly maxBytes: number
   /** The token of the user signed in with `standin login`, used when there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
   /** The live credential for a path, by the name of its option. */
@@ -39,7 +37,7 @@ function requestOptions(
   const base = new URL(upstream.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
   return {
-    ...{ method, signal, protocol: base.protocol, port: base.port, rejectUnauthorized: !upstream.insecure },
+    ...{ method, signal, protocol: base.protocol, port: base.port },
     // A new connection for each request: a reused one may just have been closed by the server.
     agent: false,
     // Node expects IPv6 addresses without brackets.
@@ -50,7 +48,7 @@ function requestOptions(
 
 /** Sends one request and resolves with its answer. */
 function exchange(recorded: RecordedRequest, target: https.RequestOptions, options: LiveOptions): Promise<Capture> {
-  const { firstByteTimeoutMs } = options.upstream
+  const { timeoutMs } = options.upstream
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()
     const request = (target.protocol === 'https:' ? https : http).request(target)
@@ -59,7 +57,7 @@ function exchange(recorded: RecordedRequest, target: https.RequestOptions, optio
     const timer = setTimeout(() => {
       timedOut = true
       request.destroy()
-    }, firstByteTimeoutMs)
+    }, timeoutMs)
     request.once('response', answer => {
       clearTimeout(timer)
       isAnswered = true
@@ -72,7 +70,7 @@ function exchange(recorded: RecordedRequest, target: https.RequestOptions, optio
     })
     // Once the answer has begun, its own events report how it ended.
     request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
-      if (timedOut) return reject(upstreamTimeout(firstByteTimeoutMs))
+      if (timedOut) return reject(upstreamTimeout(timeoutMs))
       reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
     })
     // Some requests end without an answer and without an error, for example on an unexpected protocol upgrade.
@@ -108,22 +106,22 @@ function textOf({ body }: RecordedRequest): string | undefined {
 
 /** Resolves when the answer has ended, completely or not. */
 async function receive(answer: IncomingMessage, startedMs: number, options: LiveOptions): Promise<Capture> {
-  const { maxBytes, upstream } = options
+  const { upstream } = options
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
-  const timer = setTimeout(() => answer.destroy(), upstream.idleTimeoutMs)
+  const timer = setTimeout(() => answer.destroy(), upstream.timeoutMs)
   // Iterating over the answer would join chunks that arrive together.
   answer.on('data', (bytes: Buffer) => {
     timer.refresh()
     chunks.push({ atMs: performance.now() - headAtMs, bytes })
     length += bytes.length
-    if (length > maxBytes) answer.destroy()
+    if (length > MOST_BODY_BYTES) answer.destroy()
   })
   // Rejects for an incomplete answer.
   await finished(answer).catch(() => {})
   clearTimeout(timer)
-  if (length > maxBytes) throw new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`)
+  if (length > MOST_BODY_BYTES) throw new Error(`The live answer is larger than ${MOST_BODY_BYTES} bytes.`)
   return {
     status: answer.statusCode ?? 0,
     headers: answer.rawHeaders,

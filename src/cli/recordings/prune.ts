@@ -1,118 +1,112 @@
 /** `standin recordings prune`: removes recordings that are no longer needed, but only of the kinds that flags name. */
+import { rmdir } from 'node:fs/promises'
+import path from 'node:path'
 import { ProblemsError, UsageError } from '../../check/problem.js'
-import { ageMsOf } from '../../config/recording-options.js'
-import { type Folder, leftoversIn, overviewIn, type Recording } from '../../recordings/index.js'
-import { type CommandLine, command, text, toggle } from '../command.js'
+import { type Folder, leftoversIn } from '../../recordings/index.js'
+import { command, text, toggle } from '../command.js'
 import { pluralize } from '../format.js'
-import { groupedBy, openRecordings, readAll, removeEmptyFolders } from './folder.js'
+import { eachFile, openRecordings } from './folder.js'
+
+type Reason = 'incomplete' | 'old' | 'broken' | 'leftover'
 
 interface Prunable {
   readonly file: string
-  readonly why: 'incomplete' | 'old' | 'broken' | 'leftover'
-}
-
-const flags = {
-  incomplete: toggle('Remove recordings of answers that broke off'),
-  'older-than': text('AGE', 'Remove older recordings: 30d, 12h, 15m'),
-  broken: toggle('Remove recordings that cannot be read'),
-  'dry-run': toggle('Only print what would be removed'),
+  readonly reasons: readonly Reason[]
 }
 
 export const commands = {
   'recordings prune': command({
-    flags,
+    flags: {
+      incomplete: toggle('Remove recordings of answers that broke off'),
+      'older-than': text('AGE', 'Remove older recordings: 30d, 12h, 15m'),
+      broken: toggle('Remove recordings that cannot be read'),
+      'dry-run': toggle('Only print what would be removed'),
+    },
     async run(line) {
-      const { config, folder } = openRecordings(line)
-      const { 'older-than': olderThan, 'dry-run': isDry } = line.flags
-      const age = olderThan ?? config.recordings.maxAge
-      const maxAgeMs = parseAge(age)
-      const requested = requestedReasons(line)
-      // Only --broken requires reading every recording in full.
-      const isBrief = requested.size > 0 && !requested.has('broken')
-      const { read } = await readAll(folder, line.flags, async file => ({
-        found: await reasonsToPrune(folder, file, { isBrief, maxAgeMs }),
-      }))
-      const leftovers = await leftoversIn(folder.dir)
-      const all = [
-        ...read.flatMap(({ found }) => found),
-        ...leftovers.map(file => ({ file, why: 'leftover' }) as const),
-      ]
-      if (requested.size === 0) {
-        return { data: { dryRun: true, candidates: countByReason(all), removed: [] }, text: candidatesText(all, age) }
+      const { incomplete, 'older-than': age, broken, 'dry-run': isDry } = line.flags
+      const maxAgeMs = age === undefined ? Number.POSITIVE_INFINITY : ageMsOf(age)
+      const { folder } = openRecordings(line)
+      const all = await prunableIn(folder, maxAgeMs, line.flags)
+      if (!incomplete && age === undefined && !broken) {
+        return { data: { dryRun: true, candidates: countByReason(all), removed: [] }, text: candidatesText(all) }
       }
-      // Temporary files of killed processes are never needed, so they are always removed.
-      const chosen = all.filter(({ why }) => why === 'leftover' || requested.has(why))
-      const reasons = groupedBy(chosen, ({ file }) => file)
+      const isChosen = { incomplete, old: true, broken, leftover: true }
+      const chosen = all
+        .map(({ file, reasons }) => ({ file, reasons: reasons.filter(reason => isChosen[reason]) }))
+        .filter(({ reasons }) => reasons.length > 0)
       if (!isDry) {
-        for (const file of reasons.keys()) await folder.remove(file)
-        await removeEmptyFolders(folder.dir, [...reasons.keys()])
+        for (const { file } of chosen) await folder.remove(file)
+        await removeEmptyFolders(folder.dir, chosen)
       }
-      const removed = [...reasons].map(([file, reasons]) => ({ file, reasons: reasons.map(({ why }) => why) }))
-      return { data: { dryRun: isDry, removed }, text: removedText(removed, isDry ? 'would be removed' : 'removed') }
+      return { data: { dryRun: isDry, removed: chosen }, text: removedText(chosen, isDry) }
     },
   }),
 }
 
-function requestedReasons(line: CommandLine<typeof flags>): ReadonlySet<Prunable['why']> {
-  const { incomplete, 'older-than': olderThan, broken } = line.flags
-  return new Set([
-    ...(incomplete ? (['incomplete'] as const) : []),
-    ...(olderThan === undefined ? [] : (['old'] as const)),
-    ...(broken ? (['broken'] as const) : []),
-  ])
+const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Converts `30d`, `12h` or `15m` to milliseconds. Throws a UsageError for anything else. */
+function ageMsOf(age: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([mhd])$/.exec(age) ?? []
+  if (count !== undefined) return Number(count) * (unitsMs[unit] ?? 0)
+  throw new UsageError(`--older-than must be a number followed by m, h or d, not "${age}".`)
 }
 
-const countByReason = (all: readonly Prunable[]) =>
-  Object.fromEntries([...groupedBy(all, ({ why }) => why)].map(([why, { length }]) => [why, length]))
-
-function parseAge(input: string): number {
-  if (/^([1-9]\d{0,5}[mhd])?$/.test(input)) return ageMsOf(input)
-  throw new UsageError(`--older-than must be a number followed by m, h or d, not "${input}".`)
+/** The recordings that could be removed, and the temporary files of killed processes, which are never needed. */
+async function prunableIn(folder: Folder, maxAgeMs: number, flags: Parameters<typeof eachFile>[1]) {
+  const files = (await folder.list()).map(({ file }) => file)
+  const recordings = await eachFile(files, flags, async (file): Promise<Prunable> => {
+    return { file, reasons: await reasonsToPrune(folder, file, maxAgeMs) }
+  })
+  const leftovers = (await leftoversIn(folder.dir)).map((file): Prunable => ({ file, reasons: ['leftover'] }))
+  return [...recordings, ...leftovers]
 }
 
-interface PruneOptions {
-  readonly isBrief: boolean
-  readonly maxAgeMs: number
-}
-
-async function reasonsToPrune(
-  { text, read }: Folder,
-  file: string,
-  { isBrief, maxAgeMs }: PruneOptions,
-): Promise<Prunable[]> {
+async function reasonsToPrune({ read }: Folder, file: string, maxAgeMs: number): Promise<readonly Reason[]> {
   try {
-    const { recordedAt, complete } = isBrief ? overviewIn(await text(file), file) : factsOf(await read(file))
-    const isOld = maxAgeMs > 0 && Date.now() - Date.parse(recordedAt) > maxAgeMs
-    return [
-      ...(complete ? [] : [{ file, why: 'incomplete' as const }]),
-      ...(isOld ? [{ file, why: 'old' as const }] : []),
-    ]
+    const { recordedAt, response } = await read(file)
+    const isOld = Date.now() - Date.parse(recordedAt) > maxAgeMs
+    return [...(response.complete ? [] : (['incomplete'] as const)), ...(isOld ? (['old'] as const) : [])]
   } catch (error) {
-    if (error instanceof ProblemsError) return [{ file, why: 'broken' }]
+    if (error instanceof ProblemsError) return ['broken']
     throw error
   }
 }
 
-const factsOf = ({ recordedAt, response: { complete } }: Recording) => ({ recordedAt, complete })
-
-function candidatesText(all: readonly Prunable[], age: string): string {
-  const count = (why: Prunable['why']) => pluralize(all.filter(one => one.why === why).length, 'recording')
-  const lines = [
-    `--incomplete       ${count('incomplete')}`,
-    age === ''
-      ? '--older-than AGE   such as 30d (recordings.maxAge is not set)'
-      : `--older-than ${age.padEnd(5)} ${count('old')}`,
-    `--broken           ${count('broken')}`,
-  ]
-  const leftovers = all.filter(({ why }) => why === 'leftover').length
-  const more =
-    leftovers > 0
-      ? [`Each of these flags also removes ${pluralize(leftovers, 'temporary file')} of processes that were killed.`]
-      : []
-  return `${['Nothing was removed. Choose what to remove:', ...lines.map(line => `  ${line}`), ...more].join('\n')}\n`
+/** Removes the folders that are now empty, but not the folder of recordings itself. */
+async function removeEmptyFolders(dir: string, removed: readonly Prunable[]): Promise<void> {
+  for (const folder of new Set(removed.map(({ file }) => path.posix.dirname(file)))) {
+    for (let at = folder; at !== '.'; at = path.posix.dirname(at)) {
+      const isRemoved = await rmdir(path.join(dir, at)).then(
+        () => true,
+        () => false,
+      )
+      if (!isRemoved) break
+    }
+  }
 }
 
-function removedText(removed: readonly { readonly file: string; readonly reasons: readonly string[] }[], what: string) {
+function countByReason(all: readonly Prunable[]) {
+  const counts: Partial<Record<Reason, number>> = {}
+  for (const reason of all.flatMap(({ reasons }) => reasons)) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
+}
+
+function candidatesText(all: readonly Prunable[]): string {
+  const { incomplete = 0, broken = 0, leftover = 0 } = countByReason(all)
+  const lines = [
+    'Nothing was removed. Choose what to remove:',
+    `  --incomplete       ${pluralize(incomplete, 'recording')}`,
+    '  --older-than AGE   such as 30d',
+    `  --broken           ${pluralize(broken, 'recording')}`,
+    ...(leftover > 0
+      ? [`Each of these flags also removes ${pluralize(leftover, 'temporary file')} of processes that were killed.`]
+      : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function removedText(removed: readonly Prunable[], isDry: boolean): string {
   const lines = removed.map(({ file, reasons }) => `${file}: ${reasons.join(', ')}`)
-  return `${[...lines, `${pluralize(removed.length, 'file')} ${what}.`].join('\n')}\n`
+  return `${[...lines, `${pluralize(removed.length, 'file')} ${isDry ? 'would be removed' : 'removed'}.`].join('\n')}\n`
 }

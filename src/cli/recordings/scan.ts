@@ -6,9 +6,8 @@ import { bodyOf, type Folder } from '../../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../../redact/index.js'
 import { command } from '../command.js'
 import { pluralize } from '../format.js'
-import { printable, relativePath } from '../output.js'
-import { fileProgress } from '../progress.js'
-import { eachWithProgress, openRecordings } from './folder.js'
+import { relativePath } from '../output.js'
+import { eachFile, openRecordings } from './folder.js'
 
 interface FileFinding extends SecretFinding {
   readonly file: string
@@ -20,13 +19,8 @@ export const commands = {
     async run(line) {
       const { folder, rules } = openRecordings(line)
       const recordingFiles = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
-      const files = [...new Set([...recordingFiles, ...line.args.map(file => path.resolve(file))])]
-      const progress = fileProgress(files.length, line.flags)
-      const search = (file: string) => {
-        progress.at(printable(relativePath(file)))
-        return findingsIn(file, folder, rules)
-      }
-      const results = await eachWithProgress(files, search, progress)
+      const files = [...new Set([...recordingFiles, ...line.args.map(file => path.resolve(file))])].map(relativePath)
+      const results = await eachFile(files, line.flags, file => findingsIn(file, folder, rules))
       const problems = results.flatMap(result => (Array.isArray(result) ? [] : [result]))
       if (problems.length > 0) throw new ProblemsError(problems)
       const found = results.filter(Array.isArray).flat()
@@ -72,7 +66,7 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
   try {
     bytes = await readFile(file)
   } catch (error) {
-    return unreadable(relativePath(file), error)
+    return unreadable(file, error)
   }
   // Binary files are read as latin1, which keeps byte positions and the ASCII letters of secrets.
   const text = bytes.toString(bytes.includes(0) ? 'latin1' : 'utf8')
@@ -82,7 +76,7 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
     ? await kindsInBody(path.relative(folder.dir, file), folder, rules)
     : []
   const more = kindsInStream.filter(kind => !kinds.has(kind)).map(kind => ({ kind, line: 1, column: 1 }))
-  return [...findings, ...more].map(finding => ({ file: relativePath(file), ...finding }))
+  return [...findings, ...more].map(finding => ({ file, ...finding }))
 }
 
 /** The kinds of secrets in the assembled body: a secret that is split over two chunks shows only there. */

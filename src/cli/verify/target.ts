@@ -43,7 +43,7 @@ async function targetAt(address: string, line: VerifyLine): Promise<TargetOption
     )
   }
   const { model } = line.flags
-  return { url, authUrl, model, insecure: live?.insecure, ...credentials }
+  return { url, authUrl, model, ...credentials }
 }
 
 /** Looks in the flags, then in the environment, but there only if the environment names no other target. */
@@ -57,11 +57,11 @@ async function targetValues(flags: VerifyLine['flags'], target: string) {
 }
 
 function liveOf(line: VerifyLine) {
-  const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(line).config.upstream
+  const { baseUrl, authUrl, apiKey, anonKey } = load(line).config.upstream
   if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
   const unlessEmpty = (text: string) => text || undefined
   const credentials = { apiKey: unlessEmpty(apiKey), anonKey: unlessEmpty(anonKey) }
-  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials, insecure }
+  return { url: baseUrl, authUrl: unlessEmpty(authUrl), ...credentials }
 }
 
 /** A new platform in this process, on any free port and in memory. It reads a configuration only if --config names one. */

@@ -42,7 +42,7 @@ export function createKeepAliveClient(
 }
 
 /** Returns a function that opens a connection as one of node's agents would. */
-function createConnect({ protocol, hostname, port, secure }: LiveAddress): () => Socket {
+function createConnect({ protocol, hostname, port }: LiveAddress): () => Socket {
   const address = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   // The session of an earlier connection shortens the handshake of the next.
   let session: Buffer | undefined
@@ -50,7 +50,7 @@ function createConnect({ protocol, hostname, port, secure }: LiveAddress): () =>
   function connectWithTls(): Socket {
     const servername = isIP(hostname) === 0 ? hostname : ''
     const tlsOptions = { ALPNProtocols: ['http/1.1'], ...(session && { session }) }
-    const socket = connectSecurely({ ...address, ...tlsOptions, servername, rejectUnauthorized: secure })
+    const socket = connectSecurely({ ...address, ...tlsOptions, servername })
     socket.on('session', given => {
       session = given
     })

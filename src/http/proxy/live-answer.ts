@@ -1,12 +1,10 @@
 /** The live platform's address, and the parts of requests and answers that the proxy uses. Node's classes have them too. */
 
-/** The live platform's address, and whether its certificate must be trusted. */
 export interface LiveAddress {
   readonly protocol: string
   readonly host: string
   readonly hostname: string
   readonly port: string
-  readonly secure: boolean
 }
 
 /** A request on its way. */

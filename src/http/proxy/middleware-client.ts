@@ -17,12 +17,13 @@ interface Events {
 
 /** Returns a function that sends a proxied request with http-proxy-middleware. */
 export function createMiddlewareClient(
-  { secure, agent, ...origin }: MiddlewareClientOptions,
+  { agent, ...origin }: MiddlewareClientOptions,
   { onConnected, onResponse, onError }: Events,
 ) {
   const middleware = createProxyMiddleware({
     agent,
-    secure,
+    // By default, it would ignore this variable, which node's own client honours.
+    secure: process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0',
     // The target and path are decided here, and not taken from the request.
     router: request => ({ ...origin, pathname: proxiedOf(request).target }),
     ignorePath: true,

@@ -32,8 +32,8 @@ export interface ForwardContext {
 export interface ForwardSettings {
   /** The live platform's URL. */
   readonly baseUrl: string
-  readonly firstByteTimeoutMs: number
-  readonly idleTimeoutMs: number
+  /** How long the live platform may be silent, before its first byte or within a stream. */
+  readonly timeoutMs: number
   /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
   /**
@@ -117,7 +117,7 @@ export class ProxiedRequest {
 
   /** Starts the timeout for the first byte of the answer. */
   startFirstByteTimer(): void {
-    this.#timer = setTimeout(failFirstByte, this.settings.firstByteTimeoutMs, this)
+    this.#timer = setTimeout(failFirstByte, this.settings.timeoutMs, this)
   }
 
   /** Called when there is a connection, new or reused. */
@@ -151,7 +151,7 @@ export class ProxiedRequest {
   /** Starts the timeout for silence within an answer. Callers restart it with each chunk. */
   startIdleTimer(): void {
     if (this.isMcp) return
-    this.#timer = setTimeout(failIdle, this.settings.idleTimeoutMs, this)
+    this.#timer = setTimeout(failIdle, this.settings.timeoutMs, this)
   }
 
   restartTimer(): void {
@@ -206,13 +206,13 @@ export class ProxiedRequest {
 }
 
 function failFirstByte(proxied: ProxiedRequest): void {
-  proxied.fail(upstreamTimeout(proxied.settings.firstByteTimeoutMs))
+  proxied.fail(upstreamTimeout(proxied.settings.timeoutMs))
 }
 
 function failIdle(proxied: ProxiedRequest): void {
   // The client reads slowly and so holds up the live platform. That does not count as silence.
   if (proxied.context.response.writableNeedDrain) proxied.restartTimer()
-  else proxied.breakOff(upstreamTimeout(proxied.settings.idleTimeoutMs))
+  else proxied.breakOff(upstreamTimeout(proxied.settings.timeoutMs))
 }
 
 // RFC 9110 §9.2.2: a proxy may retry only idempotent requests by itself.

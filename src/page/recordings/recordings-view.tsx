@@ -75,11 +75,10 @@ const columns: readonly Column<ListedRecording>[] = [
 
 function statesOf(recording: ListedRecording): readonly TonedWord[] {
   if ('problem' in recording) return [['danger', 'Broken']]
-  const { status, streamed, complete, used, stale } = recording
+  const { status, streamed, complete, used } = recording
   return [
     [status >= 400 ? 'care' : 'plain', `${status} ${streamed ? 'stream' : 'whole'}`],
     ...(complete ? [] : [['danger', 'Incomplete'] as const]),
-    ...(stale ? [['care', 'Stale'] as const] : []),
     ...(used ? [['good', 'Used'] as const] : []),
   ]
 }

@@ -18,9 +18,6 @@ const request = open({
   url: v.pipe(text, v.check(URL.canParse, 'a URL')),
   headers: pairs,
   bodySize: numbers,
-  // Ours: the path as recorded. It may contain placeholders, which a URL would have to encode.
-  _path: v.nullish(v.pipe(text, v.startsWith('/', 'a path that begins with /'))),
-  _query: v.nullish(text),
   postData: v.nullish(
     open({
       mimeType: texts,
@@ -28,12 +25,9 @@ const request = open({
       params: pairs,
       // From HAR 1.3; several tools write it already.
       encoding: texts,
-      _encoding: texts,
     }),
   ),
 })
-
-const chunk = open({ atMs: number, bytes: v.pipe(number, v.integer('a whole number')) })
 
 const response = open({
   status: v.pipe(number, v.integer('a whole number')),
@@ -44,15 +38,11 @@ const response = open({
       mimeType: texts,
       text: v.nullish(text),
       encoding: texts,
-      // Ours: how many bytes arrived when.
-      _chunks: v.nullish(v.array(chunk, 'a list')),
     }),
     {},
   ),
   // Chrome's.
   _error: v.nullish(v.unknown()),
-  // Ours: whether the answer is complete.
-  _complete: v.nullish(v.boolean('true or false')),
 })
 
 const entry = open({
@@ -65,8 +55,6 @@ const entry = open({
   timings: v.nullish(open({ wait: numbers, receive: numbers }), {}),
   // Chrome's and Firefox's: script, image, fetch …
   _resourceType: v.nullish(v.unknown()),
-  // Ours: its number among those with the same request.
-  _nth: v.nullish(number, 0),
 })
 
 const har = open({ log: open({ entries: v.array(v.unknown(), 'a list') }) })

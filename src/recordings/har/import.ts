@@ -24,8 +24,6 @@ interface HarOptions {
   readonly base: string | undefined
   readonly redact: Redact
   readonly ignore: Ignore
-  /** Compressed bodies that would be larger are not decompressed. */
-  readonly maxBytes: number
 }
 
 export interface ImportResult {
@@ -41,13 +39,13 @@ export interface ImportResult {
 
 /** Throws a ProblemsError for a file that is not a HAR file or has no valid entry. `origin` is the name of the file. */
 export function importHar(source: string, origin: string, options: HarOptions): ImportResult {
-  const byKey = new Map<string, { readonly recording: Recording; readonly nth: number }[]>()
+  const byKey = new Map<string, Recording[]>()
   const passedOver = new Map<Reason, number>()
   const remarks: string[] = []
 
   function addEntry(entry: Entry, label: string): void {
     const place = placeOf(entry.request.url, options.base)
-    const reason = typeof place === 'string' ? place : reasonAgainst(entry, place, options)
+    const reason = typeof place === 'string' ? place : reasonAgainst(entry, place)
     if (typeof place === 'string' || reason) {
       const skipReason = reason as Reason
       passedOver.set(skipReason, (passedOver.get(skipReason) ?? 0) + 1)
@@ -58,13 +56,13 @@ export function importHar(source: string, origin: string, options: HarOptions): 
     if (!recording.response.complete) remarks.push(`${label} broke off; it is kept as incomplete.`)
     const key = keyOf(recording.request, options.ignore)
     const recordings = byKey.get(key) ?? []
-    recordings.push({ recording, nth: entry._nth ?? 0 })
+    recordings.push(recording)
     byKey.set(key, recordings)
   }
 
   const { good, problems } = entriesIn(source, origin)
   for (const { entry, nth } of good.toSorted(byTime)) addEntry(entry, `log.entries[${nth}]`)
-  return { byKey: new Map([...byKey].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
+  return { byKey, passedOver, remarks, problems }
 }
 
 /** Reported one by one, because the user may be able to save the file again with its bodies. */
@@ -72,9 +70,6 @@ const bodiless: ReadonlySet<Reason> = new Set(['without the body of the request'
 
 const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) =>
   Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime)
-
-const inOrder = (recordings: readonly { readonly recording: Recording; readonly nth: number }[]) =>
-  recordings.toSorted((a, b) => a.nth - b.nth).map(({ recording }) => recording)
 
 /** Why an entry was skipped, or what it is. `standin import` prints these words after a count. */
 type Reason =
@@ -113,20 +108,17 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
 }
 
 /** Returns why the entry must not be recorded, if there is a reason. */
-function reasonAgainst(entry: Entry, { path }: HarPlace, { maxBytes }: HarOptions): Reason | undefined {
+function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   const { request, response } = entry
   if (isAuth(path)) return 'to the auth backend'
   if (isReserved(path)) return "to Standin's own paths"
-  // Written by `standin export`, so it was a recording, whatever it looks like.
-  if (typeof response._complete === 'boolean') return undefined
   if (request.method.toUpperCase() === 'OPTIONS') return 'preflights'
   if (isStatic(entry)) return 'static files'
   // Browsers write 0 for requests that were cancelled, blocked or never sent. A status below 200 is no final answer.
   if (response.status < 200 || response.status > 599) return 'without an answer'
   if (response.status === 304) return "answered from the browser's cache"
   if (lacksRequestBody(request)) return 'without the body of the request'
-  if (requestBody(request, maxBytes).objection !== undefined)
-    return 'with a compressed body that cannot be decompressed'
+  if (requestBody(request).objection !== undefined) return 'with a compressed body that cannot be decompressed'
   return (response.content.text ?? undefined) === undefined && response.content.size > 0
     ? 'without the body of the answer'
     : undefined
@@ -161,64 +153,52 @@ const headersOf = ({ headers }: Entry['request']): Readonly<Record<string, strin
 const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || headersOf(request)['content-type']
 
 /** Returns the recording of an entry. `remark` is called with each repair of its text. */
-function recordingOf(
-  entry: Entry,
-  place: HarPlace,
-  { redact, maxBytes }: HarOptions,
-  remark: (what: string) => void,
-): Recording {
+function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, remark: (what: string) => void): Recording {
   const headers = headersOf(entry.request)
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
-  const { body } = requestBody(entry.request, maxBytes)
+  const { body } = requestBody(entry.request)
   const request = requestIn(entry, { ...place, body }, redaction)
   return {
-    recordedAt: inUtc(entry.startedDateTime),
+    recordedAt: new Date(entry.startedDateTime).toISOString(),
     request,
     response: redactedResponse(responseIn(entry, request.path, remark), redaction),
   }
 }
-
-/** Times that are already in UTC, such as our own, are kept exactly as written. */
-const inUtc = (time: string) => (time.endsWith('Z') ? time : new Date(time).toISOString())
 
 function requestIn(
   { request }: Entry,
   { path, query, body }: HarPlace & { readonly body: Buffer | undefined },
   redaction: Redaction,
 ): RecordedRequest {
-  const { method, _path, _query } = request
-  const received = { method, path: _path ?? path, query, contentType: contentTypeOf(request), body }
-  const recorded = requestOf(received, redaction)
-  // It is already normalized, and encoding it again would change the brackets of placeholders.
-  return typeof _query === 'string' ? { ...recorded, query: redaction.query(_query) } : recorded
+  return requestOf({ method: request.method, path, query, contentType: contentTypeOf(request), body }, redaction)
 }
 
 /** Most tools save a compressed body decompressed, with its Content-Encoding. */
-const requestBody = (request: Entry['request'], maxBytes: number) =>
-  decompressedBody({ headers: headersOf(request), body: savedBody(request) }, maxBytes)
+const requestBody = (request: Entry['request']) =>
+  decompressedBody({ headers: headersOf(request), body: savedBody(request) })
 
 function savedBody({ postData }: Entry['request']): Buffer | undefined {
   if (!postData) return undefined
-  const { text, params, encoding, _encoding } = postData
-  if (typeof text === 'string') return Buffer.from(text, (_encoding || encoding) === 'base64' ? 'base64' : 'utf8')
+  const { text, params, encoding } = postData
+  if (typeof text === 'string') return Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8')
   return Buffer.from(new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value])).toString())
 }
 
 function responseIn({ response, timings }: Entry, path: string, remark: (what: string) => void): RecordedResponse {
-  const { status, content, _error, _complete } = response
+  const { status, content, _error } = response
   const headers = responseHeaders(response)
   const endMs = duration(timings.receive)
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
-  const body = bodyOf(content, isStream({ headers }) && typeof _complete !== 'boolean', remark)
+  const body = bodyOf(content, isStream({ headers }), remark)
   const events = isStream({ headers }) ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
   const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone(body)
   const isWhole = !(_error ?? false) && !isCut(response, body) && !mayLackItsEnd
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   return {
     ...{ status, headers, headMs: duration(timings.wait), endMs },
-    chunks: exportedChunks(body, content._chunks) ?? chunks,
-    complete: _complete ?? isWhole,
+    chunks,
+    complete: isWhole,
   }
 }
 
@@ -286,18 +266,6 @@ function responseHeaders({ headers, content }: Entry['response']): RecordedRespo
   const found = recordedHeaders(flat).filter(([name, value]) => token.test(name) && fieldValue.test(value))
   const isTyped = found.some(([name]) => name === 'content-type') || !content.mimeType.includes('/')
   return isTyped ? found : [...found, ['content-type', content.mimeType]]
-}
-
-type HarChunks = Entry['response']['content']['_chunks']
-
-/** The chunks that our own export wrote, if their sizes fit the body. */
-function exportedChunks(body: Buffer, harChunks: HarChunks): readonly RecordedChunk[] | undefined {
-  if (!harChunks || harChunks.reduce((sum, { bytes }) => sum + bytes, 0) !== body.length) return undefined
-  let start = 0
-  return harChunks.map(({ atMs, bytes }) => {
-    start += bytes
-    return { atMs, bytes: body.subarray(start - bytes, start) }
-  })
 }
 
 /** One chunk per event, evenly spaced, since HAR has no times for events. */

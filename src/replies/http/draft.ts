@@ -38,7 +38,7 @@ const headersOf = ({ headers }: DraftSource['response']) =>
     meaningfulHeaders.flatMap(name => (headers[name] === undefined ? [] : [[name, plain(headers[name])]])),
   )
 
-/** The fields of a form, which recordings keep as text without its type. */
+/** The fields of a form, which is a text by itself. */
 const formIn = (body: unknown): object =>
   typeof body === 'string' && /^[^\s=&]+=\S*$/.test(body) ? fieldsIn(new URLSearchParams(body)) : {}
 
