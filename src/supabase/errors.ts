@@ -44,10 +44,6 @@ export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please 
 export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
 export const userBanned = (status = 400, message = 'User is banned', tried?: RefusedCredential) =>
   refusal(status, 'user_banned', message, { tried })
-export const emailProviderDisabled = (status: number, message: string) =>
-  refusal(status, 'email_provider_disabled', message)
-export const phoneProviderDisabled = (status: number, message: string) =>
-  refusal(status, 'phone_provider_disabled', message)
 export const userAlreadyExists = () => refusal(422, 'user_already_exists', 'User already registered')
 export const emailExists = () =>
   refusal(422, 'email_exists', 'A user with this email address has already been registered')
@@ -83,10 +79,6 @@ export const idNotUuid = (name: 'user_id' | 'factor_id') => refusal(404, 'valida
 export const idExists = () => refusal(422, 'user_already_exists', 'A user with this ID has already been registered')
 export const samePassword = () =>
   refusal(422, 'same_password', 'New password should be different from the old password.')
-export const reauthenticationNeeded = () =>
-  refusal(400, 'reauthentication_needed', 'Password update requires reauthentication')
-export const reauthenticationNotValid = () =>
-  refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
 export const anonymousWithoutAddress = () =>
   refusal(422, 'validation_failed', 'Updating password of an anonymous user without an email or phone is not allowed')
 

@@ -8,7 +8,7 @@ import { tooManySignIns, validationFailed, weakPassword } from './errors.js'
 
 const scrypt = promisify<string | Buffer, Buffer, number, object, Buffer>(scryptWithCallback)
 
-type PasswordSettings = Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>
+type PasswordSettings = Pick<AuthSettings, 'passwordMinLength'>
 
 /** bcrypt, which Supabase uses for passwords, ignores anything beyond this. */
 const LONGEST_BYTES = 72
@@ -23,38 +23,14 @@ export function requireStrength(password: string, settings: PasswordSettings): v
 }
 
 /** Returns what is too weak about a password, or `undefined`. */
-export function weaknessOf(password: string, settings: PasswordSettings) {
-  const { passwordMinLength: minLength, passwordRequiredCharacters: sets } = settings
-  const reasons: string[] = []
-  const messages: string[] = []
-  if (Buffer.byteLength(password) < minLength) {
-    reasons.push('length')
-    messages.push(`Password should be at least ${minLength} characters.`)
-  }
-  const requiredSets = setsOf(sets)
-  if (!requiredSets.every(set => [...set].some(character => password.includes(character)))) {
-    reasons.push('characters')
-    messages.push(`Password should contain at least one character of each: ${requiredSets.join(', ')}.`)
-  }
-  return reasons.length > 0 ? { message: messages.join(' '), reasons } : undefined
+export function weaknessOf(password: string, { passwordMinLength: minLength }: PasswordSettings) {
+  if (Buffer.byteLength(password) >= minLength) return undefined
+  return { message: `Password should be at least ${minLength} characters.`, reasons: ['length'] }
 }
 
-/** The password rules as a sentence for forms. */
-export function ruleOfPasswords({
-  passwordMinLength: minLength,
-  passwordRequiredCharacters: sets,
-}: PasswordSettings): string {
-  const requiredSets = setsOf(sets)
-  const characters = requiredSets.length > 0 ? `, with at least one character of each: ${requiredSets.join(', ')}` : ''
-  return `At least ${minLength} character${minLength === 1 ? '' : 's'}${characters}.`
-}
-
-/** Reads `abc:123` as two sets. `\:` is a literal colon. */
-const setsOf = (text: string) =>
-  text
-    .split(/(?<!\\):/)
-    .map(set => set.replaceAll('\\:', ':'))
-    .filter(set => set !== '')
+/** The password rule as a sentence for forms. */
+export const ruleOfPasswords = ({ passwordMinLength: minLength }: PasswordSettings): string =>
+  `At least ${minLength} character${minLength === 1 ? '' : 's'}.`
 
 /**
  * Chosen for one machine where many sign-ins per second are tests, not attacks: ten milliseconds on a thread of the

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { EMAIL_TAKEN, NOT_AN_EMAIL, passwordShorterThan } from '../sentences.js'
-import { backendWith, bodyOf, clock, follow, newcomer, newUser, refusal, TIME } from './backend.js'
+import { backendWith, bodyOf, follow, newcomer, newUser, refusal, TIME } from './backend.js'
 
 const redirectTo = 'http://localhost:5173/welcome'
 const taken = {
@@ -60,16 +60,6 @@ test.each(['magiclink', 'recovery'] as const)('a %s link signs its user in', asy
   expect(verified.data.user?.id).toBe(user.id)
 })
 
-test('the code of a link can be used instead of the link', async () => {
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  const { data } = await backend.admin.generateLink({ type: 'magiclink', email })
-  const { error } = await backend
-    .client()
-    .auth.verifyOtp({ email, token: data.properties?.email_otp ?? '', type: 'email' })
-  expect(error).toBeNull()
-})
-
 test('a magic link for an unknown email signs up a new user', async () => {
   const { admin } = await backendWith()
   const { email } = newUser()
@@ -112,21 +102,6 @@ test("no link is generated for a change to another user's email", async () => {
     const { error } = await backend.admin.generateLink({ type, email: one.email, newEmail: other.email })
     expect(error).toMatchObject(taken)
   }
-})
-
-test('no link is generated for the old email without secure email change', async () => {
-  const backend = await backendWith({ mailerSecureEmailChangeEnabled: false })
-  const { email } = await newcomer(backend)
-  const { error } = await backend.admin.generateLink({
-    type: 'email_change_current',
-    email,
-    newEmail: newUser().email,
-  })
-  expect(error).toMatchObject({
-    status: 400,
-    code: 'validation_failed',
-    message: 'Enable secure email change to generate link for current email',
-  })
 })
 
 test.each(['signup', 'invite'] as const)('no %s link is generated for a confirmed email', async type => {
@@ -213,13 +188,4 @@ test('an invited user has no password to guess', async () => {
     const { error } = await backend.client().auth.signInWithPassword({ email, password })
     expect(error?.code).toBe('invalid_credentials')
   }
-})
-
-test('an invitation expires like any other link', async () => {
-  const time = clock()
-  const backend = await backendWith({ mailerOtpExp: 60 })
-  const { email } = newUser()
-  await backend.admin.inviteUserByEmail(email)
-  time.pass(61)
-  expect((await follow(backend.messageTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })

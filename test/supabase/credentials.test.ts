@@ -160,13 +160,6 @@ test('an admin may use any token with an admin role, even one that never expires
   expect(response.status).toBe(200)
 })
 
-test('the admin roles are configurable', async () => {
-  const { ask, serviceKey } = await backendWith({ jwtAdminRoles: ['boss'] })
-  const boss = await secretToken({ role: 'boss' })
-  expect((await ask('/admin/users', { bearer: serviceKey })).status).toBe(403)
-  expect((await ask('/admin/users', { bearer: boss })).status).toBe(200)
-})
-
 test('a signed-in admin is an admin until the session ends', async () => {
   const backend = await backendWith()
   const { email, password } = newUser()

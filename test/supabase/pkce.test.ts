@@ -61,7 +61,7 @@ async function requestChange(settings: Parameters<typeof backendWith>[0] = {}) {
 }
 
 test('an email change is completed by exchanging the code of its link', async () => {
-  const { backend, next } = await requestChange({ mailerSecureEmailChangeEnabled: false })
+  const { backend, next } = await requestChange({ mailerAutoconfirm: true })
   const { query } = await follow(backend.messageTo(next).link)
   const { user, access_token } = await bodyOf(exchange(backend, query.code ?? ''))
   expect(user.email).toBe(next)

