@@ -96,12 +96,6 @@ test.each([
   [{ email: 'nowhere' }, 400, 'validation_failed', NOT_AN_EMAIL],
   [{ phone: '123abc' }, 400, 'validation_failed', NOT_A_PHONE],
   [{ email: 'a@example.com', password: '123' }, 422, 'weak_password', passwordShorterThan(6)],
-  [
-    { email: 'a@example.com', password, password_hash: 'x' },
-    400,
-    'validation_failed',
-    'Only a password or a password hash should be provided',
-  ],
   [{ email: 'a@example.com', id: 'one' }, 400, 'validation_failed', 'ID must conform to the uuid v4 format'],
   [
     { email: 'a@example.com', id: '00000000-0000-0000-0000-000000000000' },

@@ -1,27 +1,16 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { hashCost } from '../../src/supabase/passwords.js'
-import {
-  backendWith,
-  bodyOf,
-  claimsOf,
-  clock,
-  firebase,
-  follow,
-  newcomer,
-  newUser,
-  refusal,
-  somePhone,
-} from './backend.js'
+import { backendWith, bodyOf, claimsOf, clock, follow, newcomer, newUser, refusal, somePhone } from './backend.js'
 
 const times = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
 
 const statusesOf = (responses: readonly Response[]) => responses.map(({ status }) => status).sort()
 
-/** Hashing a password takes as long as it does for users, so that requests overlap. */
+/** Hashing a password takes even longer than it does for users, so that requests overlap. */
 function hashSlowly() {
   const { logN } = hashCost
-  hashCost.logN = 12
+  hashCost.logN = 14
   onTestFinished(() => {
     hashCost.logN = logN
   })
@@ -171,28 +160,25 @@ test('a password change during sign-ins with the old password leaves none of the
 })
 
 test('an old password that an admin changes while it is being compared is refused', async () => {
+  hashSlowly()
   const backend = await backendWith()
-  const { email } = newUser()
-  const { password, password_hash } = firebase
-  const made = await backend.ask('/admin/users', {
-    body: { email, password_hash, email_confirm: true },
-    bearer: backend.serviceKey,
-  })
-  const { id } = await bodyOf(made)
+  const { email, password, user } = await newcomer(backend)
   const signIn = () => backend.ask('/token?grant_type=password', { body: { email, password } })
-  const [signedIn] = await Promise.all([signIn(), backend.admin.updateUserById(id, { password: 'battery staple' })])
+  const [signedIn] = await Promise.all([
+    signIn(),
+    backend.admin.updateUserById(user.id, { password: 'battery staple' }),
+  ])
   const { access_token } = await bodyOf(signedIn)
   if (access_token) expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
   expect((await signIn()).status).toBe(400)
 })
 
 test('a user who is banned while their password is being compared is refused', async () => {
+  hashSlowly()
   const backend = await backendWith()
-  const { email } = newUser()
-  const { password, password_hash } = firebase
-  const { data } = await backend.admin.createUser({ email, password_hash, email_confirm: true })
+  const { email, password, user } = await newcomer(backend)
   const signingIn = refusal(backend.ask('/token?grant_type=password', { body: { email, password } }))
-  await backend.admin.updateUserById(data.user?.id ?? '', { ban_duration: '1h' })
+  await backend.admin.updateUserById(user.id, { ban_duration: '1h' })
   expect(await signingIn).toMatchObject({ status: 400, code: 'user_banned' })
 })
 

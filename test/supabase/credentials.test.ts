@@ -14,9 +14,6 @@ const forUsers = [
   ['POST', '/logout'],
   ['GET', '/reauthenticate'],
   ['POST', '/factors'],
-  ['DELETE', `/factors/${UNKNOWN}`],
-  ['GET', '/user/identities/authorize'],
-  ['DELETE', `/user/identities/${UNKNOWN}`],
 ] as const
 
 const forAdmins = [
@@ -25,7 +22,6 @@ const forAdmins = [
   ['GET', `/admin/users/${UNKNOWN}`],
   ['PUT', `/admin/users/${UNKNOWN}`],
   ['DELETE', `/admin/users/${UNKNOWN}`],
-  ['GET', `/admin/users/${UNKNOWN}/factors`],
   ['POST', '/admin/generate_link'],
   ['POST', '/invite'],
   ['GET', '/admin/sso/providers'],

@@ -4,7 +4,7 @@ import { type Backend, externalUrl, issuerOf } from '../backend.js'
 import { forAnyone } from './frame.js'
 
 /** Providers that Supabase supports and that are switched off here. */
-export const otherProviders =
+const otherProviders =
   'apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter'.split(
     ' ',
   )

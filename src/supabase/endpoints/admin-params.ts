@@ -25,7 +25,13 @@ export const adminFields = {
 export type AdminParams = Params<typeof adminFields>
 
 /** Reads the parameters of a request. Throws a 400 if they are invalid. */
-export const adminParamsIn = (exchange: Exchange): AdminParams => readParams(exchange, 'AdminUserParams', adminFields)
+export function adminParamsIn(exchange: Exchange): AdminParams {
+  const params = readParams(exchange, 'AdminUserParams', adminFields)
+  if (params.password_hash !== '') {
+    throw validationFailed('Password hashes cannot be imported here. Set a password instead.')
+  }
+  return params
+}
 
 /** Returns the parameters with normalized addresses. Throws a 400 for a malformed one. */
 export const withValidAddresses = (params: AdminParams): AdminParams => ({
