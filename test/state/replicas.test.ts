@@ -49,24 +49,9 @@ const { ended, barred, revokedKey, unknownKey, ownerless } = sentences
 
 const endings: readonly Ending[] = [
   {
-    how: 'signs out everywhere',
-    end: ({ phone }) => phone.client.auth.signOut({ scope: 'global' }),
-    answers: [ended, ended, 'open'],
-  },
-  {
     how: 'signs out on her phone',
     end: ({ phone }) => phone.client.auth.signOut({ scope: 'local' }),
     answers: [ended, 'open', 'open'],
-  },
-  {
-    how: 'signs out of all but her phone',
-    end: ({ phone }) => phone.client.auth.signOut({ scope: 'others' }),
-    answers: ['open', ended, 'open'],
-  },
-  {
-    how: 'revokes her key',
-    end: ({ home, phone, key }) => askForKey(home, phone.token, 'DELETE', `/${key.id}`),
-    answers: ['open', 'open', revokedKey],
   },
   {
     how: 'rolls her key',
@@ -79,19 +64,9 @@ const endings: readonly Ending[] = [
     answers: ['open', ended, 'open'],
   },
   {
-    how: 'gets a new password from an admin',
-    end: ({ home, phone }) => adminOf(home).updateUserById(phone.id, { password: 'battery-staple' }),
-    answers: [ended, ended, 'open'],
-  },
-  {
     how: 'is banned',
     end: ({ home, phone }) => adminOf(home).updateUserById(phone.id, { ban_duration: '1h' }),
     answers: [barred, barred, ownerless],
-  },
-  {
-    how: 'is soft-deleted',
-    end: ({ home, phone }) => adminOf(home).deleteUser(phone.id, true),
-    answers: [ended, ended, ownerless],
   },
   {
     how: 'is deleted',

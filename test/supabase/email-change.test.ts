@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EMAIL_TAKEN } from '../sentences.js'
-import { type Backend, backendWith, bodyOf, follow, newcomer, newUser, refusal } from './backend.js'
+import { type Backend, backendWith, bodyOf, follow, newUser, refusal } from './backend.js'
 
 type Settings = Parameters<typeof backendWith>[0]
 
@@ -57,17 +57,6 @@ test('one address cannot confirm twice', async () => {
     code: 'otp_expired',
     message: 'Token has expired or is invalid',
   })
-})
-
-test("Supabase's client gets no session from the first confirmation", async () => {
-  const { backend, auth, next } = await requestChange()
-  const { data, error } = await auth.verifyOtp({
-    email: next,
-    token: backend.messageTo(next).code,
-    type: 'email_change',
-  })
-  expect(error).toBeNull()
-  expect(data.session).toBeNull()
 })
 
 test('the links of both emails confirm the change as well, and the first says what is left to do', async () => {
@@ -139,12 +128,4 @@ test('requesting a half-confirmed change again starts it over', async () => {
   await confirm(backend, email)
   await auth.updateUser({ email: next })
   expect(await bodyOf(confirm(backend, next))).toEqual(halfway)
-})
-
-test("a code confirms only its own user's change, and the session is that user's", async () => {
-  const { backend, next, user } = await requestChange({ mailerAutoconfirm: true })
-  const stranger = await newcomer(await Promise.resolve(backend))
-  const body = { email: next, token: backend.messageTo(next).code, type: 'email_change' }
-  const answer = await bodyOf(backend.ask('/verify', { body, bearer: stranger.access_token }))
-  expect(answer.user.id).toBe(user?.id)
 })

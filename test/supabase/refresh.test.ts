@@ -34,16 +34,6 @@ test('a refresh returns another refresh token, a new access token of the same se
   expect(after).toEqual({ ...before, iat: before.iat + 1, exp: before.exp + 1 })
 })
 
-test('a refresh does not change the time of the last sign-in', async () => {
-  const time = clock()
-  const backend = await backendWith()
-  const { auth } = backend.client()
-  const { data } = await auth.signUp(newUser())
-  time.pass(60)
-  const { data: refreshed } = await auth.refreshSession()
-  expect(refreshed.user?.last_sign_in_at).toBe(data.user?.last_sign_in_at)
-})
-
 test('the client refreshes a stored token by itself when it has expired', async () => {
   const time = clock()
   const backend = await backendWith()
@@ -106,26 +96,4 @@ test('a refresh token from another run is not found', async () => {
   const { auth } = client()
   const { error } = await auth.refreshSession({ refresh_token: 'aaaaaaaaaaaa' })
   expect(error).toMatchObject({ status: notFound.status, code: notFound.code, message: notFound.message })
-})
-
-test('a refresh is refused for a banned user and for a deleted one', async () => {
-  const backend = await backendWith()
-  const { refresh_token, user } = await newcomer(backend)
-  await backend.admin.updateUserById(user.id, { ban_duration: '1h' })
-  expect(await refusal(refresh(backend, refresh_token))).toEqual({
-    status: 400,
-    code: 'user_banned',
-    message: 'Invalid Refresh Token: User Banned',
-  })
-  await backend.admin.deleteUser(user.id)
-  expect(await refusal(refresh(backend, refresh_token))).toEqual(notFound)
-})
-
-test('fifty concurrent refreshes with one token all get the one active token', async () => {
-  const backend = await backendWith()
-  const { refresh_token } = await newcomer(backend)
-  const tokens = await Promise.all(Array.from({ length: 50 }, () => next(backend, refresh_token)))
-  expect(new Set(tokens).size).toBe(1)
-  expect(tokens[0]).not.toBe(refresh_token)
-  expect((await refresh(backend, tokens[0] ?? '')).status).toBe(200)
 })
