@@ -6,7 +6,6 @@ import type { JobMessage, JobRequest } from './core/work.js'
 const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {
   completion: async () => (await import('./platform-api/chat/heavy.js')).completionJob,
   openapi: async () => (await import('./openapi/read.js')).readDocumentJob,
-  password: async () => (await import('./supabase/passwords.js')).passwordJob,
   promptTokens: async () => (await import('./platform-api/chat/heavy.js')).promptTokensJob,
   rules: async () => (await import('./replies/index.js')).rulesSentJob,
   sample: async () => (await import('./replies/index.js')).sampleJob,

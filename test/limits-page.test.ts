@@ -11,7 +11,6 @@ import { MOST_TO_COMPILE } from '../src/replies/load.js'
 import { MOST_WORDS } from '../src/replies/magic.js'
 import { RULE_TEXT_LIMIT_BYTES, RULES_LIMIT_BYTES } from '../src/replies/operations.js'
 import { RENDER_MS } from '../src/replies/templates/engine.js'
-import { STATE_LIMIT_BYTES } from '../src/state/operations.js'
 
 const page = readFileSync(path.join(import.meta.dirname, '../docs/configuration.md'), 'utf8')
 
@@ -30,7 +29,6 @@ test.each([
   ['rules that are sent: strings', MOST_VALUES_OF_RULES],
   ['rules that are sent: templates', MOST_TO_COMPILE],
   ['rules that are in force', MOST_ADDED],
-  ['a body for `PUT /__standin/state`', STATE_LIMIT_BYTES],
 ])('the documented limit is the one in the code: %s', (what, most) => {
   const row = page.split('\n').find(line => line.startsWith(`| ${what}`))
   expect(row?.split('|')[2]?.trim().split(' ')[0]).toBe(most.toLocaleString('en-US'))

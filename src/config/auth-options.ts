@@ -69,11 +69,6 @@ export const authOptions = group(
       '',
       "The iss of user tokens. Empty means the backend's own address; none leaves it out, as self-hosted backends do.",
     ),
-    jwtAdminRoles: option(
-      list(filled, 'roles'),
-      ['service_role', 'supabase_admin'],
-      'Roles that may use the admin endpoints.',
-    ),
     siteUrl: option(httpUrl, 'http://localhost:3000', 'Where links lead by default.'),
     uriAllowList: option(
       list(v.pipe(filled, v.check(isGlob, 'a glob whose ranges go up, such as [a-z]')), 'globs of addresses'),
@@ -86,38 +81,14 @@ export const authOptions = group(
       "The backend's address in links, such as http://my-host:4100/auth/v1; empty means its own.",
     ),
     disableSignup: flag(false, 'Whether sign-ups are refused.'),
-    externalEmailEnabled: flag(true, 'Whether users may sign up and in with email addresses.'),
-    externalPhoneEnabled: flag(true, 'Whether users may sign up and in with phone numbers.'),
     externalAnonymousUsersEnabled: flag(true, 'Whether users may sign in anonymously.'),
-    mailerAutoconfirm: flag(true, 'Whether new email addresses are confirmed at once.'),
-    smsAutoconfirm: flag(true, 'Whether new phone numbers are confirmed at once.'),
-    mailerOtpExp: option(integer(1, 604_800), 3600, 'How long codes and links are valid, in seconds.'),
-    mailerOtpLength: option(integer(6, 10), 6, 'Number of digits of a code.'),
-    mailerSecureEmailChangeEnabled: flag(
-      true,
-      'Whether a change of email address must be confirmed at both addresses (with mailerAutoconfirm: at one).',
-    ),
+    mailerAutoconfirm: flag(true, 'Whether new email addresses and phone numbers are confirmed at once.'),
     testOtp: option(
-      v.pipe(text, v.regex(/^(\d{4,10})?$/, '4 to 10 digits in quotes')),
+      v.pipe(text, v.regex(/^(\d{6})?$/, '6 digits in quotes')),
       '',
       'The code of every message, so that tests know it; empty for a new one each time.',
     ),
     passwordMinLength: option(integer(1, 72), 6, 'Minimum length of a password, in bytes.'),
-    passwordRequiredCharacters: option(
-      text,
-      '',
-      'Sets of characters, separated by colons; a password needs one of each.',
-    ),
-    securityRefreshTokenRotationEnabled: flag(true, 'Whether reusing a refresh token ends its session.'),
-    securityRefreshTokenReuseInterval: option(
-      integer(0, 86_400),
-      10,
-      'How long a used refresh token can be used again, in seconds.',
-    ),
-    securityUpdatePasswordRequireReauthentication: flag(
-      false,
-      'Whether a new password needs a code, unless the session is younger than a day.',
-    ),
   },
   'The auth backend under /auth/v1. Its settings have the same names as in Supabase Auth.',
 )

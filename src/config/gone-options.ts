@@ -8,6 +8,21 @@ import { variableOf } from './options.js'
 /** By their path. The sentence says what Standin does now, or what to write instead. */
 const goneOptions: Readonly<Record<string, string>> = {
   'contract.check': 'Live and recorded answers are always checked. Delete this option.',
+  'auth.jwtAdminRoles': 'Admins have the role service_role or supabase_admin. Delete this option.',
+  'auth.externalEmailEnabled': 'Users can always sign up and in with email addresses. Delete this option.',
+  'auth.externalPhoneEnabled': 'Users can always sign up and in with phone numbers. Delete this option.',
+  'auth.smsAutoconfirm': 'Phone numbers are confirmed as auth.mailerAutoconfirm says. Set that one instead.',
+  'auth.mailerOtpExp': 'Codes and links are valid for an hour. Delete this option; in tests, move the clock.',
+  'auth.mailerOtpLength': 'Codes have six digits. Delete this option.',
+  'auth.mailerSecureEmailChangeEnabled':
+    'Both addresses confirm a change of email address; with auth.mailerAutoconfirm, one is enough. Delete this option.',
+  'auth.passwordRequiredCharacters':
+    'Passwords only need a length, auth.passwordMinLength. Check further rules in your app, and delete this option.',
+  'auth.securityRefreshTokenRotationEnabled':
+    'Refresh tokens are always replaced when they are used. Delete this option.',
+  'auth.securityRefreshTokenReuseInterval':
+    'A used refresh token can be used again for 10 seconds. Delete this option; in tests, move the clock.',
+  'auth.securityUpdatePasswordRequireReauthentication': 'A new password needs no code. Delete this option.',
   'index.list': 'GET /api/v1 lists every endpoint, including your own. Delete this option.',
   'recordings.incomplete':
     'An answer that broke off is never replayed. Record it again, or set complete: true in its file.',

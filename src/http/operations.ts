@@ -16,7 +16,6 @@ import { metricOperations } from '../metrics/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
-import { stateOperations } from '../state/operations.js'
 import {
   accountOperations,
   outboxOperations,
@@ -165,7 +164,6 @@ export type ControlParts = PlatformParts &
   Parameters<typeof ruleOperations>[0] &
   Parameters<typeof resourceOperations>[0] &
   Parameters<typeof mcpOperations>[0] &
-  Parameters<typeof stateOperations>[0] &
   Parameters<typeof tokenOperations>[0]
 
 export const controlOperations = (parts: ControlParts) => ({
@@ -189,7 +187,6 @@ export const controlOperations = (parts: ControlParts) => ({
   ...ruleOperations(parts),
   ...resourceOperations(parts),
   ...mcpOperations(parts),
-  ...stateOperations(parts),
   ...tokenOperations(parts),
 })
 

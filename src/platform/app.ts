@@ -66,13 +66,12 @@ export async function loadApp(prototypes: Prototypes, dependencies: Dependencies
 
 /** The parts of the control API that need no further imports. */
 function controlParts({ current, runtime, sources, forTests, reset, reload }: Dependencies) {
-  const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = runtime
+  const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal, meter } = runtime
   const drafts = createDrafts({ current, sources, reload })
   return {
     ...{ apiKeys, clock, journal, violations, drafts, reset },
     ...{ misses: recordings.misses, receipt: recordings.receipt, resources: runtime.resources },
     mcp: runtime.mcp.lists,
-    ...{ exportState: state.export, importState: state.import },
     ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
     rules: createRuleEditing({ current, sources, drafts, reload }, rules),
     faults: { ...faults.calls, add: faults.add },

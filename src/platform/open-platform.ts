@@ -19,13 +19,13 @@ interface PlatformParts extends Pick<OpenPlatform, 'reset' | 'reload' | 'stop'> 
 
 export function platformOf(parts: PlatformParts): OpenPlatform {
   const { assemblies, runtime, delivery, forTests, reset, reload, stop } = parts
-  const { modes, state, recordings, faults, clock, journal, violations, onMessage } = runtime
+  const { modes, recordings, faults, clock, journal, violations, onMessage } = runtime
   const { current } = assemblies
   const url = parts.url()
   return {
     ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
     ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: runtime.rules.rules },
-    ...{ exportState: state.export, importState: state.import, switchMode: modes.switch },
+    switchMode: modes.switch,
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
     ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists, mintToken: forTests.mintToken },
     ownPathsAt: () => current().ownPathsAt(),

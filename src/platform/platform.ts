@@ -14,7 +14,6 @@ import type { Journal } from '../journal/index.js'
 import type { McpLists } from '../mcp/operations.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { ResourceRows } from '../resources/manage.js'
-import type { StateDocument } from '../state/index.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { ForTests } from './for-tests.js'
 import type { OwnPathsAt } from './own-paths.js'
@@ -75,13 +74,6 @@ export interface OpenPlatform {
   readonly mcp: () => Promise<McpLists>
   /** Calls the listener with each email and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
-  /** Users, sessions, keys and messages as one document. */
-  exportState(): Promise<StateDocument>
-  /**
-   * Replaces the whole state by a document, and clears cached credentials. Rejects with a ProblemsError that names
-   * the row and the field if the document is invalid, and then changes nothing.
-   */
-  importState(document: unknown): Promise<void>
   /** Creates a token without a password. Unknown users are signed up. Rejects with a PlatformError if users belong to a live backend. */
   mintToken(wish: TokenRequest): Promise<MintedToken>
   /** The paths of the user's rules, resources, OpenAPI documents and MCP servers. */

@@ -8,7 +8,7 @@ import type { Scopes } from '../core/scope.js'
 import { type State, TakenError } from '../core/state.js'
 import { importOnce } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
-import type { StateDocument } from '../state/index.js'
+import type { Snapshot } from '../state/index.js'
 import type { UserSeed } from '../supabase/seeds.js'
 import type { ResetOptions } from './part.js'
 import { hasResources, resourcesOf } from './resources.js'
@@ -16,7 +16,7 @@ import { hasResources, resourcesOf } from './resources.js'
 export interface StateOrigin {
   /** The process that holds the state in memory; null for a state that survives a restart. */
   readonly run: string | null
-  /** How often the state has been replaced as a whole, by a reset or an import. */
+  /** How often a reset has replaced the state as a whole. */
   readonly replaced: number
 }
 
@@ -43,13 +43,29 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
     opened.state.onRevoked(onRevoked)
     return opened.state
   })
-  const { restore, ...contents } = createContents(get, apiKeys, { scopes, isInMemory })
+  const run = isInMemory ? randomUUID() : null
+  let replaced = 0
+
+  /** Restores the configured users and keys. Keys of scopes stay, unless they belong to a user, expire or were revoked. */
+  async function restore(): Promise<void> {
+    const initial = await initialState(seeded)
+    await apiKeys.flush()
+    const { restoreRows } = await loadState()
+    const isChanged = await (await get()).write(async tables => {
+      const unowned = await tables.api_keys.find({ user_id: null, expires_at: null, revoked_at: null })
+      // The newest first, as in any snapshot.
+      const api_keys = [...unowned.filter(({ id }) => scopes.byKey.has(id)), ...initial.api_keys]
+      return restoreRows(tables, { ...initial, api_keys })
+    })
+    if (isChanged) replaced++
+  }
 
   return {
     /** The state, opened by the first call. */
     get,
     open: get,
-    ...contents,
+    /** By this, a signed-in client knows whether its session can still exist. */
+    origin: (): StateOrigin => ({ run, replaced }),
     async prepare(next: LoadedConfig) {
       const put = await seedState(await get(), next, clock.now())
       return () => {
@@ -58,7 +74,7 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
     },
     async reset({ scope, state = true }: ResetOptions) {
       // A reset leaves a persistent state alone, since other processes may share it.
-      if (scope === undefined && state && isInMemory) await restore(await initialState(seeded))
+      if (scope === undefined && state && isInMemory) await restore()
       // The rows of a scope belong to one test, so they are reset in any kind of state.
       if (scope !== undefined && hasResources(seeded.loaded)) await forgetRows(await get(), scope)
     },
@@ -68,7 +84,7 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
 
 /** Opens the state with the configured users and keys in it. */
 async function openSeeded(loaded: LoadedConfig, now: () => number, warn: Dependencies['warn']) {
-  const { openState } = await documents()
+  const { openState } = await loadState()
   let tell = warn
   const state = await openState(loaded.config.state, { dir: loaded.dir, warn: sentence => tell(sentence) })
   // A problem that ends the start is reported once, by its error.
@@ -86,54 +102,12 @@ async function openSeeded(loaded: LoadedConfig, now: () => number, warn: Depende
   }
 }
 
-interface Contents extends Pick<Dependencies, 'scopes'> {
-  readonly isInMemory: boolean
-}
-
-/** Exports and imports the whole state. */
-function createContents(get: () => Promise<State>, apiKeys: ApiKeys, { scopes, isInMemory }: Contents) {
-  const run = isInMemory ? randomUUID() : null
-  let replaced = 0
-
-  /** The whole state as one document. */
-  async function exportAll(): Promise<StateDocument> {
-    await apiKeys.flush()
-    return (await documents()).exportState(await get())
-  }
-
-  /** Replaces everything. If the document is invalid, rejects with a ProblemsError that names the row and the field, and changes nothing. */
-  async function importAll(document: unknown): Promise<void> {
-    await apiKeys.flush()
-    await (await documents()).importState(await get(), document)
-    replaced++
-  }
-
-  return {
-    export: exportAll,
-    import: importAll,
-    /** By this, a signed-in client knows whether its session can still exist. */
-    origin: (): StateOrigin => ({ run, replaced }),
-    /** Restores these rows. Keys of scopes stay, unless they belong to a user, expire or were revoked. */
-    async restore(document: StateDocument): Promise<void> {
-      await apiKeys.flush()
-      const { replaceRows } = await documents()
-      const isChanged = await (await get()).write(async tables => {
-        const unowned = await tables.api_keys.find({ user_id: null, expires_at: null, revoked_at: null })
-        // The newest first, as in any document.
-        const api_keys = [...unowned.filter(({ id }) => scopes.byKey.has(id)), ...document.api_keys]
-        return replaceRows(tables, { ...document, api_keys })
-      })
-      if (isChanged) replaced++
-    },
-  }
-}
-
 async function forgetRows(state: State, scope: string): Promise<void> {
   const { removeScope: forgetScope } = await import('../resources/seeds.js')
   await forgetScope(state, scope)
 }
 
-const documents = () => import('../state/index.js')
+const loadState = () => import('../state/index.js')
 
 interface SeededConfig {
   readonly loaded: LoadedConfig
@@ -142,14 +116,14 @@ interface SeededConfig {
 
 /** The initial state of this configuration, created on first use by a start with it. */
 function createInitialState(dir: string) {
-  let cached: { readonly seeded: SeededConfig; readonly document: StateDocument } | undefined
-  return async (seeded: SeededConfig): Promise<StateDocument> => {
-    if (cached?.seeded === seeded) return cached.document
-    const { exportState, openState } = await documents()
+  let cached: { readonly seeded: SeededConfig; readonly rows: Snapshot } | undefined
+  return async (seeded: SeededConfig): Promise<Snapshot> => {
+    if (cached?.seeded === seeded) return cached.rows
+    const { openState, snapshotOf } = await loadState()
     const state = await openState('memory', { dir })
     await seedState(state, seeded.loaded, seeded.atMs)
-    cached = { seeded, document: await exportState(state) }
-    return cached.document
+    cached = { seeded, rows: await snapshotOf(state) }
+    return cached.rows
   }
 }
 

@@ -2,7 +2,6 @@
 import path from 'node:path'
 import { StartError } from '../check/problem.js'
 import type { State } from '../core/state.js'
-import type { StateDocument } from './document.js'
 import { createMemoryStore } from './memory.js'
 import { createState, type Store } from './store.js'
 
@@ -30,21 +29,7 @@ export async function openState(setting: string, { dir, warn = () => {} }: State
   return createState(await openStore(setting, dir, warn), warn)
 }
 
-export type { StateDocument } from './document.js'
-export { documentText, parseDocument, replaceRows } from './document.js'
-
-// The schemas of documents are loaded for the first export or import.
-const documents = () => import('./document.js')
-
-/** Returns the whole state as one document. */
-export const exportState = async (state: State): Promise<StateDocument> => (await documents()).exportState(state)
-
-/**
- * Replaces the whole state with a document. If that fails, changes nothing and rejects with a ProblemsError that names the row
- * and the field.
- */
-export const importState = async (state: State, document: unknown): Promise<void> =>
-  (await documents()).importState(state, document)
+export { restoreRows, type Snapshot, snapshotOf } from './snapshot.js'
 
 // Database libraries are loaded on demand, since most platforms do not use one.
 async function openStore(setting: string, dir: string, warn: (sentence: string) => void): Promise<Store> {

@@ -1,16 +1,12 @@
-/** The properties of tables besides their columns: unique values, indexes, and which rows give access. */
+/** The properties of tables: how columns are stored, unique values, indexes, and which rows give access. */
 import { digestOf } from '../core/secrets.js'
-import {
-  isStorableText,
-  type Page,
-  type Rows,
-  rowSchemas,
-  type TableName,
-  type Tables,
-  TakenError,
-} from '../core/state.js'
+import { isStorableText, type Page, type Rows, type TableName, type Tables, TakenError } from '../core/state.js'
 
-interface Lookup<Row> {
+interface Shape<Row> {
+  /** The columns that are stored as JSON. */
+  readonly json: readonly (keyof Row & string)[]
+  /** The columns that are stored as 0 and 1. */
+  readonly booleans: readonly (keyof Row & string)[]
   readonly key: keyof Row & string
   /** Null does not count and may occur any number of times. */
   readonly unique: readonly (keyof Row & string)[]
@@ -25,37 +21,51 @@ interface Lookup<Row> {
   readonly accessColumns?: readonly (keyof Row & string)[]
 }
 
-const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
+const shapes: { readonly [N in TableName]: Shape<Rows[N]> } = {
   users: {
+    json: ['app_metadata', 'user_metadata', 'identities'],
+    booleans: ['is_anonymous'],
     key: 'id',
     unique: ['email', 'phone'],
     indexed: ['new_email', 'new_phone'],
     accessColumns: ['banned_until', 'deleted_at', 'role', 'email'],
   },
-  sessions: { key: 'id', unique: [], indexed: ['user_id'], accessColumns: [] },
-  refresh_tokens: { key: 'token', unique: [], indexed: ['session_id', 'user_id', 'parent'] },
-  one_time_tokens: { key: 'id', unique: [], indexed: ['user_id', 'token_hash'] },
-  flow_states: { key: 'id', unique: [], indexed: ['user_id', 'auth_code'] },
+  sessions: { json: ['amr'], booleans: [], key: 'id', unique: [], indexed: ['user_id'], accessColumns: [] },
+  refresh_tokens: {
+    json: [],
+    booleans: ['revoked'],
+    key: 'token',
+    unique: [],
+    indexed: ['session_id', 'user_id', 'parent'],
+  },
+  one_time_tokens: { json: [], booleans: [], key: 'id', unique: [], indexed: ['user_id', 'token_hash'] },
+  flow_states: { json: [], booleans: [], key: 'id', unique: [], indexed: ['user_id', 'auth_code'] },
   api_keys: {
+    json: [],
+    booleans: ['seeded'],
     key: 'id',
     unique: ['digest'],
     indexed: ['user_id'],
     accessColumns: ['user_id', 'digest', 'expires_at', 'revoked_at'],
   },
-  messages: { key: 'id', unique: [], indexed: [] },
-  resources: { key: 'id', unique: [], indexed: ['scope', 'path'] },
-  resource_rows: { key: 'id', unique: [], indexed: ['resource', 'owner', 'parent'], order: 'position' },
+  messages: { json: [], booleans: [], key: 'id', unique: [], indexed: [] },
+  resources: { json: [], booleans: [], key: 'id', unique: [], indexed: ['scope', 'path'] },
+  resource_rows: {
+    json: ['row'],
+    booleans: [],
+    key: 'id',
+    unique: [],
+    indexed: ['resource', 'owner', 'parent'],
+    order: 'position',
+  },
 }
 
 export type AnyRow = Readonly<Record<string, unknown>>
 
-/** A table whose row type is unknown. */
-export interface AnyShape extends Lookup<AnyRow> {
-  readonly json: readonly string[]
-  readonly booleans: readonly string[]
-}
+/** The shape of a table whose row type is unknown. */
+export type AnyShape = Shape<AnyRow>
 
-export const shapeOf = (name: TableName): AnyShape => shapes[name]
+export const shapeOf = (name: TableName): AnyShape => shapes[name] as AnyShape
 
 /** The interface that is the same for all tables. */
 export interface AnyTable {
@@ -78,13 +88,6 @@ export const forEachTable = <T>(make: (name: TableName) => T): Record<TableName,
   messages: make('messages'),
   resources: make('resources'),
   resource_rows: make('resource_rows'),
-})
-
-/** Which columns are stored as JSON, or as 0 and 1, follows from the schemas of the rows. */
-const shapes = forEachTable((name): AnyShape => {
-  const columns = Object.entries<{ readonly type: string }>(rowSchemas[name].entries)
-  const ofType = (...types: string[]) => columns.flatMap(([column, { type }]) => (types.includes(type) ? [column] : []))
-  return { ...(lookups[name] as Lookup<AnyRow>), json: ofType('array', 'custom'), booleans: ofType('boolean') }
 })
 
 // The only place where untyped tables get their types. The compiler checks what is written, so what is read has the
@@ -131,9 +134,7 @@ export const takenError = () => new TakenError('A row with this key or this uniq
 
 const refreshToken = /^[a-z0-9]{12}$/
 
-/**
- * The formats of secrets in clear, as earlier versions stored them. A hand-written document may contain them as well.
- */
+/** The formats of secrets in clear, as earlier versions stored them. */
 const plainSecrets: { readonly [N in TableName]?: Readonly<Record<string, RegExp>> } = {
   refresh_tokens: { token: refreshToken, parent: refreshToken },
   one_time_tokens: { token_hash: /^(pkce_)?[\da-f]{56}$/ },

@@ -55,12 +55,15 @@ async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
   return { user, session, claims }
 }
 
+/** Supabase's default. */
+const adminRoles: readonly (string | undefined)[] = ['service_role', 'supabase_admin']
+
 /** Returns if the token is an admin's. Rejects as `authenticate` does, and with a 403 for any other token. */
 export async function requireAdmin(backend: Backend, authorization: string | undefined): Promise<void> {
   const claims = await claimsOf(backend, authorization)
   // The service key belongs to no user. For a signed-in admin, the session must still exist.
   if (claims.session_id !== undefined) await holderOf(backend, claims)
-  if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin(undefined, triedToken('role', claims))
+  if (!adminRoles.includes(claims.role)) throw notAdmin(undefined, triedToken('role', claims))
 }
 
 /** Throws a 400 for a user token without an audience, or with another one than `requested` (the header X-JWT-AUD). */

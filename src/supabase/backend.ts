@@ -9,32 +9,19 @@ export interface AuthSettings {
   readonly jwtExp: number
   /** The `iss` of user tokens: empty for the backend's own URL, `none` for no `iss`. */
   readonly jwtIssuer: string
-  readonly jwtAdminRoles: readonly string[]
   readonly siteUrl: string
   /** Globs of the addresses that links may redirect to. */
   readonly uriAllowList: readonly string[]
   /** The backend's URL in links; empty for its own. */
   readonly apiExternalUrl: string
   readonly disableSignup: boolean
-  readonly externalEmailEnabled: boolean
-  readonly externalPhoneEnabled: boolean
   readonly externalAnonymousUsersEnabled: boolean
+  /** Whether new email addresses and phone numbers need no confirmation. */
   readonly mailerAutoconfirm: boolean
-  readonly smsAutoconfirm: boolean
-  /** How long codes and links are valid, in seconds. */
-  readonly mailerOtpExp: number
-  readonly mailerOtpLength: number
-  readonly mailerSecureEmailChangeEnabled: boolean
   /** The code in every email and text message; empty for a new one each time. */
   readonly testOtp: string
   /** In bytes. */
   readonly passwordMinLength: number
-  /** Character sets, separated by colons as at Supabase. A password must contain a character of each. */
-  readonly passwordRequiredCharacters: string
-  readonly securityRefreshTokenRotationEnabled: boolean
-  /** How long a replaced refresh token may be used again, in seconds. */
-  readonly securityRefreshTokenReuseInterval: number
-  readonly securityUpdatePasswordRequireReauthentication: boolean
 }
 
 export interface Backend {

@@ -9,10 +9,15 @@ import { type Backend, externalUrl } from './backend.js'
 /** Prefix of the hash of a token that leads to a PKCE exchange. */
 export const PKCE = 'pkce_'
 
+/** Supabase's default. */
+const CODE_DIGITS = 6
+
 /** Returns a new code of digits. */
-export function newCode({ settings: { mailerOtpLength, testOtp } }: Backend): string {
-  return testOtp || String(randomInt(10 ** mailerOtpLength)).padStart(mailerOtpLength, '0')
-}
+export const newCode = ({ settings: { testOtp } }: Backend): string =>
+  testOtp || String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0')
+
+/** How long codes and links are valid; Supabase's default. */
+const VALID_SECONDS = 3600
 
 /**
  * The hash in the link of an email, with which a code is compared as well. It is valid for one address only
@@ -63,8 +68,8 @@ export function isValid(backend: Backend, hash: string, token: OneTimeTokenRow |
   return [hash, `${PKCE}${hash}`].some(candidate => isSameSecret(digestOf(candidate), token.token_hash))
 }
 
-export const isFresh = ({ settings, now }: Backend, { created_at }: OneTimeTokenRow) =>
-  now() <= Date.parse(created_at) + settings.mailerOtpExp * 1000
+export const isFresh = ({ now }: Backend, { created_at }: OneTimeTokenRow) =>
+  now() <= Date.parse(created_at) + VALID_SECONDS * 1000
 
 /** The purpose of a message. In emails it is the `type` of the link. */
 export type MessageKind =

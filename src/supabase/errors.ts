@@ -34,9 +34,9 @@ const wrongLogin = (hint?: string) =>
 export const invalidCredentials = () => wrongLogin()
 export const noSuchUser = () => wrongLogin('This state has no user with that address.')
 export const noPassword = () => wrongLogin('The user has no password.')
-/** `problem` says why the stored hash cannot be checked, as a sentence without its full stop. */
-export const wrongPassword = (problem?: string) =>
-  wrongLogin(problem === undefined ? 'The user has another password.' : `${problem}.`)
+export const wrongPassword = () => wrongLogin('The user has another password.')
+export const foreignHash = () =>
+  wrongLogin('The password was imported as a hash by an earlier version. Set a new password for the user.')
 export const unknownGrantType = () => refusal(400, 'invalid_credentials', 'unsupported_grant_type')
 export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Email not confirmed')
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
@@ -44,10 +44,6 @@ export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please 
 export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
 export const userBanned = (status = 400, message = 'User is banned', tried?: RefusedCredential) =>
   refusal(status, 'user_banned', message, { tried })
-export const emailProviderDisabled = (status: number, message: string) =>
-  refusal(status, 'email_provider_disabled', message)
-export const phoneProviderDisabled = (status: number, message: string) =>
-  refusal(status, 'phone_provider_disabled', message)
 export const userAlreadyExists = () => refusal(422, 'user_already_exists', 'User already registered')
 export const emailExists = () =>
   refusal(422, 'email_exists', 'A user with this email address has already been registered')
@@ -57,13 +53,6 @@ export const signupDisabled = () => refusal(422, 'signup_disabled', 'Signups not
 export const anonymousProviderDisabled = () =>
   refusal(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
 
-/** Checking an imported password hash takes long, so only some checks may wait. */
-export const tooManySignIns = () =>
-  new PlatformError(429, 'over_request_rate_limit', 'Request rate limit reached', ['retry-after', '1'], {
-    hint: 'Too many passwords that were imported as hashes wait to be checked.',
-  })
-
-/** `reasons` are Supabase's: length, characters. */
 export const weakPassword = (message: string, reasons: readonly string[]) =>
   refusal(422, 'weak_password', message, { details: { weak_password: { reasons } } })
 
@@ -78,15 +67,11 @@ export const refreshTokenUsed = () => refusal(400, 'refresh_token_already_used',
 // Users.
 
 export const userNotFound = (message = 'User not found') => refusal(404, 'user_not_found', message)
-export const idNotUuid = (name: 'user_id' | 'factor_id') => refusal(404, 'validation_failed', `${name} must be an UUID`)
+export const idNotUuid = () => validationFailed('user_id must be an UUID', 404)
 /** Supabase answers with a 500 here, because its database refuses the row. */
 export const idExists = () => refusal(422, 'user_already_exists', 'A user with this ID has already been registered')
 export const samePassword = () =>
   refusal(422, 'same_password', 'New password should be different from the old password.')
-export const reauthenticationNeeded = () =>
-  refusal(400, 'reauthentication_needed', 'Password update requires reauthentication')
-export const reauthenticationNotValid = () =>
-  refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
 export const anonymousWithoutAddress = () =>
   refusal(422, 'validation_failed', 'Updating password of an anonymous user without an email or phone is not allowed')
 
@@ -102,34 +87,10 @@ export const flowStateExpired = () => refusal(422, 'flow_state_expired', 'invali
 export const badCodeVerifier = () =>
   refusal(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
 
-// Features that are switched off here, as at a backend that was set up without them.
+// Ways of signing in that are switched off here, as at a backend that was set up without them.
 
-export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
-export const ssoProviderNotFound = () => refusal(404, 'sso_provider_not_found', 'SSO Identity Provider not found')
-export const passkeysDisabled = () => refusal(404, 'passkey_disabled', 'Passkeys are disabled')
-export const passkeyNotFound = () => validationFailed('Passkey not found', 404)
-export const oauthServerDisabled = () => refusal(404, 'feature_disabled', 'OAuth server is disabled')
-export const customProvidersDisabled = () => refusal(404, 'feature_disabled', 'Custom OAuth providers are disabled')
-export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
-export const providerDisabled = () => validationFailed('Unsupported provider: provider is not enabled')
-export const providerUnknown = (name: string) =>
-  validationFailed(`Unsupported provider: Provider ${name} could not be found`)
-export const issuerDisabled = (issuer: string) =>
-  refusal(400, 'provider_disabled', `Provider (issuer "${issuer}") is not enabled`)
+export const idTokenDisabled = () => refusal(400, 'provider_disabled', 'Provider is not enabled')
 export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 provider is disabled')
-
-const mfaKinds = { totp: 'TOTP', phone: 'Phone', webauthn: 'WebAuthn' } as const
-
-/** The error for enrolling a further factor; a 400 if its type is unknown. */
-export function mfaDisabled(kind: string) {
-  if (!Object.hasOwn(mfaKinds, kind)) return validationFailed('factor_type needs to be totp, phone, or webauthn')
-  const name = mfaKinds[kind as keyof typeof mfaKinds]
-  return refusal(422, `mfa_${kind}_enroll_not_enabled`, `MFA enroll is disabled for ${name}`)
-}
-
-export const factorNotFound = () => refusal(404, 'mfa_factor_not_found', 'Factor not found')
-export const anonymousNotAllowed = () =>
-  refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
 
 /** Supabase's code for an error of this status that has no code of its own. */
 export function codeOfStatus(status: number): string {

@@ -107,7 +107,7 @@ export async function endFlow(
   const [flow] = await flow_states.find({ auth_code: digestOf(authCode) })
   if (!flow) throw flowStateNotFound()
   if (hasExpired(backend, flow)) throw flowStateExpired()
-  if (!matchesChallenge(verifier, flow)) throw badCodeVerifier()
+  if (!isSameSecret(challengeOf(verifier), flow.code_challenge)) throw badCodeVerifier()
   await flow_states.remove({ id: flow.id })
   return flow
 }
@@ -116,8 +116,3 @@ const hasExpired = ({ now }: Backend, { auth_code_issued_at, created_at }: FlowS
   now() > Date.parse(auth_code_issued_at ?? created_at) + FLOW_SECONDS * 1000
 
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
-
-function matchesChallenge(verifier: string, { code_challenge, code_challenge_method }: FlowStateRow): boolean {
-  const computed = code_challenge_method === 's256' ? challengeOf(verifier) : verifier
-  return isSameSecret(computed, code_challenge)
-}

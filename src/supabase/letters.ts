@@ -89,7 +89,7 @@ export function sendInvite(
   })
 }
 
-/** Sends an email to the new address and, if both must confirm, one to the old address. */
+/** Sends an email to the new address and, if there is one, to the old address. */
 export async function sendEmailChange(
   backend: Backend,
   tables: Tables,
@@ -109,7 +109,7 @@ export async function sendEmailChange(
     target,
     changes,
   })
-  if (!backend.settings.mailerSecureEmailChangeEnabled || user.email === null) return toNew
+  if (user.email === null) return toNew
   const toOld = await send(backend, tables, toNew.user, {
     kind: 'email_change',
     token: 'email_change_token_current',

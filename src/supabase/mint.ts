@@ -6,7 +6,7 @@ import { validEmail } from './addresses.js'
 import { type Backend, momentOf } from './backend.js'
 import { invalidCredentials } from './errors.js'
 import type { MintedToken, TokenRequest } from './operations.js'
-import { hashOf, matchesHash, rehashImported } from './passwords.js'
+import { hashOf, matchesHash } from './passwords.js'
 import { idOfUser, plantUser, type UserSeed } from './seeds.js'
 import { type Grant, startSession, tokenResponse } from './sessions.js'
 import { keysExpireAtSeconds } from './tokens.js'
@@ -78,19 +78,15 @@ export async function signIn(backend: Backend, { email, password, seed }: UserTo
   // Nothing else of the configuration is added: the state may belong to a platform that was started with another one.
   if (seed) await plantUser(state, seed, backend.now)
   const [userBefore] = await state.read(({ users }) => users.find({ email }))
-  const storedHash = userBefore?.encrypted_password ?? null
-  if (userBefore && password !== undefined && !(await matchesHash(password, storedHash))) throw invalidCredentials()
-  const rehashed =
-    password === undefined || storedHash === null ? undefined : await rehashImported(password, storedHash)
+  if (userBefore && password !== undefined && !(await matchesHash(password, userBefore.encrypted_password))) {
+    throw invalidCredentials()
+  }
   // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
   const hash = userBefore || password === undefined ? null : await hashOf(password)
   return state.write(async tables => {
     const [existing] = await tables.users.find({ email })
     const user = existing ?? newcomer(email, hash, { id: await freeId(tables, email), at: momentOf(backend) })
     if (!existing) await tables.users.insert(user)
-    if (rehashed !== undefined && existing?.encrypted_password === storedHash) {
-      await tables.users.update(existing.id, { encrypted_password: rehashed })
-    }
     return startSession(backend, tables, user, 'password')
   })
 }

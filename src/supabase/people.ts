@@ -100,8 +100,7 @@ const templates: Readonly<Record<MessageKind, readonly [text: string, link?: str
 function messageOf(row: MessageRow): Message {
   const [text, linkText] = templates[row.kind as MessageKind] ?? ['']
   if (row.link === null) return { ...row, text, link_text: null, redirect_to: null }
-  // An imported state may contain anything here.
-  const destination = URL.canParse(row.link) ? new URL(row.link).searchParams.get('redirect_to') : null
+  const destination = new URL(row.link).searchParams.get('redirect_to')
   return { ...row, text, link_text: linkText ?? row.link, redirect_to: destination }
 }
 

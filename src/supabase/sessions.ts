@@ -80,6 +80,9 @@ const lettersFrom = (bytes: Buffer) =>
  */
 const tokenAfter = (parent: string, salt: string) => lettersFrom(createHmac('sha256', salt).update(parent).digest())
 
+/** How long a replaced refresh token may be used again; Supabase's default. Tabs of one browser refresh at the same time. */
+const REUSE_SECONDS = 10
+
 /** The result of a refresh: the next grant, or an error that is thrown after the changes are committed. */
 type RefreshResult = { readonly grant: Grant } | { readonly refusal: Error }
 
@@ -90,8 +93,6 @@ type RefreshResult = { readonly grant: Grant } | { readonly refusal: Error }
  */
 export async function refreshSession(backend: Backend, tables: Tables, token: string): Promise<RefreshResult> {
   const { refresh_tokens, sessions, users } = tables
-  const { securityRefreshTokenReuseInterval: reuseSeconds, securityRefreshTokenRotationEnabled: rotates } =
-    backend.settings
   const digest = digestOf(token)
   const presented = await refresh_tokens.get(digest)
   const session = presented && (await sessions.get(presented.session_id))
@@ -103,14 +104,9 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   const family = presented.revoked ? await refresh_tokens.find({ session_id: session.id }) : []
   const active = family.find(({ revoked }) => !revoked)
   const isParentOfActive = active?.parent === digest
-  if (
-    presented.revoked &&
-    !isParentOfActive &&
-    backend.now() > Date.parse(presented.updated_at) + reuseSeconds * 1000
-  ) {
-    if (rotates) {
-      for (const { token } of family) await refresh_tokens.update(token, { revoked: true })
-    }
+  const isUsedUp = presented.revoked && backend.now() > Date.parse(presented.updated_at) + REUSE_SECONDS * 1000
+  if (isUsedUp && !isParentOfActive) {
+    for (const { token } of family) await refresh_tokens.update(token, { revoked: true })
     return { refusal: refreshTokenUsed() }
   }
   // The client may not have received the first response.

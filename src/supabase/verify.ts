@@ -29,13 +29,15 @@ export interface AddressProof {
 /** The user after the proof; `half` if another address has to confirm the change as well. */
 type ProofResult = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
 
+const emailChangeTokens = ['email_change_token_current', 'email_change_token_new'] as const
+
 const linkTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
   email: ['confirmation_token', 'recovery_token'],
   signup: ['confirmation_token'],
   invite: ['confirmation_token'],
   recovery: ['recovery_token'],
   magiclink: ['recovery_token'],
-  email_change: ['email_change_token_current', 'email_change_token_new'],
+  email_change: emailChangeTokens,
 }
 
 const codeTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
@@ -79,7 +81,7 @@ async function byLink(backend: Backend, tables: Tables, { type, hash }: AddressP
 async function byCode(backend: Backend, tables: Tables, { type, address, code }: AddressProof): Promise<UserWithToken> {
   const hash = hashOfCode(address, code)
   const types = Object.hasOwn(codeTokens, type) ? (codeTokens[type] ?? []) : []
-  const found = type === 'email_change' ? await findEmailChange(backend, tables, hash) : undefined
+  const found = type === 'email_change' ? await findEmailChange(tables, hash) : undefined
   const user = found?.user ?? (await findUser(tables, type, address))
   if (!user || user.deleted_at !== null) throw otpExpired()
   if (isBanned(user, backend.now())) throw userBanned(403)
@@ -100,15 +102,8 @@ async function withUser({ users }: Tables, token: OneTimeTokenRow | undefined): 
  * The user who wants to change their address. Several users may want the same new one, so only the code shows which
  * user it is.
  */
-async function findEmailChange(
-  { settings }: Backend,
-  tables: Tables,
-  hash: string,
-): Promise<UserWithToken | undefined> {
-  const types: OneTimeTokenType[] = ['email_change_token_new']
-  if (settings.mailerSecureEmailChangeEnabled) types.unshift('email_change_token_current')
-  return withUser(tables, await findToken(tables, [hash, `${PKCE}${hash}`], types))
-}
+const findEmailChange = async (tables: Tables, hash: string): Promise<UserWithToken | undefined> =>
+  withUser(tables, await findToken(tables, [hash, `${PKCE}${hash}`], emailChangeTokens))
 
 async function findUser({ users }: Tables, type: string, address: string): Promise<UserRow | undefined> {
   switch (type) {
@@ -127,7 +122,6 @@ async function findUser({ users }: Tables, type: string, address: string): Promi
 const isHalf = ({ settings }: Backend, user: UserRow, { token_type }: OneTimeTokenRow) =>
   token_type.startsWith('email_change') &&
   !settings.mailerAutoconfirm &&
-  settings.mailerSecureEmailChangeEnabled &&
   user.email !== null &&
   user.email_change_confirm_status === 0
 

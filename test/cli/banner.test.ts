@@ -44,8 +44,6 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     onMiss: () => {},
     onMessage: () => {},
     clock: createClock(),
-    exportState: () => Promise.reject(new Error('No banner shows the state.')),
-    importState: async () => {},
     mintToken: async () => ({ token: '', expires_at: '' }),
     forTests: {} as Platform['forTests'],
     ownPathsAt: async () => () => [],

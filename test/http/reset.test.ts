@@ -3,7 +3,7 @@ import { startPlatform } from '../../src/index.js'
 import { openPlatform, type Platform } from '../../src/platform.js'
 import type { SharedAbilities } from '../../src/testing/abilities.js'
 import { platformOf } from '../keys/edited.js'
-import { answerOf, sentences, signIn, signUp } from '../keys/people.js'
+import { adminOf, answerOf, sentences, signIn, signUp } from '../keys/people.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { isUnknown } from '../sentences.js'
@@ -178,7 +178,7 @@ test('after a reset of a scope, random faults start over in it and continue in t
 
 test('a full reset restores the mode, the clock and the users of the start, over HTTP and in code', async () => {
   const platform = await platformWith({ state: 'memory' })
-  const users = async () => (await platform.ask('/__standin/state')).json()
+  const users = async () => (await platform.ask('/__standin/users')).json()
   const before = await users()
   const changed = async () => {
     platform.clock.advance(3_600_000)
@@ -200,8 +200,10 @@ test('a reset after a reload restores the users and keys of the current configur
   const key = { name: 'ci', key: 'sk-local-of-the-configuration', user: carol.email }
   const scene = await platformOf({ users: [ada, bob] })
   const users = async () => {
-    const { users, api_keys } = await scene.platform.exportState()
-    return [...users.map(({ email }) => email), ...api_keys.map(({ name }) => name)].sort()
+    const { data } = await adminOf(scene.platform).listUsers()
+    const answer = await (await fetch(`${scene.platform.url}/__standin/keys`)).json()
+    const keys = (answer as { data: readonly { name: string }[] }).data
+    return [...data.users.map(({ email }) => email), ...keys.map(({ name }) => name)].sort()
   }
   await signUp(scene.platform, 'of-a-test@example.com')
   await scene.reload({ users: [bob, carol], apiKeys: [key] })
@@ -218,8 +220,8 @@ test('a reset with state: false keeps the users, and restores the rest', async (
   await platform.signIn({ email: 'ada@example.com' })
   platform.clock.advance(3_600_000)
   expect((await platform.ask('/__standin/reset', post({ state: false }))).status).toBe(204)
-  const { users } = (await (await platform.ask('/__standin/state')).json()) as { users: readonly { email: string }[] }
-  expect(users.map(({ email }) => email)).toContain('ada@example.com')
+  const { data } = (await (await platform.ask('/__standin/users')).json()) as { data: readonly { email: string }[] }
+  expect(data.map(({ email }) => email)).toContain('ada@example.com')
   expect(platform.clock.state().offsetMs).toBe(0)
 })
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Platform } from '../../src/index.js'
 import { newSecret } from '../../src/keys/api-key-form.js'
 import { run, start, startReady } from '../command.js'
@@ -23,15 +23,6 @@ test('an unknown API key is refused', async () => {
   )
 })
 
-test.each([
-  ['truncated', (key: string) => key.slice(0, -1)],
-  ['extended', (key: string) => `${key}a`],
-  ['in upper case', (key: string) => key.toUpperCase()],
-])('an API key is refused when it is %s', async (_how, changed) => {
-  const { ask, apiKey } = await platformWith()
-  expect(await refusalOf(await ask('/v1/models', { bearer: changed(apiKey) }))).toEqual(unauthorized(KEY_UNKNOWN))
-})
-
 test('a revoked API key is refused with that reason', async () => {
   const { ask } = await platformWith({ apiKeys: [working, { name: 'old', key: 'sk-local-old', revoked: true }] })
   expect(await refusalOf(await ask('/v1/models', { bearer: 'sk-local-old' }))).toEqual(
@@ -43,17 +34,6 @@ test('an expired API key is refused with that reason', async () => {
   const expired = { name: 'expired', key: 'sk-local-expired', expiresAt: '2020-01-01T00:00:00Z' }
   const { ask } = await platformWith({ apiKeys: [working, expired] })
   expect(await refusalOf(await ask('/v1/models', { bearer: expired.key }))).toEqual(
-    unauthorized('The API key has expired.'),
-  )
-})
-
-test('an API key works until the moment it expires', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2030-01-01T11:59:30Z') })
-  onTestFinished(() => void vi.useRealTimers())
-  const { ask } = await platformWith({ apiKeys: [{ ...working, expiresAt: '2030-01-01T12:00:00Z' }] })
-  expect((await ask('/v1/models', { bearer: working.key })).status).toBe(200)
-  vi.setSystemTime(new Date('2030-01-01T12:00:00Z'))
-  expect(await refusalOf(await ask('/v1/models', { bearer: working.key }))).toEqual(
     unauthorized('The API key has expired.'),
   )
 })
@@ -80,16 +60,6 @@ test('with your own API keys, the one from the docs stops working', async () => 
   const { ask } = await platformWith({ apiKeys: [working] })
   expect((await ask('/v1/models', { bearer: published })).status).toBe(401)
   expect((await ask('/v1/models', { bearer: working.key })).status).toBe(200)
-})
-
-const dotted = 'sk.local.dotted'
-
-test.each([
-  ['revoked', { revoked: true }, sentences.revokedKey],
-  ['expired', { expiresAt: '2020-01-01' }, sentences.expiredKey],
-])('a %s key with two dots is refused with the same reason as any other', async (_how, more, sentence) => {
-  const scene = await platformWith({ apiKeys: [working, { name: 'dotted', key: dotted, ...more }] })
-  expect(await answerOf(scene, dotted)).toBe(sentence)
 })
 
 test('the log tells a mistyped key from an unknown one, and the response does not', async () => {
@@ -145,13 +115,6 @@ test.each([
   expect(await answerOf(scene, working.key)).toBe('open')
 })
 
-test("the owner's email may be written in upper case", async () => {
-  const scene = await platformWith({ users: [ada], apiKeys: [{ ...hers, user: 'ADA@example.com' }] })
-  const { id } = await signIn(scene, ada)
-  await adminOf(scene).updateUserById(id, { ban_duration: '1h' })
-  expect(await answerOf(scene, hers.key)).toBe(sentences.ownerless)
-})
-
 const users = [ada]
 
 test('a key removed from the configuration stops working after the reload, even if it was cached', async () => {
@@ -172,12 +135,6 @@ test.each([
   expect(await answerOf(platform, working.key)).toBe('open')
   await reload({ users, apiKeys: [{ ...working, ...more }] })
   expect(await answerOf(platform, working.key)).toBe(sentence)
-})
-
-test('a key works again when its revocation is removed from the configuration', async () => {
-  const { platform, reload } = await platformOf({ users, apiKeys: [{ ...working, revoked: true }] })
-  await reload({ users, apiKeys: [working] })
-  expect(await answerOf(platform, working.key)).toBe('open')
 })
 
 test('a key keeps its owner when the configuration renames it', async () => {

@@ -21,26 +21,16 @@ test('a chat request without a credential is refused before its body is parsed',
 
 test.each([
   ['nothing', '', empty],
-  ['only spaces', '   ', empty],
   ['the scheme alone', 'Bearer', empty],
-  ['the scheme alone in lower case', 'bearer', empty],
-  ['the scheme and spaces', 'Bearer    ', empty],
   ['the key without a scheme', 'KEY', wrongScheme],
   ['Basic', 'Basic YWRhOnNlY3JldA==', wrongScheme],
-  ['Token', 'Token KEY', wrongScheme],
-  ['a scheme that only begins like Bearer', 'BearerToken KEY', wrongScheme],
   ['no space after the scheme', 'BearerKEY', wrongScheme],
   ['a colon after the scheme', 'Bearer: KEY', wrongScheme],
-  ['a tab after the scheme', 'Bearer\tKEY', wrongScheme],
   ['quotes around the key', 'Bearer "KEY"', malformed],
   ['angle brackets left from the docs', 'Bearer <KEY>', malformed],
-  ['an umlaut in the key', 'Bearer KÉY', malformed],
-  ['an equals sign in the middle', 'Bearer a=b', malformed],
   ['an unreplaced variable', 'Bearer $API_KEY', malformed],
-  ['two keys with a space between', 'Bearer KEY KEY', doubled],
   ['two keys with a comma between', 'Bearer KEY,KEY', doubled],
   ['the scheme twice', 'Bearer Bearer KEY', doubled],
-  ['two credentials in one line', 'Bearer KEY, Bearer KEY', doubled],
 ])('an Authorization header with %s is refused', async (_what, header, sentence) => {
   const { ask, apiKey } = await platformWith()
   const authorization = header.replaceAll('KEY', apiKey)
@@ -51,7 +41,6 @@ test.each([
 test.each([
   ['two keys', ['Bearer KEY', 'Bearer other']],
   ['the same key twice', ['Bearer KEY', 'Bearer KEY']],
-  ['the key and then another scheme', ['Bearer KEY', 'Basic YWRhOnNlY3JldA==']],
   ['an empty header and then the key', ['Bearer', 'Bearer KEY']],
 ])('two Authorization headers are refused: %s', async (_what, values) => {
   const { url, apiKey } = await platformWith()
@@ -70,7 +59,7 @@ test('two Authorization headers are refused even when the second one has the key
   expect(JSON.parse(body)).toEqual({ error: wrongScheme })
 })
 
-test.each(['Bearer KEY', 'bearer KEY', 'BEARER KEY', 'bEaReR KEY', 'Bearer   KEY', '  Bearer KEY  '])(
+test.each(['bearer KEY', 'BEARER KEY', '  Bearer   KEY  '])(
   'the scheme may be in any case and have extra spaces around it: %j',
   async header => {
     const { url, apiKey } = await platformWith()

@@ -6,8 +6,8 @@ import { importJWK, SignJWT } from 'jose'
 import { expect, onTestFinished, test } from 'vitest'
 import { developmentSecret, developmentSigningKey } from '../../src/core/secrets.js'
 import { runs } from '../runs.js'
-import { platformWith, type Scene } from '../scene.js'
-import { ada, encoded, inSeconds, secretToken, userToken } from '../signing.js'
+import { platformWith } from '../scene.js'
+import { ada, encoded, inSeconds, userToken } from '../signing.js'
 import { type KeyInFile, keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 import { answerTo, onTheWire } from '../wire.js'
 import { platformOf } from './edited.js'
@@ -46,19 +46,16 @@ async function verdicts(place: Place, token: string) {
 
 const refused = (sentence: string) => ({ platform: sentence, user: '403 bad_jwt', admin: '403 bad_jwt' })
 
-test.each(['none', 'None', 'NONE', 'nOnE', ''])(
-  'a token with the algorithm %j is refused on both layers',
-  async alg => {
-    const platform = await platformWith()
-    for (const payload of [claims, service]) {
-      for (const signature of ['', 'AAAA']) {
-        const token = `${encoded({ alg, typ: 'JWT', kid })}.${encoded(payload)}.${signature}`
-        expect(await verdicts(platform, token)).toMatchObject({ user: '403 bad_jwt', admin: '403 bad_jwt' })
-        expect(await answerOf(platform, token, '/api/v1')).not.toBe('open')
-      }
+test.each(['none', 'nOnE', ''])('a token with the algorithm %j is refused on both layers', async alg => {
+  const platform = await platformWith()
+  for (const payload of [claims, service]) {
+    for (const signature of ['', 'AAAA']) {
+      const token = `${encoded({ alg, typ: 'JWT', kid })}.${encoded(payload)}.${signature}`
+      expect(await verdicts(platform, token)).toMatchObject({ user: '403 bad_jwt', admin: '403 bad_jwt' })
+      expect(await answerOf(platform, token, '/api/v1')).not.toBe('open')
     }
-  },
-)
+  }
+})
 
 const { d: _private, ...publicKey } = developmentSigningKey
 const pem = () =>
@@ -66,12 +63,7 @@ const pem = () =>
 
 test.each([
   ['the public JWK', () => JSON.stringify(publicKey)],
-  [
-    'the public JWK without optional members',
-    () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: publicKey.x, y: publicKey.y }),
-  ],
   ['both coordinates of the public key', () => Buffer.from(publicKey.x + publicKey.y, 'base64url')],
-  ['the first coordinate of the public key', () => Buffer.from(publicKey.x, 'base64url')],
   ['a public key in PEM', pem],
   ['the key id', () => kid],
 ])(
@@ -91,17 +83,10 @@ const unknownIds: readonly (readonly [string, unknown])[] = [
   ['no key has', 'a3f1c1de-0000-4000-8000-000000000000'],
   ['is empty', ''],
   ['is a relative path', '../../../../../dev/null'],
-  ['is an absolute path', '/proc/self/environ'],
   ['is SQL', "' or '1'='1"],
-  ['is a URL', 'http://127.0.0.1:1/key'],
   ['is __proto__', '__proto__'],
-  ['is constructor', 'constructor'],
-  ['is a number', 0],
   ['is null', null],
   ['is an array with the right id', [kid]],
-  ['is an object', { kid }],
-  ['is the right id in upper case', kid.toUpperCase()],
-  ['is the right id with a NUL byte', `${kid}\0`],
 ]
 
 test.each(unknownIds)('a token with a key id that %s is refused, whatever key signed it', async (_what, id) => {
@@ -206,10 +191,8 @@ const own = async (payload: object) =>
 
 test.each([
   ['a string', String(inSeconds(3600))],
-  ['a date string', '2099-01-01T00:00:00Z'],
   ['true', true],
   ['an object', {}],
-  ['an array', [inSeconds(3600)]],
   ['null', null],
 ])('a token whose expiry is %s is refused', async (_what, exp) => {
   const platform = await platformWith()
@@ -222,7 +205,6 @@ const developmentKey = () => createPrivateKey({ key: developmentSigningKey, form
 
 test.each([
   ['negative', -1],
-  ['zero', 0],
   ['a fraction of a second ago', inSeconds(0) - 0.5],
 ])('a token whose expiry is %s has expired', async (_what, exp) => {
   const platform = await platformWith()
@@ -255,10 +237,7 @@ test.each(['nbf', 'iat'])('a token whose %s is a string is refused', async claim
 test.each([
   ['an unknown critical parameter', { crit: ['b64', 'made-up'], 'made-up': true }],
   ['a registered critical parameter', { crit: ['exp'], exp: 0 }],
-  ['an empty crit list', { crit: [] }],
-  ['a crit that is not a list', { crit: 'exp' }],
   ['an unencoded payload', { crit: ['b64'], b64: false }],
-  ['a compressed payload', { zip: 'DEF' }],
 ])('a token whose header announces %s is refused or read as an ordinary token', async (_what, more) => {
   const platform = await platformWith()
   const header = JSON.stringify({ alg: 'ES256', kid, ...more })
@@ -293,16 +272,10 @@ test('the last of two duplicate header members counts, and it cannot switch off 
 
 test.each([
   ['a trailing equals sign', ([h, p, s]: string[]) => `${h}.${p}.${s}=`],
-  ['two trailing equals signs', ([h, p, s]: string[]) => `${h}.${p}.${s}==`],
   ['a fourth part', ([h, p, s]: string[]) => `${h}.${p}.${s}.${s}`],
-  ['five parts', ([h, p, s]: string[]) => `${h}.${p}.${s}.${s}.${s}`],
   ['two parts', ([h, p]: string[]) => `${h}.${p}`],
   ['an empty signature', ([h, p]: string[]) => `${h}.${p}.`],
-  ['an empty payload', ([h, , s]: string[]) => `${h}..${s}`],
-  ['an empty header', ([, p, s]: string[]) => `.${p}.${s}`],
-  ['half a signature', ([h, p, s = '']: string[]) => `${h}.${p}.${s.slice(0, 43)}`],
   ['its signature twice', ([h, p, s]: string[]) => `${h}.${p}.${s}${s}`],
-  ['a signature of zeros', ([h, p]: string[]) => `${h}.${p}.${'A'.repeat(86)}`],
 ])('a valid token with %s is refused on both layers', async (_what, changed) => {
   const platform = await platformWith()
   const token = changed((await userToken()).split('.'))
@@ -355,73 +328,6 @@ test('two Authorization headers are refused on both layers and in either order',
   }
 })
 
-const noSub = '403 bad_jwt'
-const mixedUp: readonly (readonly [string, (place: Scene) => string | Promise<string>, object])[] = [
-  [
-    'the anon key',
-    ({ anonKey }) => anonKey,
-    {
-      models: 'The anon key is not accepted by GET /v1/models. Send an API key or a user token.',
-      user: noSub,
-      admin: '403 not_admin',
-    },
-  ],
-  [
-    'the service key',
-    ({ serviceKey }) => serviceKey,
-    {
-      models: 'The service key is not accepted by GET /v1/models. Send an API key or a user token.',
-      user: noSub,
-      admin: '200 undefined',
-    },
-  ],
-  ['an API key', ({ apiKey }) => apiKey, { models: 'open', user: '403 bad_jwt', admin: '403 bad_jwt' }],
-  [
-    'a user token',
-    async place => (await signUp(place)).token,
-    { models: 'open', user: expect.stringMatching(/^[\da-f-]{36}$/), admin: '403 not_admin' },
-  ],
-  [
-    'a refresh token',
-    async place => (await signUp(place)).refreshToken,
-    { models: sentences.unknownKey, user: '403 bad_jwt', admin: '403 bad_jwt' },
-  ],
-]
-
-test.each(mixedUp)('%s grants access to its own endpoints and to no others', async (_what, credentialOf, expected) => {
-  const platform = await platformWith()
-  const credential = await credentialOf(platform)
-  const { user, admin } = await verdicts(platform, credential)
-  expect({ models: await answerOf(platform, credential), user, admin }).toEqual(expected)
-})
-
-test("the auth backend gives the reason for refusing a token in Supabase's words", async () => {
-  const platform = await platformWith()
-  const messageFor = async (bearer: string) => {
-    const response = await askAuth(platform, '/user', { headers: { authorization: `Bearer ${bearer}` } })
-    return ((await response.json()) as { msg: string }).msg
-  }
-  expect(await messageFor(platform.anonKey)).toBe('invalid claim: missing sub claim')
-  expect(await messageFor(platform.apiKey)).toBe(
-    'invalid JWT: unable to parse or verify signature, token is malformed: token contains an invalid number of segments',
-  )
-  expect(await messageFor(await secretToken(claims, 'a-secret-of-somebody-else-32-characters'))).toBe(
-    'invalid JWT: unable to parse or verify signature, token signature is invalid: signature is invalid',
-  )
-  expect(await messageFor(await userToken({ exp: inSeconds(-1) }))).toBe(
-    'invalid JWT: unable to parse or verify signature, token has invalid claims: token is expired',
-  )
-})
-
-test.each([
-  ['a subject that is not a UUID', { sub: 'ada' }, '400 bad_jwt'],
-  ['no subject', { sub: undefined }, '403 bad_jwt'],
-  ['a session that is not a UUID', { session_id: 'mine' }, '403 bad_jwt'],
-])('the auth backend refuses a well-signed token with %s without a server error', async (_what, more, verdict) => {
-  const platform = await platformWith()
-  expect(await userOf(platform, await userToken(more))).toBe(verdict)
-})
-
 test.each([
   ['without a scheme', (token: string) => token],
   ['as Basic', (token: string) => `Basic ${token}`],
@@ -470,10 +376,7 @@ test('a well-signed token with claims of any type is accepted or refused, and ne
 
 test.each([
   [{ role: ['service_role'] }, 'array', 'role', 'string'],
-  [{ sub: [ada.sub] }, 'array', 'sub', 'string'],
-  [{ sub: 5 }, 'number', 'sub', 'string'],
   [{ session_id: { a: 1 } }, 'object', 'session_id', 'string'],
-  [{ email: true }, 'bool', 'email', 'string'],
   [{ user_metadata: 'x' }, 'string', 'user_metadata', 'map[string]interface {}'],
   [{ is_anonymous: 'yes' }, 'string', 'is_anonymous', 'bool'],
 ])('claims such as %j are refused in the words of Supabase', async (odd, found, claim, wanted) => {

@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { platformWith, type Scene } from '../scene.js'
 import { ada as stranger, userToken } from '../signing.js'
-import { adminOf, answerOf, claimsOf, clientOf, type Person, sentences, signIn, signUp, userOf } from './people.js'
+import { adminOf, answerOf, claimsOf, type Person, sentences, signIn, signUp, userOf } from './people.js'
 
 const endpoints = ['/v1/models', '/api/v1'] as const
 
@@ -36,12 +36,6 @@ const barred = refused(sentences.barred)
 const endings: readonly Ending[] = [
   { how: 'signs out', end: (_, { ada }) => ada.client.auth.signOut(), hers: ended, elsewhere: ended },
   {
-    how: 'signs out everywhere',
-    end: (_, { ada }) => ada.client.auth.signOut({ scope: 'global' }),
-    hers: ended,
-    elsewhere: ended,
-  },
-  {
     how: 'signs out of this session',
     end: (_, { ada }) => ada.client.auth.signOut({ scope: 'local' }),
     hers: ended,
@@ -58,12 +52,6 @@ const endings: readonly Ending[] = [
     end: (platform, { ada }) => adminOf(platform).signOut(ada.token, 'global'),
     hers: ended,
     elsewhere: ended,
-  },
-  {
-    how: 'is signed out of one session by an admin',
-    end: (platform, { ada }) => adminOf(platform).signOut(ada.token, 'local'),
-    hers: ended,
-    elsewhere: open,
   },
   {
     how: 'is deleted',
@@ -126,17 +114,6 @@ test("a banned user's token works again when the ban is lifted", async () => {
   expect(await answersTo(platform, ada.token)).toEqual(open)
 })
 
-test('a ban ends by itself after its duration', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const { platform, ada } = await scene()
-  await adminOf(platform).updateUserById(ada.id, { ban_duration: '10m' })
-  vi.setSystemTime(Date.now() + 599_000)
-  expect(await answersTo(platform, ada.token)).toEqual(barred)
-  vi.setSystemTime(Date.now() + 1000)
-  expect(await answersTo(platform, ada.token)).toEqual(open)
-})
-
 test('a refresh returns a new token, and the previous one stays valid until the session ends', async () => {
   const { platform, ada } = await scene()
   const { data } = await ada.client.auth.refreshSession()
@@ -145,28 +122,6 @@ test('a refresh returns a new token, and the previous one stays valid until the 
   expect([await answersTo(platform, ada.token), await answersTo(platform, next)]).toEqual([open, open])
   await ada.client.auth.signOut()
   expect([await answersTo(platform, ada.token), await answersTo(platform, next)]).toEqual([ended, ended])
-})
-
-test('reusing an old refresh token does not invalidate access tokens, as at Supabase', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const { platform, ada } = await scene()
-  const first = ada.refreshToken
-  await ada.client.auth.refreshSession()
-  await ada.client.auth.refreshSession()
-  vi.setSystemTime(Date.now() + 60_000)
-  const { error } = await ada.client.auth.refreshSession({ refresh_token: first })
-  expect(error).toMatchObject({ code: 'refresh_token_already_used' })
-  expect(await answersTo(platform, ada.token)).toEqual(open)
-})
-
-test('signing up again after a deletion creates another user', async () => {
-  const { platform, ada } = await scene()
-  await adminOf(platform).deleteUser(ada.id)
-  const again = await signUp(platform, ada.email)
-  expect(again.id).not.toBe(ada.id)
-  expect(await answersTo(platform, again.token)).toEqual(open)
-  expect(await answersTo(platform, ada.token)).toEqual(ended)
 })
 
 test('requests in flight while a session ends do not keep it alive', async () => {
@@ -208,10 +163,8 @@ test('a token with the session of another user is refused', async () => {
 
 test.each([
   ['that never existed', '0b9c4ad4-5a1c-4a0e-9a59-27f4c2f2c1d1'],
-  ['that is not a UUID', 'session'],
   ['that is empty', ''],
   ['with a NUL byte', 'a\0b'],
-  ['called __proto__', '__proto__'],
 ])('a token with a session %s is refused', async (_what, session_id) => {
   const { platform, ada } = await scene()
   expect(await answersTo(platform, await userToken({ sub: ada.id, session_id }))).toEqual(ended)
@@ -265,16 +218,6 @@ test.each([
   expect(await answerOf(platform, person.token, '/api/v1')).not.toBe('open')
 })
 
-test('an anonymous user has a session like any other', async () => {
-  const platform = await platformWith()
-  const client = clientOf(platform, platform.anonKey)
-  const { data } = await client.auth.signInAnonymously()
-  const token = data.session?.access_token ?? ''
-  expect(await answersTo(platform, token)).toEqual(open)
-  await client.auth.signOut()
-  expect(await answersTo(platform, token)).toEqual(ended)
-})
-
 test('a token that the platform refuses is also refused by the auth backend', async () => {
   const { platform, ada, elsewhere, bob } = await scene()
   await ada.client.auth.signOut({ scope: 'local' })
@@ -283,11 +226,4 @@ test('a token that the platform refuses is also refused by the auth backend', as
   await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
   expect(await userOf(platform, elsewhere.token)).toBe('403 user_banned')
   expect(await userOf(platform, bob.token)).toBe(bob.id)
-})
-
-test('a banned user can neither sign in nor refresh', async () => {
-  const { platform, ada } = await scene()
-  await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
-  await expect(signIn(platform, ada)).rejects.toMatchObject({ code: 'user_banned' })
-  expect((await ada.client.auth.refreshSession()).error).toMatchObject({ code: 'user_banned' })
 })

@@ -21,9 +21,6 @@ export interface Processes extends Replicas {
   readonly running: readonly RunningPlatform[]
 }
 
-/** The environment of one replica. */
-type Env = Readonly<Record<string, string>>
-
 /** Starts this many processes at the same moment on a new state. In PostgreSQL their connections are called replica0, replica1, … */
 export async function processesIn(kind: Kind, count: number): Promise<Processes> {
   const place = await kind.freshPlace()
@@ -35,21 +32,24 @@ export async function processesIn(kind: Kind, count: number): Promise<Processes>
 }
 
 /** The same within this process, which is much cheaper. They still share nothing but the state. */
-export async function replicasIn(
-  kind: Kind,
-  envs: readonly Env[] = envsFor(kind),
-  until: Until = onTestFinished,
-): Promise<Replicas> {
+export async function replicasIn(kind: Kind, until: Until = onTestFinished): Promise<Replicas> {
   const place = await kind.freshPlace(until)
   let complaints = ''
   const complain = (what: unknown) => {
     complaints += `${what}\n`
   }
   const all = await Promise.all(
-    envs.map(async (env, i) => {
+    Array.from({ length: countFor(kind) }, async (_, i) => {
       const values = { port: 0, state: whereFor(place, i) }
       const flags = Object.entries(values).map(([name, value]) => ({ path: [name], value, origin: 'test' }))
-      const platform = await openPlatform({ cwd: place.dir, file: false, env, flags, warn: complain, report: complain })
+      const platform = await openPlatform({
+        cwd: place.dir,
+        file: false,
+        env: {},
+        flags,
+        warn: complain,
+        report: complain,
+      })
       until(() => platform.stop())
       return platform
     }),
@@ -58,17 +58,15 @@ export async function replicasIn(
 }
 
 /** Two replicas on a file, three on a database. */
-export const envsFor = ({ kind }: Kind, env: Env = {}): readonly Env[] =>
-  kind === 'a file' ? [env, env] : [env, env, env]
+export const countFor = ({ kind }: Kind) => (kind === 'a file' ? 2 : 3)
 
 /** Replicas for all tests of a `describe`. */
-export const replicasForAll = (kind: Kind): (() => Promise<Replicas>) =>
-  forAll(until => replicasIn(kind, envsFor(kind), until))
+export const replicasForAll = (kind: Kind): (() => Promise<Replicas>) => forAll(until => replicasIn(kind, until))
 
 /** Starts another process on the same state, which it may reach by another URL. */
 export const joinedBy = (
   { all, place }: Replicas,
-  { where = place.where, env = {} }: { readonly where?: string; readonly env?: Env } = {},
+  { where = place.where, env = {} }: { readonly where?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<RunningPlatform> => startReady({ flags: ['--state', whereFor({ ...place, where }, all.length)], env })
 
 function whereFor({ where, dir }: Place, i: number): string {

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { backendWith, bodyOf, refusal } from './backend.js'
 
 test('the settings list what is enabled and disabled', async () => {
-  const { ask } = await backendWith({ externalPhoneEnabled: false, disableSignup: true })
+  const { ask } = await backendWith({ disableSignup: true })
   const { external, ...others } = await bodyOf(ask('/settings'))
   expect(Object.keys(external)).toEqual([
     ...['anonymous_users', 'apple', 'azure', 'bitbucket', 'discord', 'facebook', 'snapchat', 'figma', 'fly'],
     ...['github', 'gitlab', 'google', 'keycloak', 'kakao', 'linkedin', 'linkedin_oidc', 'notion', 'spotify'],
     ...['slack', 'slack_oidc', 'workos', 'twitch', 'twitter', 'email', 'phone', 'zoom'],
   ])
-  expect(external).toMatchObject({ anonymous_users: true, email: true, phone: false, google: false })
+  expect(external).toMatchObject({ anonymous_users: true, email: true, phone: true, google: false })
   expect(others).toEqual({
     disable_signup: true,
     mailer_autoconfirm: true,

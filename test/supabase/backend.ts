@@ -21,8 +21,6 @@ export interface Backend {
   ask(path: string, options?: Ask): Promise<Response>
   /** Every email and text message so far, the oldest first. */
   readonly outbox: readonly MessageRow[]
-  readonly exportState: Platform['exportState']
-  readonly importState: Platform['importState']
   readonly stop: Platform['stop']
   /** The last message to a recipient. */
   messageTo(recipient: string): SentMessage
@@ -53,7 +51,7 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
   onTestFinished(() => platform.stop())
   const outbox: MessageRow[] = []
   platform.onMessage(message => void outbox.push(message))
-  const { url, anonKey, serviceKey, exportState, importState } = platform
+  const { url, anonKey, serviceKey } = platform
   const client = (key: string, auth?: ClientAuthOptions) =>
     createClient(url, key, {
       // Node 20 has no WebSocket of its own, and the client requires one although nothing here is realtime.
@@ -64,8 +62,6 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
     url,
     anonKey,
     serviceKey,
-    exportState,
-    importState,
     stop: platform.stop,
     outbox,
     client: auth => client(anonKey, auth),
@@ -106,16 +102,6 @@ interface Newcomer {
   readonly access_token: string
   readonly refresh_token: string
   readonly user: { readonly id: string; readonly [field: string]: unknown }
-}
-
-/** A hash that an admin can import and that takes long to compare: the example of github.com/firebase/scrypt. */
-export const firebase = {
-  password: 'user1password',
-  password_hash: [
-    '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==',
-    '42xEC+ixf3L2lw==',
-    'lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
-  ].join('$'),
 }
 
 /** Freezes the time until the test advances it. */

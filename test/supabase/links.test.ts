@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BANNED } from '../sentences.js'
-import { backendWith, claimsOf, clock, follow, newcomer, newUser, refusal, UUID } from './backend.js'
+import { backendWith, claimsOf, clock, follow, newcomer, newUser, refusal } from './backend.js'
 
 const app = 'http://localhost:5173/welcome'
 
@@ -56,8 +56,8 @@ test('a link works once', async () => {
 
 test('a link does not work once it has expired', async () => {
   const time = clock()
-  const { link } = await unconfirmed({ mailerOtpExp: 60 })
-  time.pass(61)
+  const { link } = await unconfirmed()
+  time.pass(3601)
   expect((await follow(link)).fragment).toMatchObject({ error: 'access_denied', error_code: 'otp_expired' })
 })
 
@@ -116,14 +116,6 @@ test('a URL with special characters is encoded in the link', async () => {
   expect((await follow(link)).location).toMatch(/^http:\/\/localhost:5173\/a\?b=c&d=e#access_token=/)
 })
 
-test('a link that was sent before a password change does not work', async () => {
-  const backend = await backendWith()
-  const { email, access_token } = await newcomer(backend)
-  await backend.client().auth.resetPasswordForEmail(email)
-  await backend.ask('/user', { method: 'PUT', bearer: access_token, body: { password: 'battery staple' } })
-  expect((await follow(backend.messageTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
-})
-
 test('a banned user cannot follow a link', async () => {
   const { backend, link, email } = await unconfirmed()
   const [user] = (await backend.admin.listUsers()).data.users
@@ -144,15 +136,6 @@ test('the link of a deleted user does not work', async () => {
   expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
-test('an old link does not work for a new user with the same id', async () => {
-  const { backend, link, email } = await unconfirmed()
-  const [user] = (await backend.admin.listUsers()).data.users
-  const id = user?.id ?? ''
-  await backend.admin.deleteUser(id)
-  await backend.admin.createUser({ id, email })
-  expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
-})
-
 test('the hash of a link can be used instead of the link', async () => {
   const { backend, link, email } = await unconfirmed()
   const token_hash = new URL(link).searchParams.get('token') ?? ''
@@ -169,20 +152,6 @@ test('using the code of an email uses up its link', async () => {
     .auth.verifyOtp({ email, token: backend.messageTo(email).code, type: 'signup' })
   expect(error).toBeNull()
   expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
-})
-
-test('a link starts a session of its own, even when followed with the token of another user', async () => {
-  const { backend, link } = await unconfirmed()
-  const other = await backend.client().auth.signInAnonymously()
-  const response = await fetch(link, {
-    redirect: 'manual',
-    headers: { authorization: `Bearer ${other.data.session?.access_token}` },
-  })
-  const fragment = new URLSearchParams(new URL(response.headers.get('location') ?? '').hash.slice(1))
-  const { session_id, sub } = claimsOf(fragment.get('access_token') ?? '')
-  expect(session_id).toMatch(UUID)
-  expect(session_id).not.toBe(claimsOf(other.data.session?.access_token ?? '').session_id)
-  expect(sub).not.toBe(other.data.user?.id)
 })
 
 test('the URL in Location is encoded where a header cannot have its characters', async () => {

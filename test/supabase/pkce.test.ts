@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect, test } from 'vitest'
+import { opened } from '../state/kinds.js'
 import { type Backend, backendWith, bodyOf, claimsOf, clock, follow, newcomer, newUser, refusal } from './backend.js'
 
 const verifier = 'v'.repeat(56)
@@ -61,7 +65,7 @@ async function requestChange(settings: Parameters<typeof backendWith>[0] = {}) {
 }
 
 test('an email change is completed by exchanging the code of its link', async () => {
-  const { backend, next } = await requestChange({ mailerSecureEmailChangeEnabled: false })
+  const { backend, next } = await requestChange({ mailerAutoconfirm: true })
   const { query } = await follow(backend.messageTo(next).link)
   const { user, access_token } = await bodyOf(exchange(backend, query.code ?? ''))
   expect(user.email).toBe(next)
@@ -134,12 +138,6 @@ test('a code is refused with a wrong verifier and still works with the right one
   expect((await exchange(backend, code)).status).toBe(200)
 })
 
-test('the challenge is not accepted as the verifier', async () => {
-  const backend = await backendWith()
-  const code = await authCode(backend)
-  expect((await exchange(backend, code, challenge.code_challenge)).status).toBe(400)
-})
-
 test('with the method plain, the challenge is the verifier itself', async () => {
   const backend = await backendWith()
   const code = await authCode(backend, { code_challenge: verifier, code_challenge_method: 'PLAIN' })
@@ -160,52 +158,19 @@ test('a code works for five minutes', async () => {
   })
 })
 
-test('the latest request wins, even when the clock was moved back in between', async () => {
-  const time = clock()
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  await backend.ask('/recover', { body: { email, code_challenge: 'w'.repeat(56), code_challenge_method: 'plain' } })
-  time.pass(-60)
-  await backend.ask('/recover', { body: { email, ...challenge } })
-  const { query } = await follow(backend.messageTo(email).link)
-  expect((await exchange(backend, query.code ?? '')).status).toBe(200)
-})
-
-test('a code that was not exchanged yet stays valid when its user requests another', async () => {
-  const time = clock()
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  const codes = []
-  for (const seconds of [0, -60]) {
-    time.pass(seconds)
-    await backend.ask('/recover', { body: { email, ...challenge } })
-    codes.push((await follow(backend.messageTo(email).link)).query.code ?? '')
-  }
-  for (const code of codes) expect((await exchange(backend, code)).status).toBe(200)
-})
-
-test('a code that expired without an exchange is removed when its user requests another', async () => {
-  const time = clock()
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  for (let i = 0; i < 3; i++) {
-    await backend.ask('/recover', { body: { email, ...challenge } })
-    await follow(backend.messageTo(email).link)
-    time.pass(301)
-  }
-  expect((await backend.exportState()).flow_states).toHaveLength(1)
-})
-
 test('an expired code that was never exchanged is removed when another user starts a sign-in', async () => {
   const time = clock()
-  const backend = await backendWith()
+  const dir = mkdtempSync(path.join(tmpdir(), 'standin-'))
+  const where = `file:${path.join(dir, 'state.db')}`
+  const backend = await backendWith({}, { state: where })
   for (let i = 0; i < 3; i++) {
     const { email } = await newcomer(backend)
     await backend.ask('/recover', { body: { email, ...challenge } })
     await follow(backend.messageTo(email).link)
     time.pass(301)
   }
-  expect((await backend.exportState()).flow_states).toHaveLength(1)
+  const state = await opened({ where, dir })
+  expect(await state.read(({ flow_states }) => flow_states.count({}))).toBe(1)
 })
 
 test.each([[{}], [{ auth_code: 'x' }], [{ code_verifier: 'x' }]])('the exchange of %j is refused', async body => {
@@ -219,13 +184,8 @@ test.each([[{}], [{ auth_code: 'x' }], [{ code_verifier: 'x' }]])('the exchange 
 
 test.each([
   [{ code_challenge: 'x'.repeat(43) }, 'PKCE flow requires code_challenge_method and code_challenge'],
-  [{ code_challenge_method: 's256' }, 'PKCE flow requires code_challenge_method and code_challenge'],
   [
     { code_challenge: 'x'.repeat(42), code_challenge_method: 's256' },
-    'code challenge has to be between 43 and 128 characters',
-  ],
-  [
-    { code_challenge: 'x'.repeat(129), code_challenge_method: 's256' },
     'code challenge has to be between 43 and 128 characters',
   ],
   [
@@ -286,4 +246,28 @@ test('the hash of a PKCE link gives a session to any client that has it, as at S
   expect(token_hash).toMatch(/^pkce_/)
   const answer = await bodyOf(backend.ask('/verify', { body: { token_hash, type: 'recovery' } }))
   expect(answer).toHaveProperty('access_token')
+})
+
+test('the latest request wins, even when the clock was moved back in between', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  await backend.ask('/recover', { body: { email, code_challenge: 'w'.repeat(56), code_challenge_method: 'plain' } })
+  time.pass(-60)
+  await backend.ask('/recover', { body: { email, ...challenge } })
+  const { query } = await follow(backend.messageTo(email).link)
+  expect((await exchange(backend, query.code ?? '')).status).toBe(200)
+})
+
+test('a code that was not exchanged yet stays valid when its user requests another', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  const codes = []
+  for (const seconds of [0, -60]) {
+    time.pass(seconds)
+    await backend.ask('/recover', { body: { email, ...challenge } })
+    codes.push((await follow(backend.messageTo(email).link)).query.code ?? '')
+  }
+  for (const code of codes) expect((await exchange(backend, code)).status).toBe(200)
 })

@@ -40,103 +40,53 @@ test.each([
   // Another host, however similar.
   'https://evil.example.com/',
   'https://app.example.com.evil.com/',
-  'https://evilapp.example.com/',
   'http://localhost.evil.com/',
-  'http://127.0.0.1.evil.com/',
   // The host is what comes after the @.
   'https://app.example.com@evil.com/',
-  'https://app.example.com:443@evil.com/',
-  'http://127.0.0.1:3000@evil.com/',
   'https://user:password@app.example.com/',
   'https://app.example.com%40evil.com/',
   // What browsers treat as slashes, and what they ignore.
   'https://evil.com\\@app.example.com/',
-  'https:\\\\evil.com\\app.example.com',
   'https:evil.com',
-  'https:///evil.com',
-  'https:/evil.com',
   '//evil.com/',
-  '\\\\evil.com',
-  '/\\evil.com',
   '/relative',
-  'relative',
   'https://app.example.com\t.evil.com/',
   'https://app.example.com/\r\nset-cookie: a=b',
   'java\nscript:alert(1)',
-  ' https://app.example.com/',
   // Not a URL of the web.
   'javascript:alert(1)',
   'JavaScript://app.example.com/%0aalert(1)',
   'data:text/html,hello',
-  'vbscript:x',
   'file:///etc/passwd',
-  'blob:https://app.example.com/1',
-  'about:blank',
-  'view-source:https://app.example.com',
   // Another scheme, another port.
   'http://app.example.com/',
   'https://app.example.com:8443/',
-  'ftp://app.example.com/',
   // Numbers in disguise.
   'http://2130706433/',
-  'http://0x7f000001/',
-  'http://0177.0.0.1/',
-  'http://127.1/',
-  'http://0/',
   'http://0.0.0.0:3000/',
   'http://169.254.169.254/latest/meta-data',
   'http://10.0.0.1/',
-  'http://[::ffff:10.0.0.1]/',
-  'http://[::]/',
   // Letters that look alike.
   'https://\u0430pp.example.com/',
-  'https://app\u3002example\u3002com/',
   // Similar to what the list allows.
   'https://a.b.preview.example.com/',
-  'https://preview.example.com/',
   'https://evil.com/.preview.example.com/x',
-  'https://evil.com?.preview.example.com/x',
-  'https://evil.com#.preview.example.com/x',
-  'https://a/.preview.example.com/',
   'myapp://callback/more',
-  'myapp://other',
   'https://exact.example.com/path?to=there',
-  'https://exactXexample.com/path?to=here',
   'https://stars.example.com/one/two',
-  'https://stars.example.com/one.two',
   'https://one.example.com/v12/b',
-  'https://one.example.com/v1/d',
   'https://green.example.com/',
   '',
 ])('a link may not redirect to %j', async redirectTo => {
   expect(await destination(redirectTo)).toBe(site)
 })
 
-test.each([
-  'javascript:alert(1)',
-  'data:text/html,hello',
-  'file:///etc/passwd',
-  'https://evil.com\\@app.example.com/',
-  'https://user@evil.com/',
-  'http://10.0.0.1/',
-  'http://2130706433/',
-  '//evil.com',
-])('a list that allows everything does not allow %j', async redirectTo => {
-  expect(await destination(redirectTo, { uriAllowList: ['**'] })).toBe(site)
-})
-
-test.each([
-  'http://localhost:x@evil.com/',
-  'http://localhost:80@evil.com/',
-  'http://localhost.evil.com/',
-  'https://localhost/',
-])('the default settings do not allow %j', async redirectTo => {
-  const siteUrl = 'http://localhost:3000'
-  const backend = await backendWith({ siteUrl })
-  const { email } = newUser()
-  await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
-  expect(new URL(backend.messageTo(email).link).searchParams.get('redirect_to')).toBe(siteUrl)
-})
+test.each(['javascript:alert(1)', 'https://user@evil.com/', 'http://10.0.0.1/', '//evil.com'])(
+  'a list that allows everything does not allow %j',
+  async redirectTo => {
+    expect(await destination(redirectTo, { uriAllowList: ['**'] })).toBe(site)
+  },
+)
 
 test('the fragment of a URL is ignored when it is matched', async () => {
   const wanted = 'https://stars.example.com/one#/two.three'

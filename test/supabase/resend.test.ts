@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { NOT_AN_EMAIL } from '../sentences.js'
 import { userToken } from '../signing.js'
-import { backendWith, bodyOf, clock, newcomer, newUser, refusal, somePhone } from './backend.js'
+import { backendWith, bodyOf, newcomer, newUser, refusal, somePhone } from './backend.js'
 
 test('the email of a sign-up can be resent with another code', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
@@ -16,7 +16,7 @@ test('the email of a sign-up can be resent with another code', async () => {
 })
 
 test('the email of an email change can be resent', async () => {
-  const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
+  const backend = await backendWith()
   const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
   const { auth } = backend.client()
@@ -24,13 +24,13 @@ test('the email of an email change can be resent', async () => {
   const next = newUser().email
   await auth.updateUser({ email: next })
   await auth.resend({ type: 'email_change', email })
-  expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([next, next])
+  expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([next, email, next, email])
   const { data } = await auth.verifyOtp({ email: next, token: backend.messageTo(next).code, type: 'email_change' })
   expect(data.user?.email).toBe(next)
 })
 
 test('text messages can be resent, for a sign-up and for a phone change', async () => {
-  const backend = await backendWith({ smsAutoconfirm: false })
+  const backend = await backendWith({ mailerAutoconfirm: false })
   const [phone, next] = [somePhone(), somePhone()]
   const { auth } = backend.client()
   await auth.signUp({ phone, password: 'correct horse' })
@@ -79,79 +79,12 @@ test.each([
   expect(await refusal(ask('/resend', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('no text message is resent when phone is disabled', async () => {
-  const { ask } = await backendWith({ externalPhoneEnabled: false })
-  expect(await refusal(ask('/resend', { body: { type: 'sms', phone: somePhone() } }))).toEqual({
-    status: 400,
-    code: 'phone_provider_disabled',
-    message: 'Phone logins are disabled',
-  })
-})
-
-/** A backend that requires a code to change a password more than a day after signing in. */
-async function requiringReauthentication() {
-  const time = clock()
-  const backend = await backendWith({ securityUpdatePasswordRequireReauthentication: true, jwtExp: 604_800 })
-  const who = await newcomer(backend)
-  const change = (more: object = {}) =>
-    backend.ask('/user', {
-      method: 'PUT',
-      bearer: who.access_token,
-      body: { password: 'battery staple', ...more },
-    })
-  return { time, backend, change, ...who }
-}
-
-test('a user needs no code to change the password within a day of signing in', async () => {
-  const { change, time } = await requiringReauthentication()
-  time.pass(24 * 3600)
-  expect((await change()).status).toBe(200)
-})
-
-test('more than a day later, a code is required', async () => {
-  const { change, time } = await requiringReauthentication()
-  time.pass(24 * 3600 + 1)
-  expect(await refusal(change())).toEqual({
-    status: 400,
-    code: 'reauthentication_needed',
-    message: 'Password update requires reauthentication',
-  })
-})
-
-test('a reauthentication code changes the password once', async () => {
-  const { backend, change, time, access_token, email } = await requiringReauthentication()
-  time.pass(25 * 3600)
+test('a reauthentication code has no link and cannot be used to sign in', async () => {
+  const backend = await backendWith()
+  const { access_token, email } = await newcomer(backend)
   expect(await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))).toEqual({})
   const { code, kind, link } = backend.messageTo(email)
   expect([kind, link]).toEqual(['reauthentication', ''])
-  const wrong = { status: 422, code: 'reauthentication_not_valid', message: 'Nonce has expired or is invalid' }
-  expect(await refusal(change({ nonce: 'wrong' }))).toEqual(wrong)
-  expect((await change({ nonce: code })).status).toBe(200)
-  expect(await refusal(change({ nonce: code, password: 'another one' }))).toEqual(wrong)
-})
-
-test('a reauthentication code is used up by a failed attempt', async () => {
-  const { backend, change, time, access_token, email, password } = await requiringReauthentication()
-  time.pass(25 * 3600)
-  await backend.ask('/reauthenticate', { bearer: access_token })
-  const nonce = backend.messageTo(email).code
-  expect(await refusal(change({ nonce, password }))).toMatchObject({ code: 'same_password' })
-  expect(await refusal(change({ nonce }))).toMatchObject({ code: 'reauthentication_not_valid' })
-})
-
-test('a reauthentication code works only for the user who requested it', async () => {
-  const { backend, change, time } = await requiringReauthentication()
-  const other = await newcomer(backend)
-  time.pass(25 * 3600)
-  await backend.ask('/reauthenticate', { bearer: other.access_token })
-  const { code } = backend.messageTo(other.email)
-  expect((await change({ nonce: code })).status).toBe(422)
-})
-
-test('a reauthentication code cannot be used to sign in', async () => {
-  const { backend, access_token, email } = await requiringReauthentication()
-  await backend.ask('/reauthenticate', { bearer: access_token })
-  const { code } = backend.messageTo(email)
   for (const type of ['email', 'recovery', 'signup', 'reauthentication']) {
     expect((await backend.ask('/verify', { body: { email, token: code, type } })).status).toBe(403)
   }
@@ -169,7 +102,7 @@ test('an anonymous user cannot get a reauthentication code', async () => {
 })
 
 test('a user without an email gets the reauthentication code by phone', async () => {
-  const backend = await backendWith({ smsAutoconfirm: true })
+  const backend = await backendWith()
   const phone = somePhone()
   const { access_token } = await bodyOf(backend.ask('/signup', { body: { phone, password: 'correct horse' } }))
   const response = await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))

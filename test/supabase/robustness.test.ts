@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
-import { type Backend, backendWith, bodyOf, newcomer, newUser, versioned } from './backend.js'
+import { type Backend, backendWith, bodyOf, newcomer, newUser } from './backend.js'
 
 const UUID = '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11'
 
@@ -142,7 +142,7 @@ async function bearerTokens(backend: Backend) {
 }
 
 test('every endpoint answers any input in the format of Supabase', async () => {
-  const backend = await backendWith({ mailerAutoconfirm: false, smsAutoconfirm: false, testOtp: '123456' })
+  const backend = await backendWith({ mailerAutoconfirm: false, testOtp: '123456' })
   const bearers = await bearerTokens(backend)
   await fc.assert(
     fc.asyncProperty(
@@ -182,21 +182,6 @@ test('any text in place of an id in a path is answered without a server error', 
     ),
     { numRuns: runs(300) },
   )
-})
-
-test('input never reaches the prototypes of objects', async () => {
-  const backend = await backendWith()
-  const { email, password } = newUser()
-  const data = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1}'
-  const text = `{"email":"${email}","password":"${password}","data":${data},"__proto__":{"role":"service_role"}}`
-  const { user, access_token } = await bodyOf(backend.ask('/signup', { method: 'POST', body: text }))
-  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
-  expect(user.role).toBe('authenticated')
-  expect(user.user_metadata.polluted).toBeUndefined()
-  const change = `{"data":{"__proto__":{"polluted":true},"hasOwnProperty":null}}`
-  expect((await backend.ask('/user', { method: 'PUT', body: change, bearer: access_token })).status).toBe(200)
-  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(200)
-  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })
 
 test('metadata keys such as __proto__ are stored like any other', async () => {
@@ -248,13 +233,6 @@ test('a lone surrogate becomes U+FFFD', async () => {
   expect(user.user_metadata).toMatchObject({ name: '\ufffd', '\ufffd': 1 })
 })
 
-test('numbers beyond the range of JavaScript cause no server error', async () => {
-  const { ask } = await backendWith()
-  const body = `{"email":"${newUser().email}","password":"correct horse","data":{"big":1e400,"long":12345678901234567890}}`
-  const response = await ask('/signup', { method: 'POST', body })
-  expect(response.status).toBeLessThan(500)
-})
-
 test('a body that is not UTF-8 is refused without a server error', async () => {
   const { url, anonKey } = await backendWith()
   const response = await fetch(`${url}/auth/v1/signup`, {
@@ -287,12 +265,17 @@ test.each(['GET /auth/v1/admin/users/%zz', 'GET /auth/v1/verify?token=%&type=%',
   },
 )
 
-test('a current client gets errors in its own format, whatever it sends', async () => {
-  const { ask } = await backendWith()
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom('/signup', '/otp', '/verify', '/recover', '/resend'), body, async (path, body) => {
-      await expectSupabaseFormat(await ask(path, { method: 'POST', body, headers: versioned }), `${path} ${body}`)
-    }),
-    { numRuns: runs(300) },
-  )
+test('input never reaches the prototypes of objects', async () => {
+  const backend = await backendWith()
+  const { email, password } = newUser()
+  const data = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1}'
+  const text = `{"email":"${email}","password":"${password}","data":${data},"__proto__":{"role":"service_role"}}`
+  const { user, access_token } = await bodyOf(backend.ask('/signup', { method: 'POST', body: text }))
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  expect(user.role).toBe('authenticated')
+  expect(user.user_metadata.polluted).toBeUndefined()
+  const change = `{"data":{"__proto__":{"polluted":true},"hasOwnProperty":null}}`
+  expect((await backend.ask('/user', { method: 'PUT', body: change, bearer: access_token })).status).toBe(200)
+  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(200)
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })

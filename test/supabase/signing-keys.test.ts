@@ -5,9 +5,7 @@ import { platformOf } from '../keys/edited.js'
 import {
   adminOf,
   answerOf,
-  ask,
   askAuth,
-  clientOf,
   headerOf,
   type Person,
   type Place,
@@ -242,13 +240,4 @@ test('tokens have the configured lifetime', async () => {
   vi.setSystemTime(Date.now() + 1000)
   expect(await answerOf(platform, token)).toBe(sentences.expired)
   expect(await userOf(platform, token)).toBe('403 bad_jwt')
-})
-
-test('a client with the opaque secret key is an admin, and one with the publishable key is not', async () => {
-  const platform = await platformWith({ auth: { secretKey: 'sb_secret_ours', publishableKey: 'sb_publishable_ours' } })
-  expect((await clientOf(platform, 'sb_secret_ours').auth.admin.listUsers()).error).toBeNull()
-  expect((await clientOf(platform, 'sb_publishable_ours').auth.admin.listUsers()).error).toMatchObject({
-    code: 'not_admin',
-  })
-  expect((await ask(platform, 'sb_secret_ours')).status).toBe(401)
 })

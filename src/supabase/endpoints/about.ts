@@ -4,7 +4,7 @@ import { type Backend, externalUrl, issuerOf } from '../backend.js'
 import { forAnyone } from './frame.js'
 
 /** Providers that Supabase supports and that are switched off here. */
-export const otherProviders =
+const otherProviders =
   'apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter'.split(
     ' ',
   )
@@ -18,13 +18,13 @@ export const settings = ({ settings }: Backend): Endpoint =>
         external: {
           anonymous_users: settings.externalAnonymousUsersEnabled,
           ...Object.fromEntries(otherProviders.map(name => [name, false])),
-          email: settings.externalEmailEnabled,
-          phone: settings.externalPhoneEnabled,
+          email: true,
+          phone: true,
           zoom: false,
         },
         disable_signup: settings.disableSignup,
         mailer_autoconfirm: settings.mailerAutoconfirm,
-        phone_autoconfirm: settings.smsAutoconfirm,
+        phone_autoconfirm: settings.mailerAutoconfirm,
         sms_provider: '',
         saml_enabled: false,
         saml_private_key_next_configured: false,

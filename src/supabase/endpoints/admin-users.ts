@@ -1,6 +1,5 @@
 /** /auth/v1/admin/users: lists, creates, changes and deletes users with the service key. */
 import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
-import { problemOfImported } from '../../core/secrets.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { isUuid } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'
@@ -27,7 +26,7 @@ import {
   withAdminParams,
   withValidAddresses,
 } from './admin-params.js'
-import { forAdmin, idAfter } from './frame.js'
+import { forAdmin } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'
 
@@ -80,10 +79,13 @@ export const getUserById = (backend: Backend): Endpoint =>
     async exchange => jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
   )
 
+/** The position of the id in `/auth/v1/admin/users/{id}`. */
+const USER_ID = 5
+
 /** Returns the user whose id is in the path. Throws a 404 if there is none. */
-export async function userIn({ users }: Tables, exchange: Exchange): Promise<UserRow> {
-  const id = idAfter('users', exchange)
-  if (!isUuid(id)) throw idNotUuid('user_id')
+async function userIn({ users }: Tables, exchange: Exchange): Promise<UserRow> {
+  const id = exchange.path.split('/')[USER_ID] ?? ''
+  if (!isUuid(id)) throw idNotUuid()
   const user = await users.get(id.toLowerCase())
   if (!user) throw userNotFound()
   return user
@@ -186,7 +188,8 @@ export const createUser = (backend: Backend): Endpoint =>
       const params = withValidAddresses(given)
       const state = await backend.state()
       await state.read(tables => requireFreeForAdmin(tables, params))
-      const encrypted_password = await passwordOf(backend, params)
+      if (params.password) requireStrength(params.password, backend.settings)
+      const encrypted_password = await hashOf(params.password || randomPassword())
       requireId(params.id)
       const user = createdByAdmin(backend, params, encrypted_password)
       await state.write(async tables => {
@@ -197,17 +200,6 @@ export const createUser = (backend: Backend): Endpoint =>
       return jsonReply(userJsonWithoutConfirmedAt(user))
     },
   )
-
-async function passwordOf({ settings }: Backend, { password, password_hash }: AdminParams): Promise<string> {
-  if (password !== undefined && password_hash !== '') {
-    throw validationFailed('Only a password or a password hash should be provided')
-  }
-  if (password !== undefined && password !== '') requireStrength(password, settings)
-  if (password_hash === '') return hashOf(password || randomPassword())
-  const problem = problemOfImported(password_hash)
-  if (problem !== undefined) throw validationFailed(problem)
-  return password_hash
-}
 
 function requireId(id: string): void {
   if (id !== '' && !isUuid(id)) throw validationFailed('ID must conform to the uuid v4 format')

@@ -81,9 +81,6 @@ export function redirectOf({ settings }: Backend, exchange: Exchange): string {
   return redirectTo(settings, [header ? String(header) : (queryOf(exchange).get('redirect_to') ?? undefined), referer])
 }
 
-/** The path segment after `name`, which is an id. */
-export const idAfter = (name: string, { path }: Exchange) => path.split('/')[path.split('/').indexOf(name) + 1] ?? ''
-
 /** Announces messages that have been committed to the outbox. */
 export function announce(backend: Backend, messages: readonly MessageRow[]): void {
   for (const message of messages) backend.announce(message)
@@ -113,5 +110,5 @@ export const emptyReply = (status: number, headers: readonly string[] = []): Rep
 })
 
 /** Redirects a browser. Characters beyond ASCII, which a header cannot contain, are encoded. */
-export const redirectReply = (status: 302 | 303, address: string): Reply =>
-  emptyReply(status, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])
+export const redirectReply = (address: string): Reply =>
+  emptyReply(303, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])

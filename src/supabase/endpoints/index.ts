@@ -4,7 +4,6 @@ import type { Backend } from '../backend.js'
 import { health, jwks, openIdConfiguration, settings } from './about.js'
 import { generateLink, invite } from './admin-links.js'
 import { auditLog, createUser, deleteUser, getUserById, listUsers, updateUserById } from './admin-users.js'
-import { factors } from './factors.js'
 import { magicLink, otp, recover } from './otp.js'
 import { reauthenticate, resend } from './resend.js'
 import { signup } from './signup.js'
@@ -20,6 +19,5 @@ export const authEndpoints = (backend: Backend): readonly Endpoint[] => [
     make(backend),
   ),
   ...[settings, health, jwks, openIdConfiguration].map(make => make(backend)),
-  ...factors(backend),
   ...switchedOff(backend),
 ]

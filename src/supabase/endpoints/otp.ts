@@ -3,7 +3,7 @@ import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/
 import type { UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
 import type { Backend } from '../backend.js'
-import { emailProviderDisabled, otpDisabled, phoneProviderDisabled, validationFailed } from '../errors.js'
+import { otpDisabled, validationFailed } from '../errors.js'
 import { challengeIn } from '../flows.js'
 import { sendPhoneCode, sendSignIn } from '../letters.js'
 import { randomPassword } from '../passwords.js'
@@ -71,8 +71,6 @@ async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<
 }
 
 async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
-  const { settings } = backend
-  if (!settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
   if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
   const existing = await findUser(backend, params)
   const challenge = challengeIn(params)
@@ -90,8 +88,6 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
 }
 
 async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
-  const { settings } = backend
-  if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Unsupported phone provider')
   const phone = validPhone(params.phone)
   requireChannel(params.channel)
   const existing = await findUser(backend, params)
@@ -122,7 +118,6 @@ const recoverAbout: About = {
 /** POST /auth/v1/recover: sends an email with which a user who forgot their password can sign in. */
 export const recover = (backend: Backend): Endpoint =>
   forAnyone('POST /recover', recoverAbout, async exchange => {
-    if (!backend.settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
     const params = readParams(exchange, 'RecoverParams', recoverFields)
     if (params.email === '') throw validationFailed('Password recovery requires an email')
     const email = validEmail(params.email)

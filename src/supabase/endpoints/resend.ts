@@ -2,14 +2,8 @@
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
-import type { AuthSettings, Backend } from '../backend.js'
-import {
-  emailProviderDisabled,
-  emailToConfirm,
-  phoneProviderDisabled,
-  phoneToConfirm,
-  validationFailed,
-} from '../errors.js'
+import type { Backend } from '../backend.js'
+import { emailToConfirm, phoneToConfirm, validationFailed } from '../errors.js'
 import { challengeIn } from '../flows.js'
 import {
   type LinkTarget,
@@ -42,7 +36,7 @@ export const resend = (backend: Backend): Endpoint =>
     { id: 'resend', does: 'Sends the last email or text message again, with a new code.', fields, answer: 'object' },
     async exchange => {
       const params = readParams(exchange, 'ResendConfirmationParams', fields)
-      const { kind, where } = validated(backend.settings, params)
+      const { kind, where } = validated(params)
       const isMail = kind === 'signup' || kind === 'email_change'
       const back = { redirect: redirectOf(backend, exchange), challenge: isMail ? challengeIn(params) : undefined }
       const messages = await sendTo(backend, where, (tables, user) => sendAgain(backend, tables, user, { kind, back }))
@@ -51,7 +45,7 @@ export const resend = (backend: Backend): Endpoint =>
   )
 
 /** Returns what to send, and to which address. Throws if the request is not allowed. */
-function validated(settings: AuthSettings, params: ResendParams) {
+function validated(params: ResendParams) {
   const { type, email, phone } = params
   const kind = kinds.find(kind => kind === type)
   if (!kind) throw validationFailed(`Missing one of these types: ${kinds.join(', ')}`)
@@ -62,12 +56,7 @@ function validated(settings: AuthSettings, params: ResendParams) {
     throw validationFailed('Only an email address or phone number should be provided.')
   }
   if (email === '' && phone === '') throw validationFailed('Missing email address or phone number')
-  if (email !== '') {
-    if (!settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
-    return { kind, where: { email: validEmail(email) } }
-  }
-  if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone logins are disabled')
-  return { kind, where: { phone: validPhone(phone) } }
+  return { kind, where: email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) } }
 }
 
 interface ResendInput {

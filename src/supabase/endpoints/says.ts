@@ -84,10 +84,7 @@ async function answersOf(answer: Answer): Promise<Readonly<Record<number, Answer
     object: { 200: { what: 'An object.', schema: { type: 'object' } } },
     list: { 200: { what: 'A list.', schema: { type: 'array' } } },
     'no body': { 204: { what: 'The request succeeded.' } },
-    redirect: {
-      302: { what: 'Redirects the browser.' },
-      303: { what: 'Redirects the browser back to the app, with the result.' },
-    },
+    redirect: { 303: { what: 'Redirects the browser back to the app, with the result.' } },
     none: {},
   }
   return answers[answer]

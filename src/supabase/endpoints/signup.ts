@@ -3,14 +3,7 @@ import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/
 import type { Json, Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
 import { type Backend, momentOf } from '../backend.js'
-import {
-  anonymousProviderDisabled,
-  emailProviderDisabled,
-  phoneProviderDisabled,
-  signupDisabled,
-  userAlreadyExists,
-  validationFailed,
-} from '../errors.js'
+import { anonymousProviderDisabled, signupDisabled, userAlreadyExists, validationFailed } from '../errors.js'
 import { type Challenge, challengeIn } from '../flows.js'
 import { sendConfirmation, sendPhoneCode, type UserWithMessages } from '../letters.js'
 import { hashOf, requireStrength } from '../passwords.js'
@@ -66,7 +59,7 @@ export const signup = (backend: Backend): Endpoint =>
         case 'waiting':
           return jsonReply(userJson(withoutAdminMetadata(result.user)))
         case 'taken':
-          if (backend.settings.mailerAutoconfirm || backend.settings.smsAutoconfirm) throw userAlreadyExists()
+          if (backend.settings.mailerAutoconfirm) throw userAlreadyExists()
           return jsonReply(userJson(result.madeUpUser))
       }
     },
@@ -124,8 +117,6 @@ export async function signUp(backend: Backend, input: SignupInput, redirect: str
   const { provider, given, data, challenge } = input
   if (settings.disableSignup) throw signupDisabled()
   const isMail = provider === 'email'
-  if (isMail && !settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email signups are disabled')
-  if (!isMail && !settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone signups are disabled')
   const address = isMail ? validEmail(given) : validPhone(given)
   const encrypted_password = await hashOf(input.password)
   const at = momentOf(backend)
@@ -138,7 +129,7 @@ export async function signUp(backend: Backend, input: SignupInput, redirect: str
     // A second sign-up before confirming may come from another person, so the existing data stays unchanged.
     const user =
       existing ?? (await insertUser(tables, signedUp(newUser(at, { encrypted_password }), { ...input, address, at })))
-    if (isMail ? settings.mailerAutoconfirm : settings.smsAutoconfirm) {
+    if (settings.mailerAutoconfirm) {
       const confirmed = { ...user, ...(isMail ? confirmedEmail(user, at) : confirmedPhone(at)) }
       await tables.users.update(user.id, confirmed)
       return { kind: 'signedIn', grant: await startSession(backend, tables, confirmed, 'password') }

@@ -1,129 +1,86 @@
 /**
- * Endpoints that are switched off here, as at a Supabase set up without them. Each answers with Supabase's own error.
+ * Features that are switched off here, as at a Supabase set up without them. Their endpoints answer with Supabase's own
+ * errors.
  */
-import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
+import { refusal } from '../../core/errors.js'
+import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
-import {
-  customProvidersDisabled,
-  manualLinkingDisabled,
-  oauthServerDisabled,
-  passkeysDisabled,
-  providerDisabled,
-  providerUnknown,
-  samlDisabled,
-  ssoProviderNotFound,
-} from '../errors.js'
-import { otherProviders } from './about.js'
-import { forAdmin, forAnyone, forUser, type MethodAndPath, redirectReply } from './frame.js'
-import { queryOf } from './params.js'
-import type { About } from './says.js'
+import { forAdmin, forAnyone, forUser, type MethodAndPath } from './frame.js'
 
-/** Endpoints that only refuse: their access, and their error. */
-const disabledEndpoints: readonly (readonly [
-  who: 'anyone' | 'user' | 'admin',
-  refusal: () => Error,
-  endpoints: readonly MethodAndPath[],
-])[] = [
-  ['anyone', samlDisabled, ['POST /sso', 'GET /sso/saml/metadata', 'POST /sso/saml/acs']],
-  ['admin', samlDisabled, ['POST /admin/sso/providers']],
-  [
-    'admin',
-    ssoProviderNotFound,
-    ['GET /admin/sso/providers/{id}', 'PUT /admin/sso/providers/{id}', 'DELETE /admin/sso/providers/{id}'],
-  ],
-  ['user', manualLinkingDisabled, ['GET /user/identities/authorize', 'DELETE /user/identities/{id}']],
-  [
-    'anyone',
-    passkeysDisabled,
-    [
-      'POST /passkeys/authentication/options',
-      'POST /passkeys/authentication/verify',
-      'POST /passkeys/registration/options',
-      'POST /passkeys/registration/verify',
-      'GET /passkeys',
-      'DELETE /passkeys/{id}',
-    ],
-  ],
-  [
-    'anyone',
-    oauthServerDisabled,
-    [
-      'GET /.well-known/oauth-authorization-server',
-      'POST /oauth/clients/register',
-      'POST /oauth/token',
-      'GET /oauth/userinfo',
-      'GET /oauth/authorize',
-      'GET /oauth/authorizations/{id}',
-      'POST /oauth/authorizations/{id}/consent',
-    ],
-  ],
-  ['user', oauthServerDisabled, ['GET /user/oauth/grants', 'DELETE /user/oauth/grants']],
-  [
-    'admin',
-    oauthServerDisabled,
-    [
-      'GET /admin/oauth/clients',
-      'POST /admin/oauth/clients',
-      'GET /admin/oauth/clients/{id}',
-      'PUT /admin/oauth/clients/{id}',
-      'DELETE /admin/oauth/clients/{id}',
-      'POST /admin/oauth/clients/{id}/regenerate_secret',
-    ],
-  ],
-  [
-    'admin',
-    customProvidersDisabled,
-    [
-      'GET /admin/custom-providers',
-      'POST /admin/custom-providers',
-      'GET /admin/custom-providers/{id}',
-      'PUT /admin/custom-providers/{id}',
-      'DELETE /admin/custom-providers/{id}',
-    ],
-  ],
+/** How Supabase refuses each feature. */
+const features = {
+  saml: [404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
+  linking: [404, 'manual_linking_disabled', 'Manual linking is disabled'],
+  enrolling: [422, 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP'],
+  factors: [404, 'mfa_factor_not_found', 'Factor not found'],
+  passkeys: [404, 'passkey_disabled', 'Passkeys are disabled'],
+  oauthServer: [404, 'feature_disabled', 'OAuth server is disabled'],
+  customProviders: [404, 'feature_disabled', 'Custom OAuth providers are disabled'],
+  providers: [400, 'validation_failed', 'Unsupported provider: provider is not enabled'],
+} as const
+
+/** The endpoints of the features: their methods by path. */
+const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${string}`, methods: string])[] = [
+  ['saml', '/sso', 'POST'],
+  ['saml', '/sso/saml/metadata', 'GET'],
+  ['saml', '/sso/saml/acs', 'POST'],
+  ['saml', '/admin/sso/providers', 'GET POST'],
+  ['saml', '/admin/sso/providers/{id}', 'GET PUT DELETE'],
+  ['linking', '/user/identities/authorize', 'GET'],
+  ['linking', '/user/identities/{id}', 'DELETE'],
+  ['enrolling', '/factors', 'POST'],
+  ['factors', '/factors/{id}', 'DELETE'],
+  ['factors', '/factors/{id}/challenge', 'POST'],
+  ['factors', '/factors/{id}/verify', 'POST'],
+  ['factors', '/admin/users/{id}/factors/{factor}', 'PUT DELETE'],
+  ['passkeys', '/passkeys', 'GET'],
+  ['passkeys', '/passkeys/{id}', 'DELETE'],
+  ['passkeys', '/passkeys/authentication/options', 'POST'],
+  ['passkeys', '/passkeys/authentication/verify', 'POST'],
+  ['passkeys', '/passkeys/registration/options', 'POST'],
+  ['passkeys', '/passkeys/registration/verify', 'POST'],
+  ['passkeys', '/admin/users/{id}/passkeys/{passkey}', 'DELETE'],
+  ['oauthServer', '/.well-known/oauth-authorization-server', 'GET'],
+  ['oauthServer', '/oauth/clients/register', 'POST'],
+  ['oauthServer', '/oauth/token', 'POST'],
+  ['oauthServer', '/oauth/userinfo', 'GET'],
+  ['oauthServer', '/oauth/authorize', 'GET'],
+  ['oauthServer', '/oauth/authorizations/{id}', 'GET'],
+  ['oauthServer', '/oauth/authorizations/{id}/consent', 'POST'],
+  ['oauthServer', '/user/oauth/grants', 'GET DELETE'],
+  ['oauthServer', '/admin/oauth/clients', 'GET POST'],
+  ['oauthServer', '/admin/oauth/clients/{id}', 'GET PUT DELETE'],
+  ['oauthServer', '/admin/oauth/clients/{id}/regenerate_secret', 'POST'],
+  ['customProviders', '/admin/custom-providers', 'GET POST'],
+  ['customProviders', '/admin/custom-providers/{id}', 'GET PUT DELETE'],
+  ['providers', '/authorize', 'GET'],
+  ['providers', '/callback', 'GET POST'],
 ]
 
-const aboutCallback = 'Receives users who return from other providers, which are switched off here.'
-const aboutAuthorize: About = {
-  does: 'Signs in with another provider, which is switched off here.',
+const about = {
+  does: 'Always answers with an error, because the feature is switched off here.',
   answer: 'none',
-  query: { provider: 'The name of the provider.' },
-}
-const ssoProviders: About = { does: 'Lists the SSO providers, of which there are none.', answer: 'object' }
+} as const
 
 export function switchedOff(backend: Backend): readonly Endpoint[] {
-  const makers = { anyone: forAnyone, user: forUser(backend), admin: forAdmin(backend) }
-  const refusing = disabledEndpoints.flatMap(([who, refusal, endpoints]) =>
-    endpoints.map(at =>
-      makers[who](
-        at,
-        { does: 'Always answers with an error, because the feature is switched off here.', answer: 'none' },
-        () => {
-          throw refusal()
-        },
-      ),
+  const [user, admin] = [forUser(backend), forAdmin(backend)]
+  const makerFor = (path: string) => {
+    if (path.startsWith('/admin/')) return admin
+    return /^\/(user|factors)/.test(path) ? user : forAnyone
+  }
+  const refusing = endpoints.flatMap(([feature, path, methods]) =>
+    methods.split(' ').map(method =>
+      makerFor(path)(`${method} ${path}` as MethodAndPath, about, () => {
+        const [status, code, message] = features[feature]
+        throw refusal(status, code, message)
+      }),
     ),
   )
+  const none = (what: string) =>
+    ({ does: `Lists the ${what} of a user, of which there are none.`, answer: 'list' }) as const
   return [
     ...refusing,
-    makers.admin('GET /admin/sso/providers', ssoProviders, () => jsonReply({ items: [] })),
-    forAnyone('GET /authorize', aboutAuthorize, refuseProvider),
-    forAnyone('GET /callback', { does: aboutCallback, answer: 'redirect' }, () => redirectWithError(backend)),
-    forAnyone('POST /callback', { does: aboutCallback, answer: 'redirect' }, () => redirectWithError(backend)),
+    admin('GET /admin/users/{id}/factors', none('further factors'), () => jsonReply([])),
+    admin('GET /admin/users/{id}/passkeys', none('passkeys'), () => jsonReply([])),
   ]
-}
-
-function refuseProvider(exchange: Exchange): never {
-  const name = queryOf(exchange).get('provider') ?? ''
-  throw [...otherProviders, 'zoom'].includes(name) ? providerDisabled() : providerUnknown(name)
-}
-
-/** Handles the redirect back from another provider. No sign-in can have begun there, so it is always an error. */
-function redirectWithError({ settings: { siteUrl } }: Backend): Reply {
-  const why = {
-    error: 'invalid_request',
-    error_code: 'bad_oauth_callback',
-    error_description: 'OAuth state parameter missing',
-  }
-  return redirectReply(302, `${siteUrl}?${new URLSearchParams(why)}#${new URLSearchParams({ ...why, sb: '' })}`)
 }

@@ -1,19 +1,17 @@
 /** POST /auth/v1/token: exchanges a password, a refresh token or a PKCE code for a session. */
 
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
-import { problemOfHash } from '../../core/secrets.js'
 import { isBanned } from '../../core/state.js'
 import { formatPhone, type UserAddress } from '../addresses.js'
 import type { Backend } from '../backend.js'
 import {
   emailNotConfirmed,
-  emailProviderDisabled,
   flowStateNotFound,
-  issuerDisabled,
+  foreignHash,
+  idTokenDisabled,
   noPassword,
   noSuchUser,
   phoneNotConfirmed,
-  phoneProviderDisabled,
   unknownGrantType,
   userBanned,
   validationFailed,
@@ -21,7 +19,7 @@ import {
   wrongPassword,
 } from '../errors.js'
 import { endFlow } from '../flows.js'
-import { matchesHash, rehashImported, weaknessOf } from '../passwords.js'
+import { isForeignHash, matchesHash, weaknessOf } from '../passwords.js'
 import { endSessions, endSessionsOf, type Grant, isRefreshToken, refreshSession, startSession } from '../sessions.js'
 import { emptyReply, forAnyone, forUser, sessionReply } from './frame.js'
 import { queryOf, readParams } from './params.js'
@@ -49,7 +47,7 @@ export const token = (backend: Backend): Endpoint =>
       case 'pkce':
         return byAuthCode(backend, exchange)
       case 'id_token':
-        return byIdToken(exchange)
+        throw idTokenDisabled()
       case 'web3':
         throw web3Disabled()
       default:
@@ -64,20 +62,15 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
     throw validationFailed('Only an email address or phone number should be provided on login.')
   }
   if (email === '' && phone === '') throw validationFailed('missing email or phone')
-  if (email !== '' && !settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
-  if (phone !== '' && !settings.externalPhoneEnabled) throw phoneProviderDisabled(422, 'Phone logins are disabled')
 
   const address = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
-  const signIn = () => signInWith(backend, address, password)
-  // Tries once more if the password was changed or rehashed while it was being checked.
-  const grant = (await signIn()) ?? (await signIn())
-  if (!grant) throw wrongPassword()
+  const grant = await signInWith(backend, address, password)
   const weakness = weaknessOf(password, settings)
   return sessionReply(backend, exchange, grant, weakness && { weak_password: weakness })
 }
 
-/** Returns a session for the user with this password, or `undefined` if the user was changed during the check. */
-async function signInWith(backend: Backend, address: UserAddress, password: string): Promise<Grant | undefined> {
+/** Starts a session for the user with this password. */
+async function signInWith(backend: Backend, address: UserAddress, password: string): Promise<Grant> {
   const state = await backend.state()
   const [user] = await state.read(({ users }) => users.find(address))
   const storedHash = user?.encrypted_password ?? null
@@ -85,14 +78,13 @@ async function signInWith(backend: Backend, address: UserAddress, password: stri
   const isCorrect = await matchesHash(password, storedHash)
   if (!user) throw noSuchUser()
   if (storedHash === null) throw noPassword()
-  if (!isCorrect) throw wrongPassword(problemOfHash(storedHash))
+  if (!isCorrect) throw isForeignHash(storedHash) ? foreignHash() : wrongPassword()
   if ('email' in address && user.email_confirmed_at === null) throw emailNotConfirmed()
   if ('phone' in address && user.phone_confirmed_at === null) throw phoneNotConfirmed()
-  const rehashed = await rehashImported(password, storedHash)
   return state.write(async tables => {
     const current = await tables.users.get(user.id)
-    if (current?.encrypted_password !== storedHash) return undefined
-    if (rehashed !== undefined) await tables.users.update(user.id, { encrypted_password: rehashed })
+    // Somebody has changed the password while this one was being checked.
+    if (current?.encrypted_password !== storedHash) throw wrongPassword()
     return startSession(backend, tables, current, 'password')
   })
 }
@@ -118,35 +110,6 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
     return startSession(backend, tables, user, flow.authentication_method)
   })
   return sessionReply(backend, exchange, grant)
-}
-
-/** The providers whose tokens Supabase accepts, by Supabase's names. */
-const issuers: ReadonlyMap<string, string> = new Map([
-  ['apple', 'https://appleid.apple.com'],
-  ['azure', 'https://login.microsoftonline.com/common/v2.0'],
-  ['facebook', 'https://www.facebook.com'],
-  ['google', 'https://accounts.google.com'],
-  ['kakao', 'https://kauth.kakao.com'],
-  ['keycloak', ''],
-])
-
-/** No other provider is configured here, so no such token can be accepted. */
-function byIdToken(exchange: Exchange): never {
-  const params = readParams(exchange, 'IdTokenGrantParams', {
-    id_token: 'string',
-    provider: 'string',
-    client_id: 'string',
-    issuer: 'string',
-  })
-  const { id_token, provider, client_id, issuer } = params
-  if (id_token === '') throw validationFailed('id_token required')
-  if (provider === '' && (client_id === '' || issuer === '')) {
-    throw validationFailed('provider or client_id and issuer required')
-  }
-  const knownIssuer = issuers.get(provider)
-  throw knownIssuer === undefined
-    ? validationFailed(`Custom OIDC provider "${provider}" not allowed`)
-    : issuerDisabled(knownIssuer)
 }
 
 const logoutAbout: About = {

@@ -4,15 +4,8 @@ import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
 import { requireFree, validEmail, validPhone } from '../addresses.js'
 import { requireAudience, type SignedIn } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'
-import { dropTokens, hashOfCode, isValid, tokenOf } from '../codes.js'
-import {
-  anonymousWithoutAddress,
-  notAdmin,
-  reauthenticationNeeded,
-  reauthenticationNotValid,
-  samePassword,
-  userOfTokenNotFound,
-} from '../errors.js'
+import { dropTokens } from '../codes.js'
+import { anonymousWithoutAddress, notAdmin, samePassword, userOfTokenNotFound } from '../errors.js'
 import { challengeIn } from '../flows.js'
 import { sendEmailChange, sendPhoneCode } from '../letters.js'
 import { hashOf, matchesHash, requireStrength } from '../passwords.js'
@@ -43,7 +36,6 @@ const fields = {
   email: 'string',
   phone: 'string',
   password: 'string?',
-  nonce: 'string',
   data: 'object?',
   app_metadata: 'object?',
   channel: 'string',
@@ -61,7 +53,7 @@ export const updateUser = (backend: Backend): Endpoint =>
       const params = validated(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
       const state = await backend.state()
       await state.read(tables => requireFree(tables, params, who.user.id))
-      const password = params.password === undefined ? undefined : await newPassword(backend, params, who)
+      const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
       const { user, messages } = await state.write(tables =>
         update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
       )
@@ -86,27 +78,10 @@ function validated({ settings }: Backend, params: UserUpdate, user: UserRow): Us
   return { ...params, email: email === user.email ? '' : email, phone: phone === user.phone ? '' : phone }
 }
 
-/** How long after signing in a password may be changed without another code. */
-const RECENT_MS = 24 * 3600 * 1000
-
-/** Returns the hash of the new password. Rejects if it is the old one, or if a code is required first. */
-async function newPassword(backend: Backend, { password = '', nonce }: UserUpdate, { user, session }: SignedIn) {
-  const isRecent = session && backend.now() <= Date.parse(session.created_at) + RECENT_MS
-  if (backend.settings.securityUpdatePasswordRequireReauthentication && !isRecent) {
-    if (nonce === '') throw reauthenticationNeeded()
-    await useNonce(backend, user, nonce)
-  }
+/** Returns the hash of the new password. Rejects if it is the old one. */
+async function newHash(password: string, user: UserRow): Promise<string> {
   if (user.encrypted_password !== null && (await matchesHash(password, user.encrypted_password))) throw samePassword()
   return hashOf(password)
-}
-
-async function useNonce(backend: Backend, user: UserRow, nonce: string): Promise<void> {
-  const hash = hashOfCode(user.email ?? user.phone ?? '', nonce)
-  await (await backend.state()).write(async tables => {
-    const token = await tokenOf(tables, user.id, 'reauthentication_token')
-    if (!isValid(backend, hash, token)) throw reauthenticationNotValid()
-    await dropTokens(tables, user.id)
-  })
 }
 
 interface UserChange {
@@ -150,7 +125,7 @@ async function applyUnconfirmed(
   user: UserRow,
   { params: { data, email, phone }, password }: UserChange,
 ): Promise<UserRow> {
-  const { mailerAutoconfirm, smsAutoconfirm } = backend.settings
+  const { mailerAutoconfirm } = backend.settings
   const at: Moment = momentOf(backend)
   let changed: UserRow = { ...user, updated_at: at }
   if (password !== undefined) changed = { ...changed, ...changedPassword(password) }
@@ -159,7 +134,7 @@ async function applyUnconfirmed(
   if (email !== '' && user.is_anonymous && mailerAutoconfirm) {
     changed = { ...changed, ...changedEmail(changed, email, at) }
   }
-  if (phone !== '' && smsAutoconfirm) changed = { ...changed, ...changedPhone(changed, phone, at) }
+  if (phone !== '' && mailerAutoconfirm) changed = { ...changed, ...changedPhone(changed, phone, at) }
   await users.update(user.id, changed)
   return changed
 }

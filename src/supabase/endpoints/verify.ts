@@ -92,12 +92,12 @@ export const followLink = (backend: Backend): Endpoint =>
     const redirect = redirectOf(backend, exchange)
     const isPkce = hash.startsWith(PKCE)
     try {
-      return redirectReply(303, await redirectAfterProof(backend, type, hash, redirect))
+      return redirectReply(await redirectAfterProof(backend, type, hash, redirect))
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status >= 500) throw error
       const { code, message, status } = error
       const errorFields = { ...oauthErrors.get(status), error_code: code, error_description: message }
-      return redirectReply(303, withFragment(redirect, errorFields, isPkce))
+      return redirectReply(withFragment(redirect, errorFields, isPkce))
     }
   })
 
