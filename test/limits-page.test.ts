@@ -4,12 +4,10 @@ import { expect, test } from 'vitest'
 import { MOST_LEVELS, MOST_VALUES, MOST_VALUES_OF_RULES } from '../src/core/json.js'
 import { AUTH_BODY_BYTES } from '../src/http/auth-surface.js'
 import { BODY_LIMIT_BYTES } from '../src/http/operations-router.js'
-import { MOST_ANSWER_BYTES, MOST_WORKER_MS } from '../src/platform-api/chat/heavy.js'
+import { MOST_ANSWER_BYTES } from '../src/platform-api/chat/heavy.js'
 import { MOST_ADDED } from '../src/replies/at-run-time.js'
 import { MOST_MS } from '../src/replies/conditions/expression.js'
-import { MOST_TO_COMPILE } from '../src/replies/load.js'
-import { MOST_WORDS } from '../src/replies/magic.js'
-import { RULE_TEXT_LIMIT_BYTES, RULES_LIMIT_BYTES } from '../src/replies/operations.js'
+import { RULES_LIMIT_BYTES } from '../src/replies/operations.js'
 import { RENDER_MS } from '../src/replies/templates/engine.js'
 
 const page = readFileSync(path.join(import.meta.dirname, '../docs/configuration.md'), 'utf8')
@@ -18,18 +16,14 @@ test.each([
   ['levels of objects and arrays in a JSON body', MOST_LEVELS],
   ['strings, commas and brackets in a JSON body', MOST_VALUES],
   ['an answer', MOST_ANSWER_BYTES],
-  ['counting a prompt or making an answer', MOST_WORKER_MS],
   ['a regular expression of a rule', MOST_MS],
   ['a template of a rule', RENDER_MS],
-  ['magic words in a prompt', MOST_WORDS],
   ['a body for `/auth/v1`', AUTH_BODY_BYTES],
   ['a body for `/__standin`', BODY_LIMIT_BYTES],
-  ['rules that are sent: the body', RULES_LIMIT_BYTES],
-  ['rules that are sent as a YAML text: the body', RULE_TEXT_LIMIT_BYTES],
-  ['rules that are sent: strings', MOST_VALUES_OF_RULES],
-  ['rules that are sent: templates', MOST_TO_COMPILE],
-  ['rules that are in force', MOST_ADDED],
+  ['a body with rules', RULES_LIMIT_BYTES],
+  ['strings, commas and brackets in rules that are sent', MOST_VALUES_OF_RULES],
+  ['rules that were sent', MOST_ADDED],
 ])('the documented limit is the one in the code: %s', (what, most) => {
-  const row = page.split('\n').find(line => line.startsWith(`| ${what}`))
-  expect(row?.split('|')[2]?.trim().split(' ')[0]).toBe(most.toLocaleString('en-US'))
+  const line = page.split('\n').find(line => line.startsWith(`- ${what}: `))
+  expect(line?.split(': ')[1]?.split(' ')[0]).toBe(most.toLocaleString('en-US'))
 })

@@ -1,4 +1,4 @@
-/** `npm run reference`: generates the reference configuration, the JSON Schemas for editors and the tables in docs/ from the code. */
+/** `npm run reference`: generates the reference configuration, the JSON Schemas for editors and the lists in docs/ from the code. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,83 +30,92 @@ interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, BodySchema>> }
 }
 
-const row = (...cells: readonly string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+const item = (name: string, meaning: string) => `- \`${name}\`: ${meaning}`
 
-const inCode = (names: readonly string[]) => names.map(name => `\`${name}\``).join(', ')
+/** The page has room for the first sentence of a description; `standin config init` prints all of it. */
+const firstSentence = (text: string) => /^.*?\.(?= [A-Z]|$)/.exec(text)?.[0] ?? text
 
-/** A row for each operation whose path begins with `prefix`. */
-function operationsTable({ paths, components }: OpenApiDocument, prefix: string): string {
+/** A list of fields. A page explains once what many operations take: the scope, and the filters of requests, which are the longest list. */
+function fieldsText(names: readonly string[]): string {
+  const own = names.filter(name => name !== 'scope')
+  return own.length > 10 ? '[filters](#searching-the-journal)' : own.map(name => `\`${name}\``).join(', ')
+}
+
+/** A line for each operation whose path begins with `prefix`. */
+function operationsList({ paths, components }: OpenApiDocument, prefix: string): string {
   const fieldsOf = ({ $ref, properties = {} }: BodySchema = {}): readonly string[] =>
     $ref ? fieldsOf(components.schemas[path.basename($ref)]) : Object.keys(properties)
-  const rows = Object.entries(paths)
+  const lines = Object.entries(paths)
     .filter(([at]) => at.startsWith(prefix))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([at, methods]) =>
       Object.entries(methods).map(([method, { summary, parameters = [], requestBody }]) => {
-        const query = parameters.filter(one => one.in === 'query').map(({ name }) => name)
-        const body = fieldsOf(requestBody?.content['application/json']?.schema)
-        const takes = [
-          ...(query.length > 0 ? [`Query: ${inCode(query)}.`] : []),
-          ...(body.length > 0 ? [`Body: \`{ ${body.join(', ')} }\`.`] : []),
-        ]
-        return row(`\`${method.toUpperCase()} ${at.slice(prefix.length)}\``, [summary, ...takes].join(' '))
+        const query = fieldsText(parameters.filter(one => one.in === 'query').map(({ name }) => name))
+        const body = fieldsText(fieldsOf(requestBody?.content['application/json']?.schema))
+        const takes = [...(query ? [`Query: ${query}.`] : []), ...(body ? [`Body: ${body}.`] : [])]
+        return item(`${method.toUpperCase()} ${at.slice(prefix.length)}`, [firstSentence(summary), ...takes].join(' '))
       }),
     )
-  return ['| request | what it does |', '| --- | --- |', ...rows].join('\n')
+  return lines.join('\n')
 }
 
-/** A row for each option. */
-const optionsTable = (): string =>
-  [
-    '| option | default | meaning |',
-    '| --- | --- | --- |',
-    ...allOptions().map(({ path: at, initial, meaning }) =>
-      row(`\`${at.join('.')}\``, `\`${inlineYaml(initial)}\``, meaning),
-    ),
-  ].join('\n')
+/** Longer defaults are left to `standin config init`; these mean that there is nothing. */
+const LONGEST_DEFAULT = 60
+const emptyDefaults: readonly string[] = ['""', '[]', '{}']
 
-const flagsTable = (flags: Flags) =>
-  [
-    '| flag | meaning |',
-    '| --- | --- |',
-    ...Object.entries(flags)
-      .filter(([, { isHidden }]) => !isHidden)
-      .map(([name, { value, short, meaning }]) =>
-        row(`\`--${name}${value ? ` ${value}` : ''}\`${short ? `, \`-${short}\`` : ''}`, meaning),
-      ),
-  ].join('\n')
+/** A line for each option. */
+const optionsList = (): string =>
+  allOptions()
+    .map(({ path: at, initial, meaning }) => {
+      const written = inlineYaml(initial)
+      const isShown = written.length <= LONGEST_DEFAULT && !emptyDefaults.includes(written)
+      const shown = isShown ? ` (\`${written}\`)` : ''
+      return `- \`${at.join('.')}\`${shown}: ${firstSentence(meaning)}`
+    })
+    .join('\n')
+
+/** A line for each flag. */
+const flagsList = (flags: Flags) =>
+  Object.entries(flags)
+    .filter(([, { isHidden }]) => !isHidden)
+    .map(([name, { value, meaning }]) => item(`--${name}${value ? ` ${value}` : ''}`, meaning))
+    .join('\n')
 
 const sharedMeanings: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(sharedFlags).map(([name, { meaning }]) => [name, meaning]),
 )
 
-/** A section for each topic, with its commands and their own flags. */
+/** A section for each topic, with its commands and their own flags. Commands with the same flags refer to the first of them. */
 async function commandSections(): Promise<string> {
-  const sections = topics.map(async ({ topic, commands }) => {
-    const texts = commands.map(async ({ usage, does, load }) => {
-      const { flags, examples = [] } = await load()
-      const own = Object.entries(flags).filter(([name, { meaning }]) => sharedMeanings[name] !== meaning)
-      const width = Math.max(...examples.map(([line]) => line.length))
-      const lines = examples.map(([line, meaning]) => `${line.padEnd(width)}   # ${meaning}`)
-      return [
-        `### \`standin ${usage}\``,
-        `${does}.`,
-        ...(own.length > 0 ? [flagsTable(Object.fromEntries(own))] : []),
-        ...(lines.length > 0 ? [`\`\`\`sh\n${lines.join('\n')}\n\`\`\``] : []),
-      ].join('\n\n')
-    })
-    return [`## ${topic}`, ...(await Promise.all(texts))].join('\n\n')
-  })
-  return (await Promise.all(sections)).join('\n\n')
+  const usageByFlags = new Map<string, string>()
+  const flagsOf = (usage: string, own: Flags): readonly string[] => {
+    const list = flagsList(own)
+    if (list === '') return []
+    const same = usageByFlags.get(list)
+    if (same === undefined) usageByFlags.set(list, usage)
+    return [same === undefined ? list : `The flags are those of \`standin ${same}\`.`]
+  }
+  const sections: string[] = []
+  for (const { topic, commands } of topics) {
+    sections.push(`## ${topic}`)
+    for (const { usage, does, load } of commands) {
+      const { flags } = await load()
+      const own = Object.fromEntries(
+        Object.entries(flags).filter(([name, { meaning }]) => sharedMeanings[name] !== meaning),
+      )
+      sections.push(`### \`standin ${usage}\``, `${does}.`, ...flagsOf(usage, own))
+    }
+  }
+  return sections.join('\n\n')
 }
 
-/** The page with `table` between the comments of that name. */
-function withTable(page: string, name: string, table: string): string {
+/** The page with `list` between the comments of that name. */
+function withList(page: string, name: string, list: string): string {
   const [start, end] = [`<!-- ${name}: npm run reference -->`, `<!-- /${name} -->`]
   const [before, rest = ''] = page.split(start)
   const [, after] = rest.split(end)
   if (after === undefined) throw new Error(`The page has no ${start} … ${end}.`)
-  return `${before}${start}\n\n${table}\n\n${end}${after}`
+  return `${before}${start}\n\n${list}\n\n${end}${after}`
 }
 
 /** The generated files by path. */
@@ -118,18 +127,18 @@ export async function referenceFiles(): Promise<Readonly<Record<string, string>>
     'platform.config.yaml': configReference('./src/config/config.schema.json'),
     'src/config/config.schema.json': await configJsonSchema(),
     'src/replies/replies.schema.json': await repliesJsonSchema(),
-    'docs/commands.md': withTable(
-      withTable(page('commands.md'), 'shared-flags', flagsTable(sharedFlags)),
+    'docs/commands.md': withList(
+      withList(page('commands.md'), 'shared-flags', flagsList(sharedFlags)),
       'commands',
       await commandSections(),
     ),
-    'docs/control-api.md': withTable(page('control-api.md'), 'operations', operationsTable(document, '/__standin')),
-    'docs/dashboard.md': withTable(
+    'docs/control-api.md': withList(page('control-api.md'), 'operations', operationsList(document, '/__standin')),
+    'docs/dashboard.md': withList(
       page('dashboard.md'),
       'dashboard-operations',
-      operationsTable(document, '/dashboard/api'),
+      operationsList(document, '/dashboard/api'),
     ),
-    'docs/configuration.md': withTable(page('configuration.md'), 'options', optionsTable()),
+    'docs/configuration.md': withList(page('configuration.md'), 'options', optionsList()),
   }
 }
 

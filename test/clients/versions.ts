@@ -1,7 +1,7 @@
 /**
  * `npm run clients [-- --write] [--report DIR] [--packages DIR] [--install] [NAME…]`: runs the tests of clients and test runners with the versions in
- * `test/clients/versions/`, or only the named ones, as far as this Node allows, and prints a table of them. `--write` writes the table into
- * docs/clients.md. `--packages` is the folder to install them into and keep them in; `--install` only installs them, without tests.
+ * `test/clients/versions/`, or only the named ones, as far as this Node allows, and prints a list of them. `--write` writes the list into
+ * docs/getting-started.md. `--packages` is the folder to install them into and keep them in; `--install` only installs them, without tests.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,9 @@ import { parseArgs } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const sets = path.join(root, 'test/clients/versions')
-const page = path.join(root, 'docs/clients.md')
+const page = path.join(root, 'docs/getting-started.md')
 
-/** Packages in the table, with the names that readers know. */
+/** Packages in the list, with the names that readers know. */
 const shown = new Map([
   ['openai', 'openai'],
   ['openai-v5', 'openai'],
@@ -59,25 +59,23 @@ function versionOf(folder: string, name: string): string | undefined {
   return readJson(path.join(folder, 'package-lock.json')).packages[`node_modules/${name}`].version
 }
 
-/** A folder's rows in the table: the packages that it tests, and the oldest Node for them. */
-function rowsOf(folder: string): readonly string[] {
-  const node = oldestNode(folder).join('.')
-  return [...shown].flatMap(([name, title]) => {
-    const version = versionOf(folder, name)
-    return version === undefined ? [] : [`| ${title} | ${version} | ${node} |`]
-  })
-}
-
 const folders = () => readdirSync(sets).map(name => path.join(sets, name))
 
-/** The table of docs/clients.md. */
-export function clientsTable(): string {
-  const rows = [root, ...folders()].flatMap(rowsOf)
-  return [
-    '| Client or test runner | Version | Tested on Node, from |',
-    '| --- | --- | --- |',
-    ...new Set(rows.sort()),
-  ].join('\n')
+/** The versions of a package that are tested. */
+const versionsOf = (name: string): readonly string[] =>
+  [root, ...folders()].flatMap(folder => versionOf(folder, name) ?? [])
+
+const byVersion = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true })
+
+/** The list in docs/getting-started.md. */
+export function clientsList(): string {
+  const titles = [...new Set(shown.values())].sort()
+  const lines = titles.map(title => {
+    const names = [...shown].filter(([, of]) => of === title).map(([name]) => name)
+    const versions = [...new Set(names.flatMap(versionsOf))].sort(byVersion)
+    return `- ${title}: ${versions.join(', ')}`
+  })
+  return lines.join('\n')
 }
 
 /** With `--report DIR`, writes a JSON report per folder besides printing. */
@@ -148,8 +146,8 @@ function testAll(wanted: readonly string[], copyOf: (folder: string) => string, 
     process.exitCode = 1
     return
   }
-  console.log(`\n${clientsTable()}\n`)
-  if (write) writeFileSync(page, readFileSync(page, 'utf8').replace(/^\| Client .*?\n\n/ms, `${clientsTable()}\n\n`))
+  console.log(`\n${clientsList()}\n`)
+  if (write) writeFileSync(page, readFileSync(page, 'utf8').replace(/^- @ai-sdk\/mcp.*?\n\n/ms, `${clientsList()}\n\n`))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) main()

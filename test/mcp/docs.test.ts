@@ -6,7 +6,10 @@ import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
 import { connected } from './everything.js'
 
-const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
+/** The page without the agent, whose files are tested in an app. */
+const [page = ''] = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8').split(
+  '\n## An agent with tools\n',
+)
 
 /** The examples in a language, in order. */
 const blocksOf = (language: 'yaml' | 'ts') =>

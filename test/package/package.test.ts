@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
@@ -46,7 +46,7 @@ test('an app whose tests use the package and the files of the documentation type
   // Several threads would each check the types of the packages.
   const { output } = await app.run('typescript/bin/tsc', '-p', 'tsconfig.all.json', '--singleThreaded')
   // We cannot fix conflicts between the types of two other packages. The Matchers of vitest 5 have another type parameter than those of 3 and 4:
-  // one file cannot declare both, the matchers are typed anyway, and docs/clients.md says so.
+  // one file cannot declare both, the matchers are typed anyway, and docs/getting-started.md says so.
   const mistakes = output
     .split('\n')
     .filter(line => /^(\w+|.*\/node_modules\/standin)\/.*error TS/.test(line) && !/vitest\.d\.ts.*TS2428/.test(line))
@@ -71,11 +71,12 @@ const testsOn = (...names: readonly string[]): Files => {
   return Object.fromEntries(blocks.map((code, i) => [`pages/${i}.spec.ts`, code]))
 }
 
-/** All tests of the app, the pages and the complete example, including those that fail, in one run: starting another one takes longer than the tests. */
+/** All tests of the app, the pages and the app with projects, including those that fail, in one run: starting another one takes longer than the tests. */
 const ranApp = forAll(async until => {
   const app = await appFolder(until)
   const onPages = testsOn('README.md', 'docs/testing.md')
-  writeInto(app.dir, { ...filesOf('example.md'), ...onPages, 'src/ask.js': asking })
+  cpSync(path.join(import.meta.dirname, 'builder'), app.dir, { recursive: true })
+  writeInto(app.dir, { ...onPages, 'src/ask.js': asking })
   const flags = ['--reporter=default', '--reporter=json', '--outputFile=outcome.json']
   const { code, output } = await app.run('vitest/vitest.mjs', 'run', ...flags)
   return { app, code, output, countsIn: countsOf(app) }
@@ -118,7 +119,7 @@ test('the files of a globalSetup in the documentation pass', async () => {
   expect(code).toBe(0)
 })
 
-test('the complete example passes its tests, and is recorded and replayed', async () => {
+test('an app with users and projects passes its tests, and is recorded and replayed', async () => {
   const { app, countsIn } = await ranApp()
   expect(countsIn('tests/app.spec.js')).toEqual({ files: 1, passed: 3, others: 0 })
   const live = await startPlatform({ config: path.join(app.dir, 'platform.config.yaml'), rules: [liveProjects] })
@@ -136,7 +137,8 @@ test('the complete example passes its tests, and is recorded and replayed', asyn
 test('the agent example in the documentation passes its tests', async () => {
   const app = await appFolder()
   const config = "export default { test: { include: ['tests/agent.spec.js'] } }"
-  writeInto(app.dir, { ...filesOf('agent-example.md'), 'agent.config.js': config })
+  cpSync(path.join(import.meta.dirname, 'agent'), app.dir, { recursive: true })
+  writeInto(app.dir, { ...filesOf('mcp.md'), 'agent.config.js': config })
   const { output } = await app.run('vitest/vitest.mjs', 'run', '--config=agent.config.js')
   expect(output).toMatch(/Tests {2}2 passed/)
 })
@@ -144,11 +146,11 @@ test('the agent example in the documentation passes its tests', async () => {
 /** Users of the live platform have their own rows, so a rule stands in for them. */
 const liveProjects = { on: 'GET /builder/projects', reply: { json: [{ id: 'live', name: 'Live' }] } } as const
 
-test('the node:test example in the documentation passes', async () => {
+test('a test with node:test connects to a platform in another process', async () => {
   const app = await appFolder()
   const { url } = await platformWith()
-  const code = documented('weather.test.mjs').replace('process.env.STANDIN_URL', JSON.stringify(url))
-  writeFileSync(path.join(app.dir, 'weather.test.mjs'), code)
+  const file = path.join(app.dir, 'weather.test.mjs')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('process.env.STANDIN_URL', JSON.stringify(url)))
   expect((await app.run('--test-reporter=tap', 'weather.test.mjs')).output).toMatch(/^ok 1 - the bot greets$/m)
 })
 

@@ -3,10 +3,8 @@ import { expect, test } from 'vitest'
 import { createReplies, type Generation, lint } from '../../src/replies/index.js'
 import { rulesInText } from '../../src/replies/load.js'
 
-const pages = ['rules-and-replies', 'conversations', 'templates'].map(name =>
-  readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
-)
-const rules = [...pages.join('\n').matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text).join('')
+const page = readFileSync(new URL('../../docs/rules-and-replies.md', import.meta.url), 'utf8')
+const rules = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text).join('')
 
 async function documented() {
   const { rules: ready, problems } = await rulesInText(rules, { name: 'the page', dir: undefined, seed: 0 })
