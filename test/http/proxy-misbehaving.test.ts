@@ -30,10 +30,12 @@ const answer = (lines: readonly string[], body = '') => ['HTTP/1.1 200 OK', ...l
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const chunked = (...pieces: readonly string[]) => answer(['Transfer-Encoding: chunked'], pieces.map(chunk).join(''))
 const lastChunk = '0\r\n\r\n'
+
 const writes = (text: string) => (socket: Socket) => void socket.write(text, 'latin1')
 const writesAndCloses = (text: string) => (socket: Socket) => void socket.end(text, 'latin1')
 const writesAndResets = (text: string) => (socket: Socket) =>
   void socket.write(text, 'latin1', () => setTimeout(() => socket.resetAndDestroy(), 20))
+
 const misbehaviours: readonly Misbehaviour[] = [
   { how: 'sends nothing', respond: () => {}, expected: late },
   { how: 'closes the connection immediately', respond: socket => socket.end(), expected: refused },
