@@ -172,18 +172,6 @@ test('a GET request with a body of any type is forwarded in full', async () => {
   expect((await send(`${platformUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } })).status).toBe(200)
 })
 
-test('forwarding a request causes no warnings from node', async () => {
-  const warnings: Error[] = []
-  const note = (warning: Error) => void warnings.push(warning)
-  process.on('warning', note)
-  onTestFinished(() => void process.off('warning', note))
-  const { url } = await liveWith(ok)
-  const { ask, chat } = await proxyTo(url)
-  await (await ask('/v1/models')).text()
-  await (await chat(hello)).text()
-  expect(warnings.map(({ message }) => message)).toEqual([])
-})
-
 test('one connection to the live platform is reused for every request', async () => {
   const { url, seen } = await liveWith(ok)
   const { ask, chat } = await proxyTo(url)
