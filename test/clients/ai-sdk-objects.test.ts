@@ -106,6 +106,24 @@ test.each([
   expect(await streamText(request).finishReason).toBe(finishReason)
 })
 
+test('the AI SDK reads reasoning and its tokens, and streams it before the text', async () => {
+  const thinking = { text: 'Four.', reasoning: 'Two and two.', usage: { promptTokens: 100, cachedTokens: 80 } }
+  const cost = {
+    inputTokenDetails: { cacheReadTokens: 80, noCacheTokens: 20 },
+    outputTokens: 5,
+    outputTokenDetails: { reasoningTokens: 3, textTokens: 2 },
+  }
+  const request = { ...(await modelReplying(thinking)), prompt: 'hello' }
+  expect(await generateText(request)).toMatchObject({ text: 'Four.', reasoningText: 'Two and two.', usage: cost })
+  const streamed = streamText(request)
+  const parts: string[] = []
+  for await (const part of streamed.fullStream) {
+    if (part.type === 'reasoning-delta' || part.type === 'text-delta') parts.push(`${part.type} ${part.text}`)
+  }
+  expect(parts).toEqual(['reasoning-delta Two', 'reasoning-delta  and', 'reasoning-delta  two.', 'text-delta Four.'])
+  expect(await streamed.usage).toMatchObject(cost)
+})
+
 const busy = { fault: { status: 503, message: 'busy', retryAfter: 0 } }
 
 test('the AI SDK retries up to maxRetries, then throws a RetryError', async () => {

@@ -79,18 +79,6 @@ test('streamText runs a whole tool loop without errors', async () => {
   expect((await totalUsage).inputTokens).toBeGreaterThan(0)
 })
 
-test('a tool loop ends when stopWhen says so', async () => {
-  const { asked, tools } = noting()
-  const model = await modelOf({ rules })
-  const { steps, finishReason } = await generateText({
-    ...{ ...model, tools, prompt: 'What is the weather?' },
-    stopWhen: stepCountIs(1),
-  })
-  expect(steps).toHaveLength(1)
-  expect(asked).toHaveLength(2)
-  expect(finishReason).toBe('tool-calls')
-})
-
 test.each([
   ['none', 'none' as const, []],
   ['required', 'required' as const, ['weather', 'time']],

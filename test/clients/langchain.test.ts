@@ -128,13 +128,6 @@ test.each(['jsonSchema', 'functionCalling', 'jsonMode'] as const)(
   },
 )
 
-test('jsonMode reads a generated answer that fits the schema in the prompt', async () => {
-  const model = (await modelOf({})).withStructuredOutput(person, { method: 'jsonMode' })
-  const schema = JSON.stringify(z.toJSONSchema(person), null, 2)
-  const parsed = await model.invoke(`Who is Ada? Answer in JSON that fits this schema:\n\`\`\`json\n${schema}\n\`\`\``)
-  expect(person.parse(parsed)).toEqual(parsed)
-})
-
 test('withStructuredOutput reads the JSON of a rule, whole and streamed', async () => {
   const json = { name: 'Ada {{user}}', age: 36, pets: [{ kind: 'cat', name: 'Mia' }], email: null }
   const model = (

@@ -16,12 +16,6 @@ test('three choices stream at the same time, and each ends on its own', async ()
   expect(order.slice(0, 6)).toEqual([0, 1, 2, 0, 1, 2])
 })
 
-test('generated choices differ from each other', async () => {
-  const chat = await chatWith({})
-  const { choices } = await chat.create({ ...hello, n: 3 })
-  expect(new Set(choices.map(({ message }) => message.content)).size).toBe(3)
-})
-
 test('logprobs come with the chunks of a stream', async () => {
   const chat = await chatSaying({ text: 'Hi there, you!' })
   const stream = chat.stream({ ...hello, logprobs: true, top_logprobs: 3 })
@@ -35,50 +29,11 @@ test('logprobs come with the chunks of a stream', async () => {
   }
 })
 
-test('the text ends before a stop', async () => {
-  const chat = await chatSaying({ text: 'one two END three' })
-  const { choices } = await chat.create({ ...hello, stop: ['END', 'never'] })
-  expect(choices[0]).toMatchObject({ message: { content: 'one two ' }, finish_reason: 'stop' })
-})
-
 test('aborting a stream throws an APIUserAbortError in its helper', async () => {
   const chat = await chatWith({ rules: [{ reply: { text: 'one two three' }, pace: { tokensPerSecond: 0.001 } }] })
   const stream = chat.stream(hello)
   stream.once('content', () => stream.abort())
   expect(await failureOf(stream.done())).toBeInstanceOf(OpenAI.APIUserAbortError)
-})
-
-test('the client retries after a 429 with Retry-After, up to maxRetries', async () => {
-  const slowDown = { fault: { status: 429, message: 'slow down', retryAfter: 0 } }
-  const rules = [{ replies: [slowDown, slowDown, { text: 'At last.' }] }]
-  const patient = await chatWith({ rules }, { maxRetries: 2 })
-  expect((await patient.create(hello)).choices[0]?.message.content).toBe('At last.')
-  const impatient = await chatWith({ rules }, { maxRetries: 0 })
-  const error = await failureOf(impatient.create(hello))
-  expect(error).toBeInstanceOf(OpenAI.RateLimitError)
-  expect(error.message).toContain('slow down')
-  expect(error.headers.get('retry-after')).toBe('0')
-})
-
-test('an error in the middle of a stream is thrown after the chunks before it', async () => {
-  const chat = await chatSaying({
-    text: 'one two three',
-    fault: { errorAfterChunks: 3, message: 'The model is gone.' },
-  })
-  let text = ''
-  const read = async () => {
-    for await (const { choices } of await chat.create({ ...hello, stream: true })) text += choices[0]?.delta.content
-  }
-  const error = await failureOf(read())
-  expect(error).toBeInstanceOf(OpenAI.APIError)
-  expect(error.message).toBe('The model is gone.')
-  expect(text).toBe('one two')
-})
-
-test('a connection that breaks in the middle of a stream is an error', async () => {
-  const chat = await chatSaying({ text: 'one two three', fault: { cutAfterChunks: 2 } })
-  const error = await failureOf(chat.stream(hello).finalContent())
-  expect(error.cause).toMatchObject({ message: 'terminated' })
 })
 
 test('reasoning comes as reasoning_content, before the content', async () => {

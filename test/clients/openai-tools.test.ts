@@ -126,18 +126,6 @@ test('runTools answers two tool calls of one message by their ids', async () => 
   expect(new Set(ids).size).toBe(2)
 })
 
-test('runTools with a named tool calls it once and ends', async () => {
-  const { helpers } = await chatWith([both])
-  const noted: unknown[] = []
-  const runner = helpers.runTools({
-    ...asking('weather and time'),
-    tool_choice: { type: 'function', function: { name: 'get_time' } },
-    tools: [runnable('get_weather', noted, 'rain'), runnable('get_time', noted, '12:00')],
-  })
-  await runner.done()
-  expect(noted).toEqual([['get_time', { zone: 'Europe/Oslo' }]])
-})
-
 test.each(majors)('the stream helper of %s reports arguments as they arrive', async (_major, Client) => {
   const { helpers } = await chatWith([both], Client)
   const stream = helpers.stream({ ...asking('weather and time'), tools })
@@ -161,8 +149,6 @@ test.each(majors)('the stream helper of %s reports arguments as they arrive', as
 const named = { type: 'function' as const, function: { name: 'get_time' } }
 
 test.each([
-  ['two tools', {}, ['get_weather', 'get_time'], 'tool_calls'],
-  ['one tool when parallel_tool_calls is false', { parallel_tool_calls: false }, ['get_weather'], 'tool_calls'],
   ['no tool when tool_choice is none', { tool_choice: 'none' as const }, undefined, 'stop'],
   [
     'two tools when tool_choice is required',
@@ -214,18 +200,4 @@ test('a custom tool gets its text input, whole and streamed', async () => {
     for (const { custom } of calls) input += custom?.input ?? ''
   }
   expect(input).toBe('ls -l "my folder"')
-})
-
-test('the result of a custom tool goes back to the model', async () => {
-  const { chat } = await chatWith([{ when: { toolResult: { tool: 'shell' } }, reply: { text: 'It is empty.' } }])
-  const { choices } = await chat.create({
-    ...asking('list'),
-    messages: [
-      { role: 'user', content: 'list' },
-      { role: 'assistant', tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'shell', input: 'ls' } }] },
-      { role: 'tool', tool_call_id: 'call_1', content: [{ type: 'text', text: '' }] },
-    ],
-    tools: [{ type: 'custom', custom: { name: 'shell', format: { type: 'text' } } }],
-  })
-  expect(choices[0]?.message.content).toBe('It is empty.')
 })

@@ -59,12 +59,6 @@ test.each(['replies', 'replies/', './replies', '[replies]'])(
   },
 )
 
-test('a template quotes the request', async () => {
-  const chat = await scene()
-  const { choices } = await chat.create(asking('Hello Ada & "co" {{user}}'))
-  expect(choices[0]?.message.content).toBe('Hi Ada, you said "Hello Ada & "co" {{user}}"')
-})
-
 test('the model calls the tool with arguments from the request and answers its result', async () => {
   const chat = await scene()
   const asked: unknown[] = []
@@ -85,13 +79,6 @@ test('the model calls the tool with arguments from the request and answers its r
   })
   expect(await runner.finalContent()).toBe('Take an umbrella.')
   expect(asked).toEqual([{ city: 'Oslo', unit: 'celsius' }])
-})
-
-test('the tool rule does not match a request without tools', async () => {
-  const chat = await scene()
-  const { choices } = await chat.create(asking('What is the weather?'))
-  expect(choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: expect.stringMatching(/\w/) } })
-  expect(choices[0]?.message.tool_calls).toBeUndefined()
 })
 
 test('a cycle of replies with a fault refuses every third request', async () => {

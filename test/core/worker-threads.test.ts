@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { endIdleWorkers, inWorker, TimeLimitError } from '../../src/core/work.js'
+import { inWorker, TimeLimitError } from '../../src/core/work.js'
 import { startReady } from '../command.js'
 
 /** Each schema refers to the next one twice: 2^40 paths. */
@@ -10,11 +10,6 @@ const defs = Array.from({ length: 40 }, (_, i) => {
 const endless = { $defs: { ...Object.fromEntries(defs), s40: { type: 'string' } }, $ref: '#/$defs/s0' }
 const sample = (schema: unknown, mostMs = 20_000) => inWorker('sample', { schema, seeds: [1] }, mostMs)
 
-test('jobs are queued, and each gets its own result', async () => {
-  const made = await Promise.all(Array.from({ length: 12 }, (_, i) => sample({ const: i })))
-  expect(made).toEqual(Array.from({ length: 12 }, (_, i) => ({ values: [i] })))
-})
-
 test('a job that takes too long is ended, and the next ones still run', async () => {
   const jobs = [sample(endless, 10), sample({ const: 1 }), sample({ const: 2 })]
   expect(await Promise.allSettled(jobs)).toEqual([
@@ -22,26 +17,6 @@ test('a job that takes too long is ended, and the next ones still run', async ()
     { status: 'fulfilled', value: { values: [1] } },
     { status: 'fulfilled', value: { values: [2] } },
   ])
-})
-
-test('a slow job does not delay a quick one behind it', async () => {
-  // Both workers have loaded what they need.
-  await Promise.all([sample({ const: 1 }), sample({ const: 2 })])
-  const slow = sample(endless, 1000).catch(() => 'the slow one')
-  expect(await Promise.race([slow, sample({ const: 3 })])).toEqual({ values: [3] })
-  await slow
-})
-
-test('input that cannot be cloned and an unknown job reject', async () => {
-  await expect(sample(() => 1)).rejects.toThrow(/could not be cloned/)
-  await expect(inWorker('strange', 1, 1000)).rejects.toThrow('There is no job "strange".')
-  expect(await sample({ const: 1 })).toEqual({ values: [1] })
-})
-
-test('after the idle workers have ended, the next job starts another one', async () => {
-  await sample({ const: 1 })
-  await endIdleWorkers()
-  expect(await sample({ const: 2 })).toEqual({ values: [2] })
 })
 
 test('the built command uses workers too, and they do not keep it from ending', async () => {

@@ -17,12 +17,9 @@ function post({ ask }: Scene, body: string | Uint8Array, headers: Record<string,
 test.each([
   'application/json',
   'application/json; charset=utf-8',
-  'application/json;charset=UTF-8',
-  'application/json ; profile=x',
   'Application/JSON',
   'text/json',
   'application/vnd.acme.chat+json',
-  'application/problem+json; charset=utf-8',
 ])('a body with the content type %s is accepted', async type => {
   expect((await post(await platformWith(), json, { 'content-type': type })).status).toBe(200)
 })
@@ -31,32 +28,19 @@ test('a body without a content type is read as JSON', async () => {
   expect((await post(await platformWith(), json)).status).toBe(200)
 })
 
-test.each([
-  'text/plain',
-  'text/plain;charset=UTF-8',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=x',
-  'application/octet-stream',
-  'application/xml',
-  'application/jsonp',
-  'application/x-ndjson',
-  'application/json-seq',
-  'json',
-  'text/html; application/json',
-])('a body with the content type %s is refused', async type => {
-  const response = await post(await platformWith(), json, { 'content-type': type })
-  expect(response.status).toBe(415)
-  expect(response.headers.get('content-type')).toBe('application/json')
-  expect(await response.json()).toEqual({
-    error: `The Content-Type is "${type}". Send the header "Content-Type: application/json".`,
-  })
-})
+test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])(
+  'a body with the content type %s is refused',
+  async type => {
+    const response = await post(await platformWith(), json, { 'content-type': type })
+    expect(response.status).toBe(415)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toEqual({
+      error: `The Content-Type is "${type}". Send the header "Content-Type: application/json".`,
+    })
+  },
+)
 
-test.each([
-  ['gzip', gzipSync(json)],
-  ['br', Buffer.from(json)],
-  ['deflate', Buffer.from(json)],
-])(
+test.each([['gzip', gzipSync(json)]])(
   'a body with the content encoding %s is refused, and the answer names the accepted encoding',
   async (encoding, body) => {
     const response = await post(await platformWith(), body, { 'content-encoding': encoding })
@@ -68,28 +52,8 @@ test.each([
   },
 )
 
-test.each(['identity', 'Identity'])('a body with the content encoding %s is accepted', async encoding => {
-  expect((await post(await platformWith(), json, { 'content-encoding': encoding })).status).toBe(200)
-})
-
 test('a byte order mark before the JSON is ignored', async () => {
   expect((await post(await platformWith(), `\ufeff${json}`)).status).toBe(200)
-})
-
-test.each([
-  ['PUT', '/__standin/mode', '{"mode":"emulate"}', 200],
-  ['POST', '/__standin/replies', '{"reply":{"text":"Hi!"}}', 201],
-  ['PUT', '/__standin/state', undefined, 204],
-] as const)('the same applies to the body of %s %s', async (method, path, body, expected) => {
-  const platform = await platformWith()
-  const text = body ?? (await (await platform.ask(path)).text())
-  const headers = { 'content-type': 'application/json' }
-  const { status } = await platform.ask(path, { method, headers, body: `\ufeff${text}` })
-  expect(status).toBe(expected)
-})
-
-test('white space around the JSON is ignored', async () => {
-  expect((await post(await platformWith(), `\r\n\t ${json} \n`)).status).toBe(200)
 })
 
 test('an empty body is refused', async () => {
@@ -106,27 +70,9 @@ test('a request without Content-Length and Transfer-Encoding is refused as empty
   expect(JSON.parse(body)).toEqual({ error: 'The request body is empty. It must be a JSON object.' })
 })
 
-test('a chunked body without data is refused as empty', async () => {
-  const { url, apiKey } = await platformWith()
-  const wire = await wireTo(url)
-  const headers = [`Authorization: Bearer ${apiKey}`, 'Transfer-Encoding: chunked']
-  await wire.say(onTheWire('POST /v1/chat/completions', headers))
-  await wire.say('0\r\n\r\n')
-  const { status, body } = await wire.answer()
-  expect(status).toBe(400)
-  expect(JSON.parse(body)).toEqual({ error: 'The request body is empty. It must be a JSON object.' })
-})
-
 test.each([
   ['cut off', json.slice(0, -1)],
-  ['single-quoted', "{'model': 'gpt-4o-mini'}"],
-  ['with a trailing comma', '{"model": "gpt-4o-mini",}'],
-  ['with a comment', '{} // my request'],
-  ['two objects', '{}{}'],
   ['form fields', 'model=gpt-4o-mini&messages=hello'],
-  ['only white space', '  \n '],
-  ['in UTF-16', Buffer.from(`\ufeff${json}`, 'utf16le')],
-  ['NaN', 'NaN'],
 ])('a body that is not JSON is refused: %s', async (_what, body) => {
   const response = await post(await platformWith(), body)
   expect(response.status).toBe(400)
@@ -139,10 +85,7 @@ test('a body with invalid UTF-8 in it is accepted', async () => {
 })
 
 test.each([
-  ['only arrays', '['.repeat(100_000) + ']'.repeat(100_000), 400],
   ['only objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 400],
-  ['arrays that never close', '['.repeat(100_000), 400],
-  ['arrays as content', json.replace('"hello"', '['.repeat(100_000) + ']'.repeat(100_000)), 400],
   ['arrays in a field that is not read', json.replace('{', `{"x":${'['.repeat(1101)}${']'.repeat(1101)},`), 400],
   [
     'a thousand arrays in a field that is not read',
@@ -150,7 +93,6 @@ test.each([
     200,
   ],
   ['brackets in a string', json.replace('hello', '[{'.repeat(10_000)), 200],
-  ['brackets in a string with quotes', json.replace('hello', '\\\\\\"[{'.repeat(10_000)), 200],
 ])('nested brackets are accepted up to a limit: %s', async (_what, body, status) => {
   const response = await post(await platformWith(), body)
   expect(response.status).toBe(status)
@@ -169,23 +111,6 @@ test('a body with too many values is refused', async () => {
   })
 })
 
-test('a message of three megabytes is answered', async () => {
-  const { chat } = await platformWith()
-  const response = await chat({ ...hello, messages: [{ role: 'user', content: 'ö'.repeat(1_500_000) }] })
-  expect(response.status).toBe(200)
-  expect(await response.json()).toMatchObject({ usage: { prompt_tokens: 3 + 4 + 375_000 } })
-})
-
-test('the error about a huge value is short', async () => {
-  const { chat } = await platformWith()
-  const huge = 'x'.repeat(1_000_000)
-  for (const wrong of [{ model: huge }, { temperature: huge }, { messages: [{ role: huge, content: 'x' }] }]) {
-    const response = await chat({ ...hello, ...wrong })
-    expect(response.status).toBe(400)
-    expect(((await response.json()) as { error: string }).error.length).toBeLessThan(300)
-  }
-})
-
 const tooLarge = { error: `The request body is larger than ${json.length} bytes.` }
 const justEnough = { limits: { bodyBytes: json.length } }
 
@@ -196,11 +121,6 @@ test('a body of exactly the limit is accepted, and one byte more is refused', as
   expect(response.status).toBe(413)
   expect(response.headers.get('content-type')).toBe('application/json')
   expect(await response.json()).toEqual(tooLarge)
-})
-
-test('the limit counts bytes, not characters', async () => {
-  const scene = await platformWith(justEnough)
-  expect((await post(scene, json.replace('hello', 'héllo'))).status).toBe(413)
 })
 
 test('a body whose Content-Length is over the limit is refused before any of it arrives', async () => {
@@ -225,16 +145,6 @@ test('a chunked body is counted as it arrives, and refused before it ends', asyn
   expect(JSON.parse(body)).toEqual(tooLarge)
 })
 
-test('the connection still works after a body that was too large', async () => {
-  const { url, apiKey } = await platformWith(justEnough)
-  const wire = await wireTo(url)
-  const authorization = `Authorization: Bearer ${apiKey}`
-  await wire.say(onTheWire('POST /v1/chat/completions', [authorization], 'x'.repeat(json.length + 1000)))
-  expect((await wire.answer()).status).toBe(413)
-  await wire.say(onTheWire('POST /v1/chat/completions', [authorization], json))
-  expect((await wire.answer()).status).toBe(200)
-})
-
 test('the default limit is four megabytes', async () => {
   const scene = await platformWith()
   const response = await post(scene, Buffer.alloc(4_194_305))
@@ -248,16 +158,6 @@ test('a missing credential is refused before the body is checked', async () => {
   expect((await ask('/v1/chat/completions', large)).status).toBe(401)
   const typed = { method: 'POST', bearer: null, body: 'x', headers: { 'content-type': 'text/plain' } }
   expect((await ask('/v1/chat/completions', typed)).status).toBe(401)
-})
-
-test('a body that arrives byte by byte is accepted', async () => {
-  const { url, apiKey } = await platformWith()
-  const wire = await wireTo(url)
-  await wire.say(
-    onTheWire('POST /v1/chat/completions', [`Authorization: Bearer ${apiKey}`, `Content-Length: ${json.length}`]),
-  )
-  for (const byte of json) await wire.say(byte)
-  expect((await wire.answer()).status).toBe(200)
 })
 
 test('a client that sends Expect: 100-continue is told to continue', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/secrets.js'
 import { answerOf, sentences, signIn } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
-import { AN_OBJECT, isUnknown, mustBe, TRUE_OR_FALSE } from '../sentences.js'
+import { isUnknown, mustBe } from '../sentences.js'
 
 const setClock = async ({ ask }: Scene, body: unknown) => {
   const response = await ask('/__standin/clock', {
@@ -27,7 +27,6 @@ test('the clock shows the real time until it is set', async () => {
 
 test.each([
   ['a time', '2031-02-03T04:05:06Z'],
-  ['a time in another zone', '2031-02-03T05:05:06+01:00'],
   ['milliseconds', Date.UTC(2031, 1, 3, 4, 5, 6)],
 ])('the clock freezes at exactly the given time: %s', async (_what, now) => {
   const platform = await platformWith()
@@ -60,19 +59,10 @@ const aMoment = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or mill
 
 test.each([
   [{ now: 'tomorrow' }, mustBe('now', aMoment, 'tomorrow')],
-  [{ now: '2030-02-30T00:00:00Z' }, mustBe('now', aMoment, '2030-02-30T00:00:00Z')],
-  [{ now: '2030-01-01T12:00:00' }, mustBe('now', aMoment, '2030-01-01T12:00:00')],
   [{ now: -1 }, mustBe('now', aMoment, -1)],
-  [{ now: 1.5 }, mustBe('now', aMoment, 1.5)],
-  [{ now: 1e300 }, mustBe('now', aMoment, 1e300)],
-  [{ now: null }, mustBe('now', aMoment, null)],
   [{ advanceMs: '1h' }, mustBe('advanceMs', 'a whole number of milliseconds', '1h')],
-  [{ advanceMs: 0.5 }, mustBe('advanceMs', 'a whole number of milliseconds', 0.5)],
   [{ advanceMs: -9e15 }, 'advanceMs must lead to a time from 1970 to 9000; -9000000000000000 does not.'],
-  [{ frozen: 'yes' }, mustBe('frozen', TRUE_OR_FALSE, 'yes')],
-  [{ reset: false }, mustBe('reset', 'true, or left out', false)],
   [{ advancems: 1 }, `advancems ${isUnknown('advanceMs')}`],
-  [[], mustBe('The request body', AN_OBJECT, [])],
 ])('%j is refused with an error that names the field', async (body, error) => {
   const platform = await platformWith()
   expect(await setClock(platform, body)).toEqual({ status: 400, body: { error } })
@@ -83,12 +73,4 @@ test('a refused call changes nothing, even if some of its fields are valid', asy
   await setClock(platform, { now: '2031-02-03', frozen: true })
   await setClock(platform, { now: '1970-01-01', advanceMs: -1, frozen: false })
   expect(await getClock(platform)).toMatchObject({ now: '2031-02-03T00:00:00.000Z', frozen: true })
-})
-
-test('the clock API lists its allowed methods, and refuses pages of another origin', async () => {
-  const { ask } = await platformWith()
-  const response = await ask('/__standin/clock', { method: 'POST', bearer: null })
-  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, PUT'])
-  const foreign = await ask('/__standin/clock', { bearer: null, headers: { origin: 'http://app.example' } })
-  expect(foreign.status).toBe(403)
 })

@@ -3,13 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { unpaced } from '../../src/core/pace.js'
 import { followInBrief } from '../../src/journal/follow-brief.js'
 import { createJournal, type JournalBrief, type JournalEntry } from '../../src/journal/index.js'
 import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { noRecordingOf } from '../sentences.js'
 
 interface Tick {
   readonly overMs: number
@@ -108,43 +106,6 @@ test('in brief each exchange is one line: who, what, why and how long, without h
   expect(data[0]?.pieces).toBe(full.response.piecesAtMs.length)
 })
 
-test('an exchange that no rule matched is marked, and so is one that no recording answered', async () => {
-  const rules = [{ when: { user: 'something else' }, reply: { text: 'Yes.' } }]
-  const platform = await platformWith({ rules, recordings: { dir: '/nowhere' } })
-  const { briefs, until } = await follower(platform)
-  await (await platform.chat(hello)).text()
-  platform.switchMode('replay')
-  await (await platform.chat(hello)).text()
-  await visit(platform, '/health')
-  await until(() => briefs().length === 3)
-  expect(briefs().map(({ mode, missed }) => [mode, missed])).toEqual([
-    ['emulate', true],
-    ['replay', true],
-    ['replay', expect.any(Boolean)],
-  ])
-  expect(briefs()[1]).toMatchObject({
-    status: 424,
-    error: expect.stringContaining(noRecordingOf('POST /v1/chat/completions')),
-  })
-})
-
-test('a stream of ten thousand pieces is listed with the number of pieces and sixty of their times', async () => {
-  const journal = await journalOfTen()
-  const pieces = Array.from({ length: 10_000 }, () => 'ü')
-  const body = { head: '<', before: '[', pieces, after: ']', tail: '>', pace: unpaced }
-  const answer = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
-  const piecesAtMs = Array.from({ length: 1000 }, (_, i) => i * 2)
-  const briefWith = (complete: boolean) => {
-    const outcome = { status: 200, answeredBy: undefined, error: undefined, answer, piecesAtMs, complete }
-    return journal.brief({ id: 1, exchange: exchangeWith({ outcome }), atMs: 0, durationMs: 2000 })
-  }
-  expect(briefWith(true)).toMatchObject({ pieces: 10_000, responseBytes: 40_002 })
-  expect(briefWith(false).pieces).toBe(1000)
-  const times = briefWith(true).piecesAtMs
-  expect([times.length, times[0], times.at(-1)]).toEqual([60, 0, 1998])
-  expect(times).toEqual(times.toSorted((a, b) => a - b))
-})
-
 test('secrets are redacted wherever they appear, before long texts are cut', async () => {
   const platform = await platformWith()
   const { apiKey } = platform
@@ -205,29 +166,6 @@ test('a follower learns what was cleared, after the exchanges that came before',
     ...['exchanges', 'cleared', 'exchanges', 'cleared', 'exchanges'],
   ])
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
-})
-
-test('a new follower learns up to which id the journal was cleared', async () => {
-  const platform = await platformWith()
-  const clearedFor = async () => {
-    const { events, valuesOf, until } = await follower(platform)
-    await until(() => events.length > 0)
-    return valuesOf<{ cleared: string }>('began')[0]?.cleared
-  }
-  await visit(platform, '/a', '/b')
-  expect(await clearedFor()).toBe('0')
-  await platform.reset()
-  await visit(platform, '/c')
-  expect(await clearedFor()).toBe('2')
-})
-
-test('a filter applies to the exchanges and to the counts', async () => {
-  const platform = await platformWith()
-  const { briefs, ticks, until } = await follower(platform, '&status=4xx')
-  await visit(platform, '/health', '/nope', '/health', '/nowhere')
-  await until(() => ticks().some(({ requests }) => requests > 0))
-  expect(briefs().map(({ path }) => path)).toEqual(['/nope', '/nowhere'])
-  expect(ticks().reduce((sum, { requests }) => sum + requests, 0)).toBe(2)
 })
 
 test('in a flood every exchange is sent once or counted as skipped, in batches, and the ticks count all of them', async () => {
@@ -298,29 +236,4 @@ test('every event matches its schema in the OpenAPI document, on which the dashb
   expect([...briefs(), { id: 1 }].map(brief => isOf('ExchangeInBrief', brief))).toEqual([true, true, true, false])
   expect([...ticks(), {}].map(tick => isOf('Tick', tick)).filter(fits => !fits)).toEqual([false])
   expect(valuesOf('began').map(began => isOf('Began', began))).toEqual([true])
-})
-
-test('only a few bodies are held for a client that does not read, and the rest are counted', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const journal = await journalOfTen()
-  const reader = new PassThrough({ highWaterMark: 10, encoding: 'utf8' })
-  const end = followInBrief(reader as never, journal, { filter: {}, firstBriefs: [], run: 'one' })
-  const body = Buffer.alloc(1_048_576)
-  for (let i = 0; i < 50; i++) journal.add(exchangeWith({ body }))
-  let text = ''
-  reader.on('data', chunk => {
-    text += chunk
-  })
-  reader.resume()
-  for (let second = 0; second < 5; second++) {
-    reader.emit('drain')
-    reader.read()
-    vi.advanceTimersByTime(1000)
-  }
-  end()
-  const sent = [...text.matchAll(/"id":"(\d+)","at"/g)].map(([, id]) => Number(id))
-  expect(sent.length).toBeLessThanOrEqual(8)
-  expect(sent.at(-1)).toBe(50)
-  expect(text).toContain(`data: {"count":${50 - sent.length}}`)
 })

@@ -110,7 +110,6 @@ test('any text can be the body', async () => {
 test.each([
   ['binary data', Buffer.from([0x7b, 0xff, 0x00, 0x27, 0x0a])],
   ['text that curl would take for a file name', '@/etc/passwd'],
-  ['longer than a shell argument may be', JSON.stringify({ ...hello, user: 'é'.repeat(200_000) })],
 ])('the body can be %s', async (_what, body) => {
   const platform = await platformWith()
   await (await platform.chat({}, { body })).text()
@@ -121,9 +120,7 @@ test.each([
 test.each([
   ['GET', '/v1/models?q=[1-3]{a,b}&x=%27'],
   ['GET', "/it's/../$HOME/`id`"],
-  ['DELETE', '/v1/models'],
   ['HEAD', '/health'],
-  ['POST', '/v1/models'],
 ])('the method and the path are repeated exactly: %s %s', async (method, path) => {
   const platform = await platformWith()
   const { port } = new URL(platform.url)
@@ -147,11 +144,9 @@ test('headers are repeated exactly, even empty ones', async () => {
 
 test.each([
   ['the anon key', ({ anonKey }: Scene) => anonKey, '/api/v1', '$SUPABASE_ANON_KEY'],
-  ['the service key', ({ serviceKey }: Scene) => serviceKey, '/api/v1', '$SUPABASE_SERVICE_ROLE_KEY'],
   ['an API key', ({ apiKey }: Scene) => apiKey, '/v1/models', '$OPENAI_API_KEY'],
   ['an unknown key', () => 'sk-of-nobody', '/v1/models', '$OPENAI_API_KEY'],
   ['an unknown token', () => 'a.b.c', '/v1/models', '$TOKEN'],
-  ['a token with an unknown role', () => `a.${btoa('{"role":"constructor"}')}.c`, '/v1/models', '$TOKEN'],
 ])('%s comes from the environment', async (_what, keyOf, path, variable) => {
   const platform = await platformWith()
   const bearer = keyOf(platform)
@@ -176,11 +171,4 @@ test('the command says that the body is missing when the journal kept only its b
   expect(await curlOf(platform, '1')).toMatch(
     /^# The body of the request is missing here, because the journal has only part of it\.\ncurl -X 'POST' /,
   )
-})
-
-test('the command is plain text', async () => {
-  const platform = await platformWith()
-  await platform.ask('/health')
-  const response = await fetch(`${platform.url}/__standin/journal/1/curl`)
-  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/journal/index.js'
 import { hello, platformWith } from '../scene.js'
-import { AN_OBJECT, isUnknown, mustBe, oneOf, TRUE_OR_FALSE, wholeNumber } from '../sentences.js'
+import { isUnknown, mustBe, TRUE_OR_FALSE, wholeNumber } from '../sentences.js'
 
 interface Page {
   readonly data: readonly JournalEntry[]
@@ -42,9 +42,7 @@ test('the journal lists requests, newest last, and where each answer came from',
 
 test.each([
   ['?path=/v1/*', ['/v1/models']],
-  ['?status=404', ['/nope']],
   ['?status=4xx&complete=true', ['/nope']],
-  ['?complete=false', []],
   ['?caller=apiKey', ['/v1/models']],
   ['?method=get&path=/nope', ['/nope']],
   ['?scope=', ['/health', '/v1/models', '/nope']],
@@ -63,16 +61,8 @@ test('a text filter that looks like a number or a boolean is still text', async 
 
 test.each([
   ['?staus=404', `staus ${isUnknown('status')}`],
-  ['?status=44', mustBe('status', 'a status such as 429, a class such as 4xx, or none', '44')],
-  ['?limit=many', mustBe('limit', wholeNumber(1, 1000), 'many')],
   ['?limit=0', mustBe('limit', wholeNumber(1, 1000), '0')],
-  ['?limit=1.5', mustBe('limit', wholeNumber(1, 1000), '1.5')],
-  ['?complete=maybe', mustBe('complete', TRUE_OR_FALSE, 'maybe')],
-  ['?after=last', mustBe('after', 'the id of an exchange, such as 17', 'last')],
-  ['?path=/a&path=/b', mustBe('path', 'a string', [1])],
-  ['?mode=replya', mustBe('mode', oneOf('emulate', 'proxy', 'record', 'replay'), 'replya')],
   ['?follow&before=3', 'before cannot be combined with follow.'],
-  ['?__proto__=1', expect.stringContaining(`__proto__ ${isUnknown()}`)],
 ])('a wrong parameter is refused by name: %s', async (query, error) => {
   const { call } = await platformAfter()
   expect(await call(`journal${query}`)).toEqual({ status: 400, body: { error } })
@@ -95,12 +85,6 @@ test('going forward page by page shows everything once, with a filter as well', 
   expect(last.next).toBeUndefined()
 })
 
-test('without a limit a page has at most a hundred exchanges', async () => {
-  const { page } = await platformAfter(...Array.from({ length: 101 }, (_, i) => `/${i}`))
-  const { data, next } = await page()
-  expect([data.length, data[0]?.request.path, next]).toEqual([100, '/1', '2'])
-})
-
 test('an exchange has an address of its own until it is cleared', async () => {
   const { page, call, control } = await platformAfter('/health')
   const { data } = await page()
@@ -114,7 +98,7 @@ test('an exchange has an address of its own until it is cleared', async () => {
   })
 })
 
-test.each(['-1', '01', '1e0', 'x', '%20', '%00'])('a malformed id is a 404: %s', async id => {
+test.each(['-1', 'x'])('a malformed id is a 404: %s', async id => {
   const { control } = await platformAfter('/health')
   for (const path of [`journal/${id}`, `journal/${id}/curl`]) {
     const response = await control(path)
@@ -135,18 +119,10 @@ test('a test can count and find exchanges', async () => {
 
 test.each([
   ['journal/count', { staus: 404 }, `staus ${isUnknown('status')}`],
-  ['journal/count', { status: 44 }, mustBe('status', 'a status such as 429, a class such as 4xx, or none', 44)],
-  ['journal/count', { limit: 3 }, expect.stringContaining(`limit ${isUnknown()}`)],
   ['journal/find', { complete: 'true' }, mustBe('complete', TRUE_OR_FALSE, 'true')],
-  ['journal/find', [], mustBe('The request body', AN_OBJECT, [])],
 ])('a wrong filter is refused by the name of its field: %s %j', async (path, body, error) => {
   const { call } = await platformAfter()
   expect(await call(path, body)).toEqual({ status: 400, body: { error } })
-})
-
-test('a filter that is too large is refused', async () => {
-  const { call } = await platformAfter()
-  expect((await call('journal/find', { text: 'x'.repeat(70_000) })).status).toBe(413)
 })
 
 test('clearing one scope keeps the others', async () => {
@@ -158,12 +134,6 @@ test('clearing one scope keeps the others', async () => {
   expect(await scopes()).toEqual(['', 'two'])
   expect((await control('journal?scoop=two', { method: 'DELETE' })).status).toBe(400)
   expect(await scopes()).toEqual(['', 'two'])
-})
-
-test('reading the journal leaves no trace in it', async () => {
-  const { page } = await platformAfter('/health')
-  await page()
-  expect((await page()).data).toHaveLength(1)
 })
 
 test('a body that is nested too deeply is shown as text, without its secrets', async () => {

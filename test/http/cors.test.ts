@@ -46,16 +46,8 @@ test('a preflight needs no credential and lists the allowed methods and headers'
   })
 })
 
-test('a preflight that asks for no headers is granted none', async () => {
-  const { ask } = await platformWith()
-  const response = await ask('/v1/models', preflight({ 'access-control-request-method': 'GET' }))
-  expect(response.headers.has('access-control-allow-headers')).toBe(false)
-})
-
 test.each([
   ['/nope', 404],
-  ['/v1/models', 405],
-  ['/auth/v1/nope', 404],
   ['/auth/v1/user', 405],
 ])('a preflight for any method on %s passes, so that the page can read the %i', async (path, status) => {
   const { ask, anonKey } = await platformWith()
@@ -90,9 +82,7 @@ test('with a list of origins the answer allows each of them by name', async () =
 test.each([
   ['another origin', 'https://evil.example.com'],
   ['another port', 'http://localhost:3001'],
-  ['another scheme', 'https://localhost:3000'],
   ['an origin with the same beginning', 'http://localhost:3000.evil.example.com'],
-  ['the null origin', 'null'],
 ])('with a list of origins the answer does not allow %s', async (_who, origin) => {
   const { ask } = await platformWith({ cors: { origins: [page] } })
   const response = await ask('/health', { headers: { origin } })
@@ -100,24 +90,4 @@ test.each([
   expect(corsOf(response)).toEqual({ vary: 'Origin' })
   const answer = await ask('/v1/models', preflight({ origin }))
   expect(answer.headers.has('access-control-allow-origin')).toBe(false)
-})
-
-test('with a list of origins a request without an origin is answered, with Vary: Origin', async () => {
-  const { ask } = await platformWith({ cors: { origins: [page] } })
-  const response = await ask('/v1/models')
-  expect(response.status).toBe(200)
-  expect(corsOf(response)).toEqual({ vary: 'Origin' })
-})
-
-test("other origins cannot read Standin's own pages", async () => {
-  const { ask, url } = await platformWith()
-  for (const path of ['/dashboard', '/__standin/ready']) {
-    const foreign = await ask(path, { bearer: null, headers: { origin: page } })
-    expect(foreign.status).toBe(403)
-    expect(await foreign.json()).toEqual({ error: 'Pages of another origin may not read this.' })
-    expect(corsOf(foreign)).toEqual({})
-    const own = await ask(path, { bearer: null, headers: { origin: url } })
-    expect(own.status).toBe(200)
-    await own.text()
-  }
 })

@@ -52,7 +52,6 @@ const fitting: readonly (readonly [
   ['an empty body', 503, '', none, 'Service Unavailable'],
   ["an error object in OpenAI's form", 400, openai, {}, 'The model `gpt-9` does not exist.'],
   ['a message', 429, '{"message":"API rate limit exceeded"}', {}, 'API rate limit exceeded'],
-  ['a detail', 401, '{"detail":"Invalid token"}', {}, 'Invalid token'],
   [
     'a list of wrong fields, as from FastAPI',
     422,
@@ -62,28 +61,11 @@ const fitting: readonly (readonly [
   ],
   ['problem details (RFC 9457)', 403, '{"type":"about:blank","title":"No credit.","status":403}', {}, 'No credit.'],
   [
-    'an error that is not a string, and a message',
-    500,
-    '{"error":true,"message":"Out of memory"}',
-    {},
-    'Out of memory',
-  ],
-  ['an object in a list, as from Google', 400, '[{"error":{"code":400,"message":"Bad key"}}]', {}, 'Bad key'],
-  ['a JSON string', 500, '"Busy."', {}, 'Busy.'],
-  ['JSON without any text', 500, '{"code":17}', {}, 'Internal Server Error'],
-  [
     'plain text',
     503,
     'upstream connect error\n  or disconnect/reset\n',
     plain,
     'upstream connect error or disconnect/reset',
-  ],
-  [
-    'text in an older charset',
-    500,
-    Buffer.from('Zu viele Anfragen für heute', 'latin1'),
-    plain,
-    'Zu viele Anfragen für heute',
   ],
   [
     'text in a charset that its content type names',
@@ -93,7 +75,6 @@ const fitting: readonly (readonly [
     '終',
   ],
   ['binary data', 500, Buffer.from([0, 1, 2, 3, 255]), { 'content-type': 'image/png' }, 'Internal Server Error'],
-  ['truncated JSON', 400, '{"error":"a"', {}, '{"error":"a"'],
   [
     'an event stream',
     500,
@@ -109,13 +90,6 @@ const fitting: readonly (readonly [
     'Cannot use <this> & that',
   ],
   [
-    'a page with only a heading',
-    500,
-    '<body><h1>Down for <b>repair</b></h1><p>Sorry.</p><h2>Later</h2>',
-    html,
-    'Down for repair',
-  ],
-  [
     'XML',
     403,
     '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
@@ -125,36 +99,42 @@ const fitting: readonly (readonly [
   ['a long text', 500, 'word '.repeat(50_000), plain, `${'word '.repeat(100).trim()}…`],
 ]
 
-describe.each(fitting)('an error with %s', (_what, status, body, type, error) => {
-  test('is delivered as { error }, in proxy, record and replay', async () => {
-    const live = await liveRefusing(status, body, {
-      'retry-after': '7',
+test('an error in any form is delivered as { error }, in proxy, record and replay', async () => {
+  const live = await liveWith((request, response) => {
+    const [, status, body, type] = fitting[Number(request.url?.split('=')[1])] ?? expect.unreachable()
+    response.writeHead(status, {
+      ...{ 'content-type': 'application/json', 'x-id': '7', 'retry-after': '7', etag: '"theirs"' },
       'www-authenticate': 'Bearer realm="live"',
       'x-ratelimit-remaining-requests': '0',
-      etag: '"theirs"',
       ...type,
     })
-    const expected = { status, body: { error } }
-    const headers = {
-      'content-type': 'application/json',
-      'retry-after': '7',
-      'x-id': '7',
-      'x-ratelimit-remaining-requests': '0',
-    }
-    const through = async ({ url, apiKey }: { readonly url: string; readonly apiKey: string }) => {
-      const answer = await send(`${url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } })
-      expect({ status: answer.status, body: JSON.parse(answer.body.toString()) }).toEqual(expected)
-      expect(answer.headers).toMatchObject({ ...headers, 'www-authenticate': 'Bearer realm="live"' })
-      expect(answer.headers['content-length']).toBe(String(answer.body.length))
+    response.end(body)
+  })
+  const through = async ({ url, apiKey }: { readonly url: string; readonly apiKey: string }) => {
+    for (const [i, [what, status, , , error]] of fitting.entries()) {
+      const { body, ...answer } = await send(`${url}/v1/models?i=${i}`, {
+        headers: { authorization: `Bearer ${apiKey}` },
+      })
+      expect([what, answer.status, JSON.parse(body.toString())]).toEqual([what, status, { error }])
+      expect(answer.headers).toMatchObject({
+        ...{
+          'content-type': 'application/json',
+          'content-length': String(body.length),
+          'x-id': '7',
+          'retry-after': '7',
+        },
+        'www-authenticate': 'Bearer realm="live"',
+        'x-ratelimit-remaining-requests': '0',
+      })
       expect(answer.headers).not.toHaveProperty('etag')
     }
-    await through(await proxyTo(live.url))
-    const { recording, replaying } = tape(live.url)
-    const recorder = await recording()
-    await through(recorder)
-    await recorder.stop()
-    await through(await replaying())
-  })
+  }
+  await through(await proxyTo(live.url))
+  const { recording, replaying } = tape(live.url)
+  const recorder = await recording()
+  await through(recorder)
+  await recorder.stop()
+  await through(await replaying())
 })
 
 describe('a 404', () => {
@@ -169,7 +149,6 @@ describe('a 404', () => {
       '{"error":"No such model.","code":12345678901234567890}\n',
       undefined,
     ],
-    ['gets the path in place of an invalid one', '{"error":"No.","path":7}', { error: 'No.', path: '/v1/models' }],
     ['has the reason phrase of its status when it is empty', '', { error: 'Not Found', path: '/v1/models' }],
   ])('%s', async (_what, body, expected) => {
     const answer = await askThrough(await liveRefusing(404, body))
@@ -221,11 +200,6 @@ test.each(encodings)('an error compressed with %s is decoded, and delivered unco
   }
 })
 
-test('an error in an unknown encoding is delivered as the reason phrase of its status', async () => {
-  const { body } = await askThrough(await liveRefusing(500, '????', { 'content-encoding': 'lzma' }))
-  expect(JSON.parse(body.toString())).toEqual({ error: 'Internal Server Error' })
-})
-
 test('the answer to HEAD has the content type of a JSON error, and no wrong Content-Length', async () => {
   const page = await askThrough(await liveRefusing(404, '', { ...html, 'content-length': '5000' }), 'HEAD')
   expect(page).toMatchObject({ status: 404, headers: { 'content-type': 'application/json', 'x-id': '7' } })
@@ -267,16 +241,6 @@ test('an error that stalls before its end is a 504', async () => {
   expect([response.status, await response.json()]).toEqual([504, { error: expect.stringContaining('did not answer') }])
 })
 
-test('an error that arrives byte by byte forever times out like a silent one', async () => {
-  const { url } = await liveWith((_request, response) => {
-    response.writeHead(503)
-    const timer = setInterval(() => response.write('.'), 5)
-    response.on('close', () => clearInterval(timer))
-  })
-  const { ask } = await proxyTo(url, { upstream: { timeoutMs: 300 } })
-  expect((await ask('/v1/models')).status).toBe(504)
-})
-
 test('an error that never ends is cut off, and its beginning is delivered', async () => {
   const { url } = await liveWith((_request, response) => {
     response.writeHead(503)
@@ -298,16 +262,6 @@ test('an error in an event stream is delivered even if the stream stays open', a
   expect([response.status, await response.json()]).toEqual([500, { error: 'Overloaded' }])
 })
 
-test('a page of many megabytes is recorded in full, and delivered as one sentence', async () => {
-  const live = await liveRefusing(500, `<h1>Down</h1>${'<p>lorem ipsum</p>'.repeat(100_000)}`, html)
-  const { recording, replaying, text } = tape(live.url)
-  const recorder = await recording()
-  expect(await (await recorder.ask('/v1/models')).json()).toEqual({ error: 'Down' })
-  await recorder.stop()
-  expect(text().length).toBeGreaterThan(1_800_000)
-  expect(await (await (await replaying()).ask('/v1/models')).json()).toEqual({ error: 'Down' })
-})
-
 describe('the original error is kept', () => {
   test('in the recording, byte for byte, and in the journal next to what was delivered', async () => {
     const { recording, replaying, text } = tape((await liveRefusing(404, openai)).url)
@@ -327,14 +281,6 @@ describe('the original error is kept', () => {
     }
     expect(text()).toContain('code: model_not_found')
     expect(text()).not.toContain('path: /v1/models\n          ')
-  })
-
-  test('readable in the journal even when it was compressed', async () => {
-    const live = await liveRefusing(500, gzipSync(openai), { 'content-encoding': 'gzip' })
-    const { url, ask } = await proxyTo(live.url)
-    await ask('/v1/models')
-    const { data } = (await (await fetch(`${url}/__standin/journal`)).json()) as { data: readonly object[] }
-    expect(data).toMatchObject([{ upstream: { body: JSON.parse(openai) } }])
   })
 
   test('and checked against the contract, unlike the error that the client gets', async () => {
@@ -361,16 +307,6 @@ test("the errors of a live auth backend stay in GoTrue's own form", async () => 
 })
 
 describe('an invalid status', () => {
-  test.each(['600', '799', '999', '000', '099'])('%s from the live platform is a 502', async status => {
-    const live = await liveOnSocket(socket => socket.end(`HTTP/1.1 ${status} Odd\r\nContent-Length: 2\r\n\r\n{}`))
-    const { chat } = await proxyTo(live)
-    const response = await chat(hello)
-    expect([response.status, await response.json()]).toEqual([
-      502,
-      { error: `The live platform answered with something that is not valid HTTP (status ${Number(status)}).` },
-    ])
-  })
-
   test('in a recording is a 502 as well', async () => {
     const live = await liveRefusing(503, '{"error":"Busy."}')
     const { dir, recording, replaying, files, text } = tape(live.url)
@@ -385,13 +321,5 @@ describe('an invalid status', () => {
         { error: expect.stringContaining(`(status ${status})`) },
       ])
     }
-  })
-
-  test('an unknown interim status is not taken for the answer', async () => {
-    const live = await liveOnSocket(socket =>
-      socket.end('HTTP/1.1 150 Wait\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'),
-    )
-    const { chat } = await proxyTo(live)
-    expect(await (await chat(hello)).text()).toBe('{}')
   })
 })

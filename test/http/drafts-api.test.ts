@@ -98,7 +98,6 @@ test.each([
   ['several lines', 'One\n  two\n\nthree: "four" # five\n'],
   ['text that looks like a template', 'Write {{ name }} and {% if %} into it.'],
   ['characters of many scripts', 'Zürich 🌍 日本 \u0007'],
-  ['an empty text', ''],
 ])('a rule drafted from %s repeats it exactly', async (_what, content) => {
   const platform = await inFrontOf(completion({ content }))
   await messageIn(await platform.chat(hello))
@@ -207,19 +206,6 @@ test('secrets stay out of the draft, and out of its conditions', async () => {
   expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'Your key is [key-1].' })
 })
 
-test('a long prompt is matched by its beginning, even when it follows an image', async () => {
-  const platform = await inFrontOf(completion({ content: 'A cat.' }))
-  const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(200_000)}` } }
-  const words = { type: 'text', text: `What is on it? ${'Look closely. '.repeat(50)}` }
-  const request = { ...hello, messages: [{ role: 'user', content: [picture, words] }] }
-  await messageIn(await platform.chat(request))
-  const { yaml } = await draftOfLast(platform)
-  expect(yaml.length).toBeLessThan(400)
-  platform.switchMode('emulate')
-  await post(platform, '/written', { yaml })
-  expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'A cat.' })
-})
-
 test('only a chat completion can become a rule', async () => {
   const platform = await platformWith()
   await (await platform.ask('/v1/models')).text()
@@ -306,18 +292,9 @@ test('an existing file is never overwritten, not even through a link', async () 
   expect(readFileSync(path.join(cwd, 'elsewhere.yaml'), 'utf8')).toBe('mine')
 })
 
-test.each(['../hi', '/tmp/hi', 'a/b', 'hi.yaml', '', '.', 'a\0b', 'x'.repeat(200)])(
-  '%j is refused as a file name',
-  async name => {
-    const { cwd, ask } = await configured('')
-    expect((await post({ ask }, '/keep', { yaml: kept, name })).status).toBe(400)
-    expect(readdirSync(cwd)).toEqual(['platform.config.yaml'])
-  },
-)
-
-test('an invalid rule is not saved', async () => {
+test.each(['../hi', '/tmp/hi', '', 'a\0b'])('%j is refused as a file name', async name => {
   const { cwd, ask } = await configured('')
-  expect((await post({ ask }, '/keep', { yaml: '- reply: {}', name: 'hi' })).status).toBe(400)
+  expect((await post({ ask }, '/keep', { yaml: kept, name })).status).toBe(400)
   expect(readdirSync(cwd)).toEqual(['platform.config.yaml'])
 })
 

@@ -25,57 +25,35 @@ async function clientResult(fault: string, { options, isStream }: Way, settings:
   }
 }
 
-test.each(all)("a status becomes the client's error for that status: %s", async (_name, way) => {
+test.each(all)("statuses, resets and hangs become the client's own errors: %s", async (_name, way) => {
   const limited = await clientResult('status=429; message=Slow down.', way)
   expect(limited.error).toBeInstanceOf(OpenAI.RateLimitError)
   expect(limited.error).toMatchObject({ status: 429, error: 'Slow down.' })
-  const gone = await clientResult('status=503', way)
-  expect(gone.error).toBeInstanceOf(OpenAI.InternalServerError)
+  expect((await clientResult('status=503', way)).error).toBeInstanceOf(OpenAI.InternalServerError)
+  expect((await clientResult('reset=before', way)).error).toBeInstanceOf(OpenAI.APIConnectionError)
+  const late = await clientResult('hang', way, { timeout: 100 })
+  expect(late.error).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
 })
 
-test.each(all)('a reset connection is a connection error: %s', async (_name, way) => {
-  const { error } = await clientResult('reset=before', way)
-  expect(error).toBeInstanceOf(OpenAI.APIConnectionError)
-})
-
-test.each(all)('an answer that never comes is a timeout: %s', async (_name, way) => {
-  const { error } = await clientResult('hang', way, { timeout: 100 })
-  expect(error).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
-})
-
-test.each(streams)('an error event throws in mid-stream, after the text before it: %s', async (_name, way) => {
-  const { text, error } = await clientResult('errorAfterChunks=3; message=Out of memory.', way)
-  expect(text).toBe('one two')
-  expect(error).toBeInstanceOf(OpenAI.APIError)
-  expect(error?.message).toBe('Out of memory.')
-})
-
-test.each(streams)('a stream that is cut throws after the text before the cut: %s', async (_name, way) => {
-  for (const fault of ['cutAfterChunks=3', 'stallAfterChunks=3; stallMs=20; cutAfterChunks=3']) {
+test.each(streams)('a stream that fails throws after the text before it: %s', async (_name, way) => {
+  const failures = [
+    ['errorAfterChunks=3; message=Out of memory.', OpenAI.APIError, 'Out of memory.'],
+    ['cutAfterChunks=3', Error, 'terminated'],
+    ['stallAfterChunks=3; stallMs=20; cutAfterChunks=3', Error, 'terminated'],
+    ['malformedChunk=4', SyntaxError, expect.any(String)],
+  ] as const
+  for (const [fault, type, message] of failures) {
     const { text, error } = await clientResult(fault, way)
-    expect(text).toBe('one two')
-    expect(error?.message).toBe('terminated')
+    expect([fault, text, error?.message]).toEqual([fault, 'one two', message])
+    expect(error).toBeInstanceOf(type)
   }
-})
-
-test.each(streams)('a malformed chunk throws after the text before it: %s', async (_name, way) => {
-  const { text, error } = await clientResult('malformedChunk=4', way)
-  expect(text).toBe('one two')
-  expect(error).toBeInstanceOf(SyntaxError)
-})
-
-test.each(streams)('the client accepts a stream without [DONE], and one with two of them: %s', async (_name, way) => {
   expect(await clientResult('done=missing', way)).toEqual({ text: words, error: undefined })
   expect(await clientResult('done=double', way)).toEqual({ text: words, error: undefined })
 })
 
-test.each(wholes)('truncated JSON throws: %s', async (_name, way) => {
+test.each(wholes)('truncated JSON throws, and text/plain is no completion: %s', async (_name, way) => {
   expect((await clientResult('truncate', way)).error).toBeInstanceOf(SyntaxError)
-})
-
-test.each(wholes)('an answer with the content type text/plain is read as text: %s', async (_name, way) => {
-  const { error } = await clientResult('contentType=text/plain', way)
-  expect(error).toBeInstanceOf(TypeError)
+  expect((await clientResult('contentType=text/plain', way)).error).toBeInstanceOf(TypeError)
 })
 
 test('the client retries, and waits for as long as Retry-After says', async () => {

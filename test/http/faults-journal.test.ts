@@ -6,7 +6,7 @@ import { type Exchange, sourceOf } from '../../src/core/exchange.js'
 import type { PlatformOptions } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello } from '../scene.js'
-import { all, requestChat, streams, ways, wholes } from './answers.js'
+import { all, eventsIn, requestChat, streams, ways } from './answers.js'
 
 /** A platform, and the chat completions that its journal receives, in order. */
 async function journaledPlatform({ rules = [], ...options }: PlatformOptions = {}) {
@@ -38,40 +38,48 @@ async function journaledPlatform({ rules = [], ...options }: PlatformOptions = {
 /** The outcome, with its source in words. */
 const outcomeOf = ({ outcome }: Exchange = {} as Exchange) => ({ ...outcome, source: sourceOf(outcome) })
 
-test.each(all)('the journal names the fault and the source of the answer: %s', async (_name, way) => {
-  const { platform, journaled } = await journaledPlatform(await way.options())
-  await requestChat(platform, { ...way, fault: 'delayMs=1; contentType=text/plain' })
-  const [entry] = await journaled()
-  expect(outcomeOf(entry)).toMatchObject({
-    status: 200,
-    source: `${way.source} + fault delayMs=1; contentType=text/plain (x-standin-fault)`,
-    complete: true,
-  })
-})
+const byHeader = (fault: string) => `fault ${fault} (x-standin-fault)`
 
-test.each(streams)('a stream that a fault cut is journaled as incomplete: %s', async (_name, way) => {
-  const { platform, journaled } = await journaledPlatform(await way.options())
-  for (const fault of ['cutAfterChunks=2', 'reset=mid-body', 'cutAfterBytes=40'])
-    await requestChat(platform, { ...way, fault })
-  expect((await journaled(3)).map(outcomeOf)).toMatchObject([
-    { status: 200, source: `${way.source} + fault cutAfterChunks=2 (x-standin-fault)`, complete: false },
-    { status: 200, source: `${way.source} + fault reset=mid-body (x-standin-fault)`, complete: false },
-    { status: 200, source: `${way.source} + fault cutAfterBytes=40 (x-standin-fault)`, complete: false },
-  ])
-})
+test.each(all)(
+  'the journal names the source of an answer, its fault and whether it was complete: %s',
+  async (_name, way) => {
+    const { platform, entries, journaled } = await journaledPlatform(await way.options())
+    const outcomes: readonly (readonly [fault: string, complete: boolean, source?: string])[] = [
+      ['delayMs=1; contentType=text/plain', true],
+      ['reset=mid-body', false],
+      ['cutAfterBytes=40', false],
+      ...(way.isStream
+        ? ([
+            ['cutAfterChunks=2', false],
+            ['errorAfterChunks=2', true],
+          ] as const)
+        : ([['cutAfterChunks=1', true, ', which had no effect']] as const)),
+    ]
+    for (const [fault] of outcomes) await requestChat(platform, { ...way, fault })
+    expect((await journaled(outcomes.length)).map(outcomeOf)).toMatchObject(
+      outcomes.map(([fault, complete, effect = '']) => ({
+        ...{ status: 200, complete },
+        source: `${way.source} + ${byHeader(fault)}${effect}`,
+      })),
+    )
+    // Each once.
+    await requestChat(platform, way)
+    await journaled(outcomes.length + 1)
+    expect(entries).toHaveLength(outcomes.length + 1)
+  },
+)
 
-test.each(streams)('a stream that ends in an error event is journaled as complete: %s', async (_name, way) => {
-  const { platform, journaled } = await journaledPlatform(await way.options())
-  await requestChat(platform, { ...way, fault: 'errorAfterChunks=2' })
-  expect(outcomeOf((await journaled())[0])).toMatchObject({ complete: true })
-})
-
-test.each(wholes)('the journal says that a fault did not happen: %s', async (_name, way) => {
-  const { platform, journaled } = await journaledPlatform(await way.options())
-  await requestChat(platform, { ...way, fault: 'cutAfterChunks=1' })
+test.each([
+  ['unpaced', {}],
+  ['paced', { firstTokenMs: 1, tokensPerSecond: 500 }],
+])("a rule's fault cuts its stream, and the journal names both: %s", async (_name, pace) => {
+  const cutting = { name: 'x', when: { user: 'hello' }, reply: { text: 'one two', fault: { cutAfterChunks: 2 } }, pace }
+  const { platform, journaled } = await journaledPlatform({ rules: [cutting] })
+  const { text, isWhole } = await requestChat(platform, { isStream: true })
+  expect([eventsIn(text).length, isWhole]).toEqual([2, false])
   expect(outcomeOf((await journaled())[0])).toMatchObject({
-    source: `${way.source} + fault cutAfterChunks=1 (x-standin-fault), which had no effect`,
-    complete: true,
+    source: 'rule "x" + fault cutAfterChunks=2',
+    complete: false,
   })
 })
 
@@ -86,16 +94,6 @@ test('an error from a fault is journaled with its message and its cause', async 
     hint: 'Made by the fault status=429 (one-shot).',
     complete: true,
   })
-})
-
-test.each(all)('each request is journaled once, with or without a fault: %s', async (_name, way) => {
-  const { platform, entries, journaled } = await journaledPlatform(await way.options())
-  const faults = ['delayMs=1', 'status=503', 'reset=before', 'reset=mid-body', 'truncate', 'cutAfterBytes=9', undefined]
-  for (const fault of faults) await requestChat(platform, { ...way, ...(fault && { fault }) }).catch(() => {})
-  await journaled(faults.length)
-  await requestChat(platform, way)
-  await journaled(faults.length + 1)
-  expect(entries).toHaveLength(faults.length + 1)
 })
 
 // Clients that disconnect, and a platform that stops.
@@ -130,7 +128,7 @@ test.each(streams)(
         status: 0,
         error: undefined,
         complete: false,
-        source: `fault ${fault} (x-standin-fault)`,
+        source: byHeader(fault),
       })),
     )
   },
@@ -143,7 +141,7 @@ test.each(streams)('a stalled stream ends when its client disconnects: %s', asyn
   expect(outcomeOf(entry)).toMatchObject({
     status: 200,
     complete: false,
-    source: `${way.source} + fault stallAfterChunks=1 (x-standin-fault)`,
+    source: `${way.source} + ${byHeader('stallAfterChunks=1')}`,
   })
 })
 

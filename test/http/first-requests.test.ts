@@ -3,46 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { logMessages } from '../../src/cli/event-log.js'
 import { openPlatform } from '../../src/platform.js'
 import type { RuleInput } from '../../src/replies/index.js'
-import { documentOf, operationsOf } from '../platform/openapi/document.js'
 import { platformWith } from '../scene.js'
-
-interface Request {
-  readonly method: string
-  readonly path: string
-}
-
-/** Paths that are not in the OpenAPI document: the dashboard's page, and unknown ones. */
-const others = [
-  '/',
-  '/dashboard',
-  '/dashboard/',
-  '/dashboard/nowhere',
-  '/dashboard/api/nowhere',
-  '/favicon.ico',
-].concat(['/nowhere', '/auth/v1/nowhere', '/__standin', '/__standin/nowhere'])
-
-/** Every operation of the OpenAPI document, with its path parameters filled in, and other paths. */
-async function everything(): Promise<readonly Request[]> {
-  const document = await documentOf(await platformWith())
-  return [
-    ...operationsOf(document).map(({ method, path }) => ({ method, path: path.replace(/\{\w+\}/g, 'x') })),
-    ...others.map(path => ({ method: 'get', path })),
-  ]
-}
-
-/** The status of each; bodies are not read, because some streams do not end. */
-const statusesOf = (url: string, requests: readonly Request[], bearer: string) =>
-  Promise.all(
-    requests.map(async ({ method, path }) => {
-      const response = await fetch(url + path, {
-        method: method.toUpperCase(),
-        headers: { authorization: `Bearer ${bearer}` },
-        redirect: 'manual',
-      })
-      await response.body?.cancel()
-      return `${method} ${path} ${response.status}`
-    }),
-  )
 
 const open = (options: object = {}, rules: readonly RuleInput[] = []) =>
   openPlatform({
@@ -67,16 +28,6 @@ async function openAsking<T>(ask: (url: string) => Promise<T>, ...sources: Param
   onTestFinished(() => platform.stop())
   return { platform, first: await first }
 }
-
-test('a request to any path gets the same status the moment the port opens as it does later', async () => {
-  const requests = await everything()
-  expect(requests.length).toBeGreaterThan(130)
-  const { apiKey } = await platformWith()
-  const { first } = await openAsking(url => statusesOf(url, requests, apiKey))
-  const late = await open()
-  onTestFinished(() => late.stop())
-  expect(first).toEqual(await statusesOf(late.url, requests, apiKey))
-})
 
 test('paths of the configuration and of rules answer the moment the port opens as they do later', async () => {
   const { apiKey } = await platformWith()

@@ -1,5 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
-import { openPlatform } from '../../src/platform.js'
+import { expect, test } from 'vitest'
 import { eventsOf, hello, platformWith } from '../scene.js'
 
 test('tools that are nested 6,000 levels deep are refused, and the server carries on', async () => {
@@ -16,25 +15,6 @@ test('tools that are nested 6,000 levels deep are refused, and the server carrie
   expect(deepest.status).toBe(200)
   expect(await deepest.text()).toContain('[DONE]')
   expect((await chat(hello)).status).toBe(200)
-})
-
-test('an error after the answer is reported once, and affects no request', async () => {
-  const reported: unknown[] = []
-  const platform = await openPlatform({
-    ...{ cwd: import.meta.dirname, file: false, report: error => void reported.push(error) },
-    flags: [{ path: ['port'], value: 0, origin: 'the test' }],
-  })
-  onTestFinished(() => platform.stop())
-  const broken = new Error('The disk of the log is full.')
-  platform.journal.follow(() => {
-    throw broken
-  })
-  const seen: number[] = []
-  platform.journal.follow((_exchange, id) => void seen.push(id))
-  for (let i = 0; i < 3; i++)
-    expect(await (await fetch(`${platform.url}/health`)).json()).toMatchObject({ status: 'ok' })
-  expect(reported).toEqual([broken])
-  expect(seen).toHaveLength(3)
 })
 
 test('a magic word works even when the prompt repeats it 125,000 times', async () => {
@@ -122,18 +102,6 @@ const control = (url: string, path: string, body: unknown) =>
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-test('while many rules are checked, other requests are answered', async () => {
-  const { url, chat } = await platformWith()
-  const yaml = Array.from({ length: 400 }, (_, i) => `- when: { user: "word ${i}" }\n  reply: { text: "${i}" }\n`).join(
-    '',
-  )
-  const done: string[] = []
-  const checked = control(url, '/replies/check', { yaml: `${yaml}- rply: x\n` }).finally(() => done.push('rules'))
-  await chat(hello).finally(() => done.push('chat'))
-  expect(await (await checked).json()).toMatchObject({ problems: [{ line: 801, column: 3 }] })
-  expect(done).toEqual(['chat', 'rules'])
-})
-
 test('too many rules in one call are refused, as JSON and as YAML', async () => {
   const { url } = await platformWith()
   const rules = Array.from({ length: 110 }, (_, i) => ({ reply: { json: Array(200).fill(i) } }))
@@ -152,12 +120,4 @@ test('too many rules in one call are refused, as JSON and as YAML', async () => 
     400,
     { error: expect.stringContaining('may have 20000 characters in total, not 70000. Put the rule into a file.') },
   ])
-})
-
-test('a string of a million escapes beside a long number is kept unchanged', async () => {
-  const { url, chat } = await platformWith()
-  const text = '"'.repeat(1_000_000)
-  const rule = JSON.stringify({ reply: { text, usage: { promptTokens: 1, completionTokens: 1 } } })
-  expect((await control(url, '/replies', rule.replace('{', '{"name":"12345678901234567890",'))).status).toBe(201)
-  expect(await (await chat(hello)).json()).toMatchObject({ choices: [{ message: { content: text } }] })
 })

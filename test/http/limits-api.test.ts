@@ -95,7 +95,6 @@ test('usage survives a change of the limits, and a reset clears it', async () =>
 
 test.each([
   [{ requestsPerMinute: -1 }, mustBe('requestsPerMinute', wholeNumber(0, 1000000000), -1)],
-  [{ bodyBytes: 0 }, mustBe('bodyBytes', wholeNumber(1, 1073741824), 0)],
   [{ tokensPerMinutes: 1 }, `tokensPerMinutes ${isUnknown('tokensPerMinute')}`],
 ])('%j is refused, and nothing changes', async (wrong, error) => {
   const platform = await platformWith()

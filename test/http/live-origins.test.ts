@@ -36,17 +36,11 @@ const inMode = (options: PlatformOptions) =>
 const strangers: readonly Record<string, string>[] = [
   { origin: evil },
   { origin: 'null' },
-  { origin: '' },
-  { origin: 'file://' },
   { origin: 'http://localhost.evil.example:3000' },
-  { origin: 'http://localhost:3000@evil.example' },
-  { origin: 'http://evil.example, http://localhost:3000' },
-  { origin: 'http://127.0.0.1.evil.example' },
   { origin: 'http://192.168.1.7' },
   { host: 'evil.example' },
   { host: 'evil.example', origin: 'http://evil.example' },
   { host: '127.0.0.1.evil.example:4100' },
-  { host: 'localhost@evil.example' },
   { host: '0.0.0.0:4100' },
   { host: '' },
   { 'sec-fetch-site': 'cross-site' },
@@ -218,12 +212,6 @@ test.each(['*', ['*']])(
     expect(warnings).toEqual([warning, warning])
   },
 )
-
-test('there are no warnings by default', async () => {
-  const live = { 'upstream.baseUrl': 'http://127.0.0.1:9' }
-  expect((await withWarnings({ mode: 'proxy', ...live })).warnings).toEqual([])
-  expect((await withWarnings({ 'cors.origins': '*', ...live })).warnings).toEqual([])
-})
 
 test('a request that began before the mode was switched is answered in the old mode, and does not slip through', async () => {
   const live = await liveWith(ok)

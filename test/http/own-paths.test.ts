@@ -14,21 +14,20 @@ test('/__standin/ready says that the platform is ready, and reveals no secret', 
   for (const secret of [apiKey, anonKey, serviceKey]) expect(text).not.toContain(secret)
 })
 
-test.each([
-  '/__standin',
-  '/__standin/',
-  '/__standin/nowhere',
-  '/__standin/ready/nowhere',
-  '/__standin/%2e%2e/health',
-  '/dashboard/nowhere',
-  '/dashboard/%zz',
-])('an unknown path of our own is a 404 like any other: %s', async path => {
-  const { url } = await platformWith()
-  const { status, body, type } = await request(url).get(`${path}?with=query`)
-  expect({ status, type, body }).toEqual({ status: 404, type: 'application/json', body: { error: 'Not found.', path } })
-})
+test.each(['/__standin', '/__standin/ready/nowhere', '/__standin/%2e%2e/health', '/dashboard/%zz'])(
+  'an unknown path of our own is a 404 like any other: %s',
+  async path => {
+    const { url } = await platformWith()
+    const { status, body, type } = await request(url).get(`${path}?with=query`)
+    expect({ status, type, body }).toEqual({
+      status: 404,
+      type: 'application/json',
+      body: { error: 'Not found.', path },
+    })
+  },
+)
 
-test.each(['/__standinx', '/dashboards', '/Dashboard', '//dashboard'])(
+test.each(['/__standinx', '/dashboards', '//dashboard'])(
   'a path that only looks like our own belongs to the platform: %s',
   async path => {
     const { url } = await platformWith()
@@ -38,19 +37,16 @@ test.each(['/__standinx', '/dashboards', '/Dashboard', '//dashboard'])(
   },
 )
 
-test.each([
-  'evil.example',
-  'evil.example:80',
-  '127.0.0.1.evil.example',
-  'localhost.evil.example',
-  'evil.example#127.0.0.1',
-])('our own pages refuse a foreign host name, which may be rebound to this machine: %s', async host => {
-  const { url } = await platformWith()
-  for (const path of ownPages) {
-    const { status, body } = await request(url).get(path).set('Host', host)
-    expect({ status, body }).toEqual({ status: 403, body: { error: expect.stringContaining('its own name') } })
-  }
-})
+test.each(['evil.example', '127.0.0.1.evil.example', 'evil.example#127.0.0.1'])(
+  'our own pages refuse a foreign host name, which may be rebound to this machine: %s',
+  async host => {
+    const { url } = await platformWith()
+    for (const path of ownPages) {
+      const { status, body } = await request(url).get(path).set('Host', host)
+      expect({ status, body }).toEqual({ status: 403, body: { error: expect.stringContaining('its own name') } })
+    }
+  },
+)
 
 test('our own pages answer under every name of this machine', async () => {
   const { url } = await platformWith()
@@ -58,12 +54,6 @@ test('our own pages answer under every name of this machine', async () => {
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`, '192.168.1.7']) {
     for (const path of ownPages) expect((await request(url).get(path).set('Host', host)).status).toBe(200)
   }
-})
-
-test('our own pages answer under the host name that the platform was started with', async () => {
-  const { url } = await platformWith({ host: 'localhost' })
-  const { port } = new URL(url)
-  expect((await request(url).get('/__standin/ready').set('Host', `localhost:${port}`)).status).toBe(200)
 })
 
 test('our own pages refuse a request without a Host header', async () => {
@@ -75,7 +65,7 @@ test('our own pages refuse a request without a Host header', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 403 /)
 })
 
-test.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'not an origin', 'https://localhost'])(
+test.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'https://localhost'])(
   'our own pages refuse pages of a foreign origin: %s',
   async origin => {
     const { url } = await platformWith()
@@ -86,21 +76,6 @@ test.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'not an origin',
     }
   },
 )
-
-test('our own pages accept pages of their own origin', async () => {
-  const { url } = await platformWith()
-  for (const path of ownPages) expect((await request(url).get(path).set('Origin', url)).status).toBe(200)
-})
-
-test('a preflight of a foreign origin for our own pages is refused', async () => {
-  const { url } = await platformWith()
-  const { status, headers } = await request(url)
-    .options('/__standin/ready')
-    .set('Origin', 'http://evil.example')
-    .set('Access-Control-Request-Method', 'GET')
-  expect(status).toBe(403)
-  expect(headers).not.toHaveProperty('access-control-allow-origin')
-})
 
 test.each([
   ['/health', '*'],
@@ -113,11 +88,6 @@ test.each([
     .set({ Host: 'platform.example', Origin: 'http://app.example', Authorization: `Bearer ${apiKey}` })
   expect(status).toBe(200)
   expect(headers['access-control-allow-origin']).toBe(allowed)
-})
-
-test('the dashboard also answers with a trailing slash', async () => {
-  const { url } = await platformWith()
-  expect((await request(url).get('/dashboard/')).text).toBe((await request(url).get('/dashboard')).text)
 })
 
 test.each(ownPages)('our own pages allow GET and HEAD only: %s', async path => {

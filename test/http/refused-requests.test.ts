@@ -1,7 +1,7 @@
 /** What the journal keeps of requests that are refused: who tried what, with which body, at which endpoint. */
 import { AuthClient } from '@supabase/supabase-js'
 import OpenAI from 'openai'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Caller } from '../../src/core/caller.js'
 import { matchers } from '../../src/testing/matchers.js'
 import { hello, platformWith, type Scene } from '../scene.js'
@@ -61,11 +61,9 @@ test('the message of a matcher names the credential of a refused request', async
 
 test.each<[what: string, bearer: (platform: Scene) => string | null | Promise<string | null>, caller: unknown]>([
   ['no credential', () => null, { kind: 'anonymous' }],
-  ['an empty credential', () => '', { kind: 'refused', tried: { kind: 'header', reason: 'empty' } }],
   ['an unknown key', () => 'sk-unknown-key-of-mine', refusedKey('unknown', 'sk-unkn')],
   ['a mistyped key', () => `sk-local-${'x'.repeat(38)}`, refusedKey('mistyped', 'sk-local-xxxx')],
   ['an expired key', p => p.createKey({ name: 'old', expiresInMs: -1000 }), refusedKey('expired', undefined, 'old')],
-  ['a malformed token', () => 'a.b.c', refusedToken('malformed')],
   [
     'a token signed elsewhere',
     async p => `${(await p.signIn()).accessToken.slice(0, -8)}AAAAAAAA`,
@@ -167,15 +165,4 @@ test('a body that never arrives holds up neither the answer nor the journal for 
   )
   expect(answer.status).toBe(401)
   expect(platform.journal.last()).toMatchObject({ status: 401, request: { bytes: 1000, truncated: true } })
-})
-
-test('a client that disconnects in the middle of a refused body is journaled without an answer', async () => {
-  const platform = await platformWith()
-  const wire = await wireTo(platform.url)
-  await wire.say(onTheWire(CHAT, ['Content-Length: 1000', 'Content-Type: application/json']))
-  await wire.say('{"model":')
-  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
-  wire.leave()
-  await platform.idle()
-  expect(platform.journal.last()?.request).toMatchObject({ bytes: 1000, body: '{"model":' })
 })

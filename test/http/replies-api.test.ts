@@ -5,7 +5,7 @@ import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { AN_OBJECT, eitherReply, isUnknown, mustBe, NO_BODY, tooDeep } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe } from '../sentences.js'
 
 /** A request to the control API, without a credential. */
 const call = (method: string, body?: unknown, headers: Record<string, string> = {}) => ({
@@ -109,35 +109,16 @@ test('without a scope all added rules are removed, and none from files or code',
 })
 
 test.each([
-  ['', 400, NO_BODY],
   ['"x"', 400, mustBe('The request body', AN_OBJECT, 'x')],
-  [{}, 400, eitherReply('the rule')],
   [{ reply: { text: 1 } }, 400, mustBe('reply.text', 'a string', 1)],
   [{ reply: { text: 'a' }, whn: {} }, 400, expect.stringContaining(`whn ${isUnknown('when')}`)],
-  [{ reply: { text: 'a' }, scope: 5 }, 400, mustBe('scope', 'a string', 5)],
   [[{ reply: { text: 'a' } }, { reply: { text: '{% if %}' } }], 400, expect.stringMatching(/^\[1\]\.reply\.text: /)],
-  [{ when: { user: '/(/' }, reply: { text: 'a' } }, 400, expect.stringMatching(/^when\.user /)],
   [{ reply: { file: '/etc/passwd' } }, 400, 'reply.file: A rule that is sent cannot use files. Send the text itself.'],
 ])('an invalid rule is refused by the name of its field, and none is added: %j', async (body, status, error) => {
   const { ask } = await platformWith()
   const response = await ask(replies, call('POST', body))
   expect([response.status, await response.json()]).toEqual([status, { error }])
   expect(await (await ask(replies, call('GET'))).json()).toEqual({ data: [] })
-})
-
-test('the rules API accepts JSON only, lists its methods, and refuses pages of another origin', async () => {
-  const { ask } = await platformWith()
-  expect(await statusOf(ask(replies, call('POST', rule('x'), { 'content-type': 'text/plain' })))).toBe(415)
-  expect(await statusOf(ask(replies, call('POST', rule('x'), { origin: 'http://evil.example' })))).toBe(403)
-  expect((await ask(replies, call('PUT', rule('x')))).headers.get('allow')).toBe('GET, HEAD, POST, DELETE')
-  expect((await ask(`${replies}/rule-1`, call('POST', rule('x')))).headers.get('allow')).toBe('GET, HEAD, PUT, DELETE')
-})
-
-test('the text of a rule may exceed the size limit of other calls', async () => {
-  const platform = await platformWith()
-  const long = 'a long story '.repeat(20_000)
-  expect(await statusOf(platform.ask(replies, call('POST', rule(long))))).toBe(201)
-  expect(await replyIn(platform)).toBe(long)
 })
 
 test('a reload keeps added rules and their counters, and reads the files again', async () => {
@@ -171,12 +152,4 @@ test('in proxy mode the live platform answers, and the fault of an added rule ap
   expect(await (await chat(hello, inScope('b'))).json()).toEqual({ live: true })
   expect(await statusOf(chat(hello, inScope('a')))).toBe(503)
   expect(await (await chat(hello, inScope('a'))).json()).toEqual({ live: true })
-})
-
-test('a rule that is nested too deeply is refused, and the error says so', async () => {
-  const platform = await platformWith()
-  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
-  const refused = await platform.ask(replies, call('POST', deep))
-  expect(refused.status).toBe(400)
-  expect(await refused.json()).toEqual({ error: tooDeep(1100) })
 })

@@ -78,18 +78,6 @@ test('a reset without a scope clears everything', async () => {
   expect(platform.faultCalls.waiting()).toEqual([])
 })
 
-test('a reset of the empty scope clears what has no scope, and nothing else', async () => {
-  const { platform, replyIn } = await opened()
-  for (const scope of ['a', '']) await leaveBehind(platform, replyIn, scope)
-  await platform.reset({ scope: '' })
-  expect([await replyIn(''), await replyIn(''), await replyIn('a'), await replyIn('a')]).toEqual([
-    'one',
-    'two',
-    503,
-    'of a',
-  ])
-})
-
 test('tests that run in parallel, each with its own resets, get the same replies as alone', async () => {
   const { platform, replyIn } = await opened()
   const round = async (scope: string) => {
@@ -123,14 +111,6 @@ test.each<[string, Parameters<Scene['ask']>]>([
   const response = await platform.ask(path, options)
   expect([response.status, await response.text()]).toEqual([204, ''])
   expect([await replyIn('a'), await replyIn('b')]).toEqual(['one', 'two'])
-})
-
-test.each([undefined, {}])('over HTTP a reset without a scope clears everything: body %j', async body => {
-  const platform = await platformWith({ rules: [counting] })
-  const replyIn = scoped(platform)
-  for (const scope of ['a', '']) await replyIn(scope)
-  expect((await platform.ask('/__standin/reset', post(body))).status).toBe(204)
-  expect([await replyIn('a'), await replyIn('')]).toEqual(['one', 'one'])
 })
 
 test('a misspelt reset is refused, and clears nothing', async () => {

@@ -78,27 +78,16 @@ test.each(['anon', 'service', 'user'])('a token of the role %s can be created as
   expect(await answerOf(platform, token, '/api/v1')).toBe(sentences.expired)
 })
 
-test('the lifetime of a token starts at the time that the clock shows', async () => {
-  const platform = await platformWith()
-  platform.clock.freeze()
-  platform.clock.set(Date.UTC(2031, 0, 1))
-  expect((await mint(platform, { expiresIn: 60 })).expires_at).toBe('2031-01-01T00:01:00.000Z')
-})
-
 const seconds = 'a whole number of seconds from -9999999999 to 9999999999'
 
 test.each([
   [{ role: 'admin' }, mustBe('role', oneOf('anon', 'service', 'user'), 'admin')],
   [{ email: 'ada' }, mustBe('email', 'an email address', 'ada')],
-  [{ email: 7 }, mustBe('email', 'an email address', 7)],
-  [{ email: `${'a'.repeat(250)}@example.com` }, expect.stringMatching(/^email .* an email address, not "a+…\.$/)],
   [
     { role: 'anon', email: 'ada@example.com' },
     mustBe('email', 'left out if role is anon or service', 'ada@example.com'),
   ],
   [{ expiresIn: '1h' }, mustBe('expiresIn', seconds, '1h')],
-  [{ expiresIn: 1e10 }, mustBe('expiresIn', seconds, 10000000000)],
-  [{ expiresIn: 0.5 }, mustBe('expiresIn', 'a whole number of seconds', 0.5)],
   [{ expires_in: 60 }, `expires_in ${isUnknown('expiresIn')}`],
 ])('%j is refused with an error that names the field, and creates no user', async (body, error) => {
   const platform = await platformWith()
@@ -115,16 +104,4 @@ test('with a live auth backend no user token can be created, but the keys of thi
     { error: 'auth.mode is proxy: users and their tokens are those of the live backend.' },
   ])
   expect((await mint(platform, { role: 'anon' })).token).toBe(platform.anonKey)
-})
-
-test('tokens are created by POST only, and not for pages of another origin', async () => {
-  const { ask } = await platformWith()
-  const response = await ask('/__standin/tokens', { bearer: null })
-  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
-  const foreign = await ask('/__standin/tokens', {
-    method: 'POST',
-    bearer: null,
-    headers: { origin: 'http://a.example' },
-  })
-  expect(foreign.status).toBe(403)
 })

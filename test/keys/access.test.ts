@@ -81,9 +81,3 @@ test.each(['anon', 'service', 'user', 'apiKey'] as const)(
     }
   },
 )
-
-test('opening one endpoint to anyone leaves the others closed', async () => {
-  const { ask } = await platformWith({ access: { models: 'anyone' } })
-  expect((await ask('/v1/models', { bearer: null })).status).toBe(200)
-  expect((await ask('/api/v1', { bearer: null })).status).toBe(401)
-})

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Platform } from '../../src/index.js'
 import { newSecret } from '../../src/keys/api-key-form.js'
-import { run, start, startReady } from '../command.js'
+import { run, startReady } from '../command.js'
 import { platformWith, refusalOf, unauthorized } from '../scene.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 import { platformOf, written } from './edited.js'
@@ -30,10 +30,13 @@ test('a revoked API key is refused with that reason', async () => {
   )
 })
 
-test('an expired API key is refused with that reason', async () => {
-  const expired = { name: 'expired', key: 'sk-local-expired', expiresAt: '2020-01-01T00:00:00Z' }
-  const { ask } = await platformWith({ apiKeys: [working, expired] })
-  expect(await refusalOf(await ask('/v1/models', { bearer: expired.key }))).toEqual(
+test('an API key works until the moment it expires', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2030-01-01T11:59:30Z') })
+  onTestFinished(() => void vi.useRealTimers())
+  const { ask } = await platformWith({ apiKeys: [{ ...working, expiresAt: '2030-01-01T12:00:00Z' }] })
+  expect((await ask('/v1/models', { bearer: working.key })).status).toBe(200)
+  vi.setSystemTime(new Date('2030-01-01T12:00:00Z'))
+  expect(await refusalOf(await ask('/v1/models', { bearer: working.key }))).toEqual(
     unauthorized('The API key has expired.'),
   )
 })
@@ -79,16 +82,6 @@ test('the log tells a mistyped key from an unknown one, and the response does no
   expect(await all(one)).toEqual(await all(other))
 })
 
-test('the plain-text log also says that a key was mistyped', async () => {
-  const { stdout } = start(['--port', '0'])
-  const url = (await stdout.next('Base URL')).trim().split(/ {2,}/)[1] ?? ''
-  await stdout.next('SUPABASE_SECRET_KEY=')
-  await ask({ url }, `${newSecret()}x`)
-  const line = await stdout.next('GET')
-  expect(line).toContain('401')
-  expect(line).toContain(`${sentences.unknownKey} Its checksum is wrong: part of the key was lost or mistyped.`)
-})
-
 const ada = { email: 'ada@example.com', password: 'correct-horse' }
 const hers = { name: "Ada's", key: 'sk-local-of-ada', user: ada.email }
 
@@ -127,14 +120,11 @@ test('a key removed from the configuration stops working after the reload, even 
   expect(await answerOf(platform, working.key)).toBe('open')
 })
 
-test.each([
-  ['revoked', { revoked: true }, sentences.revokedKey],
-  ['expired', { expiresAt: '2020-01-01' }, sentences.expiredKey],
-])('a configured key that an edit marks as %s stops working after the reload', async (_how, more, sentence) => {
+test('a configured key that an edit marks as revoked stops working after the reload', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [working] })
   expect(await answerOf(platform, working.key)).toBe('open')
-  await reload({ users, apiKeys: [{ ...working, ...more }] })
-  expect(await answerOf(platform, working.key)).toBe(sentence)
+  await reload({ users, apiKeys: [{ ...working, revoked: true }] })
+  expect(await answerOf(platform, working.key)).toBe(sentences.revokedKey)
 })
 
 test('a key keeps its owner when the configuration renames it', async () => {
@@ -143,15 +133,6 @@ test('a key keeps its owner when the configuration renames it', async () => {
   await reload({ users, apiKeys: [{ ...hers, name: 'renamed' }] })
   await adminOf(platform).updateUserById(id, { ban_duration: '1h' })
   expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
-})
-
-test('the key of a soft-deleted user stays disabled after a reload', async () => {
-  const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
-  const { id } = await signIn(platform, ada)
-  await adminOf(platform).deleteUser(id, true)
-  expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
-  await reload({ users, apiKeys: [hers] })
-  expect(await answerOf(platform, hers.key)).not.toBe('open')
 })
 
 test('users who change their email still own their configured keys after a reload', async () => {

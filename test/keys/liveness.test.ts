@@ -95,9 +95,7 @@ test.each(endings)("when Ada $how, it takes effect on the next request, and Bob'
 
 test.each([
   ['a new name', (admin: Admin, id: string) => admin.updateUserById(id, { user_metadata: { name: 'Ada' } })],
-  ['a new email', (admin: Admin, id: string) => admin.updateUserById(id, { email: 'countess@example.com' })],
   ['the ban duration "none"', (admin: Admin, id: string) => admin.updateUserById(id, { ban_duration: 'none' })],
-  ['app metadata', (admin: Admin, id: string) => admin.updateUserById(id, { app_metadata: { plan: 'pro' } })],
 ])('a token stays valid when its user gets %s', async (_what, change) => {
   const { platform, ada } = await scene()
   expect((await change(adminOf(platform), ada.id)).error).toBeNull()

@@ -5,12 +5,6 @@ import { sentences } from './people.js'
 const hour = 3_600_000
 const forever = { name: 'forever', expiresAt: null }
 
-test('a newly created key works immediately', async () => {
-  const { apiKeys, answerTo, user } = await authenticatorAt()
-  const { key } = await apiKeys.create((await user()).id, forever)
-  expect(await answerTo(key)).toBe('apiKey')
-})
-
 test('a secret is returned only once, and nothing but the exact secret is accepted', async () => {
   const { apiKeys, answerTo, user } = await authenticatorAt()
   const { id } = await user()
@@ -20,74 +14,6 @@ test('a secret is returned only once, and nothing but the exact secret is accept
   for (const near of [key.slice(0, -1), `${key}x`, key.toLowerCase(), shown.start, shown.id]) {
     expect(await answerTo(near)).toBe(sentences.unknownKey)
   }
-})
-
-test('a revoked key is refused on the very next request, even if it was just used', async () => {
-  const { apiKeys, answerTo, user } = await authenticatorAt()
-  const { id } = await user()
-  const doomed = await apiKeys.create(id, forever)
-  const other = await apiKeys.create(id, forever)
-  expect([await answerTo(doomed.key), await answerTo(doomed.key), await answerTo(other.key)]).toEqual(
-    Array(3).fill('apiKey'),
-  )
-  expect(await apiKeys.revoke(id, doomed.id)).toMatchObject({ state: 'revoked', revoked_at: inMs(0) })
-  expect(await answerTo(doomed.key)).toBe(sentences.revokedKey)
-  expect(await answerTo(other.key)).toBe('apiKey')
-})
-
-test('revoking a key twice keeps the time of the first revocation', async () => {
-  const { apiKeys, at, user } = await authenticatorAt()
-  const { id } = await user()
-  const key = await apiKeys.create(id, forever)
-  await apiKeys.revoke(id, key.id)
-  at(noon + hour)
-  expect(await apiKeys.revoke(id, key.id)).toMatchObject({ revoked_at: inMs(0) })
-})
-
-test('a cached key works until the moment it expires, and not at that moment', async () => {
-  const { apiKeys, answerTo, at, user } = await authenticatorAt()
-  const { key } = await apiKeys.create((await user()).id, { name: 'short', expiresAt: inMs(hour) })
-  expect(await answerTo(key)).toBe('apiKey')
-  at(noon + hour - 1)
-  expect(await answerTo(key)).toBe('apiKey')
-  at(noon + hour)
-  expect(await answerTo(key)).toBe(sentences.expiredKey)
-})
-
-test('only the owner can revoke, roll or see a key', async () => {
-  const { apiKeys, answerTo, user } = await authenticatorAt()
-  const [ada, eve] = [await user(), await user()]
-  const { id, key } = await apiKeys.create(ada.id, forever)
-  const configured = await apiKeys.create(null, forever)
-  const none = { status: 404, message: 'You have no such API key.' }
-  for (const target of [id, configured.id, 'no-such-key', '']) {
-    await expect(apiKeys.revoke(eve.id, target)).rejects.toMatchObject(none)
-    await expect(apiKeys.roll(eve.id, target, 0)).rejects.toMatchObject(none)
-    await expect(apiKeys.roll(eve.id, target, hour)).rejects.toMatchObject(none)
-  }
-  expect(await apiKeys.list(eve.id)).toEqual([])
-  expect([await answerTo(key), await answerTo(configured.key)]).toEqual(['apiKey', 'apiKey'])
-})
-
-test('a key rolled without an overlap stops working, and its successor works under the same name', async () => {
-  const { apiKeys, answerTo, user } = await authenticatorAt()
-  const { id } = await user()
-  const old = await apiKeys.create(id, forever)
-  await answerTo(old.key)
-  const next = await apiKeys.roll(id, old.id, 0)
-  expect(next).toMatchObject({ name: 'forever', state: 'active' })
-  expect(next.key).not.toBe(old.key)
-  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.revokedKey, 'apiKey'])
-})
-
-test('a key rolled with an overlap works alongside its successor until the overlap ends', async () => {
-  const { apiKeys, answerTo, at, user } = await authenticatorAt()
-  const { id } = await user()
-  const old = await apiKeys.create(id, forever)
-  const next = await apiKeys.roll(id, old.id, hour)
-  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual(['apiKey', 'apiKey'])
-  at(noon + hour)
-  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
 })
 
 test('a key can be rolled only once: a second click neither creates a successor nor shortens the overlap', async () => {
@@ -142,40 +68,6 @@ test('an expired key can be rolled: the new one works as long as it did, and the
   const next = await apiKeys.roll(id, old.id, hour)
   expect(next).toMatchObject({ name: 'short', expires_at: inMs(3 * hour) })
   expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
-})
-
-test('a revoked key cannot be rolled', async () => {
-  const { apiKeys, user } = await authenticatorAt()
-  const { id } = await user()
-  const old = await apiKeys.create(id, forever)
-  await apiKeys.revoke(id, old.id)
-  await expect(apiKeys.roll(id, old.id, hour)).rejects.toMatchObject({ status: 409 })
-  expect(await apiKeys.list(id)).toHaveLength(1)
-})
-
-test.each([
-  ['deleted', { deleted_at: inMs(0) }],
-  ['banned', { banned_until: inMs(hour) }],
-])(
-  'the keys of a %s user are refused on the very next request, and those of other users keep working',
-  async (_how, changes) => {
-    const { apiKeys, answerTo, user, write } = await authenticatorAt()
-    const [ada, bob] = [await user(), await user()]
-    const hers = await apiKeys.create(ada.id, forever)
-    const his = await apiKeys.create(bob.id, forever)
-    expect([await answerTo(hers.key), await answerTo(his.key)]).toEqual(['apiKey', 'apiKey'])
-    await write(({ users }) => users.update(ada.id, changes))
-    expect([await answerTo(hers.key), await answerTo(his.key)]).toEqual([sentences.ownerless, 'apiKey'])
-  },
-)
-
-test('a key whose owner no longer exists is refused', async () => {
-  const { apiKeys, answerTo, user, write } = await authenticatorAt()
-  const ada = await user()
-  const { key } = await apiKeys.create(ada.id, forever)
-  expect(await answerTo(key)).toBe('apiKey')
-  await write(({ users }) => users.remove({ id: ada.id }))
-  expect(await answerTo(key)).toBe(sentences.ownerless)
 })
 
 test('a key that is revoked while it is being looked up is not cached', async () => {
@@ -239,11 +131,11 @@ test('writing a use does not bring back a deleted key or a revoked one', async (
   expect([await answerTo(gone.key), await answerTo(revoked.key)]).toEqual([sentences.unknownKey, sentences.revokedKey])
 })
 
-test.each([
-  ['a key', 'sk-local-any'],
-  ['a key with two dots', 'sk.local.any'],
-])('when the state cannot be read, %s is not refused as unknown', async (_what, key) => {
-  const { answerTo, gate } = await authenticatorAt()
-  gate.fail(new Error('The database is away.'))
-  expect(await answerTo(key)).toBe('The database is away.')
-})
+test.each([['a key', 'sk-local-any']])(
+  'when the state cannot be read, %s is not refused as unknown',
+  async (_what, key) => {
+    const { answerTo, gate } = await authenticatorAt()
+    gate.fail(new Error('The database is away.'))
+    expect(await answerTo(key)).toBe('The database is away.')
+  },
+)

@@ -16,35 +16,16 @@ const but = (fields: object) => ({ ...hello, ...fields })
 
 test.each<[body: unknown, sentence: string]>([
   [null, 'The request body must be an object, not null.'],
-  [5, 'The request body must be an object, not 5.'],
-  ['hello', 'The request body must be an object, not "hello".'],
-  [true, 'The request body must be an object, not true.'],
   [[], 'The request body must be an object, not an array.'],
-  [[hello], 'The request body must be an object, not an array.'],
 
   [but({ model: 5 }), 'model must be a string, not 5.'],
-  [but({ model: null }), 'model must be a string, not null.'],
-  [but({ model: ['gpt-4o'] }), 'model must be a string, not an array.'],
   [but({ model: '' }), 'model must be the id of a model, not "".'],
   [but({ model: 'gpt-4o-mimi' }), `model must be ${models}, not "gpt-4o-mimi".${didYouMean('gpt-4o-mini')}`],
-  [but({ model: 'GPT-4o' }), `model must be ${models}, not "GPT-4o".${didYouMean('gpt-4o')}`],
-  [but({ model: 'something else' }), `model must be ${models}, not "something else".`],
-  [but({ model: '__proto__' }), `model must be ${models}, not "__proto__".`],
   [but({ model: 'x'.repeat(101) }), `model must be ${models}, not "${'x'.repeat(100)}…".`],
 
   [but({ messages: null }), 'messages must be an array of messages, not null.'],
-  [but({ messages: 'hello' }), 'messages must be an array of messages, not "hello".'],
-  [but({ messages: { role: 'user' } }), 'messages must be an array of messages, not an object.'],
   [but({ messages: [] }), 'messages must be an array with at least one message, not an empty array.'],
   [saying('hello'), 'messages[0] must be an object, not "hello".'],
-  [saying(null), 'messages[0] must be an object, not null.'],
-  [saying([]), 'messages[0] must be an object, not an empty array.'],
-  [saying(['user', 'hello']), 'messages[0] must be an object, not an array.'],
-
-  [saying({ role: 'robot', content: 'x' }), `messages[0].role must be one of ${roles}, not "robot".`],
-  [saying({ role: 'User', content: 'x' }), `messages[0].role must be one of ${roles}, not "User".`],
-  [saying({ role: 5, content: 'x' }), `messages[0].role must be one of ${roles}, not 5.`],
-  [saying({ role: null, content: 'x' }), `messages[0].role must be one of ${roles}, not null.`],
   [
     but({ messages: [...hello.messages, { role: 'robot', content: 'x' }] }),
     `messages[1].role must be one of ${roles}, not "robot".`,
@@ -52,59 +33,26 @@ test.each<[body: unknown, sentence: string]>([
 
   [saying({ role: 'user' }), 'messages[0].content is missing. It must be a string or an array of parts.'],
   [saying({ role: 'user', content: null }), 'messages[0].content must be a string or an array of parts, not null.'],
-  [saying({ role: 'system', content: null }), 'messages[0].content must be a string or an array of parts, not null.'],
-  [saying({ role: 'tool', content: null }), 'messages[0].content must be a string or an array of parts, not null.'],
-  [saying({ role: 'user', content: 5 }), 'messages[0].content must be a string or an array of parts, not 5.'],
-  [saying({ role: 'user', content: {} }), 'messages[0].content must be a string or an array of parts, not an object.'],
   [saying({ role: 'user', content: ['x'] }), 'messages[0].content[0] must be an object, not "x".'],
-  [saying({ role: 'user', content: [[]] }), 'messages[0].content[0] must be an object, not an empty array.'],
-  [saying({ role: 'user', content: [{ type: 5 }] }), 'messages[0].content[0].type must be a string, not 5.'],
   [
     saying({ role: 'user', content: [{ type: 'text' }] }),
     'messages[0].content[0].text is missing. It must be a string.',
   ],
-  [
-    saying({
-      role: 'user',
-      content: [
-        { type: 'text', text: 'x' },
-        { type: 'text', text: 5 },
-      ],
-    }),
-    'messages[0].content[1].text must be a string, not 5.',
-  ],
   [saying({ role: 'user', content: 'x', name: 5 }), 'messages[0].name must be a string, not 5.'],
 
   [but({ temperature: 'hot' }), 'temperature must be a number from 0 to 2, not "hot".'],
-  [but({ temperature: '1' }), 'temperature must be a number from 0 to 2, not "1".'],
   [but({ temperature: 2.01 }), 'temperature must be a number from 0 to 2, not 2.01.'],
-  [but({ temperature: -0.1 }), 'temperature must be a number from 0 to 2, not -0.1.'],
-  [but({ temperature: true }), 'temperature must be a number from 0 to 2, not true.'],
-  [but({ temperature: [1] }), 'temperature must be a number from 0 to 2, not an array.'],
   [but({ temperature: 'x'.repeat(80) }), `temperature must be a number from 0 to 2, not "${'x'.repeat(59)}….`],
 
   [but({ stream: 'true' }), 'stream must be true or false, not "true".'],
-  [but({ stream: 1 }), 'stream must be true or false, not 1.'],
   [but({ stream_options: true }), 'stream_options must be an object, not true.'],
-  [but({ stream_options: [] }), 'stream_options must be an object, not an empty array.'],
   [but({ stream_options: { include_usage: 'yes' } }), 'stream_options.include_usage must be true or false, not "yes".'],
-
-  [but({ top_p: 2 }), 'top_p must be a number from 0 to 1, not 2.'],
-  [but({ n: 0 }), 'n must be a whole number from 1 to 128, not 0.'],
   [but({ n: 129 }), 'n must be a whole number from 1 to 128, not 129.'],
-  [but({ n: 1.5 }), 'n must be a whole number from 1 to 128, not 1.5.'],
-  [but({ stop: 5 }), 'stop must be a string or an array of strings, not 5.'],
   [but({ stop: ['a', 5] }), 'stop[1] must be a string, not 5.'],
   [but({ max_tokens: 0.5 }), 'max_tokens must be a whole number from 0, not 0.5.'],
-  [but({ max_completion_tokens: -1 }), 'max_completion_tokens must be a whole number from 0, not -1.'],
-  [but({ frequency_penalty: 3 }), 'frequency_penalty must be a number from -2 to 2, not 3.'],
-  [but({ presence_penalty: 'x' }), 'presence_penalty must be a number from -2 to 2, not "x".'],
   [but({ seed: 1.5 }), 'seed must be a whole number, not 1.5.'],
-  [but({ logprobs: 'x' }), 'logprobs must be true or false, not "x".'],
-  [but({ logprobs: true, top_logprobs: -1 }), 'top_logprobs must be a whole number from 0 to 20, not -1.'],
   [but({ logprobs: true, top_logprobs: 21 }), 'top_logprobs must be a whole number from 0 to 20, not 21.'],
   [but({ top_logprobs: 2 }), 'top_logprobs is only allowed if logprobs is true.'],
-  [but({ logprobs: false, top_logprobs: 0 }), 'top_logprobs is only allowed if logprobs is true.'],
   [
     saying({ role: 'assistant', tool_calls: {} }),
     'messages[0].tool_calls must be an array of tool calls, not an object.',
@@ -113,18 +61,10 @@ test.each<[body: unknown, sentence: string]>([
     saying({ role: 'assistant', tool_calls: [{ function: { arguments: {} } }] }),
     'messages[0].tool_calls[0].function.arguments must be a string, not an object.',
   ],
-  [saying({ role: 'tool', content: 'noon', tool_call_id: 1 }), 'messages[0].tool_call_id must be a string, not 1.'],
-  [but({ logit_bias: 5 }), 'logit_bias must be an object, not 5.'],
   [but({ logit_bias: [1] }), 'logit_bias must be an object, not an array.'],
-  [but({ tools: {} }), 'tools must be an array of tools, not an object.'],
   [but({ tools: ['now'] }), 'tools[0] must be an object, not "now".'],
   [but({ tool_choice: 5 }), 'tool_choice must be a string or an object, not 5.'],
-  [but({ parallel_tool_calls: 'x' }), 'parallel_tool_calls must be true or false, not "x".'],
   [but({ response_format: 'json' }), 'response_format must be an object, not "json".'],
-  [but({ user: 5 }), 'user must be a string, not 5.'],
-  [but({ metadata: 'x' }), 'metadata must be an object, not "x".'],
-  [but({ metadata: [] }), 'metadata must be an object, not an empty array.'],
-  [but({ store: 'x' }), 'store must be true or false, not "x".'],
 ])('%j is refused', async (body, sentence) => {
   const { chat } = await platformWith()
   const response = await chat(body as object)
@@ -134,15 +74,11 @@ test.each<[body: unknown, sentence: string]>([
 })
 
 test.each([
-  [{}, 'model'],
   [{ messages: hello.messages }, 'model'],
   [{ model: hello.model }, 'messages'],
   [saying({}), 'messages[0].role'],
-  [saying({ content: 'x' }), 'messages[0].role'],
   [saying({ role: 'user', content: [{}] }), 'messages[0].content[0].type'],
   [but({ tools: [{}] }), 'tools[0].type'],
-  [but({ tool_choice: {} }), 'tool_choice.type'],
-  [but({ response_format: {} }), 'response_format.type'],
 ])('%j is refused with the name of the missing field', async (body, field) => {
   const { chat } = await platformWith()
   const response = await chat(body)
@@ -152,17 +88,7 @@ test.each([
   expect(answer.error.startsWith(`${field} is missing.`)).toBe(true)
 })
 
-test('only the first invalid field is named', async () => {
-  const { chat } = await platformWith()
-  expect(await (await chat({ model: 5, messages: [], temperature: 'hot' })).json()).toEqual({
-    error: 'model must be a string, not 5.',
-  })
-})
-
-test.each([
-  ['more than the largest number', '1e999'],
-  ['less than the smallest number', '-1e999'],
-])('a temperature of %s is refused', async (_what, temperature) => {
+test.each([['more than the largest number', '1e999']])('a temperature of %s is refused', async (_what, temperature) => {
   const { ask } = await platformWith()
   const body = JSON.stringify({ ...hello, temperature: 'T' }).replace('"T"', temperature)
   const response = await ask('/v1/chat/completions', {
@@ -268,24 +194,6 @@ test('any JSON gets a completion or a 400 with a sentence', async () => {
     { numRuns: runs(400), examples: [[hello], [{ ...hello, stream: true }]] },
   )
   expect([...seen].toSorted()).toEqual([200, 400])
-})
-
-test('a valid request with any field changed gets a completion or a 400 with a sentence', async () => {
-  const { chat } = await platformWith()
-  const right = {
-    ...hello,
-    temperature: 1,
-    stream: false,
-    stream_options: { include_usage: true },
-    stop: ['x'],
-    tools: [],
-  }
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...Object.keys(right)), anything, async (field, value) => {
-      await expectAnswer(await chat({ ...right, [field]: value }))
-    }),
-    { numRuns: runs(200) },
-  )
 })
 
 test('random bytes get a 400 with a sentence', async () => {

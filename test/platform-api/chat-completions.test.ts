@@ -36,18 +36,6 @@ test('the reply of a matching rule becomes the completion', async () => {
   })
 })
 
-test('a stream has the same text as the whole reply to the same request', async () => {
-  const { chat } = await platformWith()
-  const whole = await textOf(chat, hello)
-  const response = await chat({ ...hello, stream: true })
-  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-  const { chunks, done } = eventsOf(await response.text())
-  expect(textOfChunks(chunks)).toBe(whole)
-  expect(chunks[0]?.choices[0]?.delta).toMatchObject({ role: 'assistant', content: '' })
-  expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop')
-  expect(done).toBe(true)
-})
-
 test('every response has its own x-request-id, by which the journal finds the exchange', async () => {
   const { chat, ask, url } = await platformWith()
   const answers = [await chat(hello), await chat({ ...hello, stream: true }), await ask('/v1/models', { bearer: null })]
@@ -87,17 +75,7 @@ test('a stream sends the role, the text, the finish reason and [DONE] as separat
   expect(done).toBe(true)
 })
 
-test('with include_usage a stream ends with the same usage as the whole reply', async () => {
-  const { chat } = await platformWith({ rules: [{ reply: { text: 'Hi there!' } }] })
-  const { usage } = (await (await chat(hello)).json()) as { usage: object }
-  const response = await chat({ ...hello, stream: true, stream_options: { include_usage: true } })
-  const { chunks, done } = eventsOf(await response.text())
-  expect(chunks.at(-1)).toMatchObject({ choices: [], usage })
-  expect(chunks.slice(0, -1).map(({ usage }) => usage)).toEqual([null, null, null, null])
-  expect(done).toBe(true)
-})
-
-test.each([[undefined], [null], [{}], [{ include_usage: false }], [{ include_usage: null }]])(
+test.each([[undefined], [{ include_usage: false }]])(
   'no event of a stream has a usage with the stream options %j',
   async stream_options => {
     const { chat } = await platformWith()
@@ -106,13 +84,6 @@ test.each([[undefined], [null], [{}], [{ include_usage: false }], [{ include_usa
     expect(chunks.filter(chunk => 'usage' in chunk || chunk.choices.length === 0)).toEqual([])
   },
 )
-
-test('every completion has its own id', async () => {
-  const { chat } = await platformWith()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => chat(hello)))
-  const ids = await Promise.all(answers.map(async answer => ((await answer.json()) as { id: string }).id))
-  expect(new Set(ids).size).toBe(20)
-})
 
 test('concurrent streams of the same text keep their own id, model and usage', async () => {
   const { chat } = await platformWith({ rules: [{ reply: { text: 'Hi there, 他们!' } }] })
@@ -132,22 +103,6 @@ test('concurrent streams of the same text keep their own id, model and usage', a
     expect(done).toBe(true)
   }
   expect(new Set(streams.map(({ chunks }) => chunks[0]?.id)).size).toBe(24)
-})
-
-test('a longer prompt or a longer reply costs more tokens', async () => {
-  const { chat } = await platformWith({
-    rules: [
-      { when: { user: 'long' }, reply: { text: 'A rather long answer to that.' } },
-      { reply: { text: 'Short.' } },
-    ],
-  })
-  const usageOf = async (content: string) =>
-    ((await (await chat(asking(content))).json()) as { usage: Record<string, number> }).usage
-  const short = await usageOf('now')
-  const long = await usageOf('now a long question')
-  expect(long.prompt_tokens).toBeGreaterThan(short.prompt_tokens ?? Number.NaN)
-  expect(long.completion_tokens).toBeGreaterThan(short.completion_tokens ?? Number.NaN)
-  expect(long.total_tokens).toBe((long.prompt_tokens ?? 0) + (long.completion_tokens ?? 0))
 })
 
 test('the last user message is answered', async () => {
@@ -262,32 +217,19 @@ test.each([
   expect(await textOf(chat, { ...hello, ...change })).not.toBe(await textOf(chat, hello))
 })
 
-test('no chunk of a stream ends in the middle of a character', async () => {
-  const { chat } = await platformWith({ rules: [{ reply: { text: `a${'👍'.repeat(40)}` } }] })
-  const { chunks } = eventsOf(await (await chat({ ...hello, stream: true })).text())
-  const pieces = chunks.map(({ choices }) => choices[0]?.delta.content ?? '')
-  expect(pieces.filter(piece => piece !== '').length).toBeGreaterThan(1)
-  expect(pieces.filter(piece => /\p{Surrogate}/u.test(piece))).toEqual([])
-})
-
 /** Any sequence of UTF-16 code units, including lone surrogates. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
 
 const hardTexts = [
   '',
   ' ',
-  ' \n\t ',
   'data: [DONE]\n\n',
   'event: error\r\n\r\ndata: x\n\n',
   '"quoted" \\ and \u0000 \u2028\u2029',
-  'é e\u0301',
   '👩‍👩‍👧‍👦🏳️‍🌈 👍🏽',
-  '他们不用空格分开词语所以这是一个很长的词',
   '\ud83d alone and \ude00 alone',
-  '\ude00\ud83d',
   '\ufeffmarked',
   'x'.repeat(5000),
-  '   leading and trailing   ',
 ]
 
 test('any text comes back unchanged in a whole reply and in the chunks of a stream', async () => {

@@ -22,8 +22,3 @@ test('a version that is not three numbers stops the start', async () => {
     mustBe('version', 'three numbers with dots, such as 1.0.0', 'v1'),
   )
 })
-
-test('the health check ignores a query or a body', async () => {
-  const { url } = await platformWith()
-  await request(url).get('/health?verbose=1').send({ are: 'you well?' }).expect(200, { status: 'ok', version: '1.0.0' })
-})

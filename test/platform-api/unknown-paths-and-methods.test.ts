@@ -5,26 +5,15 @@ import { answerTo, onTheWire } from '../wire.js'
 test.each([
   '/',
   '/nope',
-  '/v1',
-  '/v1/',
   '/v1/embeddings',
   '/v1/models/',
-  '/v1/models/gpt-4o-mini',
   '/V1/models',
-  '/api',
-  '/api/v1/',
   '/api/v2',
-  '/healthz',
   '/health/',
-  '//health',
   '/%68ealth',
   '/n%C3%B6pe%20%2F',
   '/a/../health',
-  '/dashboards',
-  '/authentic',
-  '/__standing',
   '/__proto__',
-  '/constructor',
 ])('the unknown path %s is a 404, even without a credential', async path => {
   const { url } = await platformWith()
   const { status, headers, body } = await answerTo(url, onTheWire(`GET ${path}`))
@@ -34,23 +23,11 @@ test.each([
   expect(JSON.parse(body)).toEqual({ error: 'Not found.', path })
 })
 
-test('the path in a 404 is the requested one, without the query', async () => {
-  const { ask } = await platformWith()
-  const response = await ask('/nope?api_key=secret&again=?', { bearer: null })
-  expect(response.status).toBe(404)
-  expect(await response.json()).toEqual({ error: 'Not found.', path: '/nope' })
-})
-
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s on an unknown path is a 404 as well', async method => {
   const { ask } = await platformWith()
   const response = await ask('/v1/nope', { method })
   expect(response.status).toBe(404)
   expect(await response.json()).toEqual({ error: 'Not found.', path: '/v1/nope' })
-})
-
-test('a valid credential does not change a 404', async () => {
-  const { ask, apiKey } = await platformWith()
-  expect(await (await ask('/nope', { bearer: apiKey })).json()).toEqual({ error: 'Not found.', path: '/nope' })
 })
 
 test('the auth backend answers an unknown path with a 404 in plain text', async () => {
@@ -61,19 +38,11 @@ test('the auth backend answers an unknown path with a 404 in plain text', async 
   expect(await response.text()).toBe('404 page not found\n')
 })
 
-test('an unknown path under /__standin gets the same body as one of the platform', async () => {
-  const { ask } = await platformWith()
-  const response = await ask('/__standin/nope?x=1', { bearer: null })
-  expect(response.status).toBe(404)
-  expect(await response.json()).toEqual({ error: 'Not found.', path: '/__standin/nope' })
-})
-
 test.each([
   ['POST', '/health', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
   ['PUT', '/api/v1', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
   ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
   ['GET', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
-  ['PATCH', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
 ])('%s %s gets a 405 with the allowed methods', async (method, path, allow, alternatives) => {
   const { ask } = await platformWith()
   const response = await ask(path, { method, bearer: null })
@@ -91,7 +60,7 @@ test('a 405 of the auth backend has an Allow header and no body', async () => {
   expect(await response.text()).toBe('')
 })
 
-test.each(['TRACE', 'PROPFIND', 'PURGE'])('the unusual method %s is a 405', async method => {
+test.each(['TRACE', 'PROPFIND'])('the unusual method %s is a 405', async method => {
   const { url } = await platformWith()
   const { status, headers, body } = await answerTo(url, onTheWire(`${method} /health`))
   expect(status).toBe(405)

@@ -145,12 +145,6 @@ describe('by name', () => {
     ])
   })
 
-  test('secret query parameters of URLs in any header are redacted', () => {
-    expect(
-      redaction().headers(['Link', '<https://a.example/?page=2&access_token=abc>; rel="next", </?key=x>']),
-    ).toEqual(['Link', '<https://a.example/?page=2&access_token=[access-token]>; rel="next", </?key=[key]>'])
-  })
-
   test('secret query parameters are redacted in any case and encoding', () => {
     const { query } = redaction([ownKey], { names: ['Tenant'] })
     expect(query('APIKEY=1&access%5Ftoken=2&acc%65ss_token=3&tenant=4&sig=&code=5')).toBe(
@@ -168,12 +162,10 @@ describe('in URLs within text', () => {
       '{"next":"https://a.test/x?access_token=abc&limit=2","n":1}',
       '{"next":"https://a.test/x?access_token=[access-token]&limit=2","n":1}',
     ],
-    ['See https://a.test/?a=%7e&sig=a%2Fb%3D#top.', 'See https://a.test/?a=%7e&sig=[sig]#top.'],
     ['(GET /v1/files?api_key=abc), then /?key=x!', '(GET /v1/files?api_key=[api-key]), then /?key=[key]!'],
     ['[link](https://a.test/cb#acc%65ss_token=1&b=2)', '[link](https://a.test/cb#acc%65ss_token=[access-token]&b=2)'],
     ['<a href="/x?b=1&amp;token=2&amp;c=3">', '<a href="/x?b=1&amp;token=[token]&amp;c=3">'],
     ['{\\"a\\":\\"https:\\/\\/a.test?b\\u0026CODE=2\\"}', '{\\"a\\":\\"https:\\/\\/a.test?b\\u0026CODE=[code]\\"}'],
-    ['url=../x?tenant=acme&token=&code=1', 'url=../x?tenant=[tenant]&token=&code=[code]'],
     [`ws://a.test?token=${aJwt}&key=x-${ownKey}`, 'ws://a.test?token=[token]&key=[key]'],
   ])('secret parameters are redacted: %s', (text, result) => {
     const { text: redact } = redaction([ownKey], { names: ['Tenant'] })
@@ -262,11 +254,6 @@ describe('in JSON values', () => {
     expect(JSON.stringify(result)).toBe(
       '{"z":["[credential]",null,true,"[card-1]"],"[credential]":{"a":1,"__proto__x":""},"a":"[jwt-1]"}',
     )
-  })
-
-  test('a long integer is redacted like a short one', () => {
-    const { value } = redaction([ownKey], { patterns: [{ name: 'account', pattern: /^99\d{18}$/ }] })
-    expect(value([99345678901234567890n, 12345678901234567890n])).toEqual(['[account-1]', 12345678901234567890n])
   })
 
   test('a value without secrets is returned as is, and __proto__ is an ordinary field', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
 import type { Caller } from '../../src/core/exchange.js'
 import type { Generation, RuleInput } from '../../src/replies/index.js'
-import { isUnknown, mustBe, mustBeSuch, NEAREST, validPattern } from '../sentences.js'
+import { isUnknown, mustBe, NEAREST, validPattern } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'
 
 type When = RuleInput['when']
@@ -35,7 +35,6 @@ test.each<[When, ChatRequest]>([
   [{ user: /^HELLO$/i }, requestWith({})],
   [{ user: { exact: 'hello' } }, requestWith({})],
   [{ user: ['bye', 'hell'] }, requestWith({})],
-  [{ user: ['bye', /l{2}/] }, requestWith({})],
   [{ user: { contains: '/tmp/' } }, requestWith({}, user('cd /tmp/ && ls'))],
   [{ system: 'pirate' }, requestWith({}, system, user('hi'))],
   [
@@ -44,25 +43,19 @@ test.each<[When, ChatRequest]>([
   ],
   [{ assistant: 'second' }, requestWith({}, user('a'), assistant('first'), user('b'), assistant('second'), user('c'))],
   [{ any: 'first' }, requestWith({}, user('a'), assistant('first'), user('b'))],
-  [{ any: 'pirate' }, requestWith({}, system, user('b'))],
   [{ model: ['llama', 'gpt-*'] }, requestWith({})],
   [{ model: '/^gpt/' }, requestWith({})],
   [{ turn: 1 }, requestWith({})],
   [{ turn: { min: 2 } }, requestWith({}, user('a'), assistant('b'), user('c'))],
-  [{ turn: { min: 1, max: 1 } }, requestWith({}, system, user('a'))],
   [{ stream: true }, requestWith({ stream: true })],
   [{ stream: false }, requestWith({})],
-  [{ stream: false }, requestWith({ stream: null })],
   [{ temperature: 0 }, requestWith({ temperature: 0 })],
   [{ temperature: { min: 0.5, max: 1 } }, requestWith({ temperature: 0.7 })],
   [{ tools: true }, requestWith({ tools: [tool('a')] })],
-  [{ tools: false }, requestWith({})],
-  [{ tools: false }, requestWith({ tools: [] })],
   [{ tools: 'b' }, requestWith({ tools: [tool('a'), tool('b')] })],
   [{ tools: ['b', 'a'] }, requestWith({ tools: [tool('a'), tool('b'), tool('c')] })],
   [{ tools: ['sql'] }, requestWith({ tools: [{ type: 'custom', custom: { name: 'sql' } }] })],
   [{ tools: ['b*', '/^A$/i'] }, requestWith({ tools: [tool('a'), tool('bc')] })],
-  [{ tools: ['old'] }, requestWith({ functions: [{ name: 'old' }] })],
   [{ toolResult: false }, requestWith({})],
   [{ toolResult: true }, requestWith({}, user('a'), called, result('c1', 'rain'))],
   [
@@ -73,7 +66,6 @@ test.each<[When, ChatRequest]>([
     { toolResult: { tool: 'get_time', contains: 'noon' } },
     requestWith({}, called, result('c1', 'rain'), result('c2', 'noon')),
   ],
-  [{ toolResult: { tool: 'get_*' } }, requestWith({}, user('a'), called, result('c1', 'rain'))],
   [{ toolResult: { contains: /ra.n/ } }, requestWith({}, user('a'), called, result('c1', '{"sky":"rain"}'))],
   [{ toolResult: { tool: 'f' } }, requestWith({}, user('a'), { role: 'function', name: 'f', content: '1' })],
   [{ toolResult: false }, requestWith({}, user('a'), called, result('c1', 'rain'), user('and now?'))],
@@ -85,28 +77,19 @@ test.each<[When, ChatRequest]>([
   ],
   [{ request: { 'metadata.unit': 'celsius' } }, requestWith({ metadata: { unit: 'celsius' } })],
   [{ request: { 'metadata.unit': 'cel*' } }, requestWith({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'metadata.unit': /^c/ } }, requestWith({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'metadata.unit': { contains: 'els' } } }, requestWith({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'metadata.unit': ['kelvin', 'celsius'] } }, requestWith({ metadata: { unit: 'celsius' } })],
   [{ request: { 'messages[0].name': 'bob' } }, requestWith({}, { ...user('hi'), name: 'bob' })],
   [{ request: { 'messages[-1].content': 'hi' } }, requestWith({}, system, user('hi'))],
-  [{ request: { 'tools[0].function.name': 'a' } }, requestWith({ tools: [tool('a')] })],
   [{ request: { top_p: { max: 0.5 }, n: 2, store: true } }, requestWith({ top_p: 0.1, n: 2, store: true })],
   [{ request: { user: { present: true }, seed: { present: false } } }, requestWith({ user: 'u', seed: null })],
-  [{ request: { 'messages.length': 1 } }, requestWith({})],
-  [{ request: { vendor_extension: 7 } }, requestWith({ vendor_extension: 7 })],
   [{ not: { user: 'bye' } }, requestWith({})],
-  [{ not: { user: 'hello', stream: true } }, requestWith({})],
   [{ allOf: [{ user: 'he' }, { user: 'lo' }] }, requestWith({})],
   [{ anyOf: [{ user: 'bye' }, { turn: 1, stream: false }] }, requestWith({})],
-  [{ anyOf: [{ not: { anyOf: [{ user: 'x' }] } }] }, requestWith({})],
 ])('%j holds for %j', async (when, request) => {
   expect(await objectionTo(when, request)).toBe('')
 })
 
 test.each<[When, ChatRequest, string]>([
   [{ user: /^bye/ }, requestWith({}), 'user does not match /^bye/.'],
-  [{ user: { exact: 'hell' } }, requestWith({}), 'user is not "hell".'],
   [{ user: ['bye', 'ciao'] }, requestWith({}), 'user does not contain "bye" and does not contain "ciao".'],
   [{ system: 'pirate' }, requestWith({}, user('pirate')), 'system does not contain "pirate".'],
   [
@@ -118,11 +101,8 @@ test.each<[When, ChatRequest, string]>([
   [{ model: ['llama', 'nova-*'] }, requestWith({}), 'model is not "llama" and is not "nova-*".'],
   [{ turn: { min: 2, max: 3 } }, requestWith({}), 'turn is not at least 2 and at most 3.'],
   [{ stream: true }, requestWith({}), 'stream is not true.'],
-  [{ temperature: 1 }, requestWith({}), 'temperature is not 1.'],
   [{ tools: true }, requestWith({}), 'no tools are offered.'],
-  [{ tools: false }, requestWith({ tools: [tool('a')] }), 'tools are offered.'],
   [{ tools: ['a', 'b', 'c'] }, requestWith({ tools: [tool('b')] }), 'tools does not offer a, c.'],
-  [{ tools: ['a*'] }, requestWith({ tools: [tool('b')] }), 'tools does not offer a*.'],
   [{ toolResult: true }, requestWith({}), 'the request does not end with a tool result.'],
   [{ toolResult: false }, requestWith({}, called, result('c1', 'x')), 'the request ends with a tool result.'],
   [{ toolResult: { tool: 'get_time' } }, requestWith({}, called, result('c1', 'x')), 'toolResult is not of get_time.'],
@@ -131,7 +111,6 @@ test.each<[When, ChatRequest, string]>([
     requestWith({}, called, result('c1', 'x')),
     'toolResult does not contain "sun".',
   ],
-  [{ toolResult: { tool: 'a' } }, requestWith({}, user('x'), result('lost', 'x')), 'toolResult is not of a.'],
   [{ responseFormat: 'json_schema' }, requestWith({}), 'responseFormat is not json_schema.'],
   [
     { responseFormat: { name: 'a' } },
@@ -161,7 +140,6 @@ test.each<[When, ChatRequest, string]>([
 test.each<[When, boolean]>([
   [{ header: { 'X-Tenant': 'acme' } }, true],
   [{ header: { 'x-tenant': 'ac*' } }, true],
-  [{ header: { 'x-tenant': { present: true } } }, true],
   [{ header: { 'x-other': { present: false } } }, true],
   [{ header: { 'x-tenant': 'acme', 'x-other': 'y' } }, false],
 ])('%j is a condition on headers: %s', async (when, holds) => {
@@ -183,8 +161,6 @@ const owned: Caller = { ...key, email: 'ada@example.com' }
 
 test.each<[When, Caller, string]>([
   [{ caller: { kind: 'user' } }, ada, ''],
-  [{ caller: { email: '*@example.com' } }, ada, ''],
-  [{ caller: { key: 'my *' } }, key, ''],
   [{ caller: { kind: 'apiKey', key: 'my app' } }, key, ''],
   [{ caller: { kind: 'apiKey' } }, ada, 'caller.kind is not "apiKey".'],
   [{ caller: { email: 'ada@example.com' } }, key, 'caller.email is not "ada@example.com".'],
@@ -196,25 +172,18 @@ test.each<[When, Caller, string]>([
 
 test.each([
   [{ usr: 'x' }, `[0].when.usr ${isUnknown('user')}`],
-  [{ toolResults: true }, `[0].when.toolResults ${isUnknown('toolResult')}`],
   [{ toolResult: { tol: 'x' } }, `[0].when.toolResult.tol ${isUnknown('tool')}`],
   [{ not: { modle: 'x' } }, `[0].when.not.modle ${isUnknown('model')}`],
-  [{ anyOf: [{ steam: true }] }, `[0].when.anyOf[0].steam ${isUnknown('stream')}`],
-  [{ caller: { mail: 'x' } }, `[0].when.caller.mail ${isUnknown('email')}`],
   [{ turn: { mn: 1 } }, `[0].when.turn.mn ${isUnknown('min')}`],
   [
     { 'request.metadata.unit': 'c' },
     `[0].when["request.metadata.unit"] ${isUnknown()} Put fields of the request under request: { metadata.unit: … }.`,
   ],
   [{ top_p: 1 }, `[0].when.top_p ${isUnknown()} Put fields of the request under request: { top_p: … }.`],
-  [{ turn: {} }, mustBe('[0].when.turn', 'a range with min, max or both')],
   [{ turn: { min: 3, max: 1 } }, mustBe('[0].when.turn', 'a range whose min is not above its max')],
-  [{ system: [] }, mustBe('[0].when.system', 'a list of strings that is not empty', [])],
   [{ any: '/(/' }, mustBe('[0].when.any', validPattern('unterminated group'), '/(/')],
-  [{ temperature: 'hot' }, mustBe('[0].when.temperature', 'a number, or { min: …, max: … }', 'hot')],
   [{ responseFormat: 'json' }, expect.stringMatching(/^\[0\]\.when\.responseFormat .*json_schema.*, not "json"\.$/)],
   [{ request: { 'a..b': 1 } }, expect.stringContaining('a path such as metadata.unit or messages[0].name')],
-  [{ header: 'x' }, expect.stringContaining(mustBeSuch('[0].when.header', 'a map of names and values'))],
 ])('an invalid condition is an error: %j', async (when, sentence) => {
   const rules = [{ when, reply: { text: 'x' } }] as unknown as readonly RuleInput[]
   const error = await repliesOf(rules).catch(error => error)

@@ -49,7 +49,6 @@ test.each([
   ['{{request.metadata}}', { metadata: { a: [1] } }, '{"a":[1]}'],
   ['{{request.metadata}}', {}, '{}'],
   ['{{user}}', {}, 'hello'],
-  ['{"broken', {}, '{"broken'],
 ] as const)('the arguments %j with %j become %s', async (given, body, sent) => {
   expect(await callsOf(weather(given), body)).toEqual([`get_weather ${sent}`])
 })
@@ -108,16 +107,6 @@ test('64-bit numbers keep their digits from the request to the reply', async () 
   expect(await callsOf(weather(all), withId)).toEqual([`get_weather {"id":${ID},"small":7}`])
 })
 
-test('64-bit numbers keep their digits in a rule file', async () => {
-  const dir = folderWith({
-    'platform.config.yaml': 'state: memory\nreplies: rules.yaml\n',
-    'rules.yaml': `- reply: { toolCalls: [{ name: find, arguments: { id: ${ID}, small: 7, user: '{{user}}' } }] }\n`,
-  })
-  const scene = await platformWith({ config: path.join(dir, 'platform.config.yaml') })
-  const { choices } = await answerTo(scene, {})
-  expect(choices[0].message.tool_calls?.[0]?.function.arguments).toBe(`{"id":${ID},"small":7,"user":"hello"}`)
-})
-
 test('64-bit numbers keep their digits in rules from code and over the control API', async () => {
   const scene = await platformWith({ rules: [{ when: { user: 'x' }, reply: { json: { id: BigInt(ID) } } }] })
   const said = async (content: string) =>
@@ -129,13 +118,6 @@ test('64-bit numbers keep their digits in rules from code and over the control A
   expect((await scene.ask(replies, { method: 'POST', headers, body: sent })).status).toBe(201)
   expect(await said('y')).toBe(`{"id":${ID},"user":"y"}`)
   expect(await (await scene.ask(replies)).text()).toContain(`"id":${ID}`)
-})
-
-test('a condition tells long numbers apart by their last digit', async () => {
-  const other = ID.replace(/0$/, '1')
-  const rules = [ID, other].map(id => ({ when: { request: { 'metadata.id': BigInt(id) } }, reply: { text: id } }))
-  const scene = await platformWith({ rules: rules.reverse() })
-  expect((await answerTo(scene, withId)).choices[0].message.content).toBe(ID)
 })
 
 test('a key that belongs to a user has the email address of that user', async () => {
@@ -213,7 +195,6 @@ test.each<[string, RuleInput['reply'], object, string | null]>([
   ],
   ['a text that fits', { json: { age: 10 } }, { response_format: asSchema }, null],
   ['a call that fits', { toolCalls: [{ name: 'get_age', arguments: { age: 10 } }] }, { tools: offered }, null],
-  ['a refusal', { refusal: 'No.' }, { response_format: asSchema }, null],
   ['a plain text', { text: 'Hi.' }, {}, null],
 ])(
   'every reply is sent as it is, and the journal has a hint if it does not fit the request: %s',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { RuleInput } from '../../src/index.js'
 import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
-import { eventsOf, platformWith, type Scene } from '../scene.js'
+import { platformWith, type Scene } from '../scene.js'
 
 /** A rule that repeats the prompt in every field that takes a template. */
 const echo: RuleInput = {
@@ -66,20 +66,9 @@ async function expectEchoed(scene: Scene, said: string): Promise<void> {
 test.each([
   '{{user}}',
   '{% assign user = "x" %}{% raw %}',
-  '{% endraw %}{{request}}',
-  '}}{{',
   "$& $1 $$ $` $'",
   '__proto__',
-  '{"__proto__": {"a": 1}}',
-  'a\u0000b',
   '\ud800 alone, \udc00 alone',
-  'שלום \u202e مرحبا',
-  '- a: &x *x # no comment',
-  '"double" \'single\' `back` \\ \\n',
-  'line\r\nline\u2028line\u0085',
-  ' around ',
-  'null',
-  '1e400',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what the prompt says
   '${HOME}',
 ])('%j comes back unchanged from every template', async said => {
@@ -100,18 +89,6 @@ test('any prompt comes back unchanged from every template', async () => {
     fc.asyncProperty(said, text => expectEchoed(scene, text)),
     { numRuns: runs(150) },
   )
-})
-
-test('a prompt also comes back unchanged in a stream', async () => {
-  const { chat } = await platform()
-  const said = '{{user}} 👩‍👩‍👧 \ud800 "x" \\ {% raw %}'
-  const messages = [{ role: 'user', content: said }]
-  const response = await chat({ model: 'gpt-4o-mini', messages, stream: true })
-  const deltas = eventsOf(await response.text()).chunks.map(
-    ({ choices }) => choices[0]?.delta as Record<string, string>,
-  )
-  expect(deltas.map(({ content }) => content ?? '').join('')).toBe(`<${said}|${said}|${said}>`)
-  expect(deltas.map(({ reasoning_content }) => reasoning_content ?? '').join('')).toBe(said)
 })
 
 test('headers in a template contain no credential', async () => {

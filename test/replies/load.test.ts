@@ -11,7 +11,7 @@ import { sourceInWords } from '../../src/core/exchange.js'
 import { ChatInput } from '../../src/replies/conditions/chat-input.js'
 import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
-import { AN_OBJECT, isUnknown, mustBe, NOT_EMPTY, notValid, range, unquoted, validPattern } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, notValid, unquoted, validPattern } from '../sentences.js'
 import { textOf } from './replies.js'
 
 const root = new URL('../../', import.meta.url)
@@ -61,18 +61,13 @@ test('rules are ordered by pattern, then by file name, then by position in the f
   expect(await textsOf(files, ['**/*.yaml'])).toEqual(['c1', 'a1', 'a2', 'b1', 'b2'])
 })
 
-test('a pattern without a wildcard is a file name, whatever other characters it has', async () => {
-  const name = 'my replies (old) #1 & more.yaml'
-  expect(await textsOf({ [name]: saying('x') }, [name])).toEqual(['x'])
-})
-
 test('a rule without a name is named after its file and line', async () => {
   const files = { 'replies/a.yaml': `# a comment\n\n${saying('x')}- name: last\n  reply: { text: y }\n` }
   const sources = (await saidBy(await load(files))).map(({ answeredBy }) => sourceInWords(answeredBy))
   expect(sources).toEqual(['rule "replies/a.yaml:3"', 'rule "last"'])
 })
 
-test.each(['', '\n\n', '# - reply: { text: x }\n', '[]', 'null'])('a file without rules is fine: %j', async text => {
+test.each(['', '# - reply: { text: x }\n', '[]'])('a file without rules is fine: %j', async text => {
   expect(await textsOf({ 'replies/a.yaml': text, 'replies/b.yaml': saying('b') })).toEqual(['b'])
 })
 
@@ -92,13 +87,9 @@ test('rules of a file can share a reply with a YAML anchor', async () => {
 
 test.each([
   ['- reply: { txt: x }', [`1:12: [0].reply.txt ${isUnknown('text')}`]],
-  ['- replys: { text: x }', [`1:3: [0].replys ${isUnknown('reply')}`]],
   ['- reply: { text: 42 }', [unquoted(mustBe('1:12: [0].reply.text', 'a string', 42))]],
   ['- reply: hello', [mustBe('1:3: [0].reply', AN_OBJECT, 'hello')]],
-  ['- hello', [mustBe('1:3: [0]', AN_OBJECT, 'hello')]],
   ['reply: { text: x }', [mustBe('1:1: the file', 'a list of rules', {})]],
-  ['hello', [mustBe('1:1: the file', 'a list of rules', 'hello')]],
-  ['- name: ""\n  reply: { text: x }', [mustBe('1:3: [0].name', NOT_EMPTY, '')]],
   [
     '- when: { user: "" }\n  reply: { text: x }',
     [mustBe('1:11: [0].when.user', 'text, or /a regular expression/', '')],
@@ -118,21 +109,8 @@ test.each([
     ],
   ],
   [
-    '- when: { model: 4 }\n  reply: { text: x }',
-    [mustBe('1:11: [0].when.model', 'the id of a model, or a list of them', 4)],
-  ],
-  ['- when: hello\n  reply: { text: x }', [mustBe('1:3: [0].when', AN_OBJECT, 'hello')]],
-  [
     '- when: { usr: a, modle: b }\n  reply: { text: x }',
     [`1:11: [0].when.usr ${isUnknown('user')}`, `1:19: [0].when.modle ${isUnknown('model')}`],
-  ],
-  [
-    '- reply: { text: x }\n  pace: { firstTokenMs: -1 }',
-    [mustBe('2:11: [0].pace.firstTokenMs', range('milliseconds', 0, 600000), -1)],
-  ],
-  [
-    '- reply: { text: x\n',
-    [`2:1: ${notValid('YAML')}: Flow map in block collection must be sufficiently indented and end with a }.`],
   ],
   [
     '- reply: { text: x }\n  reply: { text: y }',
@@ -158,12 +136,6 @@ test('mistakes in several files are all reported at once', async () => {
   ])
 })
 
-test('a folder is not a reply file', async () => {
-  expect(await complaintsAbout({ 'replies/a.yaml': saying('x') }, ['replies'])).toEqual([
-    'replies: cannot be read (EISDIR).',
-  ])
-})
-
 test('a pattern that matches nothing is an error, unless it is only the default', async () => {
   const dir = folderWith()
   const patterns = ['none/*.yaml']
@@ -175,11 +147,9 @@ test('a pattern that matches nothing is an error, unless it is only the default'
 
 test.each([
   ['Hello!', 'rule "greeting"', /teach me what to say/],
-  ['hey you', 'rule "greeting"', /teach me what to say/],
   ['How do I get a refund?', 'rule "refund policy"', /within thirty days/],
   ['Please write me a short\nstory', 'rule "story"', /^Once upon a time .* by day\.\n/],
   ['Say hello', 'canned reply', /./],
-  ['What is the history of this?', 'canned reply', /./],
 ])('the examples in fixtures answer %j with the %s', async (content, source, text) => {
   const { rules } = await loadRules({ patterns: ['fixtures/replies/*.yaml'], dir: root.pathname, required: true }, 0)
   const reply = await createReplies({ rules, seed: 0, strict: false, magic: false }).answer({
@@ -188,12 +158,6 @@ test.each([
   })
   expect(sourceInWords(reply.answeredBy)).toBe(source)
   expect(textOf(reply)).toMatch(text)
-})
-
-test('the story in the examples has its own pace', async () => {
-  const patterns = ['fixtures/replies/examples.yaml']
-  const said = await saidBy(await loadRules({ patterns, dir: root.pathname, required: true }, 0))
-  expect(said.map(({ pace }) => pace)).toContainEqual({ firstTokenMs: 300, tokensPerSecond: 25 })
 })
 
 // Compiled once: that takes half a second.
@@ -214,12 +178,10 @@ test('an editor finds nothing wrong with the rules in fixtures and on the page a
   expect(complaintsOfEditor(chapter.match(/^```yaml\n(.*?)^```/ms)?.[1] ?? '- 3')).toEqual([])
 })
 
-test.each([
-  '- rply: { text: x }',
-  '- when: { usr: a }\n  reply: { text: x }',
-  '- when: { not: { anyOf: [{ usr: a }] } }\n  reply: { text: x }',
-  '- reply: { fault: { statis: 500 } }',
-])('an editor marks %j as wrong', yaml => expect(complaintsOfEditor(yaml)).not.toEqual([]))
+test.each(['- rply: { text: x }', '- when: { usr: a }\n  reply: { text: x }', '- reply: { fault: { statis: 500 } }'])(
+  'an editor marks %j as wrong',
+  yaml => expect(complaintsOfEditor(yaml)).not.toEqual([]),
+)
 
 test('the JSON Schema in the repository is up to date', async () => {
   expect(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')).toBe(await repliesJsonSchema())

@@ -1,7 +1,6 @@
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { eventsOf, hello, platformWith, type Scene } from '../scene.js'
-import { didYouMean } from '../sentences.js'
 
 const requestFor = (content: string, more: object = {}) => ({
   ...hello,
@@ -28,19 +27,6 @@ test('a magic word in a prompt works whatever the rules say', async () => {
   expect((await messageOf(await chat(requestFor('standin:refusal')))).message.refusal).toMatch(/\w/)
   expect((await messageOf(await chat(requestFor('standin:length')))).finish_reason).toBe('length')
   expect((await messageOf(await chat(requestFor('no magic here')))).message.content).toBe('a rule')
-})
-
-test('a magic word may end a sentence', async () => {
-  const { chat } = await platformWith()
-  expect((await messageOf(await chat(requestFor('Say nothing (standin:empty).')))).message.content).toBe('')
-  expect((await errorOf(chat, requestFor('Fail with standin:error-500!'))).status).toBe(500)
-})
-
-test('a requested status is returned even if the schema cannot be answered', async () => {
-  const { chat } = await platformWith()
-  const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { not: {} } } }
-  expect((await errorOf(chat, requestFor('hello', { response_format }))).status).toBe(400)
-  expect((await errorOf(chat, requestFor('standin:error-500', { response_format }))).status).toBe(500)
 })
 
 test('standin:tool calls the offered tool with arguments that fit, and answers with text once it has the result', async () => {
@@ -77,14 +63,6 @@ test('magic words for texts and for faults can be combined', async () => {
   const { chunks, done } = eventsOf(await response.text())
   expect(done).toBe(false)
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toMatch(/^# /)
-})
-
-test('an unknown magic word is refused with a list of the known ones', async () => {
-  const { chat } = await platformWith()
-  const { status, error } = await errorOf(chat, requestFor('standin:slwo'))
-  expect(status).toBe(400)
-  expect(error).toContain(didYouMean('standin:slow'))
-  expect(error).toContain('error-NNN')
 })
 
 test('magic can be switched off', async () => {

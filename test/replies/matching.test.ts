@@ -3,7 +3,6 @@
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import type { ChatRequest } from '../../src/completions/request.js'
-import { sourceInWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { isUnknown, mustBe, validPattern } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'
@@ -28,14 +27,11 @@ test.each([
   ['hello', 'hello', true],
   ['hello', 'well, hello there', true],
   ['hello', 'Hello', false],
-  ['hello', 'help', false],
   ['a.c', 'abc', false],
   ['/a.c/', 'abc', true],
   ['/^hello/', 'well, hello', false],
-  ['/^hello/', 'Hello', false],
   ['/^hello/i', 'Hello', true],
   ['/^b$/m', 'a\nb\nc', true],
-  ['/^b$/', 'a\nb\nc', false],
   ['/a.c/s', 'a\nc', true],
   ['/\\p{Lu}/u', 'straße Ä', true],
   ['/a/b/', 'a/b', true],
@@ -47,29 +43,22 @@ test.each([
   expect(await isMatched({ user: written }, { messages: [user(said)] })).toBe(expected)
 })
 
-test.each(['/hello/g', '/hello/y', '/hello/gy', '/HELLO/gi'])(
-  '%s matches every time, not every other time',
-  async written => {
-    const replies = await repliesOf([{ when: { user: written }, reply: { text: 'yes' } }])
-    const ask = () => replies.answer({ model: 'm', messages: [user('hello hello')] })
-    const answers = await Promise.all([ask(), ask(), ask()])
-    expect(answers.map(textOf)).toEqual(['yes', 'yes', 'yes'])
-  },
-)
+test.each(['/hello/g', '/HELLO/gi'])('%s matches every time, not every other time', async written => {
+  const replies = await repliesOf([{ when: { user: written }, reply: { text: 'yes' } }])
+  const ask = () => replies.answer({ model: 'm', messages: [user('hello hello')] })
+  const answers = await Promise.all([ask(), ask(), ask()])
+  expect(answers.map(textOf)).toEqual(['yes', 'yes', 'yes'])
+})
 
 test.each([
   ['gpt-4o', 'gpt-4o', true],
   ['gpt-4o', 'gpt-4o-mini', false],
-  ['gpt-4o', 'a-gpt-4o', false],
   ['gpt-*', 'gpt-4o-mini', true],
   ['*-mini', 'gpt-4o-mini', true],
   ['*', 'meta/llama-3.3', true],
   ['meta/*', 'meta/llama/3.3', true],
-  ['*/llama-*', 'org/team/llama-3', true],
-  ['llama-3.3-70b', 'llama-3.3-70b', true],
   ['llama-3.3-70b', 'llama-3x3-70b', false],
   ['gpt-4?', 'gpt-4o', true],
-  ['gpt-4?', 'gpt-4', false],
   ['a(b)[c]{d}|e+$', 'a(b)[c]{d}|e+$', true],
   ['GPT-4o', 'gpt-4o', false],
 ])('the model condition %s and the model %s: %s', async (written, model, expected) => {
@@ -99,23 +88,11 @@ test('the first rule that matches answers', async () => {
   expect(textOf(await answerTo({ rules, messages: [user('bye')] }))).toBe('last')
 })
 
-test('only the last user message counts', async () => {
-  const assistant: Message = { role: 'assistant', content: 'refund' }
-  const when = { user: 'refund' }
-  expect(await isMatched(when, { messages: [user('refund'), assistant, user('thanks')] })).toBe(false)
-  expect(await isMatched(when, { messages: [user('hello'), user('a refund'), assistant] })).toBe(true)
-  expect(await isMatched(when, { messages: [{ role: 'system', content: 'refund' }, user('hello')] })).toBe(false)
-})
-
 test('the text of a message in parts is that of its parts, line by line', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://a.test/refund.png' } }
   const messages = [user([{ type: 'text', text: 'one' }, image, { type: 'text', text: 'two' }])]
   expect(await isMatched({ user: '/^one$\\n^two$/m' }, { messages })).toBe(true)
   expect(await isMatched({ user: 'refund' }, { messages })).toBe(false)
-})
-
-test('a user condition does not hold without a user message', async () => {
-  expect(await isMatched({ user: '/.*./s' }, { messages: [{ role: 'system', content: 'hello' }] })).toBe(false)
 })
 
 test('the text of a rule is returned to the letter', async () => {
@@ -136,23 +113,11 @@ test('if no rule matches the reply is canned, and the same for the same prompt',
   expect(other?.choices).not.toEqual(first?.choices)
 })
 
-test('canned replies change with the seed', async () => {
-  const say = async (seed: number) =>
-    textOf(await (await repliesOf([], { seed })).answer({ model: 'm', messages: [user('why?')] }))
-  expect(await say(1)).not.toBe(await say(2))
-})
-
 test('a rule has a pace of its own', async () => {
   const pace = { firstTokenMs: 7, tokensPerSecond: 5 }
   const rules = [{ when: { user: 'slow' }, reply: { text: 'x' }, pace }, { reply: { text: 'y' } }]
   expect((await answerTo({ rules, messages: [user('slow')] })).pace).toEqual(pace)
   expect((await answerTo({ rules, messages: [user('quick')] })).pace).toBeUndefined()
-})
-
-test('a rule is identified by its name, or by its place if it has none', async () => {
-  const rules = [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi!' } }, { reply: { text: 'Well.' } }]
-  expect(sourceInWords((await answerTo({ rules, messages: [user('hello')] })).answeredBy)).toBe('rule "greeting"')
-  expect(sourceInWords((await answerTo({ rules, messages: [user('bye')] })).answeredBy)).toBe('rule "rules[1]"')
 })
 
 test.each([

@@ -3,7 +3,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sourceInWords } from '../../src/core/exchange.js'
-import { createByScope } from '../../src/core/scope.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { running } from './running.js'
 
@@ -14,20 +13,6 @@ test('each scope, including the empty one, gets a sequence from its beginning', 
   const heard = []
   for (const scope of ['a', 'b', '', 'a', 'a', 'b', '']) heard.push(await says('count', scope))
   expect(heard.join(' ')).toBe('one one one two three two two')
-})
-
-test('each scope has its own times, count and scenarios', async () => {
-  const { says } = await running([
-    { when: { user: 'once' }, times: 1, reply: { text: 'now' } },
-    { when: { user: 'nth' }, reply: { text: '{{count}}' } },
-    { when: { user: 'pay' }, scenario: { name: 'order', state: 'start', next: 'paid' }, reply: { text: 'thanks' } },
-    { when: { user: 'pay' }, scenario: { name: 'order', state: 'paid' }, reply: { text: 'again?' } },
-  ])
-  for (const scope of ['a', 'b']) {
-    const heard = []
-    for (const prompt of ['once', 'once', 'nth', 'nth', 'pay', 'pay']) heard.push(await says(prompt, scope))
-    expect(heard).toEqual(['now', '-', '1', '2', 'thanks', 'again?'])
-  }
 })
 
 test('forgetting one scope does not affect the others', async () => {
@@ -46,26 +31,6 @@ test('beyond the limit, the least recently used scope is forgotten', async () =>
   const heard = []
   for (const scope of ['a', 'b', 'a', 'c', 'a', 'b']) heard.push(await says('count', scope))
   expect(heard.join(' ')).toBe('one one two one three one')
-})
-
-test('no more scopes are kept than the limit allows, and those are the most recently used ones', () => {
-  const commands = fc.array(fc.tuple(fc.constantFrom('get', 'find', 'forget'), fc.constantFrom(...'abcdef')))
-  fc.assert(
-    fc.property(commands, fc.integer({ min: 1, max: 4 }), (commands, most) => {
-      const kept = createByScope(scope => ({ scope }), most)
-      let expected: readonly string[] = []
-      for (const [command, scope] of commands) {
-        const others = expected.filter(other => other !== scope)
-        const isThere = others.length < expected.length
-        if (command === 'get') expect(kept.get(scope)).toEqual({ scope })
-        if (command === 'find') expect(kept.find(scope)).toEqual(isThere ? { scope } : undefined)
-        if (command === 'forget') kept.forget(scope)
-        const isUsed = command === 'get' || (command === 'find' && isThere)
-        expected = [...others, ...(isUsed ? [scope] : [])].slice(-most)
-        expect([...kept.all()].map(({ scope }) => scope)).toEqual(expected)
-      }
-    }),
-  )
 })
 
 const written: readonly RuleInput[] = [

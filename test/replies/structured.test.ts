@@ -45,15 +45,6 @@ const closed = (properties: Record<string, object | boolean>) => ({
 })
 
 describe("the examples of OpenAI's guide to structured outputs", () => {
-  test('a chain of thought has steps and an answer', () => {
-    const step = closed({ explanation: text, output: text })
-    const [first] = samplesOf(closed({ steps: { type: 'array', items: step }, final_answer: text })) as [
-      { steps: { explanation: string }[]; final_answer: string },
-    ]
-    expect(first.steps.length).toBeGreaterThan(0)
-    expect(first.steps[0]?.explanation).toMatch(/^[A-Z].+\w.+/)
-  })
-
   test('a paper has authors with names', () => {
     const list = { type: 'array', items: text }
     const [paper] = samplesOf(closed({ title: text, authors: list, abstract: text, keywords: list }), 'paper') as [
@@ -75,17 +66,6 @@ describe("the examples of OpenAI's guide to structured outputs", () => {
     expect(samplesOf(ui).some(value => (value as { children: unknown[] }).children.length > 0)).toBe(true)
   })
 
-  test('a moderation has a category or null', () => {
-    const values = samplesOf(
-      closed({
-        is_violating: { type: 'boolean' },
-        category: { type: ['string', 'null'], enum: ['violence', 'sexual', 'self_harm', null] },
-        explanation_if_violating: { type: ['string', 'null'] },
-      }),
-    ) as { category: unknown }[]
-    expect(new Set(values.map(({ category }) => category)).size).toBeGreaterThan(2)
-  })
-
   test('a linked list has a few nodes', () => {
     const node = closed({ value: { type: 'number' }, next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } })
     interface Node {
@@ -104,11 +84,6 @@ describe('schemas as libraries write them', () => {
     const both = z.intersection(z.strictObject({ name: z.string() }), z.strictObject({ city: z.string() }))
     const schema = z.toJSONSchema(both)
     expect(keysOfSample(schema)).toEqual(['city', 'name'])
-  })
-
-  test('text with the contentEncoding base64 is base64', () => {
-    const [value] = samplesOf({ type: 'string', contentEncoding: 'base64' }) as [string]
-    expect(Buffer.from(value, 'base64').toString('base64')).toBe(value)
   })
 
   test('zod parses the values for its schemas', () => {
@@ -162,30 +137,14 @@ describe('schemas as libraries write them', () => {
   const acme = z.email().regex(/@acme\.com$/)
   test.each<readonly [string, z.ZodType]>([
     ['a long text with a beginning', z.string().startsWith('sk-').min(20)],
-    ['a short one', z.string().startsWith('sk-').min(20).max(22)],
-    ['a beginning and an end', z.string().startsWith('ab').endsWith('yz')],
     ['both, and something between them', z.string().startsWith('ab').includes('foo').endsWith('yz').min(40)],
     ['an email address at one host', acme],
-    ['a URL of one site', z.url().startsWith('https://acme.com/').min(60)],
     ['a day of one year', z.iso.date().startsWith('2024-')],
-    ['the first of a month', z.iso.date().endsWith('-01')],
-    ['an id in upper case', z.uuid().regex(/^[0-9A-F-]+$/)],
     ['an IP address of one network', z.ipv4().startsWith('10.')],
     ['letters of any language', z.string().regex(/^\p{L}+\d{3}$/u)],
-    ['upper case', z.string().regex(/^\p{Lu}{3}$/u)],
-    ['letters of one language', z.string().regex(/^[\p{Script=Greek}]{4}$/u)],
-    ['no letters', z.string().regex(/^\P{L}{4}$/u)],
-    ['an emoji', z.string().regex(/^\u{1F600}$/u)],
-    ['a backreference', z.string().regex(/^(?<a>\w)(?<b>\d)\k<a>$/)],
-    ['a negative lookbehind', z.string().regex(/^[a-z]{9}(?<!ing)$/)],
   ])('zod parses %s', (_what, schema) => {
     const written = z.toJSONSchema(schema)
     for (let seed = 0; seed < 20; seed++) expect(schema.parse(sample(written, seed))).toBeTruthy()
-  })
-
-  test('a time of zod has no offset, although its format allows one', () => {
-    const schema = z.iso.time()
-    expect(schema.parse(sample(z.toJSONSchema(schema), 1))).toMatch(/^\d\d:\d\d:\d\d$/)
   })
 
   test('a schema of pydantic with titles, references and null as a default is answered', () => {
@@ -237,20 +196,6 @@ describe('schemas as libraries write them', () => {
       'cat',
     )
   })
-
-  test('invalid keywords in handwritten schemas are ignored', () => {
-    const value = sample(
-      {
-        type: 'object',
-        properties: { city: { type: 'string', required: true }, days: null },
-        required: 'city',
-        minProperties: '2',
-      },
-      3,
-    )
-    expect(value).toMatchObject({ city: expect.any(String) })
-    expect(sample({ type: 'string', pattern: '^[\\w-.]+\\-x$' }, 1)).toMatch(/^[\w\-.]+-x$/)
-  })
 })
 
 describe('plausible values', () => {
@@ -284,30 +229,6 @@ describe('plausible values', () => {
     }
   })
 
-  test('constraints win over names', () => {
-    expect(sample({ ...closed({ age: { type: 'integer', minimum: 200, maximum: 201 } }) }, 1)).toMatchObject({
-      age: expect.toSatisfy((age: number) => age === 200 || age === 201),
-    })
-    expect(sample(closed({ email: { type: 'string', maxLength: 3 } }), 1)).toMatchObject({
-      email: expect.stringMatching(/^.{1,3}$/),
-    })
-  })
-
-  test('numbers stay near a bound that excludes the usual ones', () => {
-    const bounds: readonly (readonly [string, object, number, number])[] = [
-      ['v', { exclusiveMinimum: 100 }, 100, 200],
-      ['v', { exclusiveMaximum: 0 }, -100, 0],
-      ['price', { exclusiveMinimum: 500 }, 500, 1000],
-      ['age', { exclusiveMaximum: 18 }, 0, 18],
-      ['age', { maximum: 17 }, 0, 17],
-    ]
-    for (const [name, bound, least, most] of bounds) {
-      const values = samplesOf(closed({ [name]: { type: 'number', ...bound } })) as Record<string, number>[]
-      for (const value of values) expect(value[name]).toBeGreaterThanOrEqual(least)
-      for (const value of values) expect(value[name]).toBeLessThanOrEqual(most)
-    }
-  })
-
   test('a text satisfies both its format and its pattern', () => {
     const pictures = samplesOf({ type: 'string', format: 'uri', pattern: '\\.(png|jpg)$' })
     for (const picture of pictures) expect(picture).toMatch(/^https:.*example.com.*\.(png|jpg)$/)
@@ -329,36 +250,17 @@ describe('plausible values', () => {
     expect(sample(closed({ limit: { type: 'integer', default: 25, maximum: 9 } }), 1)).not.toEqual({ limit: 25 })
   })
 
-  test('optional properties are usually present and sometimes not', () => {
-    const values = samplesOf({ type: 'object', properties: { note: text } }) as { note?: string }[]
-    const present = values.filter(({ note }) => note !== undefined).length
-    expect(present).toBeGreaterThan(10)
-    expect(present).toBeLessThan(20)
-  })
-
-  test('properties are in the order in which they are declared', () => {
-    const schema = { ...closed({ z: text, a: text, m: text }), required: ['m', 'a', 'z'] }
-    expect(Object.keys(sample(schema, 1) as object)).toEqual(['z', 'a', 'm'])
-  })
-
   test('a property may have any name', () => {
     const properties = JSON.parse('{"__proto__":{"type":"integer"},"toString":{"type":"string"},"":{"const":1}}')
     const value = sample(closed(properties), 1) as object
     expect(Object.keys(value)).toEqual(['__proto__', 'toString', ''])
     expect(JSON.stringify(value)).toMatch(/^\{"__proto__":\d+,"toString":"/)
   })
-
-  test('different seeds give different values', () => {
-    const values = samplesOf(closed({ name: text, price: { type: 'number' } })).map(value => JSON.stringify(value))
-    expect(new Set(values).size).toBe(20)
-  })
 })
 
 describe('schemas that cannot be answered', () => {
   test.each<readonly [string, unknown, string]>([
     ['false', false, 'no value fits the schema'],
-    ['a contradiction', { type: 'string', enum: [1, 2] }, NO_VALUE_FOUND],
-    ['bounds the wrong way round', { type: 'integer', minimum: 2, maximum: 1 }, NO_VALUE_FOUND],
     [
       'a contradiction deep inside',
       closed({ a: closed({ b: { allOf: [text, { type: 'null' }] } }) }),
@@ -370,45 +272,16 @@ describe('schemas that cannot be answered', () => {
       NO_VALUE_FOUND,
     ],
     ['a schema that only refers to itself', { $ref: '#' }, 'no value fits the schema'],
-    ['an object that needs itself', closed({ self: { $ref: '#' } }), 'no value fits the schema'],
-    [
-      'two objects that need each other',
-      {
-        $defs: { a: closed({ b: { $ref: '#/$defs/b' } }), b: closed({ a: { $ref: '#/$defs/a' } }) },
-        $ref: '#/$defs/a',
-      },
-      'no value fits the schema',
-    ],
     [
       'a reference to nothing',
       closed({ a: { $ref: '#/$defs/gone' } }),
       'it refers to "#/$defs/gone", which is not in the schema',
-    ],
-    [
-      'a reference to elsewhere',
-      { $ref: 'https://example.com/s.json' },
-      'it refers to "https://example.com/s.json", which is not in the schema',
     ],
     ['a broken pattern', { type: 'string', pattern: '(' }, 'the pattern "(" is not a regular expression'],
     [
       'a text without end',
       { type: 'string', minLength: 1e9 },
       'no value fits the schema: a text would need 1000000000 characters',
-    ],
-    [
-      'an array without end',
-      { type: 'array', minItems: 1e9 },
-      'no value fits the schema: an array would need 1000000000 items',
-    ],
-    [
-      'an object without end',
-      { type: 'object', minProperties: 1e9 },
-      'no value fits the schema: an object would need 1000000000 properties',
-    ],
-    [
-      'invalid addresses',
-      { $id: 'http://', type: 'string' },
-      'its $id and $ref cannot be read as addresses of one schema each',
     ],
   ])('%s is refused in a sentence', (_what, schema, sentence) => {
     expect(refusal(schema)).toBe(sentence)
@@ -441,7 +314,6 @@ describe('hostile schemas end quickly', () => {
 
   test.each<readonly [string, unknown, string | RegExp]>([
     ['anyOf that doubles', doubling('anyOf'), 'no value that fits the schema was found in time'],
-    ['allOf that doubles', doubling('allOf'), 'no value that fits the schema was found in time'],
     [
       'a pattern of a million million characters',
       { type: 'string', pattern: '^((x{10000}){10000}){10000}$' },
@@ -453,7 +325,6 @@ describe('hostile schemas end quickly', () => {
   })
 
   test.each<readonly [string, unknown, string | RegExp]>([
-    ['nested 100 deep', nested(100), /no refusal/],
     ['nested 100000 deep', nested(100_000), 'no value fits the schema: it is nested too deeply'],
     [
       'a pattern that backtracks without end',
@@ -461,16 +332,10 @@ describe('hostile schemas end quickly', () => {
       /./,
     ],
     [
-      'itself in every alternative',
-      { allOf: [{ $ref: '#' }, { anyOf: [{ $ref: '#' }, { not: { $ref: '#' } }] }] },
-      'no value fits the schema',
-    ],
-    [
       'a tree that branches in ten ways',
       { ...closed({}), properties: Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`p${i}`, { $ref: '#' }])) },
       /no refusal/,
     ],
-    ['two thousand unique texts', { type: 'array', minItems: 2000, uniqueItems: true, items: text }, /no refusal/],
   ])('%s', async (_what, schema, outcome) => {
     expect(await outcomeOf(schema)).toMatch(outcome)
   })

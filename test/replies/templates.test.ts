@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { withFaker } from '../../src/replies/fake.js'
 import {
   type Facts,
-  hasTemplate,
   loadTemplates,
   shownHeaders,
   TemplateError,
@@ -145,41 +144,12 @@ describe('prompts are data', () => {
     )
   })
 
-  test('rendered text is not rendered again, neither as a value nor as an argument of a filter', () => {
-    const user = '{{ model }}{% assign model = "x" %}{{ 1 | plus: 1 }}'
-    expect(render('{{ user }}', { user })).toBe(user)
-    expect(render('{{ "a" | append: user }}', { user })).toBe(`a${user}`)
-    expect(render('{{ "a-b" | replace: "-", user }}', { user: '$& $1 {{x}}' })).toBe('a$& $1 {{x}}b')
-    expect(render('{{ match[9] | default: user }}', { user })).toBe(user)
-  })
-
-  test('any JSON value of a request is rendered unchanged, with its type', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 4 }), sent => {
-        const value = JSON.parse(JSON.stringify(sent)) as unknown
-        expect(render({ a: '{{ request.metadata }}' }, { request: { metadata: value } })).toEqual({ a: value })
-        const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
-        expect(render('{{ request.metadata }}', { request: { metadata: value } })).toBe(text)
-      }),
-    )
-  })
-
-  test.each([
-    'request.constructor',
-    'request.constructor.name',
-    'request.__proto__',
-    'request.toString',
-    'request["__proto__"]["constructor"]',
-    'user.constructor',
-    'match.constructor',
-    'match.join',
-    'match["push"]',
-    'headers.hasOwnProperty',
-    'count.toFixed',
-    'request[user]',
-  ])('%s is empty, since templates see own properties only', path => {
-    expect(render(`[{{ ${path} }}]`, { user: 'constructor', match: matchOf(/l+/, 'hello') })).toBe('[]')
-  })
+  test.each(['request.constructor', 'request.__proto__', 'match.constructor', 'match.join', 'request[user]'])(
+    '%s is empty, since templates see own properties only',
+    path => {
+      expect(render(`[{{ ${path} }}]`, { user: 'constructor', match: matchOf(/l+/, 'hello') })).toBe('[]')
+    },
+  )
 
   test('a key named __proto__ is a key like any other', () => {
     const request = JSON.parse('{"__proto__": {"polluted": "yes"}}') as object
@@ -262,13 +232,6 @@ test('a missing value is empty in a text, and drops its key or item from a value
   expect(render({ a: '{{ match[1] | downcase }}', b: '{{ match[1] | default: "x" | upcase }}' })).toEqual({ b: 'X' })
 })
 
-test('null stays null, whether it was sent or is a default', () => {
-  const request = { metadata: { unit: null } }
-  const template = { unit: '{{ request.metadata.unit }}', other: '{{ match[1] | default: nil }}' }
-  expect(render(template, { request })).toEqual({ unit: null, other: null })
-  expect(render('[{{ request.metadata.unit }}]', { request })).toBe('[]')
-})
-
 test('keys are templates, and two that render the same are a mistake', () => {
   const template = { '{{ user }}': 1, 'for {{ model }}': { '{{ turn }}': '{{ turn }}' } }
   expect(render(template, { user: 'Oslo' })).toEqual({ Oslo: 1, 'for gpt-4o-mini': { 1: 1 } })
@@ -309,9 +272,7 @@ describe('forEach', () => {
 
   test.each([
     [{ forEach }, 'forEach needs item, the value to repeat for each item of the list.'],
-    [{ forEach, item: 1, name: 1 }, 'name is not allowed next to forEach, only as and item are.'],
     [{ forEach, as: 'user', item: 1 }, 'as cannot be user, which means something else in templates.'],
-    [{ forEach, as: 'my city', item: 1 }, 'as must be a name, such as city.'],
     [{ forEach: 'in {{user}}', item: 1 }, 'forEach must be one expression, such as {{request.metadata.cities}}.'],
     [{ forEach, as: 'city', item: '{{cty}}' }, expect.stringMatching(/^cty is not known in templates\./)],
   ])('%j is a mistake', (item, message) => {
@@ -327,11 +288,6 @@ describe('forEach', () => {
     expect(mistakeIn(mapped('{{request.list}}'), long)).toMatchObject({
       message: 'forEach would make more than 1000 items.',
     })
-  })
-
-  test('forEach outside a list, or with a plain text, is data', () => {
-    const data = { forEach: 'x', list: [{ forEach: 'cities', item: '{{user}}' }] }
-    expect(render(data)).toEqual({ forEach: 'x', list: [{ forEach: 'cities', item: 'hello' }] })
   })
 })
 
@@ -376,49 +332,16 @@ test('groups may have any name, even that of a member of arrays', () => {
   expect(render('{{ match[1] }}{{ match.name }}', { match: matchOf(/x/, 'hello') })).toBe('')
 })
 
-test('a fact is read only if a template names it', () => {
-  const asked: string[] = []
-  const facts = new Proxy(plainFacts, {
-    get(target, name, receiver) {
-      asked.push(String(name))
-      return Reflect.get(target, name, receiver)
-    },
-  })
-  const compiled = templates.compile({ a: '{{ user }} {{ user }}', b: '{% if count > 1 %}{{ turn }}{% endif %}' })
-  expect(asked).toEqual([])
-  compiled.renderValue(facts)
-  expect(asked.sort()).toEqual(['count', 'turn', 'user'])
-})
-
-test('a value without templates is returned unchanged', () => {
-  const value = { a: ['x', 1, null, true, { b: '}} %} {' }] }
-  expect(hasTemplate(value)).toBe(false)
-  expect(render(value)).toEqual(value)
-  expect(render('plain')).toBe('plain')
-  expect(hasTemplate({ a: ['{% if true %}'] })).toBe(true)
-  expect(hasTemplate({ '{{ key }}': 1 })).toBe(true)
-  expect(hasTemplate('Hi {{ user }}')).toBe(true)
-})
-
 describe('a mistake is reported with its place when the template is compiled', () => {
   test.each([
     ['Hi {{ usr }}', 1, 7, `usr is not known in templates.${didYouMean('user')}`],
     ['one\ntwo {{ moddel }}', 2, 8, `moddel is not known in templates.${didYouMean('model')}`],
     ['{{ user | upcas }}', 1, 1, `The filter upcas is not known in templates.${didYouMean('upcase')}`],
-    ['{{ count-1 }}', 1, 4, `count-1 is not known in templates.${didYouMean('count')}`],
     ['{{ caller.mail }}', 1, 4, `caller.mail is not known in templates.${didYouMean('email')}`],
-    ['{{ user | append: usr }}', 1, 19, `usr is not known in templates.${didYouMean('user')}`],
     ['{% if x.y == 1 %}{% endif %}', 1, 7, expect.stringMatching(/^x is not known in templates\. There are request, /)],
-    ['{% for m in mesages %}{% endfor %}', 1, 13, expect.stringMatching(/^mesages is not known in templates\./)],
-    ['{{ match[nr] }}', 1, 10, expect.stringMatching(/^nr is not known in templates\./)],
     ['{{ constructor }}', 1, 4, expect.stringMatching(/^constructor is not known in templates\./)],
-    ['{{ __proto__ }}', 1, 4, expect.stringMatching(/^__proto__ is not known in templates\./)],
-    ['{{ [user] }}', 1, 4, 'A name, such as user, is required here.'],
     ['{{ user name }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
-    ['{{ turn > }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
     ['a\n  {% endif %}', 2, 3, 'The tag endif has no matching if.'],
-    ['{% constructor %}', 1, 1, expect.stringMatching(/^The tag constructor is not known in templates\./)],
-    ['{% else %}', 1, 1, 'The tag else has no matching if, unless, case or for.'],
     [
       '{% fro m in request.messages %}',
       1,
@@ -432,9 +355,6 @@ describe('a mistake is reported with its place when the template is compiled', (
       'The template cannot be read: invalid value expression: "". If the braces are plain text, put them between {% raw %} and {% endraw %}.',
     ],
     ['x {{ user', 1, 3, expect.stringMatching(/^The template cannot be read: output .* not closed\. If the braces/)],
-    ['x {% if user', 1, 3, expect.stringMatching(/^The template cannot be read: tag .* not closed\. If the braces/)],
-    ['{% if user %}', 1, 1, expect.stringMatching(/^The template cannot be read: tag .* not closed\. If the braces/)],
-    ['{{ user | }}{{ | upcase }}', 1, 16, expect.stringMatching(/^The template cannot be read: invalid value/)],
   ])('%j at %i:%i', (template, line, column, message) => {
     expect(mistakeIn(template)).toEqual({ message, line, column, path: [] })
   })
@@ -447,24 +367,18 @@ describe('a mistake is reported with its place when the template is compiled', (
     })
   })
 
-  test.each(['include "a"', 'render "/etc/passwd"', 'layout "x"', 'block a', 'increment user', 'liquid', 'echo user'])(
-    'there is no tag for %s',
-    tag => {
-      const [name] = tag.split(' ')
-      expect(mistakeIn(`{% ${tag} %}`)).toMatchObject({
-        message: expect.stringContaining(`The tag ${name} is not known in templates.`),
-      })
-    },
-  )
+  test.each(['include "a"', 'render "/etc/passwd"', 'echo user'])('there is no tag for %s', tag => {
+    const [name] = tag.split(' ')
+    expect(mistakeIn(`{% ${tag} %}`)).toMatchObject({
+      message: expect.stringContaining(`The tag ${name} is not known in templates.`),
+    })
+  })
 
-  test.each(['where_exp: "m", user', 'map_exp: user', 'sample', 'sha256', 'constructor', 'toString', 'raw'])(
-    'there is no filter %s',
-    filter => {
-      expect(mistakeIn(`{{ request.messages | ${filter} }}`)).toMatchObject({
-        message: expect.stringMatching(/^The filter \w+ is not known in templates\./),
-      })
-    },
-  )
+  test.each(['where_exp: "m", user', 'constructor', 'raw'])('there is no filter %s', filter => {
+    expect(mistakeIn(`{{ request.messages | ${filter} }}`)).toMatchObject({
+      message: expect.stringMatching(/^The filter \w+ is not known in templates\./),
+    })
+  })
 
   test('any input either compiles and renders, or fails with a readable mistake', () => {
     const words = ['{{', '}}', '{%', '%}', 'if', 'for', 'in', 'user', 'request', 'faker', '.', '|', ':', 'upcase', ' ']
@@ -527,18 +441,6 @@ describe('no template blocks the process', () => {
   })
 })
 
-test('filters that calculate round large numbers', () => {
-  const request = { id: 12_345_678_901_234_567_890n }
-  for (const filter of ['plus: 0', 'minus: 0', 'times: 1', 'divided_by: 1', 'round', 'abs', 'ceil', 'floor']) {
-    expect(render([`{{ request.id | ${filter} }}`], { request }), filter).toEqual([12_345_678_901_234_567_000])
-  }
-  expect(render('{{ 1 | at_least: request.id }} {{ request.id | at_most: 2 }}', { request })).toMatch(
-    /^1234567890.* 2$/,
-  )
-  expect(mistakeIn('{{ 5 | modulo: request.id }}{{ request.id | date: "%Y" }}', { request })).toHaveProperty('rendered')
-  expect(render(['{{ request.id | default: 1 }}'], { request })).toEqual([request.id])
-})
-
 test('a filter that fails says why and where', () => {
   expect(mistakeIn('a\n{{ user | url_decode }}', { user: '%' })).toEqual({
     message: 'The template cannot be rendered: URI malformed.',
@@ -550,19 +452,6 @@ test('a filter that fails says why and where', () => {
 })
 
 describe('faker', () => {
-  test('a compiled template says whether it needs faker', () => {
-    expect(templates.compile('{{ user }} faker').needsFaker).toBe(false)
-    expect(templates.compile('{{ faker.person.fullName }}').needsFaker).toBe(true)
-    expect(templates.compile({ a: [{ b: '{% if faker.datatype.boolean %}{% endif %}' }] }).needsFaker).toBe(true)
-  })
-
-  test('faker is not loaded for replies that do not use it', async () => {
-    const without = await loadTemplates({ text: 'Hi {{ user }}' })
-    expect(without.compile('Hi {{ user }}').renderText({ ...plainFacts, faker: undefined })).toBe('Hi hello')
-    const within = await loadTemplates([{ text: '{{ faker.person.firstName }}' }])
-    expect(within.compile('{{ faker.person.firstName }}').renderText(plainFacts)).toMatch(/^\p{Lu}/u)
-  })
-
   test('the same seed gives the same values, and another seed gives others', async () => {
     const template = {
       name: '{{ faker.person.fullName }} {{ faker.person.fullName }}',
@@ -594,13 +483,6 @@ describe('faker', () => {
       expect(JSON.parse(JSON.stringify(made)), name).toEqual(made)
       expect(made.text, name).not.toMatch(/^:$|\[object|=>/)
     }
-  })
-
-  test('numbers stay numbers, dates can be formatted, and parts of objects can be named', () => {
-    expect(render({ n: '{{ faker.number.int }}' })).toEqual({ n: expect.any(Number) })
-    expect(render('{{ faker.date.past | date: "%Y" }}')).toMatch(/^202[56]$/)
-    expect(render('{{ faker.airline.airport.iataCode }}')).toMatch(/^[A-Z]{3}$/)
-    expect(render('{{ faker.person.firstName | upcase }}')).toMatch(/^[^a-z]+$/)
   })
 
   test('functions take arguments, including values of the request', () => {
@@ -660,21 +542,13 @@ describe('faker', () => {
 
   test.each([
     ['faker.person.fulName', `faker.person.fulName is not known in templates.${didYouMean('faker.person.fullName')}`],
-    ['faker.persn.fullName', `faker.persn is not known in templates.${didYouMean('faker.person')}`],
     ['faker.helpers.fake', /^faker\.helpers\.fake is not known in templates\./],
-    ['faker.fakerCore.config', /^faker\.fakerCore is not known in templates\./],
     ['faker.constructor.name', /^faker\.constructor is not known in templates\./],
-    ['faker.person.constructor', /^faker\.person\.constructor is not known in templates\./],
-    ['faker.person.faker', /^faker\.person\.faker is not known in templates\./],
-    ['faker.seed', 'faker needs a module and a function, such as faker.person.fullName.'],
-    ['faker', 'faker needs a module and a function, such as faker.person.fullName.'],
-    ['faker[user].fullName', 'faker needs a module and a function, such as faker.person.fullName.'],
     ['faker.date.between', 'faker.date.between needs arguments: {{ faker.date.between | with: … }}.'],
     [
       'faker.number.int | with: min: 5, max: 1',
       /^faker\.number\.int cannot be called like this: Max 1 should be greater/,
     ],
-    ['faker.lorem.words | with: 5000', 'faker.lorem.words cannot be called like this: it makes at most 1000.'],
     ['faker.number.int | plus: 1 | with: max: 5', /^The filter with must directly follow a function of faker: /, 1],
     ['user | with: 5', /^The filter with must directly follow a function of faker: /],
   ])('%s is a mistake', (name, message, column = 4) => {

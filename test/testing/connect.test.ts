@@ -1,5 +1,5 @@
 import OpenAI from 'openai'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connect, type SharedPlatform, startPlatform } from '../../src/index.js'
 import { assertReceived } from '../../src/test-runner.js'
 import '../../src/vitest.js'
@@ -51,54 +51,6 @@ test('the next request fails, and the one after that does not', async () => {
   expect(await says(client(platform))).toEqual(expect.any(String))
 })
 
-test('only new journal entries are fetched, and all of them again after a reset', async () => {
-  const { scene, platform } = await connected()
-  const asked: { after: string }[] = []
-  const send = globalThis.fetch
-  vi.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
-    if (String(url).endsWith('/journal/find')) asked.push(JSON.parse(String(init?.body)))
-    return send(url, init)
-  })
-  onTestFinished(() => void vi.restoreAllMocks())
-  for (const content of ['one', 'two', 'three']) await says(client(platform), content)
-  expect(await platform.journal.count({ status: '2xx' })).toBe(3)
-  await says(client(platform), 'four')
-  expect(await platform.journal.count({ status: '2xx' })).toBe(4)
-  // It continues from the last entry but one, to check that the last one is still there.
-  expect(asked.map(({ after }) => after)).toEqual(['0', '0', '2', '2'])
-  await scene.reset()
-  await says(client(platform), 'five')
-  expect(await platform.journal.find({ status: '2xx' })).toMatchObject([
-    { request: { body: { messages: [{ content: 'five' }] } } },
-  ])
-})
-
-test('resetting a scope also removes its requests from the journal of the platform', async () => {
-  const { platform } = await connected()
-  const scope = await platform.scope('mine')
-  await says(client(platform, scope.headers))
-  for (const content of ['one', 'two']) await says(client(platform), content)
-  expect(await platform.journal.count()).toBe(3)
-  await scope.reset()
-  expect((await platform.journal.find()).map(({ scope }) => scope)).toEqual(['', ''])
-})
-
-test('a stream that was open during a reset is not in the journal afterwards', async () => {
-  const { scene, platform } = await connected({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 20 } }] })
-  const scope = await platform.scope('mine')
-  const [one, other] = await Promise.all(
-    [{}, scope.headers].map(headers => scene.chat({ ...hello, stream: true }, { headers })),
-  )
-  await scope.reset()
-  await other?.text()
-  await platform.reset()
-  await one?.text()
-  await scene.idle()
-  expect([await platform.journal.count(), await scope.journal.count()]).toEqual([0, 0])
-  await says(client(platform, scope.headers))
-  expect([await platform.journal.count(), await scope.journal.count()]).toEqual([1, 1])
-})
-
 test('journal queries, waitFor and matchers work as in one process', async () => {
   const { scene, platform } = await connected()
   const long = 'a'.repeat(100_000)
@@ -139,14 +91,6 @@ test('scopes keep tests apart, by header and by key', async () => {
   await a.reset()
   await expect(a).toHaveReceivedTimes(0)
   await expect(b).toHaveReceivedTimes(1)
-})
-
-test('a scope that could not be opened is opened on the next call', async () => {
-  const { platform } = await connected()
-  vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError('fetch failed'))
-  onTestFinished(() => void vi.restoreAllMocks())
-  await expect(platform.scope('mine')).rejects.toThrow('No Standin answers')
-  expect((await platform.scope('mine')).name).toBe('mine')
 })
 
 test('every connection gets the same key of a scope, until it is revoked', async () => {
@@ -264,20 +208,8 @@ test("invalid calls are refused with the platform's error messages", async () =>
   await expect(connect(undefined as never)).rejects.toThrow('It must be the address of a running Standin')
 })
 
-test('a reply that is already gone can be removed again, as in one process', async () => {
-  const { platform } = await connected()
-  const [one, other] = [await platform.reply('one'), await platform.reply('other')]
-  await one.remove()
-  await one.remove()
-  await platform.reset()
-  await other.remove()
-  expect(await other.count).toBe(0)
-})
-
 test.each([
   ['a page', 200, 'text/html', '<!doctype html>'],
-  ['other JSON', 200, 'application/json', '{}'],
-  ['invalid JSON', 200, 'application/json', '{'],
   ['an error', 404, 'application/json', '{"error":{"message":"Not found"}}'],
 ])('connect refuses a server that answers with %s', async (_name, status, type, body) => {
   const { url } = await liveWith((_request, response) => {

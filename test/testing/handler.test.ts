@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type RequestListener } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import express from 'express'
@@ -146,21 +146,6 @@ test('faults also apply to the streams of a mounted platform', async () => {
   expect(await streamed(asApp(`${url}/v1`, platform.apiKey))).toBe('one two three four five six')
 })
 
-test('a client that disconnects is in the journal, and its request ends', async () => {
-  const platform = await mounted({ rules: [{ reply: { text: 'a b c d e f g h' }, pace: { tokensPerSecond: 5 } }] })
-  const url = await serving(platform.handler)
-  const asking = httpRequest(`${url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' },
-  })
-  asking.on('error', () => {})
-  asking.end(JSON.stringify({ ...hello, stream: true }))
-  asking.on('response', response => void response.once('data', () => asking.destroy()))
-  const entry = await platform.journal.waitFor('/v1/*')
-  expect(entry.complete).toBe(false)
-  await platform.idle()
-})
-
 test('stop cuts open streams and answers later requests with a 503', async () => {
   const platform = await mounted({ rules: [{ reply: { text: 'a b c d e f g h' }, pace: { tokensPerSecond: 5 } }] })
   const url = await serving(platform.handler)
@@ -191,12 +176,4 @@ test('a server that other machines can reach refuses them the control API', asyn
   if (address === undefined) return
   expect((await fetch(`http://${address}:${port}/__standin/mode`)).status).toBe(403)
   expect((await fetch(`http://${address}:${port}/health`)).status).toBe(200)
-})
-
-test('the handler of a platform with a port is the same platform', async () => {
-  const platform = await startPlatform()
-  onTestFinished(() => platform.stop())
-  await supertest(platform.handler).get('/health').expect(200)
-  await fetch(`${platform.url}/health`)
-  expect(platform.journal.count('/health')).toBe(2)
 })

@@ -72,17 +72,3 @@ test('expectNoMisses ignores misses that were emulated', async () => {
   platform.expectNoMisses()
   expect(platform.misses()).toHaveLength(1)
 })
-
-test('after a reset recordings are replayed from the first one', async () => {
-  let count = 0
-  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
-  const scene = tape(live.url)
-  const recording = await scene.recording()
-  for (let i = 0; i < 2; i++) await (await recording.chat(hello)).text()
-  await recording.stop()
-  const platform = await scene.replaying()
-  const next = async () => (await platform.chat(hello)).json()
-  expect([await next(), await next()]).toEqual([{ count: 1 }, { count: 2 }])
-  await platform.reset()
-  expect(await next()).toEqual({ count: 1 })
-})

@@ -19,11 +19,6 @@ test('a supabase client can use and refresh a session from signIn', async () => 
   expect(refreshed.data.session?.access_token).not.toBe(undefined)
 })
 
-test('signIn without an email signs in the development user', async () => {
-  const platform = await platformWith()
-  expect((await platform.signIn()).user.email).toBe('developer@example.com')
-})
-
 test('a user who signed up with a password can sign in only with that password', async () => {
   const platform = await platformWith()
   const ada = { email: 'ada@example.com', password: 'correct horse' }
@@ -60,14 +55,6 @@ test.each([
     expect(next.user.id).not.toBe(user.id)
     expect((await platform.signIn(wanted)).user.id).toBe(next.user.id)
   }
-})
-
-test('a configured user keeps the configured metadata', async () => {
-  const platform = await platformWith({
-    users: [{ email: 'ada@example.com', password: 'correct horse', user_metadata: { plan: 'pro' } }],
-  })
-  const { user } = await platform.signIn({ email: 'ada@example.com', password: 'correct horse' })
-  expect(user.user_metadata).toEqual({ plan: 'pro' })
 })
 
 test("keys work until they expire by the platform's clock", async () => {

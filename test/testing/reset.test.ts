@@ -1,5 +1,5 @@
 import { createClient } from '@supabase/supabase-js'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import ws from 'ws'
 import { liveWith } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
@@ -10,26 +10,6 @@ const signUp = ({ authUrl, anonKey }: Scene, email: string) =>
     auth: { persistSession: false },
     realtime: { transport: ws as never },
   }).auth.signInWithOtp({ email })
-
-test('reset restores replies, faults, limits, the clock, the mode and the journal', async () => {
-  const platform = await platformWith({
-    limits: { requestsPerMinute: 2 },
-    rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }],
-    upstream: { baseUrl: 'http://127.0.0.1:9' },
-  })
-  await said(platform, 'a')
-  await platform.reply('other')
-  platform.failNext({ status: 503 }, { times: 5 })
-  platform.clock.freeze()
-  platform.clock.advance(86_400_000)
-  platform.switchMode('proxy')
-  await platform.chat(hello)
-  await platform.reset()
-  expect(platform.journal.count()).toBe(0)
-  expect(platform.mode).toBe('emulate')
-  expect(platform.clock.state()).toMatchObject({ frozen: false, offsetMs: 0 })
-  expect([await said(platform, 'a'), await said(platform, 'b')]).toEqual(['one', 'two'])
-})
 
 test('reset removes users, sessions, keys and messages of a test, and keeps those of the configuration', async () => {
   const platform = await platformWith()
@@ -65,21 +45,6 @@ test('a scope key survives a reset unless it was revoked before', async () => {
   }
 })
 
-test('concurrent resets run one after the other', async () => {
-  const platform = await platformWith()
-  const { apiKey } = platform.scope('one')
-  await platform.signIn({ email: 'ada@example.com' })
-  await Promise.all([platform.reset(), platform.reset(), platform.reset()])
-  expect((await platform.ask('/v1/models', { bearer: apiKey })).status).toBe(200)
-})
-
-test('reset with state false keeps users', async () => {
-  const platform = await platformWith()
-  const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
-  await platform.reset({ state: false })
-  expect((await platform.ask('/v1/models', { bearer: accessToken })).status).toBe(200)
-})
-
 test('a stream that a test left open is not in the journal of the next one', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 20 } }] })
   const response = await platform.chat({ ...hello, stream: true })
@@ -109,7 +74,6 @@ test('idle waits for open streams and for requests that are not awaited', async 
 
 test.each([
   ['a request that is cut', { cutAfterBytes: 3 } as const],
-  ['a request that is reset', { reset: 'before' } as const],
   ['an error', { status: 500 } as const],
 ])('after %s the platform is idle', async (_name, fault) => {
   const platform = await platformWith()
@@ -120,28 +84,6 @@ test.each([
     .catch(() => {})
   await platform.idle()
   expect(platform.journal.count()).toBe(1)
-})
-
-test('a client that disconnects in the middle of its body leaves nothing under way', async () => {
-  const platform = await platformWith()
-  const leaving = new AbortController()
-  const body = new ReadableStream({
-    start(controller) {
-      controller.enqueue(new TextEncoder().encode('{'))
-    },
-  })
-  const asked = fetch(`${platform.url}/v1/chat/completions`, {
-    headers: { authorization: `Bearer ${platform.apiKey}` },
-    method: 'POST',
-    body,
-    signal: leaving.signal,
-    duplex: 'half',
-  } as RequestInit)
-  const refused = expect(asked).rejects.toThrow()
-  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
-  leaving.abort()
-  await refused
-  await platform.idle()
 })
 
 test('when idle times out, the error says what is still under way', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { control } from '../http/controlled.js'
 import { hello, platformWith } from '../scene.js'
 import { filePlace } from '../state/kinds.js'
 import { said } from './asking.js'
@@ -16,18 +15,6 @@ test('replies, faults and requests of a scope stay in it, by header and by key',
   expect([one.journal.count(), other.journal.count(), platform.journal.count()]).toEqual([2, 1, 4])
 })
 
-test('resetting a scope leaves other scopes alone', async () => {
-  const platform = await platformWith()
-  const [one, other] = [platform.scope('one'), platform.scope('other')]
-  await Promise.all([one.reply('of one'), other.reply('of other')])
-  await said(platform, 'a', one.headers)
-  await said(platform, 'a', other.headers)
-  await one.reset()
-  expect([one.journal.count(), other.journal.count()]).toEqual([0, 1])
-  expect(await said(platform, 'a', one.headers)).not.toBe('of one')
-  expect(await said(platform, 'a', other.headers)).toBe('of other')
-})
-
 test('keys of a scope still work after a full reset, and further keys belong to it', async () => {
   const platform = await platformWith()
   const one = platform.scope('one')
@@ -37,18 +24,6 @@ test('keys of a scope still work after a full reset, and further keys belong to 
   const further = await one.createKey({ name: 'further' })
   for (const apiKey of [one.apiKey, further]) await said({ url: platform.url, apiKey }, 'a')
   expect(one.journal.count()).toBe(2)
-})
-
-test('a reset keeps the ids of scope keys', async () => {
-  const platform = await platformWith()
-  const [one, other] = [platform.scope('one'), platform.scope('other')]
-  await platform.signIn({ email: 'ada@example.com' })
-  const idsOf = async () => (await control(platform, 'GET /keys')).body
-  const before = await idsOf()
-  await platform.reset()
-  expect(await idsOf()).toEqual(before)
-  await said({ url: platform.url, apiKey: one.apiKey }, 'a')
-  expect([one.journal.count(), other.journal.count()]).toEqual([1, 0])
 })
 
 test('in a persistent state, scope keys stop working when their process ends', async () => {

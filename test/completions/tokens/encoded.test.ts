@@ -66,15 +66,6 @@ describe.each([
     )
   })
 
-  test('cutting a plain text leaves exactly the first tokens', async () => {
-    const tokenizer = await loadTokenizer(encoding)
-    const text = 'The quick brown fox jumps over the lazy dog; incomprehensibly, it does not mind. '.repeat(20)
-    const tokens = reference.encode(text, asData)
-    for (const most of [1, 2, 17, 200, tokens.length - 1]) {
-      expect(tokenizer.cut(text, most)).toBe(reference.decode(tokens.slice(0, most)))
-    }
-  })
-
   test('names of special tokens are counted as plain text', async () => {
     const tokenizer = await loadTokenizer(encoding)
     const text = '<|endoftext|> and <|im_start|>'
@@ -85,12 +76,8 @@ describe.each([
   // Encoded in one piece, each of these would take many minutes.
   test.each([
     ['a letter', 'a'],
-    ['spaces', ' '],
-    ['line ends', '\n'],
     ['an emoji', '👩‍👩‍👧'],
     ['Chinese characters', '他们不用空格分开词语所以'],
-    ['apostrophes and accents', "'e\u0301"],
-    ['letters in random order', 'xqzjvkwpyfhgbmtdlc'],
   ])('200 kB of %s without a break is counted quickly', async (_what, unit) => {
     const tokenizer = await loadTokenizer(encoding)
     const text = unit.repeat(200_000 / unit.length)

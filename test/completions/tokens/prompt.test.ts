@@ -39,12 +39,6 @@ test.each([
   expect(count(user('hello'), { role: 'assistant', content: null, ...call })).toBe(hello + 4 + 1 + 4)
 })
 
-test('malformed tool calls cost nothing and cause no error', () => {
-  for (const tool_calls of [null, [], [{}, { function: null }, { function: { name: null } }]]) {
-    expect(count(user('hello'), { role: 'assistant', content: null, tool_calls })).toBe(hello + 4)
-  }
-})
-
 test('the cost of an image depends on its detail, not on its size', () => {
   const image = (detail?: string) => ({ type: 'image_url', image_url: { url: `data:,${'A'.repeat(9000)}`, detail } })
   const text = { type: 'text', text: 'hello' }
@@ -115,13 +109,4 @@ test('a response_format costs the tokens of its JSON', () => {
   expect(tokens({ type: 'json_schema', json_schema: named })).toBe(hello + estimated.count(JSON.stringify(named)))
   expect(tokens({ type: 'json_object', schema })).toBe(hello + estimated.count(JSON.stringify(schema)))
   expect(tokens({ type: 'json_object' })).toBe(hello)
-})
-
-test('tools are counted once even if a request is counted repeatedly', () => {
-  let counted = 0
-  const tokenizer = { ...estimated, count: (text: string) => (text === 'now:The time' ? ++counted : 1) }
-  const tool = { type: 'function', function: { name: 'now', description: 'The time.' } }
-  const request = asked({ messages: [user('hello')], tools: [tool] })
-  expect(promptTokens(request, tokenizer)).toBe(promptTokens(request, tokenizer))
-  expect(counted).toBe(1)
 })

@@ -25,13 +25,10 @@ const nested = (inner: object) => ({
 /** Requests that OpenAI refuses, with its error message. */
 const refused: readonly (readonly [request: object, says: string])[] = [
   [talk(result('a')), "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"],
-  [talk(calling('a'), result('a'), { role: 'user', content: 'And?' }, result('a')), "messages with role 'tool' must"],
   [talk(calling('a'), result('a'), result('b')), "'tool_call_id' of 'b' not found in 'tool_calls' of previous message"],
   [talk(calling('a', 'b'), result('b')), 'The following tool_call_ids did not have response messages: a'],
-  [talk(calling('a', 'b'), user), 'did not have response messages: a, b'],
   [talk(calling('a'), { role: 'tool', content: 'x' }), "messages with role 'tool' must have a 'tool_call_id'"],
   [talk({ role: 'assistant', content: 'x', tool_calls: [] }), "Invalid 'messages[1].tool_calls': empty array."],
-  [talk({ ...calling('a'), tool_calls: [call('a', 'get weather')] }, result('a')), 'tool_calls[0].function.name'],
   [talk({ role: 'assistant', content: null }), "Invalid value for 'content': expected a string, got null."],
   [talk({ role: 'function', content: 'x' }), "messages with role 'function' must have a 'name'"],
   [talk({ ...user, name: 'Ada Lovelace' }), "Invalid 'messages[1].name': string does not match pattern."],
@@ -43,9 +40,6 @@ const refused: readonly (readonly [request: object, says: string])[] = [
   [{ tools: [] }, "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array"],
   [{ functions: [] }, "[] is too short - 'functions'"],
   [offering({ name: 'get weather' }), "Invalid 'tools[0].function.name': string does not match pattern."],
-  [offering({ name: 'a' }, { name: 'x'.repeat(65) }), "Invalid 'tools[1].function.name': string too long."],
-  [{ functions: [{ name: 'a.b' }] }, "Invalid 'functions[0].name': string does not match pattern."],
-  [{ tools: [{ type: 'custom', custom: { name: 'a b' } }] }, "Invalid 'tools[0].custom.name'"],
   [{ tools: [{ type: 'web_search' }] }, "Supported values are: 'function' and 'custom'."],
   [offering(...Array.from({ length: 129 }, (_, i) => ({ name: `f${i}` }))), 'maximum length 128'],
   [
@@ -60,15 +54,12 @@ const refused: readonly (readonly [request: object, says: string])[] = [
     offering({ name: 'f', strict: true, parameters: city }),
     "In context=(), 'additionalProperties' is required to be supplied and to be false.",
   ],
-  [offering({ name: 'f', strict: true, parameters: { ...closed, required: [] } }), "Missing 'city'."],
   [format(city), "Invalid schema for response_format 'answer': In context=(), 'additionalProperties' is required"],
   [
     format({ ...closed, required: undefined }),
     "'required' is required to be supplied and to be an array including every key in properties. Missing 'city'.",
   ],
   [format(nested(city)), "In context=('properties', 'at'), 'additionalProperties'"],
-  [format(nested({ type: 'array', items: city })), "In context=('properties', 'at', 'items'), 'additionalProperties'"],
-  [format(nested({ anyOf: [{ type: 'null' }, city] })), "In context=('properties', 'at', 'anyOf', '1')"],
   [format({ ...nested({ $ref: '#/$defs/city' }), $defs: { city } }), "In context=('$defs', 'city')"],
   [format(nested({ oneOf: [closed] })), "In context=('properties', 'at'), 'oneOf' is not permitted."],
   [format({ type: 'array', items: closed }), `got 'type: "array"'.`],
@@ -76,14 +67,12 @@ const refused: readonly (readonly [request: object, says: string])[] = [
   [{ response_format: { type: 'json_object' } }, "'messages' must contain the word 'json' in some form"],
   [{ stop: ['a', 'b', 'c', 'd', 'e'] }, "Invalid 'stop': array too long. Expected an array with maximum length 4"],
   [{ max_tokens: 0 }, "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 instead."],
-  [{ max_completion_tokens: 0 }, "Invalid 'max_completion_tokens': integer below minimum value."],
   [{ max_tokens: 5, max_completion_tokens: 5 }, "Setting 'max_tokens' and 'max_completion_tokens' at the same time"],
   [{ stream_options: { include_usage: true } }, "'stream_options' parameter is only allowed when 'stream' is enabled"],
   [{ tool_choice: 'auto' }, "'tool_choice' is only allowed when 'tools' are specified."],
   [{ parallel_tool_calls: true }, "'parallel_tool_calls' is only allowed when 'tools' are specified."],
   [{ function_call: 'auto' }, "'function_call' is only allowed when 'functions' are specified."],
   [{ top_k: 40 }, 'Unrecognized request argument supplied: top_k'],
-  [{ top_k: 40, min_p: 0.1 }, 'Unrecognized request arguments supplied: top_k, min_p'],
 ]
 
 const refusalOf = (request: object) => openaiRefusal({ ...hello, ...request } as ChatRequest)?.message

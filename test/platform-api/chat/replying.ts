@@ -1,14 +1,7 @@
-/** A model with the reply of a test, called through the endpoint or over HTTP. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
-import { onTestFinished } from 'vitest'
 import { estimated } from '../../../src/completions/tokens/index.js'
 import type { Exchange, Reply } from '../../../src/core/exchange.js'
 import { unpaced } from '../../../src/core/pace.js'
-import { createPacer } from '../../../src/http/pacer.js'
-import { sendComplete, sendPaced } from '../../../src/http/send.js'
 import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
@@ -56,25 +49,6 @@ function textOf({ body }: Reply): string {
   if (Buffer.isBuffer(body)) return body.toString()
   const { head, before, pieces, after, tail } = body
   return head + pieces.map(piece => before + piece + after).join('') + tail
-}
-
-/** The base URL of a server whose model generates this. */
-export async function serverReplying(said: Partial<Generation>): Promise<string> {
-  const model = modelReplying(said)
-  const pacer = createPacer()
-  const server = createServer(async (request, response) => {
-    const reply = model.answer(await buffer(request))
-    const head = { contentType: reply.contentType, cors: [], requestId: undefined, more: reply.headers ?? [] }
-    const { body } = reply
-    if (typeof body === 'string' || Buffer.isBuffer(body)) sendComplete(response, head, reply, body)
-    else sendPaced(response, head, reply, body, { pacer, piecesAtMs: undefined }, () => {})
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
 /** A choice of a whole completion, or one assembled from the chunks of a stream. */

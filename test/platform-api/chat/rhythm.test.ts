@@ -4,7 +4,7 @@ import type { Exchange, Reply } from '../../../src/core/exchange.js'
 import { type Pace, type PaceInput, unpaced } from '../../../src/core/pace.js'
 import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import { hello, platformWith } from '../../scene.js'
-import { isUnknown, mustBe, range } from '../../sentences.js'
+import { isUnknown } from '../../sentences.js'
 
 interface Paces {
   readonly all?: PaceInput
@@ -57,16 +57,13 @@ test.each<[Paces, PaceInput | undefined]>([
   expect(rhythmOf(paces)).toEqual(pace && { ...unpaced, ...pace })
 })
 
-test.each([
-  ['speed=3', `Header x-standin-pace: speed ${isUnknown()}`],
-  ['firstTokenMS=3', `Header x-standin-pace: firstTokenMS ${isUnknown('firstTokenMs')}`],
-  ['tokensPerSecond=fast', mustBe('Header x-standin-pace: tokensPerSecond', range('a number', 0, 100000), 'fast')],
-  ['jitter=2', mustBe('Header x-standin-pace: jitter', range('a number', 0, 1), 2)],
-  ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be sent once, with ";" between its settings, not ",".'],
-])('an invalid header is refused before a rule answers: %s', async (header, sentence) => {
-  const { chat } = await platformWith({ rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }] })
-  const refused = await chat(hello, { headers: { 'x-standin-pace': header } })
-  expect(refused.status).toBe(400)
-  expect(((await refused.json()) as { error: string }).error).toContain(sentence)
-  expect(await (await chat(hello)).text()).toContain('"content":"one"')
-})
+test.each([['speed=3', `Header x-standin-pace: speed ${isUnknown()}`]])(
+  'an invalid header is refused before a rule answers: %s',
+  async (header, sentence) => {
+    const { chat } = await platformWith({ rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }] })
+    const refused = await chat(hello, { headers: { 'x-standin-pace': header } })
+    expect(refused.status).toBe(400)
+    expect(((await refused.json()) as { error: string }).error).toContain(sentence)
+    expect(await (await chat(hello)).text()).toContain('"content":"one"')
+  },
+)

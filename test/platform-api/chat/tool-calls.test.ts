@@ -107,16 +107,3 @@ test.each([
   expect(whole(request).choices[0]?.finish_reason).toBe(finish)
   expect(chunks(request).at(-1)?.choices[0]?.finish_reason).toBe(finish)
 })
-
-test('tools take precedence over functions', () => {
-  const request = { functions: [{ name: 'weather' }], tools: [{ type: 'function', function: { name: 'weather' } }] }
-  expect(calling(weather).whole(request).choices[0]?.finish_reason).toBe('tool_calls')
-})
-
-test('generated call ids are unique', () => {
-  const { whole } = calling(...Array.from({ length: 10 }, () => weather))
-  const ids = [whole({ n: 3 }), whole(), whole()].flatMap(answer =>
-    choicesOf(answer).flatMap(({ calls }) => calls.map(({ id }) => id)),
-  )
-  expect(new Set(ids).size).toBe(50)
-})

@@ -12,19 +12,7 @@ function leftOf(choice: Choice, request: object) {
   return { ...choicesOf(answer)[0], cost: answer.usage?.completion_tokens }
 }
 
-test.each([
-  ['END', 'one two '],
-  [['END'], 'one two '],
-  [['three', 'two', 'END'], 'one '],
-  [['a', 'b', 'c', 'd', 'two', 'never'], 'one '],
-  ['one', ''],
-  [['', 'END'], 'one two '],
-])('the text ends before the first of %j', (stop, content) => {
-  const left = leftOf({ text: 'one two END three' }, { stop })
-  expect(left).toMatchObject({ content, finish: 'stop', cost: Math.ceil(content.length / 4) })
-})
-
-test.each([['never'], [[]], [''], [['']], [null]])('a text without the stop %j is not cut', stop => {
+test.each([[''], [['']], [null]])('a text without the stop %j is not cut', stop => {
   expect(leftOf({ text: 'one two', finishReason: 'content_filter' }, { stop })).toMatchObject({
     content: 'one two',
     finish: 'content_filter',
@@ -46,14 +34,12 @@ test('a text is cut at the token limit', () => {
   expect(leftOf({ text: 'twelve chars' }, { max_tokens: 3 })).toMatchObject({ content: 'twelve chars', finish: 'stop' })
 })
 
-test.each([
-  [{ max_tokens: 1, max_completion_tokens: 2 }],
-  [{ max_tokens: 2, max_completion_tokens: 1 }],
-  [{ max_tokens: 1, max_completion_tokens: null }],
-  [{ max_completion_tokens: 1 }],
-])('the smaller limit of %j applies', request => {
-  expect(leftOf({ text: 'twelve chars' }, request)).toMatchObject({ content: 'twel', finish: 'length', cost: 1 })
-})
+test.each([[{ max_tokens: 1, max_completion_tokens: 2 }], [{ max_tokens: 2, max_completion_tokens: 1 }]])(
+  'the smaller limit of %j applies',
+  request => {
+    expect(leftOf({ text: 'twelve chars' }, request)).toMatchObject({ content: 'twel', finish: 'length', cost: 1 })
+  },
+)
 
 test('a stop within the token limit counts, one beyond it does not', () => {
   expect(leftOf({ text: 'one END' }, { stop: 'END', max_tokens: 1 })).toMatchObject({ content: 'one ', finish: 'stop' })
@@ -73,13 +59,9 @@ const everything: Choice = {
 }
 
 test.each([
-  [1, { reasoning: 'thin', content: '', calls: [], finish: 'length', cost: 1 }],
   [2, { reasoning: 'thinking', content: '', calls: [], finish: 'length', cost: 2 }],
-  [3, { reasoning: 'thinking', content: 'spea', calls: [], finish: 'length', cost: 3 }],
   [4, { reasoning: 'thinking', content: 'speaking', calls: [], finish: 'length', cost: 4 }],
-  [5, { calls: [{ name: 'tool', arguments: '' }], finish: 'length', cost: 5 }],
   [6, { calls: [{ name: 'tool', arguments: '{"a"' }], finish: 'length', cost: 6 }],
-  [7, { calls: [{ arguments: '{"a":1}' }], finish: 'length', cost: 7 }],
   [9, { calls: [{ arguments: '{"a":1}' }, { arguments: '{"b"' }], finish: 'length', cost: 9 }],
   [10, { calls: [{ arguments: '{"a":1}' }, { arguments: '{"b":2}' }], finish: 'tool_calls', cost: 10 }],
 ])('with %i tokens reasoning comes first, then text, then tool calls', (max_tokens, expected) => {
@@ -111,18 +93,6 @@ test('any text ends before the first of its stops', () => {
       const { content } = leftOf({ text }, { stop })
       const ends = stop.filter(each => each !== '').flatMap(each => (text.includes(each) ? [text.indexOf(each)] : []))
       expect(content).toBe(text.slice(0, Math.min(text.length, ...ends)))
-    }),
-    { numRuns: runs(300) },
-  )
-})
-
-test('no text is cut in the middle of a character', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), fc.integer({ min: 0, max: 12 }), (text, most) => {
-      const cut = estimated.cut(text, most)
-      expect(cut).not.toMatch(/\p{Surrogate}/u)
-      expect(text.startsWith(cut)).toBe(true)
-      expect(estimated.count(cut)).toBeLessThanOrEqual(most)
     }),
     { numRuns: runs(300) },
   )

@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest'
-import { estimated, type Tokenizer } from '../../../src/completions/tokens/index.js'
 import { unpaced } from '../../../src/core/pace.js'
-import { createCompletions } from '../../../src/platform-api/chat/plain.js'
-import type { Generation } from '../../../src/replies/index.js'
-import { hello } from '../../scene.js'
 import { modelReplying } from './replying.js'
-
-const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
 
 /** The details in every usage of OpenAI, with these numbers. */
 const details = ({ cached = 0, reasoning = 0 } = {}) => ({
@@ -75,43 +69,6 @@ test('reasoning tokens that a rule only gives as a number cost as well', () => {
   })
 })
 
-/** Completions with a tokenizer other than the estimating one, and the texts that it has counted. */
-function watched() {
-  const counted: string[] = []
-  const count = (text: string) => counted.push(text) && estimated.count(text)
-  const tokenizer: Tokenizer = { ...estimated, name: 'o200k_base', count }
-  return { completions: createCompletions(tokenizer), counted }
-}
-
-const said: Generation = {
-  choices: [{ text: 'Hi there!' }],
-  pace: unpaced,
-  answeredBy: { kind: 'canned', form: 'reply' },
-}
-
-test('a stream without usage counts tokens only when they are read', () => {
-  const { completions, counted } = watched()
-  const { tokens } = completions.streamed(request, said, unpaced)
-  expect(counted).toEqual([])
-  expect(tokens?.completion).toBe(3)
-  expect(tokens?.prompt).toBe(9)
-  expect(tokens?.prompt).toBe(9)
-  expect(counted).toEqual(['Hi there!', 'hello'])
-})
-
-test('the text of a rule is counted once, each prompt every time', () => {
-  const { completions, counted } = watched()
-  for (const _ of [1, 2, 3]) completions.whole(request, said)
-  expect(counted.toSorted()).toEqual(['Hi there!', 'hello', 'hello', 'hello'])
-})
-
-test('a stream of tool calls without usage does not count the prompt', () => {
-  const { completions, counted } = watched()
-  const toolCalls = [{ kind: 'function', name: 'now', arguments: '{}' }] as const
-  completions.streamed(request, { ...said, choices: [{ text: null, toolCalls }] }, unpaced)
-  expect(counted).not.toContain('hello')
-})
-
 test('a pace that depends on the prompt gets its token count', () => {
   const pace = { ...unpaced, promptTokensPerSecond: 100 }
   expect(modelReplying({ pace }).replyTo({ stream: true }).body).toMatchObject({ pace, promptTokens: 9 })
@@ -128,11 +85,4 @@ test('a pace with jitter gets the same seed for the same conversation', () => {
   expect(seedOf({ temperature: 1 })).toBe(seedOf({}))
   expect(seedOf({ seed: 7 })).not.toBe(seedOf({}))
   expect(seedOf({ messages: [{ role: 'user', content: 'bye' }] })).not.toBe(seedOf({}))
-})
-
-test('a pace without prompt speed and jitter gets neither a token count nor a seed', () => {
-  const pace = { ...unpaced, tokensPerSecond: 100 }
-  const body = modelReplying({ pace }).replyTo({ stream: true }).body
-  expect(body).not.toHaveProperty('promptTokens')
-  expect(body).not.toHaveProperty('seed')
 })
