@@ -79,12 +79,10 @@ test('a byte order mark before the JSON is ignored', async () => {
 test.each([
   ['PUT', '/__standin/mode', '{"mode":"emulate"}', 200],
   ['POST', '/__standin/replies', '{"reply":{"text":"Hi!"}}', 201],
-  ['PUT', '/__standin/state', undefined, 204],
 ] as const)('the same applies to the body of %s %s', async (method, path, body, expected) => {
   const platform = await platformWith()
-  const text = body ?? (await (await platform.ask(path)).text())
   const headers = { 'content-type': 'application/json' }
-  const { status } = await platform.ask(path, { method, headers, body: `\ufeff${text}` })
+  const { status } = await platform.ask(path, { method, headers, body: `\ufeff${body}` })
   expect(status).toBe(expected)
 })
 
