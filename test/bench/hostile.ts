@@ -65,20 +65,6 @@ const rules = (count: number) => times(count, i => ({ when: { user: `word ${i}` 
 const yaml = (count: number) =>
   times(count, i => `- when: { user: "word ${i}" }\n  reply: { text: "reply ${i}" }\n`).join('')
 
-const state = (count: number) => ({
-  ...{ version: 1, users: [], sessions: [], refresh_tokens: [], one_time_tokens: [], api_keys: [], messages: [] },
-  flow_states: times(count, i => ({
-    ...{
-      id: `${i}`,
-      user_id: null,
-      auth_code: `${i}`,
-      code_challenge: '',
-      code_challenge_method: '',
-    },
-    ...{ authentication_method: '', created_at: '2030-01-31T12:00:00.000Z', auth_code_issued_at: null },
-  })),
-})
-
 /** A rule that is active for the next request. */
 const ruled = (rule: object, body: unknown, more: Hostile = {}): readonly Hostile[] => [
   { path: '/__standin/replies', body: rule },
@@ -205,11 +191,6 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   },
   'the journal of all that': { path: '/__standin/journal?limit=1000' },
   'a token of 15 KB': { headers: { authorization: `Bearer ${'a.'.repeat(7500)}` }, body: hello },
-  // Last, because earlier keys stop working then.
-  'a state of 4 MB': [
-    { path: '/__standin/state', method: 'PUT', body: '{"version":1,"users":[{}]}' },
-    { path: '/__standin/state', method: 'PUT', body: state(22_000) },
-  ],
 }
 
 interface Command {

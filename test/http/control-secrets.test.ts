@@ -67,8 +67,8 @@ async function platformWithSecrets() {
   return { ...platform, planted: { ...secrets, ...inPlace, anonKey, serviceKey, accessToken, refreshToken } }
 }
 
-/** Routes that return secrets on purpose: the state, which keeps users signed in after an import, and the keys that `connect()` gives a test. */
-const handsOutSecrets = new Set(['/__standin/state', '/__standin/credentials'])
+/** Routes that return secrets on purpose: the keys that `connect()` gives a test. */
+const handsOutSecrets = new Set(['/__standin/credentials'])
 
 /** Every text that the control API returns, by route. */
 async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>> {
