@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { openPlatform } from '../../src/platform.js'
 import { selfSigned } from '../certificate.js'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Platform } from '../../src/index.js'
 import { hello, platformWith } from '../scene.js'
 import { platformOf } from './edited.js'
-import { adminOf, answerOf, claimsOf, clientOf, sentences, signIn, signUp } from './people.js'
+import { adminOf, answerOf, claimsOf, clientOf, sentences, signIn, signUp, userOf } from './people.js'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS

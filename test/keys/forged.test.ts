@@ -1,4 +1,4 @@
-import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
@@ -61,7 +61,7 @@ const { d: _private, ...publicKey } = developmentSigningKey
 test.each([
   ['the public JWK', () => JSON.stringify(publicKey)],
   ['both coordinates of the public key', () => Buffer.from(publicKey.x + publicKey.y, 'base64url')],
-  ['a public key in PEM', pem],
+  ['the public key in PEM', () => developmentPublicKey().export({ format: 'pem', type: 'spki' })],
   ['the key id', () => kid],
 ])(
   'a token signed with %s as the secret is refused, with and without the key id in its header',
@@ -191,6 +191,7 @@ test.each([
 })
 
 const developmentKey = () => createPrivateKey({ key: developmentSigningKey, format: 'jwk' })
+const developmentPublicKey = () => createPublicKey({ key: developmentSigningKey, format: 'jwk' })
 
 test.each([
   ['zero', 0],
