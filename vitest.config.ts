@@ -31,7 +31,7 @@ export default defineConfig({
     // For tests that hang. Tests with many steps in a browser take a quarter of it on a slow machine with all cores busy.
     testTimeout: 120_000,
     // Transformed files are cached between runs, unless CLIENTS makes them import other packages.
-    experimental: { fsModuleCache: !clientsFolder },
+    fsModuleCache: !clientsFolder,
     // Files share a worker: loading the source and the packages again for each would take longer than most of their tests.
     isolate: false,
     // Most of the time is spent waiting for browsers, databases and processes that the tests start.

@@ -2,16 +2,16 @@
 /** The entry point of the command: checks the version of Node, enables the compile cache, and loads the rest. */
 import module from 'node:module'
 
-// Everything else is imported below, because an older Node could not parse it. package.json has the same version under "engines".
+// Everything else is imported below, because an older Node could not parse it. package.json has the same versions under "engines".
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < 20 || (major === 20 && minor < 19)) {
+if (major < 22 || major === 23 || (major === 22 && minor < 15)) {
   console.error(
-    `Standin needs Node 20.19 or newer, and this is Node ${process.versions.node}. Install a newer one: https://nodejs.org.`,
+    `Standin needs Node 22.15, 24 or newer, and this is Node ${process.versions.node}. Install a newer one: https://nodejs.org.`,
   )
   process.exit(1)
 }
-// The cache must be enabled before the rest is loaded, hence the dynamic import. Only Node 22.1 and later have it, and the types of Node 20 do not.
-;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
+// Before the rest is loaded, hence the dynamic import.
+module.enableCompileCache()
 
 const { run } = await import('./cli/main.js')
 await run(process.argv.slice(2))

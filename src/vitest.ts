@@ -31,7 +31,9 @@ expect.extend(matchers)
  */
 export const usePlatform = createUsePlatform({ beforeAll, beforeEach, afterEach, afterAll })
 
-declare module 'vitest' {
-  // biome-ignore lint/suspicious/noExplicitAny: must be declared exactly as vitest does.
-  interface Matchers<T = any> extends ReceivedMatchers<void, T> {}
+// Vitest 4 and 5 declare their own interface of matchers with different type parameters, but both take the matchers of chai.
+declare global {
+  namespace Chai {
+    interface Assertion extends ReceivedMatchers<void> {}
+  }
 }

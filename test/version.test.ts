@@ -19,19 +19,19 @@ function entryOn(node: string) {
   return spawnSync(process.execPath, ['--import', preload, 'cli.js', '--version'], { cwd: dir, encoding: 'utf8' })
 }
 
-test.each(['18.20.8', '20.18.3', '16.0.0'])(
+test.each(['16.0.0', '20.20.2', '22.14.0', '23.11.1'])(
   'on Node %s the command says which Node it needs, and imports nothing',
   node => {
-    const least = manifest.engines.node.replace('>=', '')
+    expect(manifest.engines.node).toBe('^22.15 || >=24')
     expect(entryOn(node)).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: `Standin needs Node ${least} or newer, and this is Node ${node}. Install a newer one: https://nodejs.org.\n`,
+      stderr: `Standin needs Node 22.15, 24 or newer, and this is Node ${node}. Install a newer one: https://nodejs.org.\n`,
     })
   },
 )
 
-test.each(['20.19.0', '22.0.0'])('on Node %s the command goes on', node => {
+test.each(['22.15.0', '24.0.0', '26.1.0'])('on Node %s the command goes on', node => {
   // It fails on its imports, which are missing beside this copy.
   expect(entryOn(node).stderr).toContain('ERR_MODULE_NOT_FOUND')
 })

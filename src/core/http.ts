@@ -10,12 +10,6 @@ type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) 
 // Loaded only when something is compressed, since the journal is loaded at every start and hardly ever needs it.
 const zlib = () => process.getBuiltinModule('node:zlib')
 
-/** Available in node from 22.15 on. */
-interface Zstd {
-  readonly zstdDecompressSync?: Decompress
-  readonly createZstdDecompress?: () => Transform
-}
-
 interface Decoder {
   readonly sync: Decompress
   readonly stream: () => Transform
@@ -26,7 +20,7 @@ const hasZlibHeader = (first: Buffer | undefined) => ((first?.[0] ?? 0) & 0x0f) 
 
 /** Throws for an unsupported coding. `first` has the first bytes of the body. */
 function decoderFor(coding: string, first: Buffer | undefined): Decoder {
-  const all = zlib() as ReturnType<typeof zlib> & Zstd
+  const all = zlib()
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
@@ -37,10 +31,8 @@ function decoderFor(coding: string, first: Buffer | undefined): Decoder {
         : { sync: all.inflateRawSync, stream: all.createInflateRaw }
     case 'br':
       return { sync: all.brotliDecompressSync, stream: all.createBrotliDecompress }
-    case 'zstd': {
-      const { zstdDecompressSync: sync, createZstdDecompress: stream } = all
-      if (sync && stream) return { sync, stream }
-    }
+    case 'zstd':
+      return { sync: all.zstdDecompressSync, stream: all.createZstdDecompress }
   }
   throw new Error(`its Content-Encoding ${JSON.stringify(coding.slice(0, 100))} cannot be read here`)
 }
