@@ -1,13 +1,8 @@
-/**
- * Builds dist/, as `npm run build` does by running this file, as few files that hold what every start needs: finding and
- * reading many small ones takes most of a start.
- */
-import { hash } from 'node:crypto'
+/** Builds dist/ as bundles, as `npm run build` does by running this file: finding and reading many small files would take most of a start. */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type CodeSplittingNameFunction, type OutputBundle, type Plugin } from 'rolldown'
-import { type ESTree, parseSync, Visitor } from 'rolldown/utils'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
@@ -32,114 +27,11 @@ const licenses: Plugin = {
 }
 
 /**
- * Fetches Node's own modules instead of importing them. An import reads every export, and reading some of them loads more: for
- * `node:http` all of undici, which took a quarter of a start on Node 24.
- */
-const builtins: Plugin = {
-  name: 'builtins',
-  renderChunk(code, { isEntry }) {
-    // An entry point may run on a Node that is too old to have the function.
-    if (isEntry) return
-    return code.replace(/^import (\w+)?(?:, )?(\{.+?\})? from ("node:.+");$/gm, (_line, whole, named, name) => {
-      const fetched = `process.getBuiltinModule(${name})`
-      const names = named?.replaceAll(' as ', ': ')
-      return [
-        ...(whole ? [`const ${whole} = ${fetched};`] : []),
-        ...(names ? [`const ${names} = ${whole ?? fetched};`] : []),
-      ].join(' ')
-    })
-  },
-}
-
-/** Escapes non-ASCII characters: code of single-byte characters is kept as it is; other code takes twice the memory, and longer to compile. */
-const ascii: Plugin = {
-  name: 'ascii',
-  generateBundle(_options, bundle) {
-    for (const chunk of chunksOf(bundle))
-      chunk.code = chunk.code.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  },
-}
-
-/** Drops files that only re-export another: finding and opening them takes longer than running them. */
-const direct: Plugin = {
-  name: 'direct',
-  generateBundle(_options, bundle) {
-    for (const { fileName, code, isEntry } of chunksOf(bundle)) {
-      const [, names, source] = /^export \{ (.+) \} from "\.\/(.+)";\s*$/.exec(code) ?? []
-      if (isEntry || !source || names?.includes(' as ')) continue
-      delete bundle[fileName]
-      const passing = path.basename(fileName)
-      for (const chunk of chunksOf(bundle)) chunk.code = chunk.code.replaceAll(`/${passing}")`, `/${source}")`)
-    }
-  },
-}
-
-/** The files whose compiled code is kept from one start to the next. */
-const kept = ['start', 'yaml', 'running']
-
-/**
- * Moves the code of these files into a function in a separate script: V8 gives access to the compiled code of scripts, not of modules. The
- * remaining module calls the function with its imports, and exports what the function returns.
- */
-const compiled: Plugin = {
-  name: 'compiled',
-  generateBundle(_options, bundle) {
-    for (const name of kept) {
-      const chunk = chunksOf(bundle).find(({ fileName }) => fileName === `chunks/${name}.js`)
-      if (!chunk) throw new Error(`There is no file ${name} to keep the compiled code of.`)
-      const { imports, locals, exports, body } = asFunction(chunk.code)
-      const values = exports.map(({ local }) => local)
-      const source = `(function ($meta, $import, ${locals}) {"use strict";\n${body}return [${values}];\n})`
-      this.emitFile({ type: 'asset', fileName: `chunks/${name}.code.js`, source })
-      const digest = hash('sha256', source, 'hex').slice(0, 16)
-      chunk.code = `${imports.join('\n')}
-import { compiledCode as $compiled } from "./compiled.js";
-const [${values.map((_, i) => `$${i}`)}] = $compiled.run(new URL("${name}.code.js", import.meta.url), "${digest}")(
-  import.meta, name => import(name), ${locals});
-export { ${exports.map(({ name }, i) => `$${i} as ${name}`)} };
-`
-    }
-  },
-}
-
-/** Splits a module into its import statements and their names, its exports, and the rest as the body of a function. */
-function asFunction(code: string) {
-  const { program } = parseSync('module.js', code)
-  const imports = program.body.filter(node => node.type === 'ImportDeclaration')
-  const exported = program.body.filter(node => node.type === 'ExportNamedDeclaration')
-  const exports = exported
-    .flatMap(({ specifiers }) => specifiers)
-    .map(({ local, exported }) => ({ local: nameOf(local), name: nameOf(exported) }))
-  const declared = program.body.flatMap(node =>
-    node.type === 'VariableDeclaration' && node.kind === 'let' ? node.declarations : [],
-  )
-  for (const { id } of declared)
-    if (id.type === 'Identifier' && exports.some(({ local }) => local === id.name))
-      throw new Error(`${id.name} is exported and can change, and those who import it would not see that.`)
-  const changes = [...imports, ...exported].map(({ start, end }) => ({ start, end, to: '' }))
-  new Visitor({
-    ImportExpression: ({ start }) => changes.push({ start, end: start + 'import'.length, to: '$import' }),
-    MetaProperty: ({ start, end, meta }) => meta.name === 'import' && changes.push({ start, end, to: '$meta' }),
-  }).visit(program)
-  return {
-    imports: imports.map(({ start, end }) => code.slice(start, end)),
-    locals: imports.flatMap(({ specifiers }) => specifiers.map(({ local }) => local.name)),
-    exports,
-    body: changes
-      .toSorted((a, b) => b.start - a.start)
-      .reduce((text, { start, end, to }) => text.slice(0, start) + to + text.slice(end), code),
-  }
-}
-
-const nameOf = (name: ESTree.ModuleExportName) => (name.type === 'Literal' ? name.value : name.name)
-
-/**
  * Modules that share one file with everything that they import statically. Finding and opening many files takes longer than compiling
  * one. With twenty files, V8 also optimizes Node's path functions, and the optimizing compiler alone takes 4 MB of memory. A module that
  * two of these need is in the first.
  */
 const together = {
-  compiled: ['src/compiled.ts'],
   /** What a start needs before it can do anything: the command line, and the command that starts a platform. */
   start: ['src/cli/main.ts', 'src/cli/dev.ts'],
   yaml: ['src/check/yaml.ts'],
@@ -269,7 +161,7 @@ const config: BuildOptions = {
       liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
     },
   },
-  plugins: [builtins, ascii, direct, compiled, licenses, page],
+  plugins: [licenses, page],
   // One place may load a module later that another imports at the start.
   checks: { ineffectiveDynamicImport: false },
   output: {

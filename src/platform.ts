@@ -1,6 +1,5 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
-import { compiledCode } from './compiled.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
 import { createSerialQueue, endIdleWorkers, once } from './core/work.js'
@@ -27,7 +26,6 @@ export async function openPlatform(sources: PlatformSources, read?: LoadedConfig
   if (sources.listen !== false) await delivery.listen({ host, port })
   try {
     await parts.ready()
-    compiledCode.save()
     return platformOf(parts)
   } catch (error) {
     await parts.stop(0)

@@ -19,7 +19,7 @@ const floors: readonly (readonly string[])[] = [
   ['config', 'keys', 'replies', 'journal', 'state', 'limits', 'faults', 'recordings', 'metrics', 'contract'],
   ['platform-api', 'supabase', 'mcp', 'resources', 'openapi'],
   ['http'],
-  ['dashboard', 'version.ts', 'compiled.ts'],
+  ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
   ['testing', 'page'],
   ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
