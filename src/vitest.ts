@@ -31,9 +31,8 @@ expect.extend(matchers)
  */
 export const usePlatform = createUsePlatform({ beforeAll, beforeEach, afterEach, afterAll })
 
-// Vitest 4 and 5 declare their own interface of matchers with different type parameters, but both take the matchers of chai.
-declare global {
-  namespace Chai {
-    interface Assertion extends ReceivedMatchers<void> {}
-  }
+declare module 'vitest' {
+  // Must be declared exactly as vitest 5 does. Vitest 4 has other type parameters; the matchers are typed there as well.
+  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown>
+    extends ReceivedMatchers<R, T> {}
 }

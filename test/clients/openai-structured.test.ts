@@ -1,14 +1,8 @@
 /** OpenAI's helpers for structured outputs. */
 import { ContentFilterFinishReasonError, LengthFinishReasonError } from 'openai/core/error'
 import { zodResponseFormat } from 'openai/helpers/zod'
-import OpenAI4 from 'openai-v4'
-import { zodResponseFormat as zodResponseFormat4 } from 'openai-v4/helpers/zod'
-import OpenAI5 from 'openai-v5'
-import { zodResponseFormat as zodResponseFormat5 } from 'openai-v5/helpers/zod'
 import { expect, test } from 'vitest'
-import { z as z3 } from 'zod'
 import { z } from 'zod/v4'
-import { platformWith } from '../scene.js'
 import { asking, chatSaying, chatWith, failureOf } from './clients.js'
 
 const hello = asking('hello')
@@ -34,24 +28,6 @@ test('parse reads generated JSON that fits a zod schema, the same whole and stre
   expect(completion.choices[0]?.message.parsed).toEqual(parsed)
   expect(snapshots.at(-1)).toEqual(parsed)
   expect(snapshots.length).toBeGreaterThan(10)
-})
-
-test('older majors of openai parse JSON generated for schemas of an older zod', async () => {
-  const { url, apiKey } = await platformWith()
-  const options = { baseURL: `${url}/v1`, apiKey, maxRetries: 0 }
-  const pet = z3.object({
-    kind: z3.enum(['cat', 'dog']),
-    age: z3.number().int().min(1).max(20),
-    chip: z3.string().uuid(),
-  })
-  const format5 = zodResponseFormat5(pet, 'pet')
-  const from5 = await new OpenAI5(options).chat.completions.parse({ ...hello, response_format: format5 })
-  const format4 = zodResponseFormat4(pet, 'pet')
-  const from4 = await new OpenAI4(options).beta.chat.completions.parse({ ...hello, response_format: format4 })
-  for (const { choices } of [from5, from4]) {
-    const parsed = choices[0]?.message.parsed
-    expect(pet.parse(parsed)).toEqual(parsed)
-  }
 })
 
 interface Tree {

@@ -1,21 +1,16 @@
 /** OpenAI's own helpers with rules: running tools and streaming their arguments. */
 import OpenAI from 'openai'
 import { zodFunction } from 'openai/helpers/zod'
-import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions'
-import OpenAI4 from 'openai-v4'
-import OpenAI5 from 'openai-v5'
+import type {
+  ChatCompletion,
+  ChatCompletionTool,
+  ParsedChatCompletionMessageToolCall,
+} from 'openai/resources/chat/completions'
 import { expect, test } from 'vitest'
 import { z } from 'zod/v4'
 import type { RuleInput } from '../../src/index.js'
 import { platformWith } from '../scene.js'
 import { asking } from './clients.js'
-
-// The older majors differ from the newest only in types that no test here uses.
-const majors: [major: string, Client: typeof OpenAI][] = [
-  ['openai 6', OpenAI],
-  ['openai 5', OpenAI5 as unknown as typeof OpenAI],
-  ['openai 4', OpenAI4 as unknown as typeof OpenAI],
-]
 
 const weatherRules: RuleInput[] = [
   {
@@ -41,12 +36,11 @@ const both: RuleInput = {
   },
 }
 
-/** The chat API of a client, on a platform with these rules; version 4 has its helpers under `beta`. */
-async function chatWith(rules: RuleInput[], Client = OpenAI) {
+/** The chat API of a client, on a platform with these rules. */
+async function chatWith(rules: RuleInput[]) {
   const platform = await platformWith({ rules })
-  const client = new Client({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey, maxRetries: 0 })
-  const helpers = Client === majors[2]?.[1] ? (client as unknown as { beta: OpenAI }).beta : client
-  return { chat: client.chat.completions, helpers: helpers.chat.completions }
+  const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey, maxRetries: 0 })
+  return { chat: client.chat.completions }
 }
 
 const functionTool = (name: string, ...names: string[]): ChatCompletionTool => ({
@@ -82,10 +76,10 @@ const runnable = (name: string, noted: unknown[], result: unknown) => ({
   },
 })
 
-test.each(majors)('runTools of %s runs a whole conversation: a call, its result, an answer', async (_major, Client) => {
-  const { helpers } = await chatWith(weatherRules, Client)
+test('runTools runs a whole conversation: a call, its result, an answer', async () => {
+  const { chat } = await chatWith(weatherRules)
   const noted: unknown[] = []
-  const runner = helpers.runTools({
+  const runner = chat.runTools({
     ...asking('What is the weather?'),
     tools: [runnable('get_weather', noted, { sky: 'rain', celsius: 7 })],
   })
@@ -95,10 +89,10 @@ test.each(majors)('runTools of %s runs a whole conversation: a call, its result,
   expect(await runner.totalUsage()).toMatchObject({ total_tokens: expect.any(Number) })
 })
 
-test.each(majors)('runTools of %s runs a whole conversation with streams', async (_major, Client) => {
-  const { helpers } = await chatWith(weatherRules, Client)
+test('runTools runs a whole conversation with streams', async () => {
+  const { chat } = await chatWith(weatherRules)
   const noted: unknown[] = []
-  const runner = helpers.runTools({
+  const runner = chat.runTools({
     ...asking('What is the weather?'),
     stream: true,
     tools: [runnable('get_weather', noted, { sky: 'rain', celsius: 7 })],
@@ -111,9 +105,9 @@ test.each(majors)('runTools of %s runs a whole conversation with streams', async
 })
 
 test('runTools answers two tool calls of one message by their ids', async () => {
-  const { helpers } = await chatWith([both, { when: { toolResult: { tool: 'get_time' } }, reply: { text: 'Noon.' } }])
+  const { chat } = await chatWith([both, { when: { toolResult: { tool: 'get_time' } }, reply: { text: 'Noon.' } }])
   const noted: unknown[] = []
-  const runner = helpers.runTools({
+  const runner = chat.runTools({
     ...asking('weather and time'),
     tools: [runnable('get_weather', noted, 'rain'), runnable('get_time', noted, '12:00')],
   })
@@ -126,9 +120,9 @@ test('runTools answers two tool calls of one message by their ids', async () => 
   expect(new Set(ids).size).toBe(2)
 })
 
-test.each(majors)('the stream helper of %s reports arguments as they arrive', async (_major, Client) => {
-  const { helpers } = await chatWith([both], Client)
-  const stream = helpers.stream({ ...asking('weather and time'), tools })
+test('the stream helper reports arguments as they arrive', async () => {
+  const { chat } = await chatWith([both])
+  const stream = chat.stream({ ...asking('weather and time'), tools })
   const grown: Record<string, string> = {}
   const done: unknown[] = []
   stream.on('tool_calls.function.arguments.delta', ({ name, arguments_delta }) => {
@@ -165,6 +159,9 @@ test.each([
   expect(completion.choices[0]?.message.content).toBe('Let me see.')
 })
 
+const argumentsOf = (call: ParsedChatCompletionMessageToolCall | undefined) =>
+  call?.type === 'function' ? call.function.parsed_arguments : undefined
+
 test('zodFunction parses a generated tool call, whole and streamed', async () => {
   const { chat } = await chatWith([])
   const parameters = z.object({
@@ -179,9 +176,9 @@ test('zodFunction parses a generated tool call, whole and streamed', async () =>
     tool_choice: 'required' as const,
   }
   const whole = (await chat.parse(request)).choices[0]?.message.tool_calls?.[0]
-  const given = parameters.parse(whole?.function.parsed_arguments)
+  const given = parameters.parse(argumentsOf(whole))
   const streamed = await chat.stream(request).finalChatCompletion()
-  expect(streamed.choices[0]?.message.tool_calls?.[0]?.function.parsed_arguments).toEqual(given)
+  expect(argumentsOf(streamed.choices[0]?.message.tool_calls?.[0])).toEqual(given)
 })
 
 test('a custom tool gets its text input, whole and streamed', async () => {

@@ -19,12 +19,9 @@ export interface Person {
   readonly refreshToken: string
 }
 
-/** No test subscribes to changes, and Node 20 has no WebSocket of its own. */
-const realtime = { transport: class {} as never }
-
 /** A Supabase client that keeps its session in memory. */
 export const clientOf = ({ authUrl }: Pick<Place, 'authUrl'>, key: string): SupabaseClient =>
-  createClient(authUrl, key, { auth: { persistSession: false, autoRefreshToken: false }, realtime })
+  createClient(authUrl, key, { auth: { persistSession: false, autoRefreshToken: false } })
 
 /** The admin API, called with the service key. */
 export const adminOf = (place: Place) => clientOf(place, place.serviceKey).auth.admin

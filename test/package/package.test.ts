@@ -45,7 +45,7 @@ test('an app whose tests use the package and the files of the documentation type
   )
   // Several threads would each check the types of the packages.
   const { output } = await app.run('typescript/bin/tsc', '-p', 'tsconfig.all.json', '--singleThreaded')
-  // We cannot fix conflicts between the types of two other packages. The Matchers of vitest 5 have another type parameter than those of 3 and 4:
+  // We cannot fix conflicts between the types of two other packages. The Matchers of vitest 4 have other type parameters than those of 5:
   // one file cannot declare both, the matchers are typed anyway, and docs/getting-started.md says so.
   const mistakes = output
     .split('\n')

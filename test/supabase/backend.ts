@@ -1,7 +1,6 @@
 /** Sets the scene for the auth backend: a platform, Supabase's own client for it, and the messages that it would have sent. */
 import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
 import { onTestFinished, vi } from 'vitest'
-import ws from 'ws'
 import type { ConfigInput } from '../../src/config/schema.js'
 import type { MessageRow } from '../../src/core/state.js'
 import { openPlatform, type Platform } from '../../src/platform.js'
@@ -54,8 +53,6 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
   const { url, anonKey, serviceKey } = platform
   const client = (key: string, auth?: ClientAuthOptions) =>
     createClient(url, key, {
-      // Node 20 has no WebSocket of its own, and the client requires one although nothing here is realtime.
-      realtime: { transport: ws as never },
       auth: { autoRefreshToken: false, detectSessionInUrl: false, ...auth },
     })
   return {
