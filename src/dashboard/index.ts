@@ -9,7 +9,7 @@ import { DASHBOARD } from '../core/paths.js'
 import { type Admit, createOperationsRouter } from '../http/operations-router.js'
 import type { Identify } from '../keys/identify.js'
 import { type ConfigJson, type DashboardApiParts, dashboardOperations } from './operations.js'
-import { routes } from './routes.js'
+import { formerRoutes, routes } from './routes.js'
 
 type DashboardParts = DashboardApiParts & { readonly identify: Identify }
 
@@ -57,7 +57,9 @@ const folder = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
 /** Serves the built page and its assets. Calls `config` for each request, because a reload may change it. */
 function createPageFiles(config: DashboardParts['config']): Router {
   const router = Router()
-  const paths = Object.values(routes).map(route => route.slice(DASHBOARD.length) || '/')
+  const paths = [...Object.values(routes), ...Object.keys(formerRoutes)].map(
+    route => route.slice(DASHBOARD.length) || '/',
+  )
   const sendPage = async (request: Request, response: Response, status = 200) => {
     const gzip = acceptsGzip(request)
     const html = await readFile(path.join(folder, gzip ? 'index.html.gz' : 'index.html')).catch(() => {

@@ -21,8 +21,6 @@ const config = object({
   models: listOf(text),
   /** The endpoints, with the credentials that each accepts. */
   endpoints: listOf(object({ method: text, path: text, access: v.union([v.literal('anyone'), listOf(text)]) })),
-  /** MCP servers. The revision changes with the tools that a server offers. */
-  mcp: listOf(object({ path: text, revision: text })),
   /** The credentials of the development user. */
   sign_in: optionalMember(object({ email: text, password: text })),
   /** The public development key, if it works here and the request was made on this machine. */

@@ -9,17 +9,21 @@ export const routes = {
   controls: '/dashboard/controls',
   recordings: '/dashboard/recordings',
   replies: '/dashboard/replies',
-  resources: '/dashboard/resources',
-  mcp: '/dashboard/mcp',
   users: '/dashboard/users',
   outbox: '/dashboard/outbox',
   signIn: '/dashboard/sign-in',
   signUp: '/dashboard/sign-up',
-  forgotPassword: '/dashboard/forgot-password',
-  newPassword: '/dashboard/new-password',
 } as const
 
 export type View = keyof typeof routes
+
+/** Addresses of earlier versions, which may be bookmarked, and the views that they lead to now. */
+export const formerRoutes: Readonly<Record<string, View>> = {
+  '/dashboard/resources': 'requests',
+  '/dashboard/mcp': 'requests',
+  '/dashboard/forgot-password': 'signIn',
+  '/dashboard/new-password': 'signIn',
+}
 
 /** The address that opens the playground with the request of an exchange. */
 export const playgroundWith = (exchange: string) => `${routes.playground}?${new URLSearchParams({ exchange })}`
@@ -28,18 +32,11 @@ export const playgroundWith = (exchange: string) => `${routes.playground}?${new 
 export const ruleAt = ({ title, place }: { readonly title: string; readonly place: string }) =>
   `${routes.replies}?${new URLSearchParams({ rule: title, at: place })}`
 
-/** The address that shows the rows of a resource. */
-export const resourceAt = (path: string) => `${routes.resources}?${new URLSearchParams({ path })}`
-
-/** The address that shows a tool of an MCP server. */
-export const toolAt = (tool: { readonly server: string; readonly tool: string }) =>
-  `${routes.mcp}?${new URLSearchParams(tool)}`
-
 /** The address that shows a recording. */
 export const recordingAt = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`
 
 /** The view at an address; `undefined` if there is none. */
 export function viewAt(path: string): View | undefined {
   const plain = path.replace(/\/$/, '')
-  return (Object.keys(routes) as View[]).find(view => routes[view] === plain)
+  return (Object.keys(routes) as View[]).find(view => routes[view] === plain) ?? formerRoutes[plain]
 }

@@ -7,7 +7,6 @@ import { NOT_RUNNING } from './failure.js'
 import { navigate, useNavigation } from './routing.js'
 import { signOut, useSession } from './session/session.js'
 import { useUnseenMessages } from './unseen.js'
-import { Select } from './widgets/fields.jsx'
 import { useAction } from './widgets/form.jsx'
 import { Icon, type IconName } from './widgets/icon.jsx'
 import { Link } from './widgets/link.jsx'
@@ -74,8 +73,6 @@ const groups: Readonly<Record<string, Readonly<Partial<Record<PlaceName, string>
   Platform: {
     requests: 'Requests',
     replies: 'Replies',
-    resources: 'Resources',
-    mcp: 'MCP',
     recordings: 'Recordings',
     controls: 'Controls',
   },
@@ -85,32 +82,6 @@ const groups: Readonly<Record<string, Readonly<Partial<Record<PlaceName, string>
 const namesOf = (group: (typeof groups)[string]) => Object.entries(group) as [PlaceName, string][]
 
 const places = Object.values(groups).flatMap(namesOf)
-
-const themes = [
-  ['system', 'System colours'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-] as const
-type ThemeName = (typeof themes)[number][0]
-
-const KEPT = 'standin-theme'
-
-/** Applies the theme that was chosen in this browser. Called before the first render. */
-export function applyTheme(): ThemeName {
-  const kept = localStorage.getItem(KEPT)
-  const theme = themes.find(([name]) => name === kept)?.[0] ?? 'system'
-  document.documentElement.style.colorScheme = theme === 'system' ? '' : theme
-  return theme
-}
-
-function Theme() {
-  const [theme, setTheme] = useState(applyTheme)
-  const change = (chosen: ThemeName) => {
-    localStorage.setItem(KEPT, chosen)
-    setTheme(applyTheme())
-  }
-  return <Select label="Theme" bare class="theme small" value={theme} options={themes} onChange={change} />
-}
 
 /** Links to the views: beside them, or behind a button on narrow screens. */
 function Navigation({ view }: Pick<Props, 'view'>) {
@@ -147,7 +118,6 @@ function Navigation({ view }: Pick<Props, 'view'>) {
         {Object.keys(groups).map(name => (
           <PlaceGroup key={name} {...{ name, view, unseen }} />
         ))}
-        <Theme />
       </div>
     </nav>
   )

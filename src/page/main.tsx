@@ -2,10 +2,7 @@
 import { render } from 'preact'
 import { viewAt } from '../dashboard/routes.js'
 import { App } from './app.jsx'
-import { applyTheme } from './frame.jsx'
 import { load } from './views.js'
-
-applyTheme()
 
 // Loads the view in parallel with the page's first request to the server. A failure is shown by the page.
 const view = viewAt(location.pathname)

@@ -4,7 +4,6 @@ import { useEffect, useState } from 'preact/hooks'
 import type { View } from '../dashboard/routes.js'
 import { ConnectView } from './connect/connect-view.jsx'
 import { KeysView } from './keys/keys-view.jsx'
-import { ForgotPassword, NewPassword } from './session/password-views.jsx'
 import { SignIn, SignUp } from './session/sign-in.jsx'
 import { NotFound } from './widgets/states.jsx'
 
@@ -13,8 +12,6 @@ const loaded: Partial<Record<View, ComponentType>> = {
   keys: KeysView,
   signIn: SignIn,
   signUp: SignUp,
-  forgotPassword: ForgotPassword,
-  newPassword: NewPassword,
 }
 
 const later: Partial<Record<View, () => Promise<ComponentType>>> = {
@@ -22,8 +19,6 @@ const later: Partial<Record<View, () => Promise<ComponentType>>> = {
   playground: async () => (await import('./playground/playground-view.jsx')).PlaygroundView,
   controls: async () => (await import('./controls/controls-view.jsx')).ControlsView,
   recordings: async () => (await import('./recordings/recordings-view.jsx')).RecordingsView,
-  resources: async () => (await import('./resources/resources-view.jsx')).ResourcesView,
-  mcp: async () => (await import('./mcp/mcp-view.jsx')).McpView,
   users: async () => (await import('./people/users-view.jsx')).UsersView,
   outbox: async () => (await import('./people/outbox-view.jsx')).OutboxView,
   replies: async () => (await import('./replies/replies-view.jsx')).RepliesView,

@@ -1,5 +1,4 @@
 /** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
-import { hash } from 'node:crypto'
 import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
@@ -47,7 +46,6 @@ export async function loadApp(prototypes: Prototypes, dependencies: Dependencies
   const dashboard = createDashboard({
     config: async isLocal => ({
       ...(await configJson(current(), modes.current().mode, url())),
-      mcp: (await (await runtime.mcp.lists()).list('')).map(({ path, tools }) => ({ path, revision: digestOf(tools) })),
       clock: clock.state(),
       users: state.origin(),
       ...(isLocal && developmentKeyOf(current(), clock.now())),
@@ -108,14 +106,12 @@ export async function documentOf({ current, runtime }: Pick<Dependencies, 'curre
   return openApiOf(runtime.modes.loaded().config, { url, ownPaths: await current().ownPaths() })
 }
 
-const digestOf = (value: object) => hash('sha256', JSON.stringify(value), 'base64url')
-
 /** What the dashboard shows about the platform. */
 async function configJson(
   { loaded: { config }, endpoints, tokens }: Assembly,
   mode: Mode,
   url: string,
-): Promise<Omit<ConfigJson, 'mcp' | 'clock' | 'users'>> {
+): Promise<Omit<ConfigJson, 'clock' | 'users'>> {
   const { models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)

@@ -1,4 +1,4 @@
-/** Reads and changes the rows of all users, for the control API, the dashboard and tests. */
+/** Reads and changes the rows of all users, for the control API and tests. */
 import { didYouMean } from '../check/suggest.js'
 import { noSuchResource } from '../core/errors.js'
 import type { Json, ResourceRow, State, Tables } from '../core/state.js'
@@ -56,12 +56,10 @@ export function createResourceRows({ resources, state, now }: Parts) {
       requireShallow(row)
       return write(address, (tables, set) => insertRow(tables, set, row, now()))
     },
-    /** Changes the fields that are given, or replaces the row. */
-    async change(address: ResourceAddress, id: string, body: Json, how: 'update' | 'replace' = 'update') {
+    /** Changes the fields that are given. */
+    async change(address: ResourceAddress, id: string, body: Json) {
       requireShallow(body)
-      return write(address, (tables, set) =>
-        changeRow(tables, set, { id, body, keepsOmitted: how === 'update' }, now()),
-      )
+      return write(address, (tables, set) => changeRow(tables, set, { id, body, keepsOmitted: true }, now()))
     },
     remove: (address: ResourceAddress, id: string) => write(address, (tables, set) => removeRow(tables, set, id)),
     restore: (address: ResourceAddress) =>

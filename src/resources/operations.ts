@@ -104,19 +104,13 @@ const operationsOnAll = ({ resources }: Parts) => ({
 const operationsOnOne = ({ resources }: Parts) => ({
   changeRow: operation({
     at: 'PUT /resources/{resource}/rows/{id}',
-    does: 'Changes or replaces a row.',
-    query: object({
-      ...inScope.entries,
-      how: optional(
-        oneOf(['update', 'replace']),
-        'update, the default, keeps fields that are not sent; replace removes them.',
-      ),
-    }),
+    does: 'Changes the fields of a row that are sent.',
+    query: inScope,
     body: objectOf<Json>(),
     returns: objectOf<Json>(),
     answer: 'The row.',
     errors: { 404: notThere },
-    run: async input => (await resources()).change(addressIn(input), input.id, input.body, input.query.how),
+    run: async input => (await resources()).change(addressIn(input), input.id, input.body),
   }),
   removeRow: operation({
     at: 'DELETE /resources/{resource}/rows/{id}',

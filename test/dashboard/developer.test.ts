@@ -94,6 +94,18 @@ inBrowser('an unknown address shows a page with a way back', async () => {
   await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
 })
 
+inBrowser('a bookmark of a view that is gone leads to the view nearest to it', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page } = await openPage()
+  for (const [address, heading] of [
+    ['/mcp?tool=get_weather', 'Requests'],
+    ['/forgot-password', 'Sign in'],
+  ] as const) {
+    expect((await page.goto(dashboardUrl + address))?.status()).toBe(200)
+    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+  }
+})
+
 inBrowser('from another machine a secret service key opens the developer views', async ({ skip }) => {
   const address = addressOfThisMachine()
   if (address === undefined) skip('This machine has no address other than loopback.')

@@ -19,7 +19,8 @@ const views = [
   '/outbox',
   '/sign-in',
   '/sign-up',
-  '/forgot-password',
+  // Views of earlier versions.
+  '/resources',
   '/new-password',
 ]
 
@@ -142,7 +143,6 @@ test('the configuration contains what is public, and nothing else', async () => 
   expect(body).toEqual({
     url,
     auth_url: url,
-    mcp: [],
     anon_key: anonKey,
     auth_mode: 'local',
     mode: 'emulate',

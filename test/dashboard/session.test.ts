@@ -128,36 +128,6 @@ inBrowser('an email address that has to be confirmed is confirmed with the link 
   await (await opened).getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
-inBrowser('a forgotten password is replaced with the link in the outbox, which works once', async () => {
-  const platform = await platformWith()
-  await signedUp(platform)
-  const { page, complaints } = await openPage()
-  await page.goto(`${platform.dashboardUrl}/sign-in`)
-  await page.getByRole('link', { name: 'Forgot your password?' }).click()
-  await page.getByLabel('Email').fill(ada.email)
-  await page.getByRole('button', { name: 'Send the link' }).click()
-  await page.getByRole('status').getByRole('link', { name: 'outbox' }).click()
-
-  const mail = page.getByRole('listitem').filter({ hasText: 'Reset your password' })
-  expect(await mail.innerText()).toMatch(/ada@example\.com.*\d{6}/s)
-  const link = mail.getByRole('link')
-  const opened = page.context().waitForEvent('page')
-  await link.click()
-  const there = await opened
-  await there.getByLabel('New password').fill('a password to remember')
-  await there.getByRole('button', { name: 'Set password' }).click()
-  await there.getByRole('heading', { name: 'API keys' }).waitFor()
-  await there.getByRole('button', { name: /^Account/ }).click()
-  await there.getByRole('button', { name: 'Sign out' }).click()
-  await signInOn(there, { ...ada, password: 'a password to remember' })
-  await there.getByRole('heading', { name: 'API keys' }).waitFor()
-
-  const { page: late } = await openPage()
-  await late.goto((await link.getAttribute('href')) ?? '')
-  await late.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor()
-  expect(complaints).toEqual([])
-})
-
 inBrowser('a deleted or banned user gets the reason, in the other tab as well', async () => {
   const platform = await platformWith()
   const admin = (method: string, body: object) => async () => {

@@ -23,8 +23,6 @@ const views = [
   ['/users', 'Users'],
   ['/outbox', 'Outbox'],
   ['/sign-up', 'Create an account'],
-  ['/forgot-password', 'Forgot your password?'],
-  ['/new-password', 'This link has expired or was already used'],
 ] as const
 
 inBrowser('signed out, the page contains only public keys', async () => {

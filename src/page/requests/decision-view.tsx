@@ -1,7 +1,7 @@
 /** Why an exchange got its response: the endpoint, mode, rule or recording, and the closest matches. */
 import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
 import { type AppliedFault, appliedFaultInWords, sourceInWords } from '../../core/exchange.js'
-import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
+import { recordingAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
@@ -61,12 +61,6 @@ function Origin({ entry: { answeredBy, source, request, error } }: { readonly en
       return (
         <>
           <Link to={ruleAt(answeredBy)}>{sourceInWords(answeredBy)}</Link> <code>{answeredBy.place}</code>
-        </>
-      )
-    case 'resource':
-      return (
-        <>
-          resource <Link to={resourceAt(answeredBy.path)}>{answeredBy.path}</Link>
         </>
       )
     case 'recording':

@@ -5,13 +5,13 @@ import { routes, viewAt } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
-import { PasswordField } from '../widgets/fields.jsx'
-import { Form, useFields } from '../widgets/form.jsx'
+import { Field, PasswordField } from '../widgets/fields.jsx'
+import { Form, useAction, useFields } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
-import { EmailField, NewPasswordField, SendAgain, WhereMailIs } from './password-views.jsx'
+import { NewPasswordField } from './new-password-field.jsx'
 import { auth, useSession } from './session.js'
 
 /** The fields of both views. Opens the API keys once a user is signed in, unless the form is shown in place of another view. */
@@ -23,6 +23,15 @@ function useCredentials() {
   }, [session.kind])
   return { session, ...useFields({ email: '', password: '' }) }
 }
+
+interface EmailProps {
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+const EmailField = (props: EmailProps) => (
+  <Field label="Email" name="email" type="email" autocomplete="username" {...props} />
+)
 
 export function SignIn() {
   const { session, values, change, field } = useCredentials()
@@ -50,9 +59,8 @@ export function SignIn() {
           </Button>
         </div>
       )}
-      <p class="row spread">
+      <p>
         <Link to={routes.signUp}>Create an account</Link>
-        <Link to={routes.forgotPassword}>Forgot your password?</Link>
       </p>
     </View>
   )
@@ -75,7 +83,7 @@ export function SignUp() {
         <EmailField {...field('email')} />
         <NewPasswordField {...field('password')} />
       </Form>
-      <p class="row spread">
+      <p>
         <Link to={routes.signIn}>Sign in instead</Link>
       </p>
     </View>
@@ -92,6 +100,42 @@ const ConfirmAddress = ({ email }: { readonly email: string }) => (
     </Notice>
   </View>
 )
+
+/** Says where to find a mail: in the outbox, or in the real inbox if a live backend sends it. */
+function WhereMailIs() {
+  if (useConfig().auth_mode === 'proxy') return <>The live backend has sent it.</>
+  return (
+    <>
+      Mail is captured locally: open the <Link to={routes.outbox}>outbox</Link>.
+    </>
+  )
+}
+
+/** Sends the link that confirms an address again. */
+function SendAgain({ email }: { readonly email: string }) {
+  const { busy, failure, run } = useAction()
+  const [isSent, setSent] = useState(false)
+  const send = async () => {
+    const options = { emailRedirectTo: location.origin + routes.keys }
+    requireSuccess(await (await auth()).resend({ type: 'signup', email, options }))
+    setSent(true)
+  }
+  return (
+    <>
+      <Button small aria-disabled={busy} onClick={() => run(send)}>
+        Send again
+      </Button>
+      <p role="status">
+        {failure?.message}
+        {isSent && (
+          <>
+            Sent. <WhereMailIs />
+          </>
+        )}
+      </p>
+    </>
+  )
+}
 
 /** Shows its content to signed-in users, and the sign-in form in its place to others. */
 export function RequireUser({ children }: { readonly children: ComponentChildren }) {

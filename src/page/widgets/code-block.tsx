@@ -25,13 +25,6 @@ export function CodeBlock({ code, label, marked, copied = code }: Props) {
 const withMarks = (code: string, marked: string) =>
   code.split(marked).flatMap((part, index) => (index === 0 ? [part] : [<mark key={index}>{marked}</mark>, part]))
 
-const MOST_SHOWN = 140
-
-/** The start of a piece of code. It may wrap anywhere, since JSON can be one long word. */
-export const ShortCode = ({ text }: { readonly text: string }) => (
-  <code class="long-name">{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</code>
-)
-
 /** A box for content that may be wider than the page. It scrolls, also with the keyboard. */
 export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (

@@ -61,18 +61,17 @@ export function changesBetween(before: Fields, after: Fields) {
   }
 }
 
-/** Parses the JSON that was typed into a field. Throws a Failure about that field. */
-export function jsonFrom(text: string, field: string): unknown {
+/** Parses the JSON object that was typed into a field. Throws a Failure about that field. */
+export function objectFrom(text: string, field: string, example: string): Fields {
+  const value = jsonFrom(text, field)
+  if (isObject(value)) return value
+  throw new Failure(-1, `This must be a JSON object, such as ${example}.`, { field })
+}
+
+function jsonFrom(text: string, field: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
     throw new Failure(-1, `This is not valid JSON: ${(error as Error).message}.`, { field })
   }
-}
-
-/** The same for a JSON object. Any other value is refused with an example. */
-export function objectFrom(text: string, field: string, example: string): Fields {
-  const value = jsonFrom(text, field)
-  if (isObject(value)) return value
-  throw new Failure(-1, `This must be a JSON object, such as ${example}.`, { field })
 }
