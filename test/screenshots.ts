@@ -40,7 +40,6 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
   async controls(page, { dashboardUrl }) {
     await page.goto(`${dashboardUrl}/controls`)
     await page.getByRole('button', { name: '429, Retry-After 2 s' }).click()
-    await page.getByRole('button', { name: 'Like a large model' }).click()
     await page.getByRole('listitem').getByText('Status 429').waitFor()
   },
   async replies(page, { dashboardUrl }) {

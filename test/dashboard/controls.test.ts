@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { folderWith } from '../command.js'
 import { control } from '../http/controlled.js'
@@ -24,12 +24,6 @@ const modeOf = async (platform: Scene) => (await control(platform, 'GET /mode'))
 const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const announced = (page: Page, text: string) =>
   page.getByRole('status').getByText(text, { exact: true }).waitFor({ state: 'attached' })
-
-/** Enters a number as a user does: it takes effect when the field is left. */
-async function write(field: Locator, number: number): Promise<void> {
-  await field.fill(String(number))
-  await field.press('Enter')
-}
 
 inBrowser(
   'a mode takes effect when it is chosen, for all endpoints or for one, and an unavailable one says why',
@@ -188,108 +182,6 @@ inBrowser('a fault hits requests at random until it is removed', async () => {
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
-inBrowser(
-  'a preset, number or slider changes the pace immediately, and an invalid number stays with the reason',
-  async () => {
-    const platform = await platformWith()
-    const page = await controlsOf(platform)
-    const pace = group(page, 'Pace')
-    const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
-    await pace.getByRole('button', { name: 'Like a large model' }).click()
-    await announced(page, 'The pace was changed.')
-    expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
-    expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
-    await write(pace.getByLabel('First token', { exact: true }), 120)
-    await vi.waitFor(async () => expect((await inForce()).firstTokenMs).toBe(120))
-    const slider = pace.getByLabel('Tokens per second, slider')
-    await slider.focus()
-    for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight')
-    await vi.waitFor(async () => expect((await inForce()).tokensPerSecond).toBe(40))
-    expect(await pace.getByLabel('Tokens per second', { exact: true }).inputValue()).toBe('40')
-    const jitter = pace.getByLabel('Jitter', { exact: true })
-    await write(jitter, 7)
-    await pace.getByText(mustBe('jitter', range('a number', 0, 1), 7)).waitFor()
-    expect([await jitter.inputValue(), await jitter.getAttribute('aria-invalid')]).toEqual(['7', 'true'])
-    await write(jitter, 0.5)
-    await pace.getByText('jitter must be').waitFor({ state: 'detached' })
-    await vi.waitFor(async () => expect((await inForce()).jitter).toBe(0.5))
-  },
-)
-
-inBrowser('a refused number is gone once the pace is back to the configuration', async () => {
-  const platform = await platformWith()
-  const page = await controlsOf(platform)
-  const pace = group(page, 'Pace')
-  await write(pace.getByLabel('First token', { exact: true }), 120)
-  const jitter = pace.getByLabel('Jitter', { exact: true })
-  await write(jitter, 7)
-  await pace.getByText('jitter must be').waitFor()
-  await pace.getByRole('button', { name: /back to the configuration/ }).click()
-  await pace.getByText('jitter must be').waitFor({ state: 'detached' })
-  expect(await jitter.inputValue()).toBe('0')
-})
-
-inBrowser('a model can get a pace of its own and lose it again', async () => {
-  const platform = await platformWith()
-  const page = await controlsOf(platform)
-  const pace = group(page, 'Pace')
-  await pace.getByLabel('For', { exact: true }).selectOption('gpt-4o')
-  await write(pace.getByLabel('First token', { exact: true }), 250)
-  await announced(page, 'The pace of gpt-4o was changed.')
-  expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({
-    firstTokenMs: 0,
-    models: { 'gpt-4o': { firstTokenMs: 250 } },
-  })
-  await pace.getByRole('button', { name: 'Use the default pace' }).click()
-  await announced(page, 'gpt-4o has the default pace.')
-  expect(await pace.getByLabel('First token', { exact: true }).inputValue()).toBe('0')
-})
-
-inBrowser('each changed value is marked with its old value and can be undone', async () => {
-  const platform = await platformWith({ pace: { firstTokenMs: 300, tokensPerSecond: 100 } })
-  const page = await controlsOf(platform)
-  const pace = group(page, 'Pace')
-  await pace.getByText('An answer of 300 tokens begins after 0.3\u00a0s and takes 3.3\u00a0s.').waitFor()
-  const first = pace.getByLabel('First token', { exact: true })
-  await write(first, 1000)
-  await write(pace.getByLabel('Tokens per second', { exact: true }), 1)
-  await pace.getByText('begins after 1.0\u00a0s and takes 300\u00a0s.').waitFor()
-  await page
-    .getByRole('navigation', { name: 'Controls' })
-    .getByRole('link', { name: /^Pace.*changed/ })
-    .waitFor()
-  await pace.getByText('Changed from 300').waitFor()
-  await pace.getByRole('button', { name: 'Undo First token' }).click()
-  await pace.getByText('Changed from 300').waitFor({ state: 'detached' })
-  expect([await first.inputValue(), await hasFocus(page, first)]).toEqual(['300', true])
-  await vi.waitFor(async () =>
-    expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({
-      firstTokenMs: 300,
-      tokensPerSecond: 1,
-    }),
-  )
-})
-
-inBrowser('limits can be set, and their usage is shown without secrets', async () => {
-  const platform = await platformWith({ apiKeys: [{ name: 'my app', key: 'sk-local-very-secret-indeed' }] })
-  const page = await controlsOf(platform)
-  const limits = group(page, 'Limits')
-  await limits.getByText('Usage is counted when a limit per minute is set.').waitFor()
-  await write(limits.getByLabel('Requests per minute', { exact: true }), 2)
-  await announced(page, 'The limit was changed.')
-  const statuses: number[] = []
-  for (let i = 0; i < 3; i++) statuses.push((await platform.chat(hello)).status)
-  expect(statuses).toEqual([200, 200, 429])
-  await comeBack(page)
-  const row = limits.getByRole('row').filter({ hasText: 'my app' })
-  await row.getByText('2 of 2').waitFor()
-  expect((await row.innerText()).split(/\s+/)).toContain('1')
-  expect(await page.content()).not.toContain('very-secret-indeed')
-  await limits.getByRole('button', { name: /back to the configuration/ }).click()
-  await limits.getByText('Usage is counted when a limit per minute is set.').waitFor()
-  expect((await platform.chat(hello)).status).toBe(200)
-})
-
 inBrowser('the clock can be advanced, frozen and returned to real time', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
@@ -318,7 +210,7 @@ inBrowser('everything is reset after confirmation', async () => {
   await page.getByRole('button', { name: 'Reset everything' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
   await announced(page, 'Everything was reset.')
-  for (const name of ['Where answers come from', 'Faults', 'Pace', 'Limits', 'Clock']) {
+  for (const name of ['Where answers come from', 'Faults', 'Clock']) {
     await group(page, name).getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
   }
   expect([await modeOf(platform), platform.clock.state().offsetMs, (await platform.chat(hello)).status]).toEqual([
@@ -349,10 +241,9 @@ inBrowser('a reset says what happens to users, and signs out the current user', 
 inBrowser('changes made elsewhere appear without a reload', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform, { hasClock: true })
-  await control(platform, 'PUT /pace', { firstTokenMs: 321 })
+  platform.clock.advance(3_600_000)
   platform.switchMode('replay')
-  const firstToken = group(page, 'Pace').getByLabel('First token', { exact: true })
-  await later(page, async () => (await firstToken.inputValue()) === '321')
+  await later(page, () => group(page, 'Clock').getByText('1 hour ahead of real time').isVisible())
   await later(page, () => page.getByRole('radio', { name: 'Replay' }).isChecked())
   await page.locator('.mode').getByText('replay').waitFor()
 })

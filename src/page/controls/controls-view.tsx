@@ -1,4 +1,4 @@
-/** Controls for the running platform: where answers come from, faults, pace, limits and the clock. */
+/** Controls for the running platform: where answers come from, faults and the clock. */
 import { useEffect } from 'preact/hooks'
 import { control } from '../api.js'
 import { configHasChanged, useConfig } from '../config.jsx'
@@ -8,9 +8,7 @@ import { useResource } from '../widgets/resource.js'
 import { View } from '../widgets/view.jsx'
 import { ClockSection } from './clock-section.jsx'
 import { FaultsSection } from './faults-section.jsx'
-import { LimitsSection } from './limits-section.jsx'
 import { ModeSection } from './mode-section.jsx'
-import { PaceSection } from './pace-section.jsx'
 import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 
 /** How often to reload, because tests and other tabs can change the same settings. */
@@ -33,8 +31,6 @@ export function ControlsView() {
             <div class="control-list stack">
               <ModeSection {...{ controls, reload }} />
               <FaultsSection {...{ controls, reload }} />
-              <PaceSection {...{ controls, reload }} />
-              <LimitsSection {...{ controls, reload }} />
               <ClockSection {...{ controls, reload }} />
             </div>
           </div>

@@ -11,7 +11,7 @@ import {
 import { useConfig } from '../config.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { labelOf, OptionField, optionOf, problemsIn } from './options.jsx'
+import { labelOf, OptionField, optionOf, problemsIn } from './fault-fields.jsx'
 
 interface Props {
   readonly onNext: (call: object) => Promise<unknown>

@@ -7,9 +7,9 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { useAction } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { capitalized, counted } from '../wording.js'
+import { labelOf } from './fault-fields.jsx'
 import { FaultForm } from './fault-form.jsx'
-import { labelOf } from './options.jsx'
-import { type ControlProps, ControlSection, focusGroupHeading, Presets } from './section.jsx'
+import { type ControlProps, ControlSection, focusGroupHeading } from './section.jsx'
 
 const presets: readonly (readonly [name: string, fault: Fault])[] = [
   ['429, Retry-After 2 s', { status: 429, retryAfter: 2 }],
@@ -47,7 +47,14 @@ export function FaultsSection({ controls, reload }: ControlProps) {
       restore={() => control('DELETE /faults/random')}
       {...{ controls, reload }}
     >
-      <Presets legend="Next request" of={presets} onChoose={fault => run(() => addNext({ fault }))} />
+      <fieldset class="row">
+        <legend>Next request</legend>
+        {presets.map(([name, fault]) => (
+          <Button small key={name} onClick={() => run(() => addNext({ fault }))}>
+            {name}
+          </Button>
+        ))}
+      </fieldset>
       <Disclosure summary="Another fault">
         <FaultForm onNext={addNext} onRandom={addRandom} />
       </Disclosure>

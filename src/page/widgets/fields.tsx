@@ -13,7 +13,6 @@ interface FieldBase {
   readonly name?: string | undefined
   /** Whether the label is visible to screen readers only. */
   readonly bare?: boolean | undefined
-  readonly class?: string
 }
 
 interface LabelledProps extends FieldBase {
@@ -28,14 +27,14 @@ interface LabelledProps extends FieldBase {
 }
 
 /** A label, a hint and an error around any control. */
-function Labelled({ label, hint, bare, name, describedBy, class: look, children, ...more }: LabelledProps) {
+function Labelled({ label, hint, bare, name, describedBy, children, ...more }: LabelledProps) {
   const ownId = useId()
   const answered = useFieldError(name)
   const error = more.error ?? answered
   const id = more.id ?? ownId
   const about = [describedBy, error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return (
-    <div class={look ? `field stack ${look}` : 'field stack'}>
+    <div class="field stack">
       <label for={id} class={bare ? 'unseen' : undefined}>
         {label}
       </label>
@@ -143,54 +142,33 @@ interface NumberFieldProps extends FieldBase {
   /** As typed, so that invalid text stays until it is corrected. */
   readonly value: string
   readonly onChange: (value: string) => void
-  /** Called when the field is left, Enter is pressed or the slider is released. */
-  readonly onSettle?: ((value: string) => void) | undefined
   readonly unit?: string | undefined
   readonly placeholder?: string | undefined
-  /** Shows a slider from 0 to `max`. Larger numbers can be typed. */
-  readonly slider?: { readonly max: number; readonly step: number } | undefined
 }
 
-/** A number, with a unit and a slider if given. */
-export function NumberField({ value, onChange, onSettle, unit, placeholder, slider, ...field }: NumberFieldProps) {
+/** A number, with a unit if given. */
+export function NumberField({ value, onChange, unit, placeholder, ...field }: NumberFieldProps) {
   const unitId = useId()
-  const settle = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => onSettle?.(currentTarget.value)
-  const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => onChange(currentTarget.value)
   return (
     <Labelled {...field} describedBy={unit && unitId}>
       {control => (
-        <div class="line">
-          {slider && (
-            <input
-              type="range"
-              aria-label={`${field.label}, slider`}
-              min={0}
-              max={slider.max}
-              step={slider.step}
-              value={Math.min(Number(value) || 0, slider.max)}
-              onInput={change}
-              onChange={settle}
-            />
+        <span class="number-box">
+          <input
+            {...control}
+            // Not `type="number"`: such fields drop invalid text, and change when the page is scrolled over them.
+            type="text"
+            inputMode="decimal"
+            autocomplete="off"
+            value={value}
+            placeholder={placeholder}
+            onInput={({ currentTarget }) => onChange(currentTarget.value)}
+          />
+          {unit !== undefined && (
+            <span class="number-unit quiet small" id={unitId}>
+              {unit}
+            </span>
           )}
-          <span class="number-box">
-            <input
-              {...control}
-              // Not `type="number"`: such fields drop invalid text, and change when the page is scrolled over them.
-              type="text"
-              inputMode="decimal"
-              autocomplete="off"
-              value={value}
-              placeholder={placeholder}
-              onInput={change}
-              onChange={settle}
-            />
-            {unit !== undefined && (
-              <span class="number-unit quiet small" id={unitId}>
-                {unit}
-              </span>
-            )}
-          </span>
-        </div>
+        </span>
       )}
     </Labelled>
   )
@@ -234,32 +212,6 @@ export function Select<Value extends string>({ value, options, onChange, ...fiel
       )}
     </Labelled>
   )
-}
-
-interface TypedFieldProps extends NumberFieldProps {
-  readonly kind: 'text' | 'number' | 'json' | 'choice'
-  readonly choices: readonly SelectOption<string>[]
-  readonly required?: boolean
-}
-
-/** The field for a kind of value, such as that of a schema. */
-export function TypedField({ kind, choices, required = false, ...field }: TypedFieldProps) {
-  const { onSettle, unit, slider, ...plain } = field
-  switch (kind) {
-    case 'text':
-      return <Field {...plain} required={required} />
-    case 'number':
-      return <NumberField {...field} />
-    case 'json':
-      return <TextArea {...plain} code />
-    case 'choice': {
-      const choose = (value: string) => {
-        plain.onChange(value)
-        onSettle?.(value)
-      }
-      return <Select {...plain} options={choices} onChange={choose} />
-    }
-  }
 }
 
 interface Choice<Value> {
