@@ -18,8 +18,6 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
   async requests(page, platform) {
     await page.goto(`${platform.dashboardUrl}/requests`)
     await page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
-    // The charts start when the page opens.
-    for (let round = 0; round < 4; round++) await askMuch(platform)
     const { length } = platform.journal.find()
     await page.locator('.list-state').getByText(`${length} requests`).waitFor()
     await page.locator('.request').filter({ hasText: 'opening hours' }).first().click()

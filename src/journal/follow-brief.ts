@@ -1,15 +1,14 @@
-/** Streams exchanges to a list: in short, several at a time, with counts and durations for each second. */
+/** Streams exchanges to a list: in short, several at a time. */
 import type { ServerResponse } from 'node:http'
 import type { JournaledExchange } from './entry.js'
 import type { JournalFilter } from './filter.js'
 import { followWith, MOST_WAITING, readSafely } from './follow.js'
 import type { Journal } from './journal.js'
-import type { JournalBrief, Tick } from './shapes.js'
-import { createTally, sizeOf } from './tally.js'
+import type { JournalBrief } from './shapes.js'
+import { sizeOf } from './size.js'
 
 /** Waiting exchanges are held with their bodies, even if the journal has dropped them in the meantime. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
-const SECOND_MS = 1000
 
 interface BriefFollowOptions {
   readonly filter: JournalFilter
@@ -25,7 +24,6 @@ export function followInBrief(
   journal: Journal,
   { filter, firstBriefs, run }: BriefFollowOptions,
 ): () => void {
-  const ticks = createTicks()
   const waiting = new WaitingQueue()
   const { write, writeBriefs } = eventsTo(response)
 
@@ -41,21 +39,17 @@ export function followInBrief(
   // From here on, ids have gaps only if exchanges are skipped.
   const after = firstBriefs[0] ? String(Number(firstBriefs[0].id) - 1) : journal.lastId()
   const cleared = journal.clearedId()
-  write('began', { run, after, cleared, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
+  write('began', { run, after, cleared })
   writeBriefs(firstBriefs)
   return followWith(response, journal, {
-    ...{ filter, pauseMs: 100, beatMs: SECOND_MS },
-    take(journaled) {
-      ticks.add(journaled.exchange, journaled.durationMs)
-      waiting.add(journaled)
-    },
+    ...{ filter, pauseMs: 100 },
+    take: journaled => waiting.add(journaled),
     send: sendWaiting,
     cleared(scope) {
       // Exchanges from before are sent first.
       sendWaiting(Number.POSITIVE_INFINITY)
       write('cleared', { scope })
     },
-    beat: () => void write('tick', ticks.take()),
   })
 }
 
@@ -71,21 +65,6 @@ function eventsTo(response: ServerResponse) {
   }
 }
 
-/** Counts from one tick to the next. */
-function createTicks() {
-  const tally = createTally()
-  let fromMs = performance.now()
-  return {
-    add: tally.add,
-    take(): Tick {
-      const nowMs = performance.now()
-      const overMs = Math.round(nowMs - fromMs)
-      fromMs = nowMs
-      return { at: new Date().toISOString(), overMs, ...tally.take() }
-    },
-  }
-}
-
 function waitingBriefs(waiting: WaitingQueue, journal: Journal, untilMs: number): readonly JournalBrief[] {
   const briefs: JournalBrief[] = []
   for (let seen = waiting.next(); seen; seen = performance.now() < untilMs ? waiting.next() : undefined) {
@@ -96,13 +75,6 @@ function waitingBriefs(waiting: WaitingQueue, journal: Journal, untilMs: number)
   }
   return briefs
 }
-
-const ticksOf = (journal: Journal): readonly Tick[] =>
-  journal.seconds().map(({ endMs, ...totals }) => ({
-    at: new Date(endMs).toISOString(),
-    overMs: SECOND_MS,
-    ...totals,
-  }))
 
 /** Exchanges that wait to be sent. If there are too many, or they are too large, the oldest are dropped. */
 class WaitingQueue {

@@ -10,20 +10,19 @@ import type { Journal } from './journal.js'
 export const MOST_WAITING = 1000
 /** The longest time to work without a break, since answering requests comes first. */
 const MOST_WORK_MS = 5
+/** How often a stream shows that it is alive, so that a quiet one is not considered dead. */
+const BEAT_MS = 5000
 
 interface Follower {
   readonly filter: JournalFilter
   /** Exchanges within this time are sent together, so that they do not hold each other up. */
   readonly pauseMs: number
-  readonly beatMs: number
   /** Takes a matching exchange, which is sent later. */
   take(journaled: JournaledExchange): void
   /** Sends waiting exchanges until `untilMs`. Returns whether more are waiting. */
   send(untilMs: number): boolean
   /** Called when the exchanges of a scope, or all of them, were cleared. */
   cleared?(scope: string | undefined): void
-  /** Called at regular intervals while the reader keeps up. */
-  beat(): void
 }
 
 /** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
@@ -50,8 +49,8 @@ export function followWith(response: ServerResponse, journal: Journal, follower:
   })
   const unfollowClears = journal.followClears(scope => follower.cleared?.(scope))
   const beatTimer = setInterval(() => {
-    if (!response.writableNeedDrain) follower.beat()
-  }, follower.beatMs)
+    if (!response.writableNeedDrain) response.write(': still here\n\n')
+  }, BEAT_MS)
 
   function stop(): void {
     unfollow()
@@ -111,7 +110,7 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
   // The head is sent with the first bytes.
   response.write(': following\n\n')
   return followWith(response, journal, {
-    ...{ filter, pauseMs: 20, beatMs: 15_000 },
+    ...{ filter, pauseMs: 20 },
     take({ id }) {
       waitingIds.push(String(id))
       if (waitingIds.length <= Math.max(MOST_WAITING, firstIds.length)) return
@@ -123,7 +122,5 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
       if (waitingIds.length === 0) sendSkipped()
       return waitingIds.length > 0
     },
-    // Keeps a quiet stream from being considered dead.
-    beat: () => void response.write(': still here\n\n'),
   })
 }

@@ -2,7 +2,6 @@
 export type { JournalFilter } from './filter.js'
 export { createJournal, type Journal } from './journal.js'
 export type { JournalBrief, JournalEntry } from './shapes.js'
-export { createTally } from './tally.js'
 
 /** What a request asks for, as read from its body. */
 export const loadFacts = () => import('./facts.js')

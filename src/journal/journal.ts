@@ -6,7 +6,6 @@ import type { Scopes } from '../core/scope.js'
 import type { Redact } from '../redact/index.js'
 import type { Reading } from './reading.js'
 import { Ring } from './ring.js'
-import { createSeconds } from './tally.js'
 
 type Listener = (exchange: Exchange, id: number) => void
 type ClearListener = (scope: string | undefined) => void
@@ -38,7 +37,6 @@ export function createJournal({
 }: JournalParts) {
   const { notify, follow, followErrors } = createFollowers(report)
   const ring = new Ring(maxEntries, maxBytes)
-  const seconds = createSeconds()
   const { notifyCleared, followClears } = createClears(scope => {
     if (scope === undefined) clearedId = lastId
   })
@@ -58,7 +56,6 @@ export function createJournal({
       const nowMs = uptimeMs()
       exchange.endedMs = nowMs
       if (!ring.add(id, exchange, nowMs)) passedOver++
-      seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
       notify(exchange, id)
     },
     ...{ follow, followErrors, followClears, isPast },
@@ -68,8 +65,6 @@ export function createJournal({
     clearedId: () => String(clearedId),
     /** The number of exchanges that were not kept because there were too many at once. */
     passedOver: () => passedOver,
-    /** Counts for the last two minutes, second by second, from the first second with a request. */
-    seconds: () => seconds.last(),
   }
   return journal as typeof journal & Reading
 }

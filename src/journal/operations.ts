@@ -16,7 +16,7 @@ import { journalFilter, journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
 import { exchange, exchangeInBrief, journalEvents } from './shapes.js'
 
-export type { JournalBrief, JournalEntry, Tick } from './shapes.js'
+export type { JournalBrief, JournalEntry } from './shapes.js'
 
 /** The default number of exchanges. */
 const PAGE = 100

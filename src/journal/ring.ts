@@ -2,7 +2,7 @@
 import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import type { JournaledExchange } from './entry.js'
-import { sizeOf } from './tally.js'
+import { sizeOf } from './size.js'
 
 /** An exchange, and its index in the ring. */
 export type RingEntry = readonly [journaled: JournaledExchange, index: number]

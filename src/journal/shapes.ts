@@ -200,27 +200,13 @@ export const exchangeInBrief = named(
 )
 export type JournalBrief = ValueOf<typeof exchangeInBrief>
 
-/** The number and durations of exchanges in a period. */
-const tick = named(
-  'Tick',
-  object({
-    at: moment,
-    overMs: wholeNumber,
-    requests: wholeNumber,
-    errors: wholeNumber,
-    p50Ms: orNull(number),
-    p95Ms: orNull(number),
-  }),
-)
-export type Tick = ValueOf<typeof tick>
-
 /** The events of a stream. */
 export const journalEvents = [
   { name: 'exchange', what: 'An exchange.', data: exchange },
   {
     name: 'began',
-    what: 'The first event with `brief`: `run` changes with each start of Standin, when ids begin again; every exchange after the id `after` is sent or skipped; those up to the id `cleared` were deleted. `ticks` are those of the last two minutes, if no filter is given.',
-    data: named('Began', object({ run: text, after: text, cleared: text, ticks: listOf(tick) })),
+    what: 'The first event with `brief`: `run` changes with each start of Standin, when ids begin again; every exchange after the id `after` is sent or skipped; those up to the id `cleared` were deleted.',
+    data: named('Began', object({ run: text, after: text, cleared: text })),
   },
   {
     name: 'exchanges',
@@ -236,10 +222,5 @@ export const journalEvents = [
     name: 'skipped',
     what: 'The number of exchanges that were skipped for lack of time.',
     data: named('Skipped', object({ count: wholeNumber })),
-  },
-  {
-    name: 'tick',
-    what: 'Each second with `brief`: the number and durations of exchanges, including skipped ones.',
-    data: tick,
   },
 ] as const

@@ -1,6 +1,6 @@
 /** Follows the journal, also across restarts of Standin. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import type { JournalBrief, Tick } from '../../journal/operations.js'
+import type { JournalBrief } from '../../journal/operations.js'
 import { control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 import { textsOf } from '../widgets/json.js'
@@ -12,8 +12,6 @@ export interface FeedBeginning {
   readonly after: string
   /** Everything up to this id was deleted. */
   readonly cleared: string
-  /** Those of the last two minutes. */
-  readonly ticks: readonly Tick[]
 }
 
 /** A method for each event of the feed, and `lost`. */
@@ -21,7 +19,6 @@ export interface FeedReader {
   /** The connection is open. */
   began(begun: FeedBeginning): void
   exchanges(briefs: readonly JournalBrief[]): void
-  tick(tick: Tick): void
   /** The exchanges of a scope were deleted, or all of them. */
   cleared(of: { readonly scope?: string }): void
   lost(failure: Failure): void
@@ -29,7 +26,7 @@ export interface FeedReader {
 
 const FIRST = 500
 const AGAIN_MS = 1000
-/** The server sends a tick every second, so after this long without data the connection is dead. */
+/** The server sends a sign of life every five seconds, so after this long without data the connection is dead. */
 const SILENT_MS = 15_000
 
 /** Runs until `leaving` is aborted, or a request is refused: retrying with the same key would not help. */

@@ -16,7 +16,6 @@ import { ExchangePanel } from './exchange-panel.jsx'
 import { isRefusal } from './feed.js'
 import { type Filter, filterIn, matching, queryOf, textIn } from './filter.js'
 import { FilterBar } from './filter-bar.jsx'
-import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
 import { type Held, type LiveList, useHeld, useLive, useSettledRows, useTextMatches } from './use-live.js'
 
@@ -51,7 +50,6 @@ function Requests({ live }: { readonly live: LiveList }) {
   return (
     <div class={open === undefined ? 'requests stack' : 'requests stack requests-open'}>
       <div class="requests-all stack">
-        <RateChart ticks={live.ticks} />
         <FilterBar filter={filter} rows={settled} onChange={change} />
         <ListState live={live} held={held} onClear={() => control('DELETE /journal')} />
         <RequestList {...{ filter, open, rows: held.rows }} isFiltered={live.rows.length > 0} onUsed={held.setUsed} />

@@ -1,6 +1,6 @@
 /** The live list. It is not updated while the page is hidden, and rows stay in place while the user reads them. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { JournalBrief, Tick } from '../../journal/operations.js'
+import type { JournalBrief } from '../../journal/operations.js'
 import { control, serviceKey } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -10,12 +10,10 @@ import { createHistory } from './history.js'
 
 /** The time between updates. More than ten a second would not be visible. */
 const SHOWN_EVERY_MS = 100
-export const MOST_TICKS = 120
 
 export interface LiveList {
   /** Newest first. */
   readonly rows: readonly JournalBrief[]
-  readonly ticks: readonly Tick[]
   /** The number of requests that are not in the list, because too many came at once. */
   readonly skipped: number
   /** Increases when Standin is restarted or the list is cleared. */
@@ -25,7 +23,7 @@ export interface LiveList {
   readonly failure?: Failure | undefined
 }
 
-const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 'opening' }
+const before: LiveList = { rows: [], skipped: 0, era: 0, connection: 'opening' }
 
 export function useLive(): LiveList {
   const key = serviceKey.use()
@@ -53,12 +51,12 @@ function createList() {
       changed()
     }
     return {
-      began({ run, after, cleared, ticks }) {
+      began({ run, after, cleared }) {
         reportAnswer(true)
         const isNew = history.began(run, after)
         if (isNew) announce('Standin was restarted. The list starts over.')
         const isOver = history.clearUntil(cleared) || isNew
-        change({ ticks, connection: 'open', failure: undefined, era: isOver ? latest.era + 1 : latest.era })
+        change({ connection: 'open', failure: undefined, era: isOver ? latest.era + 1 : latest.era })
       },
       exchanges(briefs) {
         history.add(briefs)
@@ -68,7 +66,6 @@ function createList() {
         history.clear(scope)
         change({ era: scope === undefined ? latest.era + 1 : latest.era })
       },
-      tick: tick => change({ ticks: [...latest.ticks, tick].slice(-MOST_TICKS) }),
       lost(failure) {
         if (failure.status === 0) reportAnswer(false)
         change({ connection: latest.connection === 'opening' ? 'opening' : 'lost', failure })
@@ -101,9 +98,19 @@ function whileVisible(show: () => void) {
   return { showSoon, stop }
 }
 
-/** The rows as of the last tick, which comes every second. For searches through all rows, which would be too slow on every update. */
-export const useSettledRows = ({ rows, ticks }: LiveList): readonly JournalBrief[] =>
-  useMemo(() => rows, [ticks, rows.length === 0])
+const SETTLED_EVERY_MS = 1000
+
+/** The rows as of the last second. For searches through all rows, which would be too slow on every update. */
+export function useSettledRows({ rows }: LiveList): readonly JournalBrief[] {
+  const [settled, setSettled] = useState(rows)
+  const latest = useRef(rows)
+  latest.current = rows
+  useEffect(() => {
+    const timer = setInterval(() => setSettled(latest.current), SETTLED_EVERY_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return settled.length === 0 || rows.length === 0 ? rows : settled
+}
 
 /** How long to wait after the last key press. */
 const TYPING_MS = 300
