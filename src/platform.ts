@@ -54,7 +54,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
       await ready()
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
-      return loadApp(prototypes, { sources, runtime, forTests, current, reset, controlToken, reload, stopping: signal })
+      return loadApp(prototypes, { runtime, forTests, current, reset, controlToken, stopping: signal })
     },
   })
 

@@ -7,7 +7,6 @@ const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> =
   completion: async () => (await import('./platform-api/chat/heavy.js')).completionJob,
   openapi: async () => (await import('./openapi/read.js')).readDocumentJob,
   promptTokens: async () => (await import('./platform-api/chat/heavy.js')).promptTokensJob,
-  rules: async () => (await import('./replies/index.js')).rulesSentJob,
   sample: async () => (await import('./replies/index.js')).sampleJob,
   validate: async () => (await import('./openapi/requests.js')).validateJob,
 }

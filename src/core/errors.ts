@@ -227,8 +227,6 @@ export const answerTooLarge = (bytes: number, most: number) =>
 export const answerTakesTooLong = (why: string) =>
   invalidRequest(`The answer cannot be generated. ${why} Send a shorter prompt, or ask for a shorter answer.`)
 
-export const rulesTakeTooLong = (why: string) => invalidRequest(`The rules cannot be read. ${why} Send fewer at once.`)
-
 export const invalidRequest = (sentence: string) => refusal(400, 'invalid_request', sentence)
 
 export const rowExists = (id: string) =>
@@ -509,18 +507,8 @@ export const noSuchResource = (path: string, nearest: string) =>
 export const noSuchMcpItem = (what: string, name: string, nearest: string) =>
   refusal(404, 'no_such_mcp_item', `There is no ${what} ${JSON.stringify(shortened(name))}.${nearest}`)
 
-export const noSuchRuleFile = (name: string) =>
-  refusal(404, 'no_such_rule_file', `The configuration reads no rules from ${quoted(name, 200)}.`)
-
 export const noSuchRule = (id: string) =>
   refusal(404, 'no_such_rule', `There is no rule with the id ${quoted(id, 200)}.`)
-
-export const ruleFileChanged = (file: string) =>
-  refusal(
-    409,
-    'rule_file_changed',
-    `${file} was changed in the meantime, so nothing was written. Look at the rule again, then repeat the change.`,
-  )
 
 export const tooManyFaults = (most: number) =>
   refusal(409, 'too_many_faults', `At most ${most} faults can be waiting. Remove some: DELETE /__standin/faults.`)
@@ -538,9 +526,6 @@ export const noSuchFault = (id: string) =>
 /** `why` continues the sentence. */
 export const notForARule = (why: string) =>
   refusal(409, 'not_for_a_rule', `No rule can be created from this exchange, because ${why}.`)
-
-/** `why` is a sentence. */
-export const ruleNotKept = (why: string) => refusal(409, 'rule_not_kept', `The rule was not saved. ${why}`)
 
 export const pageNotBuilt = () =>
   refusal(503, 'page_not_built', 'The dashboard is not built yet. Run "npm run build" once.')

@@ -6,24 +6,24 @@ import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { loadExposition } from '../metrics/index.js'
+import type { Attempt } from '../replies/operations.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
+import { explain } from './explain.js'
 import type { ForTests } from './for-tests.js'
-import type { Parts, PlatformSources } from './part.js'
+import type { Parts } from './part.js'
 import { usableKey } from './platform.js'
-import { createDrafts, createRuleEditing } from './rule-editing.js'
+import { loadReplies, type RepliesPart } from './rules.js'
 import type { Runtime } from './runtime.js'
 
 interface Dependencies {
-  readonly sources: PlatformSources
   readonly runtime: Runtime
   readonly current: () => Assembly
   readonly forTests: ForTests
   readonly reset: Parts['reset']
   /** The credentials for the control API if other machines can reach it. */
   readonly controlToken: () => string
-  readonly reload: () => Promise<void>
   /** Aborted when the platform stops, which ends open streams. */
   readonly stopping: AbortSignal
 }
@@ -63,15 +63,15 @@ export async function loadApp(prototypes: Prototypes, dependencies: Dependencies
 }
 
 /** The parts of the control API that need no further imports. */
-function controlParts({ current, runtime, sources, forTests, reset, reload }: Dependencies) {
+function controlParts({ current, runtime, forTests, reset }: Dependencies) {
   const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal, meter } = runtime
-  const drafts = createDrafts({ current, sources, reload })
   return {
-    ...{ apiKeys, clock, journal, violations, drafts, reset },
+    ...{ apiKeys, clock, journal, violations, reset },
     ...{ misses: recordings.misses, receipt: recordings.receipt, resources: runtime.resources },
     mcp: runtime.mcp.lists,
     ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
-    rules: createRuleEditing({ current, sources, drafts, reload }, rules),
+    rules: { ...rules.rules, explain: (attempt: Attempt) => explain(attempt, current()) },
+    draftRule: async (...source: Parameters<RepliesPart['draftOf']>) => (await loadReplies()).draftOf(...source),
     faults: { ...faults.calls, add: faults.add },
     library: () => current().library(),
     readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),

@@ -7,7 +7,6 @@ import { rulesAsGiven } from './load.js'
 import type { Memory } from './memory.js'
 import type { RuleOrigin } from './ready-rule.js'
 import { isHttpRule, type RuleInput } from './rules.js'
-import { isSameRule } from './same-rules.js'
 
 export interface Adding {
   /** The scope whose requests it answers; without one, all requests. */
@@ -31,12 +30,6 @@ export type RulesAtRunTime = ReturnType<typeof createRulesAtRunTime>
 interface RuleSelection {
   readonly id?: string | undefined
   readonly scope?: string | undefined
-}
-
-/** The changes that can be made to an added rule. */
-interface ChangeAtRunTime {
-  readonly rule?: RuleInput
-  readonly move?: 'up' | 'down'
 }
 
 /** Stands for the scope of rules that answer all requests. */
@@ -68,12 +61,6 @@ export function createRulesAtRunTime(
       shelves.put(adding.scope ?? NO_SCOPE, added)
       noteChange(rules, onPaths)
       return added.map(({ id }) => ({ id }))
-    },
-    /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
-    async change(id: string, change: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
-      const exists = await changeIn(shelves, id, { ...change, seed })
-      noteChange(rules, onPaths)
-      return exists
     },
     /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
     remove(selection: RuleSelection = {}) {
@@ -109,36 +96,13 @@ function createReader() {
     const first = count + 1
     count += Array.isArray(written) ? written.length : 1
     const idOf = (i: number) => `rule-${first + i}`
-    const originOf = (i: number) => runtimeOrigin(idOf(i), `at run time #${first + i}`)
+    const originOf = (i: number) => runtimeOrigin(`at run time #${first + i}`)
     const ready = await rulesAsGiven(written, { dir, seed, originOf })
     return ready.map((rule, i) => ({ id: idOf(i), scope, call, rule }))
   }
 }
 
-async function changeIn(
-  { find }: Pick<Shelves, 'find'>,
-  id: string,
-  { rule: written, move, seed }: ChangeAtRunTime & Pick<Adding, 'seed'>,
-): Promise<boolean> {
-  const before = find(id)?.added
-  if (!before) return false
-  if (written) {
-    const originOf = () => runtimeOrigin(id, before.rule.place)
-    const [rule] = await rulesAsGiven([written], { dir: undefined, seed, originOf })
-    if (rule && isSameRule(before.rule, rule)) rule.counter = before.rule.counter
-    // It may have been removed in the meantime.
-    if (rule) find(id)?.shelf.replace({ ...before, rule })
-  }
-  if (move) find(id)?.shelf.move(id, move === 'up' ? -1 : 1)
-  return true
-}
-
-const runtimeOrigin = (id: string, place: string): RuleOrigin => ({
-  place,
-  title: `rule ${place}`,
-  id,
-  isUnstable: true,
-})
+const runtimeOrigin = (place: string): RuleOrigin => ({ place, title: `rule ${place}`, isUnstable: true })
 
 interface Added extends RuntimeRule {
   /** The number of the call that added it. */
@@ -161,13 +125,6 @@ function createShelves(memory: Memory) {
   return {
     put: (scope: string, added: readonly Added[]) =>
       (scope === NO_SCOPE ? withoutScope : byScope.get(scope)).put(added),
-    find(id: string) {
-      for (const shelf of allShelves()) {
-        const added = shelf.inOrder().find(added => added.id === id)
-        if (added) return { shelf, added }
-      }
-      return undefined
-    },
     remove({ id, scope }: RuleSelection): number {
       let removed = 0
       for (const shelf of allShelves()) {
@@ -211,11 +168,6 @@ function createShelf(scope: string) {
   return {
     ...{ scope, inOrder, engines },
     put: (newRules: readonly Added[]) => change([...added, ...newRules].toSorted((a, b) => b.call - a.call)),
-    replace: (changed: Added) => change(added.map(one => (one.id === changed.id ? changed : one))),
-    move(id: string, by: 1 | -1): void {
-      const swapped = swappedIn(inOrder(), id, by)
-      if (swapped) change(added.map(each => swapped.get(each) ?? each))
-    },
     remove(isRemoved: (added: Added) => boolean): number {
       const rest = added.filter(one => !isRemoved(one))
       const removed = added.length - rest.length
@@ -237,16 +189,4 @@ function engineOf<I extends MatchInput, S extends ReadyReply, X extends RuleLook
   const engine = createEngine(rules, memory, dialect)
   engines.set(dialect, engine)
   return engine
-}
-
-/** The two rules after a swap; `undefined` if they cannot be swapped. */
-function swappedIn(order: readonly Added[], id: string, by: 1 | -1): ReadonlyMap<Added, Added> | undefined {
-  const i = order.findIndex(one => one.id === id)
-  const [one, other] = [order[i], order[i + by]]
-  if (!one || !other || one.rule.priority !== other.rule.priority) return undefined
-  // The two swap their call numbers, so that they keep their order when more rules are added.
-  return new Map([
-    [one, { ...other, call: one.call }],
-    [other, { ...one, call: other.call }],
-  ])
 }

@@ -9,7 +9,7 @@ import { type ChatCircumstances, ChatInput } from './conditions/chat-input.js'
 import { findChat } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
 import { createEngines, type Engine, type RuleSources } from './engine.js'
-import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
+import { type Explanation, explanationOf } from './explain.js'
 import { seedOf } from './fake.js'
 import type { Generation } from './generation.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, replacesReply, withMagic } from './magic.js'
@@ -45,12 +45,12 @@ export function createChatReplies(parts: Parts) {
       const needsCheck = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
       return needsCheck && !canJudge() ? loadJudge().then(() => generation) : generation
     },
-    /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
-    explain(request: ChatRequest, circumstances?: ChatCircumstances, draft?: RuleDraft): Explanation {
+    /** Says which rule would answer, without counting it as an answer. */
+    explain(request: ChatRequest, circumstances?: ChatCircumstances): Explanation {
       const input = new ChatInput(request, circumstances)
       const isMagic = magic && hasMagic(input.user)
       const { reply, ...explanation } = explanationOf(input, {
-        ...{ rules: withDraft(rulesFor(input.scope), chat, draft), memory, isMagic, letters: input.user.length },
+        ...{ rules: rulesFor(input.scope), memory, isMagic, letters: input.user.length },
         otherwise: async nearest => (isMagic ? withMagicWords(input, seed) : madeUp(input, parts, nearest)),
       })
       // The code that checks replies is loaded with the first reply that needs it.

@@ -69,8 +69,8 @@ export interface ReplyOwner {
 export interface ReadyRule<S extends ReadyReply = ReadyReply> {
   readonly dialect: Dialect
   readonly written: Rule
-  /** The id for changing the rule, if it is in a file. */
-  readonly id: string | undefined
+  /** The rule file that it is in, relative to the configuration. */
+  readonly file: string | undefined
   /** `rule "weather"`. */
   readonly title: string
   /** Its position: a file and a line, or a position in a list. */

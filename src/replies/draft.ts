@@ -14,33 +14,28 @@ import { draftOnPath } from './http/draft.js'
 export type { DraftSource } from './drafted-reply.js'
 
 export interface Draft {
-  /** A file with one rule. */
+  readonly rule: object
+  /** A file with this rule. */
   readonly yaml: string
-  /** A suggested file name, without its extension. */
-  readonly name: string
   /** Remarks for the author, one sentence each. */
   readonly remarks: readonly string[]
 }
 
 /** `redact` removes secrets, which a stream may have sent in pieces. Throws a PlatformError that says why no rule can be drafted. */
 export function draftOf(source: DraftSource, redact: (text: string) => string): Draft {
-  const { rule, name, remarks } = draftedRule(source)
-  const redacted = withLeaves(rule, value => (typeof value === 'string' ? redact(value) : value))
-  return { yaml: blockYaml([redacted]), name, remarks }
+  const { rule, remarks } = draftedRule(source)
+  const redacted = withLeaves(rule, value => (typeof value === 'string' ? redact(value) : value)) as object
+  return { rule: redacted, yaml: blockYaml([redacted]), remarks }
 }
 
-/** The rule as an author would write it, and what a draft says about it. */
-interface DraftParts extends Omit<Draft, 'yaml'> {
-  readonly rule: object
-}
-
-function draftedRule(source: DraftSource): DraftParts {
+/** The rule as an author would write it, and the remarks. */
+function draftedRule(source: DraftSource): Omit<Draft, 'yaml'> {
   const { request, status } = source
   if (status === null) throw notForARule('it has no answer')
   if (request.path !== CHAT) {
     const { rule, remarks } = draftOnPath(source)
     const name = slugOf(rule.on) || 'rule'
-    return { rule: { name, ...rule }, name, remarks }
+    return { rule: { name, ...rule }, remarks }
   }
   const chat = requestIn(request.body)
   if (!chat) throw notForARule('it is not a chat completion request')
@@ -50,7 +45,7 @@ function draftedRule(source: DraftSource): DraftParts {
   const { when, remark } = whenOf(chat, reply)
   const { form, pace, remarks } = reply
   const rule = { name, when, reply: form, ...(pace && { pace }) }
-  return { rule, name, remarks: [...(remark ? [remark] : []), ...remarks] }
+  return { rule, remarks: [...(remark ? [remark] : []), ...remarks] }
 }
 
 function requestIn(body: unknown): ChatRequest | undefined {

@@ -18,25 +18,6 @@ export interface Explanation<T = Generation> {
   reply(): Promise<T>
 }
 
-/** Rules that only apply to one explanation. */
-export interface RuleDraft {
-  readonly rules: readonly ReadyRule[]
-  /** The rule that they replace. Without one, they are tried before all others. */
-  readonly instead?: ReadyRule | undefined
-}
-
-/** Adds the rules of a draft, in the order in which they would be tried. */
-export function withDraft<S extends ReadyReply>(
-  rules: readonly ReadyRule<S>[],
-  dialect: ReadyRule['dialect'],
-  draft: RuleDraft | undefined,
-): readonly ReadyRule<S>[] {
-  if (!draft) return rules
-  const drafted = draft.rules.filter((rule): rule is ReadyRule<S> => rule.dialect === dialect)
-  const index = draft.instead ? rules.indexOf(draft.instead as ReadyRule<S>) : -1
-  return index < 0 ? [...drafted, ...rules] : rules.toSpliced(index, 1, ...drafted)
-}
-
 interface Circumstances<S extends ReadyReply, T> extends CandidateRules<S> {
   /** Whether magic words answer before all rules. */
   readonly isMagic?: boolean

@@ -1,8 +1,9 @@
 /** What the emulated model says: the only entry point of this part. */
 
 import type { Exchange } from '../core/exchange.js'
+import { stringifyExact } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
-import { importOnce, inSlices } from '../core/work.js'
+import { importOnce, inSlices, type Sliced } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
@@ -13,14 +14,12 @@ import { createMemory, type Memory } from './memory.js'
 import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
 import { isActive } from './ready-rule.js'
-import { areNeighbours, fileOfRule, type RuleEntry } from './rule-files.js'
 import { isHttpRule } from './rules.js'
-import { sameRules } from './same-rules.js'
 
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
-export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
+export { type Explanation, linesOf, verdictOf } from './explain.js'
 export { seedOfTexts } from './fake.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './generation.js'
 export type { HttpGeneration } from './http/http-reply.js'
@@ -37,7 +36,6 @@ export {
   whyInvalidRoute,
 } from './http/route.js'
 export { createPathTree } from './http/tree.js'
-export { keepRules } from './keep.js'
 export { type LintFinding, lint } from './lint.js'
 export {
   findReplyFiles,
@@ -47,9 +45,6 @@ export {
   type ReplyFiles,
   rulesAsGiven,
   rulesFromCode,
-  rulesSent,
-  rulesSentJob,
-  type SentRules,
 } from './load.js'
 export { magicWords } from './magic.js'
 export type { McpReplies, McpRuleAnswer } from './mcp/index.js'
@@ -57,19 +52,7 @@ export type { McpCall } from './mcp/input.js'
 export type { McpGeneration, McpQuestion, McpRound } from './mcp/mcp-reply.js'
 export { sentCall, type TriedCall, writtenCall } from './mcp/tried.js'
 export { createMemory, type Memory } from './memory.js'
-export { fileOf, goodRules, type ListedRule } from './operations.js'
-export {
-  addToFile,
-  changeRule,
-  draftInFile,
-  isInFile,
-  problemsOf,
-  type RuleChange,
-  type RuleEdit,
-  type RuleSet,
-  readRule,
-  ruleFiles,
-} from './rule-files.js'
+export type { ListedRule } from './operations.js'
 export {
   type ChatRuleInput,
   type HttpRuleInput,
@@ -119,7 +102,7 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
     /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
     list(scope?: string) {
       const added = atRunTime.all(scope).map(one => ({ ...one, scope: one.scope || null }))
-      const written = ordered.map(rule => ({ id: rule.id ?? null, scope: null, rule }))
+      const written = ordered.map(rule => ({ id: null, scope: null, rule }))
       return listed([...added, ...written], rule => memory.answered(rule, scope))
     },
     /** Resolves to a function that hands the counters of `before` to the rules that have not changed. */
@@ -134,6 +117,34 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
   }
 }
 
+/**
+ * Recognizes rules after a reload, by their file and their text: pairs each with its predecessor. Its position, and whether it is switched
+ * on, do not matter.
+ */
+function* sameRules(
+  before: readonly ReadyRule[],
+  after: readonly ReadyRule[],
+): Sliced<readonly (readonly [was: ReadyRule, is: ReadyRule])[]> {
+  const unpaired = new Map<string, ReadyRule[]>()
+  for (const previous of before) {
+    const key = keyOf(previous)
+    const others = unpaired.get(key)
+    if (others) others.push(previous)
+    else unpaired.set(key, [previous])
+    yield
+  }
+  const pairs: (readonly [was: ReadyRule, is: ReadyRule])[] = []
+  for (const current of after) {
+    // Of several that are written the same, the first one goes with the first.
+    const previous = unpaired.get(keyOf(current))?.shift()
+    if (previous) pairs.push([previous, current])
+    yield
+  }
+  return pairs
+}
+
+const keyOf = ({ file = '', written }: ReadyRule) => `${file}\n${stringifyExact({ ...written, enabled: undefined })}`
+
 /** Returns the replies of rules for paths, created with the first such rule; `undefined` while there are none. */
 function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime }): () => HttpReplies | undefined {
   const havePaths = parts.rules.some(({ written }) => isHttpRule(written))
@@ -145,14 +156,16 @@ function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime
   }
 }
 
+/** A rule in the list. The id is `null` if it was not added at run time, and the scope if it has none. */
+interface RuleEntry {
+  readonly id: string | null
+  readonly scope: string | null
+  readonly rule: ReadyRule
+}
+
 const listed = (all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] =>
-  all.map((one, i) => ({
-    ...{ id: one.id, scope: one.scope, answered: answered(one.rule) },
-    ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
-    file: fileOfRule(one.id ?? '') ?? null,
-    enabled: isActive(one.rule),
-    moves: [
-      ...(areNeighbours(one, all[i - 1]) ? (['up'] as const) : []),
-      ...(areNeighbours(one, all[i + 1]) ? (['down'] as const) : []),
-    ],
+  all.map(({ id, scope, rule }) => ({
+    ...{ id, scope, answered: answered(rule) },
+    ...{ title: rule.title, place: rule.place, file: rule.file ?? null },
+    ...{ rule: rule.written, enabled: isActive(rule) },
   }))

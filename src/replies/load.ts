@@ -1,14 +1,11 @@
 /** Loads rules from the files that the configuration names, and from code. */
-import { hash } from 'node:crypto'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { check, type Path, pathInWords } from '../check/check.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
-import { rulesTakeTooLong } from '../core/errors.js'
-import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact } from '../core/json.js'
-import { importOnce, inWorker, TimeLimitError } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
 import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
@@ -131,19 +128,13 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
   return rulesInText(text, { name, dir: path.dirname(file), seed })
 }
 
-interface RuleText extends Pick<CompileContext, 'dir' | 'seed' | 'allowedFiles'> {
+interface RuleText extends Pick<CompileContext, 'dir' | 'seed'> {
   /** The name of the text in problems and in the positions of rules. */
   readonly name: string
 }
 
-/** A version that differs for every text of a file. */
-export const versionOf = (text: string) => hash('sha256', text, 'hex').slice(0, 16)
-
-/** The id by which a rule in a file can be changed. It is valid only while the file does not change. */
-export const idInFile = (file: string, i: number, version: string) => `${file}#${i + 1}@${version}`
-
 /** Parses and compiles the rules in a text. */
-export async function rulesInText(text: string, { name, dir, seed, allowedFiles }: RuleText): Promise<ReadRules> {
+export async function rulesInText(text: string, { name, dir, seed }: RuleText): Promise<ReadRules> {
   const yaml = readYaml(text, name, { keepDigits: true })
   if (yaml.problems.length > 0) return withoutRules(yaml.problems)
   // An empty file, or one that is commented out, has no rules, which is not a mistake.
@@ -152,74 +143,18 @@ export async function rulesInText(text: string, { name, dir, seed, allowedFiles 
   if ('mistakes' in checked)
     return withoutRules(checked.mistakes.map(({ path, sentence }) => problemAt(path, sentence)))
   const problems: Problem[] = []
-  const version = versionOf(text)
   const loaded = await compileRules(checked.value, {
-    ...{ dir, seed, allowedFiles },
-    originOf: i => ({ ...originAt(`${name}:${yaml.locate([i]).line}`), id: idInFile(name, i, version) }),
+    ...{ dir, seed },
+    originOf: i => ({ ...originAt(`${name}:${yaml.locate([i]).line}`), file: name }),
     complain: (at, sentence) => problems.push(problemAt(at, `${pathInWords(at)}: ${sentence}`)),
   })
   return { ...loaded, problems }
-}
-
-/** The result for rules that were sent as text: the mistakes, or the rules as written. */
-export interface SentRules {
-  readonly problems: readonly Problem[]
-  readonly rules: readonly RuleInput[]
-}
-
-/** The name of a text that is not in a file. */
-const SENT_RULES = 'the rules'
-/** A longer list is of no use to the author. */
-const MOST_PROBLEMS = 1000
-/** Parsing shorter texts takes less time than asking a worker. */
-const SHORT_TEXT = 4096
-const LONGEST_MS = 20_000
-
-/** A text with rules: not in a file yet, or the new text of a file. */
-interface SentText {
-  readonly yaml: string
-  readonly name?: string
-  /** Without it the rules may not use files, since a sender must not get access to the files of this machine. */
-  readonly dir?: string
-  readonly allowedFiles?: readonly string[]
-}
-
-/** Parses rules that were sent as text, in a worker if it is long. Rejects with a 400 if that takes too long. */
-export function rulesSent(sent: SentText): Promise<SentRules> {
-  if (sent.yaml.length <= SHORT_TEXT) return rulesSentJob(sent)
-  return inWorker<SentRules>('rules', sent, LONGEST_MS).catch(error => {
-    throw error instanceof TimeLimitError ? rulesTakeTooLong(error.message) : error
-  })
-}
-
-/** Runs in the worker for rulesSent. */
-export async function rulesSentJob({ yaml, name = SENT_RULES, dir, allowedFiles = [] }: SentText): Promise<SentRules> {
-  const { problems, rules } = await rulesInText(yaml, { name, dir, seed: 0, allowedFiles })
-  if (problems.length > 0) return { problems: problems.slice(0, MOST_PROBLEMS), rules: [] }
-  if (dir !== undefined) return { problems: [], rules: [] }
-  const written = rules.map(({ written }) => written as RuleInput)
-  const sentence = rules.length === 0 ? 'There is no rule here.' : tooManyIn(written)
-  return sentence
-    ? { problems: [{ origin: SENT_RULES, line: 1, column: 1, sentence }], rules: [] }
-    : { problems: [], rules: written }
-}
-
-/** The same limit as for rules sent as JSON. */
-function tooManyIn(rules: readonly RuleInput[]): string | undefined {
-  try {
-    requireModestJson(Buffer.from(stringifyExact(rules)), MOST_VALUES_OF_RULES)
-    return undefined
-  } catch {
-    return `The rules have more than ${MOST_VALUES_OF_RULES} strings, commas and brackets together. Send fewer at once.`
-  }
 }
 
 interface CompileContext {
   /** The folder for files that rules use. Without it they may not use any. */
   readonly dir: string | undefined
   readonly seed: number
-  /** Files outside of `dir` that the rules may use. By default all are allowed. */
-  readonly allowedFiles?: readonly string[] | undefined
   readonly originOf: (i: number) => RuleOrigin
   complain(at: Path, sentence: string): void
 }
@@ -291,7 +226,7 @@ function charactersToCompile({ when, reply, replies }: Rule): number {
 }
 
 /** The texts of files that rules use, by full path. Unreadable files are left out. */
-async function readTexts(rules: readonly Rule[], { dir, allowedFiles, complain }: CompileContext) {
+async function readTexts(rules: readonly Rule[], { dir, complain }: CompileContext) {
   const texts = new Map<string, string | Buffer | undefined>()
   for (const { at, file, isBody } of filesUsed(rules)) {
     if (dir === undefined) {
@@ -299,10 +234,6 @@ async function readTexts(rules: readonly Rule[], { dir, allowedFiles, complain }
       continue
     }
     const full = path.resolve(dir, file)
-    if (allowedFiles && !allowedFiles.includes(full) && !isBelow(dir, full)) {
-      complain(at, `${file} is outside the folder of the rule file. Add it to the rule file with an editor.`)
-      continue
-    }
     try {
       texts.set(full, await (isBody ? readBodyFile(full) : readTextFile(full)))
     } catch (error) {
@@ -312,20 +243,6 @@ async function readTexts(rules: readonly Rule[], { dir, allowedFiles, complain }
   }
   return texts
 }
-
-/** Whether a file really is in a folder, after following links. */
-function isBelow(folder: string, file: string): boolean {
-  try {
-    const steps = path.relative(realpathSync(folder), realpathSync(file))
-    return steps !== '' && !steps.startsWith('..') && !path.isAbsolute(steps)
-  } catch {
-    return !path.relative(folder, file).startsWith('..')
-  }
-}
-
-/** The full paths of the files that rules use. */
-export const fullPathsUsed = (rules: readonly Rule[], dir: string) =>
-  [...filesUsed(rules)].map(({ file }) => path.resolve(dir, file))
 
 /** A `file` that a reply names, and its position. */
 interface UsedFile {

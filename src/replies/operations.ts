@@ -1,4 +1,4 @@
-/** Operations on rules: lists, adds, changes and removes them, and drafts new ones. */
+/** Operations on rules: lists, tries, adds and removes them, and drafts new ones. */
 import * as v from 'valibot'
 import { operation, type ValueOf } from '../api/operation.js'
 import {
@@ -10,7 +10,6 @@ import {
   listOf,
   object,
   objectOf,
-  oneOf,
   optional,
   optionalMember,
   orNull,
@@ -20,26 +19,19 @@ import {
   wholeNumber,
 } from '../api/shapes.js'
 import { blockYaml } from '../check/yaml.js'
-import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
+import { noSuchExchange, noSuchRule } from '../core/errors.js'
 import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
 import type { TriedRequest } from './http/route.js'
-import type { SentRules } from './load.js'
-import type { RuleEdit } from './rule-files.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
 export type { Draft } from './draft.js'
 
 /** Rules may contain long texts. */
 export const RULES_LIMIT_BYTES = 4_194_304
-/** Parsing YAML takes far longer than parsing JSON. */
-export const RULE_TEXT_LIMIT_BYTES = 1_048_576
 
 const listedFields = {
-  /**
-   * The id for changing it; `null` for a rule written in code. The id of a rule in a file is valid while the file does
-   * not change.
-   */
+  /** The id for removing it; `null` unless it was added at run time. */
   id: orNull(text),
   /** The name in the log, such as `rule "weather"`. */
   title: text,
@@ -53,8 +45,6 @@ const listedFields = {
   answered: wholeNumber,
   /** Whether it is switched on. */
   enabled: boolean,
-  /** The directions in which it can be moved, past a rule of the same file or scope and the same priority. */
-  moves: listOf(oneOf(['up', 'down'])),
   /** The rule as its author wrote it. */
   rule: objectOf<RuleInput>(),
 }
@@ -67,29 +57,6 @@ const exchange = described(
   v.pipe(v.string(exchangeId), v.regex(/^\d{1,15}$/, exchangeId)),
   'The id of the exchange in the journal.',
 )
-const aName = 'a name of small letters, digits and single dashes, such as greeting-in-french'
-const yaml = described(v.pipe(v.string('YAML'), v.nonEmpty('YAML')), 'A list of rules as in a file.')
-const readsYaml = { bytes: RULE_TEXT_LIMIT_BYTES }
-
-const ruleChange = v.pipe(
-  object({
-    yaml: optionalMember(yaml),
-    enabled: optional(boolean, 'Whether it may answer.'),
-    move: optional(
-      oneOf(['up', 'down']),
-      'Moves it past its neighbour of the same file or scope and the same priority.',
-    ),
-    before: optional(yaml, 'Rules to add before it, as in a file.'),
-  }),
-  v.check(changes => Object.keys(changes).length === 1, 'must have exactly one of yaml, enabled, move and before.'),
-)
-
-function editIn({ yaml, enabled, move, before }: ValueOf<typeof ruleChange>): RuleEdit {
-  if (yaml !== undefined) return { kind: 'replace', yaml }
-  if (before !== undefined) return { kind: 'before', yaml: before }
-  return move === undefined ? { kind: 'switch', enabled: enabled === true } : { kind: 'move', to: move }
-}
-
 const attempt = object({
   prompt: optional(
     v.pipe(text, v.maxLength(20_000, 'a string of at most 20000 characters')),
@@ -106,8 +73,6 @@ const attempt = object({
     }),
     'A request for a path that rules answer, in place of a prompt.',
   ),
-  yaml: optional(yaml, 'Rules to use for this explanation, before all others.'),
-  id: optional(text, 'The rule that those of yaml replace.'),
   scope: optional(text, 'The scope of the request.'),
 })
 
@@ -134,16 +99,6 @@ export interface Attempt {
   readonly scope?: string | undefined
   /** A request that an app has sent, instead of a prompt. */
   readonly request?: TriedRequest | undefined
-  /** Rules that are not active, and the id of the rule that they replace. */
-  readonly draft?: { readonly yaml: string; readonly instead?: string | undefined } | undefined
-}
-
-/** Rejects with a 400 that names the line and column of the first mistake. */
-export async function goodRules(drafts: Pick<Drafts, 'read'>, yaml: string): Promise<readonly RuleInput[]> {
-  const { problems, rules } = await drafts.read(yaml)
-  const [first] = problems
-  if (!first) return rules
-  throw invalidRequest(`Line ${first.line ?? 1}, column ${first.column ?? 1}: ${first.sentence}`)
 }
 
 /** The rules of a running platform. */
@@ -152,17 +107,7 @@ export interface RunningRules {
   list(scope?: string): Promise<readonly ListedRule[]>
   /** Adds one or several rules, which keep their order. Rejects with a ProblemsError for mistakes. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
-  /** The text of a rule in its file, or as it would be in a file. Rejects if there is no rule with this id. */
-  read(id: string): Promise<string>
-  /** Changes a rule in its file, or among the added ones. Returns its new id. */
-  change(id: string, change: RuleEdit): Promise<string>
-  /** The rule files, relative to the configuration. */
-  files(): Promise<readonly string[]>
-  /** Adds rules before all others in a file. */
-  addToFile(file: string, yaml: string): Promise<void>
-  /** The mistakes that a rule or its file would have with this text. */
-  problems(yaml: string, id?: string): Promise<SentRules['problems']>
-  /** Explains what would be answered, and why. Rejects with a PlatformError for an invalid draft or request. */
+  /** Explains what would be answered, and why. Rejects with a PlatformError for an invalid request. */
   explain(attempt: Attempt): Promise<Explained>
   /** Returns how many there were. */
   remove(which: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
@@ -170,16 +115,11 @@ export interface RunningRules {
 
 interface RuleParts {
   readonly rules: RunningRules
-  readonly drafts: Drafts
 }
 
-export const ruleOperations = (parts: RuleParts) => ({
-  ...operationsOnList(parts),
-  ...operationsOnFiles(parts),
-  ...operationsOnRule(parts),
-})
+export const ruleOperations = (parts: RuleParts) => ({ ...operationsOnList(parts), ...removals(parts) })
 
-const operationsOnList = ({ rules, drafts }: RuleParts) => ({
+const operationsOnList = ({ rules }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried. Search, limit and offset select a part of them.',
@@ -208,59 +148,9 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
       return { data: await rules.addSent(rule, scope) }
     },
   }),
-  addWrittenRules: operation({
-    at: 'POST /replies/written',
-    does: 'Adds rules from YAML text, before all others, until they are removed.',
-    body: object({ yaml, scope: optional(text, 'The scope whose requests they answer; by default, all requests.') }),
-    bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
-    returns: ids,
-    status: 201,
-    answer: 'The ids of the rules, in the same order.',
-    errors: { 409: 'There are too many added rules.' },
-    run: async ({ body, scope }) => ({
-      data: await rules.addSent(await goodRules(drafts, body.yaml), body.scope ?? scope),
-    }),
-  }),
 })
 
-const operationsOnFiles = ({ rules }: RuleParts) => ({
-  listRuleFiles: operation({
-    at: 'GET /replies/files',
-    does: 'Lists the files that rules are read from.',
-    returns: dataOf(text),
-    answer: 'The names of the files, relative to the configuration.',
-    run: async () => ({ data: await rules.files() }),
-  }),
-  addToRuleFile: operation({
-    at: 'PUT /replies/files/{file}',
-    does: 'Adds rules before all others in a file. The rest of the file stays unchanged. Encode the slashes in its name as %2F.',
-    body: object({ yaml }),
-    bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
-    answer: 'The rules were added, and are active.',
-    errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
-    run: async ({ file, body }) => rules.addToFile(file, body.yaml),
-  }),
-})
-
-const operationsOnRule = ({ rules }: RuleParts) => ({
-  readRule: operation({
-    at: 'GET /replies/{id}',
-    does: 'Returns the text of a rule, with its comments if it is in a file.',
-    returns: object({ yaml: text }),
-    answer: 'The YAML of a list with this one rule.',
-    errors: { 409: 'Its file has changed since the rules were listed.' },
-    run: async ({ id }) => ({ yaml: await rules.read(id) }),
-  }),
-  changeRule: operation({
-    at: 'PUT /replies/{id}',
-    does: 'Changes the text of a rule, switches it on or off, or moves it. The rest of its file stays as it is.',
-    body: ruleChange,
-    bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
-    returns: object({ id: text }),
-    answer: 'The new id of the rule.',
-    errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
-    run: async ({ id, body }) => ({ id: await rules.change(id, editIn(body)) }),
-  }),
+const removals = ({ rules }: RuleParts) => ({
   removeRules: operation({
     at: 'DELETE /replies',
     does: 'Removes the rules that were added, or those of one scope.',
@@ -270,10 +160,9 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
   }),
   removeRule: operation({
     at: 'DELETE /replies/{id}',
-    does: 'Removes a rule, also from its file.',
+    does: 'Removes a rule that was added.',
     query: scopeQuery,
     answer: 'The rule is removed.',
-    errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
     async run({ id, scope }) {
       if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)
     },
@@ -296,12 +185,12 @@ function partOf(all: readonly ListedRule[], query: ListingQuery) {
   const matching = search?.trim()
     ? all.filter(({ title, place, rule }) => isWanted([title, place, ...textsIn(rule)]))
     : all
-  const data = matching.slice(offset, offset + limit).map(rule => ({ ...rule, yaml: fileOf(rule) }))
+  const data = matching.slice(offset, offset + limit).map(one => ({ ...one, yaml: yamlOf(one) }))
   return { data, total: matching.length }
 }
 
 /** The text of a rule for a file, without empty conditions. */
-export function fileOf({ rule: { when, ...fields } }: Pick<ListedRule, 'rule'>): string {
+function yamlOf({ rule: { when, ...fields } }: ListedRule): string {
   const { name, ...rest } = fields
   const conditions = when && Object.keys(when).length > 0 ? { when } : {}
   return blockYaml([{ ...(name !== undefined && { name }), ...conditions, ...rest }])
@@ -313,101 +202,72 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)
 }
 
-const ruleProblem = object({ line: wholeNumber, column: wholeNumber, sentence: text })
-/** A mistake in rules, and its position. */
-export type RuleProblem = ValueOf<typeof ruleProblem>
-
-/** Rules that are not in a file yet. */
-export interface Drafts {
+interface DraftParts {
+  readonly rules: Pick<RunningRules, 'addSent' | 'explain'>
   /**
    * Drafts a rule that repeats a reply; `redact` removes secrets from texts. Rejects with a PlatformError that says why that is not
    * possible.
    */
-  draft(source: DraftSource, redact: (text: string) => string): Promise<Draft>
-  /** The rules in a text, or its mistakes. */
-  read(yaml: string): Promise<SentRules>
-  /** Saves rules to a new file and returns its name. Rejects with a PlatformError that says why that failed. */
-  keep(yaml: string, name: string): Promise<string>
-}
-
-interface DraftParts {
-  readonly drafts: Drafts
-  readonly rules: Pick<RunningRules, 'problems' | 'explain'>
+  readonly draftRule: (source: DraftSource, redact: (text: string) => string) => Promise<Draft>
   readonly journal: {
     get(id: string, shownBytes?: number): DraftSource | undefined
     redaction(id: string): ((text: string) => string) | undefined
   }
 }
 
-export const draftOperations = (parts: DraftParts) => ({ ...operationsOnDrafts(parts), ...operationsWithRules(parts) })
+/** Operations that need the journal, because they are about its exchanges. */
+export function draftOperations({ draftRule, rules, journal }: DraftParts) {
+  function entryOf(exchange: string): DraftSource {
+    const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
+    if (!entry) throw noSuchExchange(exchange)
+    return entry
+  }
 
-const operationsOnDrafts = ({ drafts, rules, journal }: DraftParts) => ({
-  draftRule: operation({
-    at: 'POST /replies/draft',
-    does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
+  async function draftOf(exchange: string): Promise<Draft> {
+    const redact = journal.redaction(exchange)
+    if (!redact) throw noSuchExchange(exchange)
+    return draftRule(entryOf(exchange), redact)
+  }
+
+  const shared = {
     body: object({ exchange }),
-    returns: object({ yaml: text, name: text, remarks: listOf(text) }),
-    answer: 'The rule as YAML, a name for its file, and remarks.',
-    errors: {
-      404: 'There is no such exchange in the journal.',
-      409: 'No rule can be made of the exchange.',
-    },
-    run({ body: { exchange } }) {
-      const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
-      const redact = journal.redaction(exchange)
-      if (!entry || !redact) throw noSuchExchange(exchange)
-      return drafts.draft(entry, redact)
-    },
-  }),
-  checkRules: operation({
-    at: 'POST /replies/check',
-    does: 'Checks rules without adding them. With an id, checks them as the new text of that rule.',
-    body: object({ yaml, id: optional(text, 'The rule that is being changed.') }),
-    bodyReading: readsYaml,
-    returns: object({ problems: listOf(ruleProblem) }),
-    answer: 'The mistakes, up to 1,000; an empty list if there are none.',
-    errors: { 409: 'The file of the rule has changed since the rules were listed.' },
-    async run({ body }) {
-      const problems = await rules.problems(body.yaml, body.id)
-      return { problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) }
-    },
-  }),
-})
-
-const operationsWithRules = ({ drafts, rules, journal }: DraftParts) => ({
-  tryRules: operation({
-    at: 'POST /replies/try',
-    does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',
-    body: attempt,
-    bodyReading: readsYaml,
-    returns: explained,
-    answer: 'The reply, and the reasons for it.',
-    errors: { 404: 'There is no such exchange in the journal.' },
-    async run({ body: { exchange, yaml, id, request, ...attempt }, scope }) {
-      const entry = exchange === undefined ? undefined : journal.get(exchange, Number.POSITIVE_INFINITY)
-      if (exchange !== undefined && !entry) throw noSuchExchange(exchange)
-      const draft = yaml === undefined ? undefined : { yaml, instead: id }
-      return rules.explain({ scope, ...attempt, request: entry?.request ?? request, draft })
-    },
-  }),
-  keepRules: operation({
-    at: 'POST /replies/keep',
-    does: 'Saves rules to a new file in the folder that the option replies names. The command reads it as soon as it exists.',
-    body: object({
-      yaml,
-      name: described(
-        v.pipe(v.string(aName), v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, aName), v.maxLength(80, aName)),
-        'The name of the file, without its extension.',
-      ),
+    errors: { 404: 'There is no such exchange in the journal.', 409: 'No rule can be made of the exchange.' },
+  }
+  return {
+    draftRule: operation({
+      ...shared,
+      at: 'POST /replies/draft',
+      does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
+      returns: object({ yaml: text, remarks: listOf(text) }),
+      answer: 'The rule as YAML, and remarks.',
+      async run({ body }) {
+        const { yaml, remarks } = await draftOf(body.exchange)
+        return { yaml, remarks }
+      },
     }),
-    bodyReading: readsYaml,
-    returns: object({ file: text }),
-    status: 201,
-    answer: 'The file, relative to the configuration.',
-    errors: { 409: 'The configuration names no folder for it, or the file exists already.' },
-    async run({ body: { yaml, name } }) {
-      await goodRules(drafts, yaml)
-      return { file: await drafts.keep(yaml, name) }
-    },
-  }),
-})
+    addDraftedRule: operation({
+      ...shared,
+      at: 'POST /replies/drafted',
+      does: 'Adds a rule that repeats the answer of an exchange in the journal, before all others.',
+      returns: ids,
+      status: 201,
+      answer: 'The id of the rule.',
+      async run({ body, scope }) {
+        const { rule } = await draftOf(body.exchange)
+        return { data: await rules.addSent(rule as RuleInput, scope) }
+      },
+    }),
+    tryRules: operation({
+      at: 'POST /replies/try',
+      does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',
+      body: attempt,
+      returns: explained,
+      answer: 'The reply, and the reasons for it.',
+      errors: { 404: 'There is no such exchange in the journal.' },
+      async run({ body: { exchange, request, ...attempt }, scope }) {
+        const sent = exchange === undefined ? request : entryOf(exchange).request
+        return rules.explain({ scope, ...attempt, request: sent })
+      },
+    }),
+  }
+}

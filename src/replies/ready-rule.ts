@@ -9,8 +9,8 @@ import type { Rule } from './rules.js'
 export interface RuleOrigin {
   readonly place: string
   readonly title: string
-  /** The id for changing the rule. */
-  readonly id?: string
+  /** The rule file that it is in, relative to the configuration. */
+  readonly file?: string
   /** Whether the position depends on what other clients add, so that it must not seed generated values. */
   readonly isUnstable?: boolean
 }
@@ -21,7 +21,7 @@ export const originAt = (place: string): RuleOrigin => ({ place, title: `rule "$
 /** Compiles a rule. `texts` are the files that it uses and its template language. */
 export function readyRule(
   rule: Rule,
-  { place, title: unnamed, id, isUnstable }: RuleOrigin,
+  { place, title: unnamed, file, isUnstable }: RuleOrigin,
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
@@ -45,9 +45,9 @@ export function readyRule(
   return {
     dialect,
     written: rule,
-    id,
     title,
     place,
+    file,
     conditions,
     priority,
     replies: ready,

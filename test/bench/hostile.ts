@@ -62,8 +62,6 @@ const tools = (count: number) =>
   times(count, i => ({ type: 'function', function: { name: `tool_${i}`, parameters: { type: 'object' } } }))
 const withHole = (body: object, hole: string) => JSON.stringify(body).replace('"HOLE"', hole)
 const rules = (count: number) => times(count, i => ({ when: { user: `word ${i}` }, reply: { text: `reply ${i}` } }))
-const yaml = (count: number) =>
-  times(count, i => `- when: { user: "word ${i}" }\n  reply: { text: "reply ${i}" }\n`).join('')
 
 /** A rule that is active for the next request. */
 const ruled = (rule: object, body: unknown, more: Hostile = {}): readonly Hostile[] => [
@@ -136,11 +134,6 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   },
   'a JSON object with 4 MB of braces in the prompt': {
     body: saying('{"'.repeat(2 * MEGABYTE), { response_format: { type: 'json_object' } }),
-  },
-  'replies/check of 900 rules': { path: '/__standin/replies/check', body: { yaml: yaml(900) } },
-  'replies/check of aliases that double': {
-    path: '/__standin/replies/check',
-    body: { yaml: times(30, i => `a${i}: &a${i} [${i === 0 ? 'x' : `*a${i - 1}, *a${i - 1}`}]\n`).join('') },
   },
   '1,800 rules': [
     { path: '/__standin/replies', body: rules(1800) },

@@ -1,21 +1,6 @@
 /** Helpers for tests of the dashboard's lists. */
-import type { Page } from 'playwright-core'
 import { folderWith } from '../command.js'
 import { hello, type Scene } from '../scene.js'
-
-/** The rule editor. */
-export const ruleOn = (page: Page) => page.getByRole('textbox', { name: 'Rule', exact: true })
-
-/** Replaces the text in the rule editor, as if it was pasted. */
-export async function writeRule(page: Page, yaml: string): Promise<void> {
-  await ruleOn(page).focus()
-  await page.keyboard.press('Control+A')
-  await page.keyboard.insertText(yaml)
-}
-
-/** The text in the rule editor. */
-export const ruleTextOn = async (page: Page) =>
-  (await ruleOn(page).locator('.cm-line').allInnerTexts()).map(line => line.replace(/\n$/, '')).join('\n')
 
 /** A handwritten recording. */
 export const recordingOf = (prompt: string, more = '') => `${more}request:

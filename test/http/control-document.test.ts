@@ -72,12 +72,8 @@ const bodies: Readonly<Record<string, object>> = {
   setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
   addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
   draftRule: { exchange: '1' },
-  checkRules: { yaml: '- reply: {}' },
-  addWrittenRules: { yaml: '- reply: { text: Hi }', scope: 'one' },
-  changeRule: { enabled: false },
-  tryRules: { prompt: 'hello', yaml: '- reply: { text: Hi }', scope: 'one' },
-  addToRuleFile: { yaml: '- reply: { text: Hi }' },
-  keepRules: { yaml: '- reply: { text: Hi }', name: 'hi' },
+  addDraftedRule: { exchange: '1' },
+  tryRules: { prompt: 'hello', scope: 'one' },
   reset: { scope: 'one' },
   setClock: { advanceMs: 1000, frozen: true },
   startSession: { email: 'ada@example.com' },
@@ -123,18 +119,12 @@ async function sessionOf({ ask, anonKey, url }: Scene): Promise<string> {
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
 }
 
-/** The id of a rule to change or remove. */
+/** The id of a rule to remove. */
 async function ruleOf({ url }: Scene): Promise<string> {
   const body = JSON.stringify(bodies.addRules)
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${url}/__standin/replies`, { method: 'POST', body, headers })
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
-}
-
-/** The name of a file of rules. */
-async function ruleFileOf({ url }: Scene): Promise<string> {
-  const response = await fetch(`${url}/__standin/replies/files`)
-  return ((await response.json()) as { data: readonly [string] }).data[0]
 }
 
 /** The id of an API key. */
@@ -172,9 +162,6 @@ test('every answer and every request body matches its schema in the document', a
     const taken = requestBody?.content?.['application/json']?.schema
     if (taken) expect([operationId, schemaOf(taken)(body)]).toEqual([operationId, true])
     const ids: Readonly<Record<string, typeof ruleOf>> = {
-      readRule: ruleOf,
-      changeRule: ruleOf,
-      addToRuleFile: ruleFileOf,
       removeRule: ruleOf,
       removeFault: faultOf,
       endSession: sessionOf,

@@ -1,11 +1,7 @@
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { openPlatform } from '../../src/platform.js'
-import { folderWith } from '../command.js'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { liveWith } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { didYouMean } from '../sentences.js'
 
 const replies = '/__standin/replies'
 const bare = { bearer: null } as const
@@ -29,7 +25,6 @@ async function lastId({ ask }: Pick<Scene, 'ask'>) {
 
 interface Draft {
   readonly yaml: string
-  readonly name: string
   readonly remarks: readonly string[]
 }
 
@@ -39,6 +34,9 @@ async function draftOfLast(platform: Client): Promise<Draft> {
   expect(response.status).toBe(200)
   return (await response.json()) as Draft
 }
+
+/** Adds the rules of a draft, as if they were in a file. */
+const add = (platform: Pick<Scene, 'ask'>, yaml: string) => post(platform, '', parse(yaml))
 
 const messageIn = async (response: Response) => {
   const { choices } = (await response.json()) as { choices: readonly { message: object }[] }
@@ -66,7 +64,7 @@ test('a rule drafted from an exchange can be added, and gives the same answer', 
   const platform = await inFrontOf(completion({ content: 'Paris, of course.' }))
   const request = { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
   const first = await messageIn(await platform.chat(request))
-  const { yaml, name, remarks } = await draftOfLast(platform)
+  const { yaml, remarks } = await draftOfLast(platform)
   expect(yaml).toBe(`- name: what-is-the-capital-of-france
   when:
     model: gpt-4o-mini
@@ -75,10 +73,23 @@ test('a rule drafted from an exchange can be added, and gives the same answer', 
   reply:
     text: Paris, of course.
 `)
-  expect([name, remarks]).toEqual(['what-is-the-capital-of-france', []])
+  expect(remarks).toEqual([])
   platform.switchMode('emulate')
-  expect((await post(platform, '/written', { yaml })).status).toBe(201)
+  expect((await add(platform, yaml)).status).toBe(201)
   expect(await messageIn(await platform.chat(request))).toMatchObject(first ?? {})
+})
+
+test('the rule of an exchange can be added at once, with its exact numbers', async () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'find', arguments: '{"id":12345678901234567890}' } }
+  const platform = await inFrontOf(completion({ tool_calls: [call] }, { finish_reason: 'tool_calls' }))
+  const request = { ...hello, tools: [{ type: 'function', function: { name: 'find' } }] }
+  await messageIn(await platform.chat(request))
+  platform.switchMode('emulate')
+  const added = await post(platform, '/drafted', { exchange: await lastId(platform) })
+  expect([added.status, await added.json()]).toEqual([201, { data: [{ id: 'rule-1' }] }])
+  expect(await messageIn(await platform.chat(request))).toMatchObject({
+    tool_calls: [{ function: { arguments: '{"id":12345678901234567890}' } }],
+  })
 })
 
 test('a rule drafted from a prompt does not match a longer prompt that contains it', async () => {
@@ -89,7 +100,7 @@ test('a rule drafted from a prompt does not match a longer prompt that contains 
     drafts.push((await draftOfLast(platform)).yaml)
   }
   platform.switchMode('emulate')
-  for (const yaml of drafts) await post(platform, '/written', { yaml })
+  for (const yaml of drafts) await add(platform, yaml)
   const again = await platform.chat({ ...hello, messages: [{ role: 'user', content: 'err404' }] })
   expect(await messageIn(again)).toMatchObject({ content: 'Not found.' })
 })
@@ -103,7 +114,7 @@ test.each([
   await messageIn(await platform.chat(hello))
   const { yaml } = await draftOfLast(platform)
   platform.switchMode('emulate')
-  expect(await errorOf(await post(platform, '/written', { yaml }))).toEqual([201, undefined])
+  expect(await errorOf(await add(platform, yaml))).toEqual([201, undefined])
   expect(await messageIn(await platform.chat(hello))).toMatchObject({ content })
 })
 
@@ -129,7 +140,7 @@ test('a drafted rule that calls a tool does not match the result of that call', 
     drafts.push((await draftOfLast(platform)).yaml)
   }
   platform.switchMode('emulate')
-  for (const yaml of drafts) expect((await post(platform, '/written', { yaml })).status).toBe(201)
+  for (const yaml of drafts) expect((await add(platform, yaml)).status).toBe(201)
   expect(await messageIn(await platform.chat(first))).toMatchObject({
     content: null,
     tool_calls: [{ function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }],
@@ -186,7 +197,7 @@ test('an error from the live platform becomes a fault', async () => {
       retryAfter: 7
 `)
   platform.switchMode('emulate')
-  await post(platform, '/written', { yaml })
+  await add(platform, yaml)
   const again = await platform.chat(hello)
   expect([again.status, again.headers.get('retry-after')]).toEqual([429, '7'])
 })
@@ -202,7 +213,7 @@ test('secrets stay out of the draft, and out of its conditions', async () => {
   expect(yaml).toContain('text: Your key is [key-1].')
   expect(remarks).toEqual(['It matches only part of the user message, because the rest is long or secret.'])
   platform.switchMode('emulate')
-  await post(platform, '/written', { yaml })
+  await add(platform, yaml)
   expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'Your key is [key-1].' })
 })
 
@@ -216,97 +227,6 @@ test('only a chat completion can become a rule', async () => {
   expect(await errorOf(await post(platform, '/draft', { exchange: '4711' }))).toEqual([
     404,
     expect.stringContaining('"4711"'),
-  ])
-})
-
-test('a check of a draft gives the line and the column of each mistake', async () => {
-  const platform = await platformWith()
-  const check = async (yaml: string) => (await (await post(platform, '/check', { yaml })).json()) as object
-  const good = '- when: { user: hi }\n  reply: { text: Hello }\n'
-  expect(await check(good)).toEqual({ problems: [] })
-  const bad = '- when: { usr: hi }\n  reply: { text: Hello }\n- reply: {}\n'
-  expect(await check(bad)).toEqual({
-    problems: [
-      { line: 1, column: 11, sentence: expect.stringContaining(didYouMean('user')) },
-      { line: 3, column: 3, sentence: expect.stringContaining('is empty') },
-    ],
-  })
-  expect(await check('- reply: { text: "{{ nope | }}" }')).toMatchObject({ problems: [{ line: 1, column: 12 }] })
-  expect(await check('- {')).toMatchObject({ problems: [{ line: 1 }] })
-  expect(await check('# nothing\n')).toEqual({ problems: [{ line: 1, column: 1, sentence: 'There is no rule here.' }] })
-  expect(await errorOf(await post(platform, '/written', { yaml: bad }))).toEqual([
-    400,
-    expect.stringMatching(/^Line 1, column 11: .*usr .*"user"\?/),
-  ])
-  expect((await platform.ask(replies, bare).then(r => r.json())) as object).toEqual({ data: [] })
-})
-
-test('a rule sent to the API cannot read files of this machine', async () => {
-  const platform = await platformWith()
-  const yaml = '- reply: { file: /etc/hostname }\n'
-  for (const [call, more] of [
-    ['/written', {}],
-    ['/try', { prompt: 'hi' }],
-    ['/keep', { name: 'x' }],
-  ] as const) {
-    const refused = [400, expect.stringContaining('A rule that is sent cannot use files')]
-    expect(await errorOf(await post(platform, call, { yaml, ...more }))).toEqual(refused)
-  }
-})
-
-/** A platform with a configuration on disk. */
-async function configured(config: string, files: Readonly<Record<string, string>> = {}) {
-  const cwd = folderWith({ 'platform.config.yaml': `port: 0\nstate: memory\n${config}`, ...files })
-  const platform = await openPlatform({ cwd })
-  onTestFinished(() => platform.stop())
-  const ask: Scene['ask'] = (path, { bearer: _, ...init } = {}) => fetch(platform.url + path, init)
-  return { cwd, platform, ask }
-}
-
-const kept = '- when:\n    user: hi\n  reply:\n    text: Hello\n'
-
-test.each([
-  ['', 'fixtures/replies/hi.yaml'],
-  ['replies: rules/**/*.yml\n', 'rules/hi.yml'],
-  ['replies: [more.yaml, "*.rules.yaml", "said/*.{yaml,yml}"]\n', 'said/hi.yaml'],
-])('with %j a rule is saved where rules are read', async (config, file) => {
-  const { cwd, platform, ask } = await configured(config, {
-    ...{ 'more.yaml': '', 'a.rules.yaml': '', 'said/x.yml': '', 'rules/x.yml': '' },
-  })
-  const response = await post({ ask }, '/keep', { yaml: kept, name: 'hi' })
-  expect([response.status, await response.json()]).toEqual([201, { file }])
-  expect(readFileSync(path.join(cwd, file), 'utf8')).toBe(kept)
-  await platform.reload()
-  expect((await platform.rules.list()).map(({ place }) => place)).toContain(`${file}:1`)
-})
-
-test('an existing file is never overwritten, not even through a link', async () => {
-  const { cwd, ask } = await configured('', { 'fixtures/replies/hi.yaml': kept, 'elsewhere.yaml': 'mine' })
-  symlinkSync(path.join(cwd, 'elsewhere.yaml'), path.join(cwd, 'fixtures/replies/linked.yaml'))
-  for (const name of ['hi', 'linked']) {
-    expect(await errorOf(await post({ ask }, '/keep', { yaml: kept, name }))).toEqual([
-      409,
-      `The rule was not saved. fixtures/replies/${name}.yaml exists already. Choose another name.`,
-    ])
-  }
-  expect(readFileSync(path.join(cwd, 'elsewhere.yaml'), 'utf8')).toBe('mine')
-})
-
-test.each(['../hi', '/tmp/hi', '', 'a\0b'])('%j is refused as a file name', async name => {
-  const { cwd, ask } = await configured('')
-  expect((await post({ ask }, '/keep', { yaml: kept, name })).status).toBe(400)
-  expect(readdirSync(cwd)).toEqual(['platform.config.yaml'])
-})
-
-test('without a folder in the configuration nothing is saved, and the error says why', async () => {
-  const { ask } = await configured('replies: rules.yaml\n', { 'rules.yaml': '' })
-  expect(await errorOf(await post({ ask }, '/keep', { yaml: kept, name: 'hi' }))).toEqual([
-    409,
-    'The rule was not saved. The option replies names no folder in which any file is read, only rules.yaml. Add one such as fixtures/replies/*.yaml.',
-  ])
-  expect(await errorOf(await post(await platformWith(), '/keep', { yaml: kept, name: 'hi' }))).toEqual([
-    409,
-    expect.stringContaining('This platform reads no rules from files.'),
   ])
 })
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { type Route, routeOf } from '../../src/replies/http/route.js'
 import { createPathTree } from '../../src/replies/http/tree.js'
 import type { RuleInput } from '../../src/replies/index.js'
@@ -299,7 +300,7 @@ test('a live answer can be drafted as a rule that answers the same', async () =>
   expect(yaml).toContain('on: POST /builder/deploy\n')
   expect(yaml).not.toContain('note')
   platform.switchMode('emulate')
-  await post('/written', { yaml })
+  await post('', parse(yaml))
   const answer = await deploy()
   expect([answer.status, await answer.json()]).toEqual([201, { id: 'p1', target: 'staging' }])
 })

@@ -100,7 +100,7 @@ test('the list shows where each rule is from and how often it has answered, in a
   for (const scope of ['a', 'a', 'b', '']) await says('hi', scope)
   for (const scope of ['a', 'b']) await says('ho', scope)
   const listed = (scope?: string) => replies.list(scope).map(({ rule, ...about }) => about)
-  const still = { enabled: true, moves: [], file: null }
+  const still = { enabled: true, file: null }
   const mine = { id: 'rule-1', title: 'rule "mine"', place: 'at run time #1', scope: 'a', ...still }
   const ours = { id: 'rule-2', title: 'rule at run time #2', place: 'at run time #2', scope: null, ...still }
   const second = { id: null, title: 'rule "second"', place: 'rules[1]', scope: null, ...still }

@@ -34,7 +34,7 @@ interface MakeProps {
 
 export function CreateDialog({ onMade }: MakeProps) {
   // The day has the form `YYYY-MM-DD`.
-  const { values, field, isEdited } = useFields({ name: '', lifetime: 'never', day: '' })
+  const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
   const { name, lifetime, day } = values
   const expiry = expiryOf(lifetime, day)
   const now = useNow()
@@ -42,7 +42,6 @@ export function CreateDialog({ onMade }: MakeProps) {
     <Confirm
       title="Create an API key"
       send="Create key"
-      isEdited={isEdited}
       onSend={() => userApi('POST /keys', { body: { name, ...expiry } })}
       onDone={onMade}
     >

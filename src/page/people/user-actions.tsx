@@ -77,7 +77,7 @@ type LinkKind = keyof typeof links
 
 /** Requests a mail for the user, as the app would. */
 function SendLink({ of: user }: { readonly of: ListedUser }) {
-  const { values, field, isEdited } = useFields({
+  const { values, field } = useFields({
     kind: (user.confirmed_at ? 'magiclink' : 'signup') as LinkKind,
     redirectTo: '',
   })
@@ -97,7 +97,6 @@ function SendLink({ of: user }: { readonly of: ListedUser }) {
     <Confirm
       title={`Send a link to ${user.email}`}
       send="Send"
-      isEdited={isEdited}
       onSend={send}
       onDone={() => navigate(routes.outbox)}
       said="The link is in the outbox."

@@ -77,13 +77,12 @@ const columns: readonly Column<ListedUser>[] = [
 
 /** Creates a user, as the admin of an app would. */
 function AddDialog({ onAdded }: { readonly onAdded: () => void }) {
-  const { values, field, isEdited } = useFields({ email: '', password: '', isConfirmed: true })
+  const { values, field } = useFields({ email: '', password: '', isConfirmed: true })
   const { email, password, isConfirmed } = values
   return (
     <Confirm
       title="Add a user"
       send="Add user"
-      isEdited={isEdited}
       onSend={() => admin('POST', 'admin/users', { email, ...(password && { password }), email_confirm: isConfirmed })}
       onDone={onAdded}
       said={`${email} was added.`}

@@ -1,4 +1,4 @@
-/** Tries a prompt: shows the reply, and why each rule matches or not. Nothing is sent or installed. */
+/** Tries a prompt: shows the reply, and why each rule matches or not. Nothing is sent or counted. */
 import { useState } from 'preact/hooks'
 import type { Explained } from '../../replies/operations.js'
 import { control } from '../api.js'
@@ -8,38 +8,14 @@ import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { capitalized } from '../wording.js'
 
-interface Props {
-  /** The text of a rule that is being edited, and the rule's id unless it is new. */
-  readonly draft?: { readonly yaml: string; readonly id?: string | undefined; readonly isBroken: boolean }
-  /** The exchange whose request is tried instead of a prompt. */
-  readonly exchange?: string | undefined
-}
-
-export function TryPrompt({ draft, exchange }: Props) {
+export function TryPrompt() {
   const [prompt, setPrompt] = useState('')
   const [explained, setExplained] = useState<Explained>()
-  const tryOut = async () => {
-    const asked = exchange === undefined ? { prompt } : { exchange }
-    const body = { ...asked, ...(draft && { yaml: draft.yaml, ...(draft.id !== undefined && { id: draft.id }) }) }
-    setExplained(await control('POST /replies/try', { body }))
-  }
+  const tryOut = async () => setExplained(await control('POST /replies/try', { body: { prompt } }))
   return (
     <div class="stack">
-      <Form
-        send={exchange === undefined ? 'Try' : 'Try this request'}
-        tone="plain"
-        onSend={tryOut}
-        isInvalid={draft?.isBroken ?? false}
-      >
-        {exchange === undefined && (
-          <Field
-            label="Prompt"
-            value={prompt}
-            onChange={setPrompt}
-            required={false}
-            placeholder="What is the weather?"
-          />
-        )}
+      <Form send="Try" tone="plain" onSend={tryOut}>
+        <Field label="Prompt" value={prompt} onChange={setPrompt} required={false} placeholder="What is the weather?" />
       </Form>
       <div role="status">{explained && <Explanation of={explained} />}</div>
     </div>

@@ -2,7 +2,6 @@
 import { playgroundWith, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { control } from '../api.js'
-import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -11,12 +10,11 @@ import { useAction } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { turnsAsked } from './conversation.js'
+import { RuleDialog } from './rule-dialog.jsx'
 
 export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry; readonly curl: string }) {
   const { id, request, repeatable } = entry
   const { busy, failure, run } = useAction()
-  const begin = (signal: AbortSignal) => control('POST /replies/draft', { body: { exchange: id }, signal })
-  const ruleDialog = <RuleDialog title="Create rule from this request" begin={begin} exchange={id} />
   const sendAgain = async () => {
     const sent = await control('POST /journal/{id}/again', { id })
     navigate(`${routes.requests}?id=${sent.id}`)
@@ -35,7 +33,7 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
           </Link>
         )}
         {canBeRule(entry) && (
-          <Button small about={`from request ${id}`} onClick={() => openDialog(ruleDialog)}>
+          <Button small about={`from request ${id}`} onClick={() => openDialog(<RuleDialog exchange={id} />)}>
             Create rule
           </Button>
         )}

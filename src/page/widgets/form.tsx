@@ -13,8 +13,6 @@ interface Props {
   readonly beside?: ComponentChildren
   readonly tone?: 'main' | 'danger' | 'plain'
   readonly small?: boolean
-  /** Whether it cannot be submitted yet. The fields say why. */
-  readonly isInvalid?: boolean
   /** Shown below a failure's message, such as a button that helps. */
   readonly remedy?: (failure: Failure) => ComponentChildren
   readonly children?: ComponentChildren
@@ -29,7 +27,7 @@ export function useFieldError(name: string | undefined): string | undefined {
 }
 
 /** Shows a failure about one field at that field, and moves the focus there. */
-export function Form({ send, onSend, said, beside, isInvalid = false, remedy, children, ...look }: Props) {
+export function Form({ send, onSend, said, beside, remedy, children, ...look }: Props) {
   const { tone = 'main', small = false } = look
   const { busy, failure, run } = useAction()
   const form = useRef<HTMLFormElement>(null)
@@ -39,7 +37,7 @@ export function Form({ send, onSend, said, beside, isInvalid = false, remedy, ch
   }, [failure])
   const submit = (event: Event) => {
     event.preventDefault()
-    if (!isInvalid) run(onSend, said)
+    run(onSend, said)
   }
   return (
     <form ref={form} class={small ? 'stack' : undefined} onSubmit={submit} aria-busy={busy}>
@@ -52,12 +50,7 @@ export function Form({ send, onSend, said, beside, isInvalid = false, remedy, ch
       )}
       <div class="form-buttons row">
         {beside}
-        <Button
-          type="submit"
-          small={small}
-          tone={tone === 'plain' ? undefined : tone}
-          aria-disabled={busy || isInvalid}
-        >
+        <Button type="submit" small={small} tone={tone === 'plain' ? undefined : tone} aria-disabled={busy}>
           {send}
         </Button>
       </div>
@@ -88,7 +81,7 @@ export function useAction() {
   return { busy, failure, run }
 }
 
-/** The values of a form's fields, and whether any has been changed. */
+/** The values of a form's fields. */
 export function useFields<Values extends object>(first: Values) {
   const [values, setValues] = useState(first)
   const change = (changes: Partial<Values>) => setValues(now => ({ ...now, ...changes }))
@@ -97,6 +90,5 @@ export function useFields<Values extends object>(first: Values) {
     ...{ name, value: values[name] },
     onChange: (value: Values[Name]) => setValues(now => ({ ...now, [name]: value })),
   })
-  const isEdited = JSON.stringify(values) !== JSON.stringify(first)
-  return { values, change, field, isEdited }
+  return { values, change, field }
 }

@@ -52,7 +52,7 @@ interface Page<Row> {
   readonly offset?: number
 }
 
-export type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
+type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
 
 /** A list that the server searches and pages. The search and the page are kept in the address. */
 export function useList<Loaded extends Page<unknown>>(

@@ -4,7 +4,7 @@ import { anonymous, type Caller, combinedAccess, type OwnPath } from '../../core
 import { isJson, stringifyExact } from '../../core/json.js'
 import type { Dialect, ReadyReply, ReadyRule } from '../dialect.js'
 import { createEngines, type RuleSources } from '../engine.js'
-import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
+import { type Explanation, explanationOf } from '../explain.js'
 import { nearestSentence } from '../nearest.js'
 import { isActive } from '../ready-rule.js'
 import { accessOf, conditionsOf } from './conditions.js'
@@ -89,10 +89,10 @@ export function createHttpReplies(parts: RuleSources) {
     /** Formats an answer as lines of text. */
     linesOf,
     /** Says which rule would answer. It does not count as an answer. */
-    async explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>> {
+    async explain(tried: TriedRequest): Promise<Explanation<HttpGeneration>> {
       const input = await inputOf(requestOf(tried, at(pathIn(tried))))
       return explanationOf(input, {
-        ...{ rules: withDraft(candidatesFor(input), http, draft), memory: parts.memory },
+        ...{ rules: candidatesFor(input), memory: parts.memory },
         otherwise: () => Promise.reject(refusalOf(input)),
       })
     },

@@ -7,7 +7,7 @@ import { compileWith, optional, simple } from '../conditions/shared.js'
 import { nameTest, type ValueCondition, valueTest } from '../conditions/whole.js'
 import type { Condition, Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
 import { createEngines, type RuleSources } from '../engine.js'
-import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
+import { type Explanation, explanationOf } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import { nearestSentence } from '../nearest.js'
 import { sampled, UnfitSchema } from '../structured/index.js'
@@ -147,10 +147,10 @@ export function createMcpReplies(parts: Parts) {
     linesOf: (generation: McpGeneration) =>
       generation.answeredBy.kind === 'mcp' ? [SERVER_ANSWERS] : linesOf(generation),
     /** Says which rule would answer. It does not count as an answer. */
-    explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration> {
+    explain(tried: TriedCall): Explanation<McpGeneration> {
       const input = new McpInput(callFrom(tried))
       return explanationOf(input, {
-        ...{ rules: withDraft(candidatesFor(input.call), mcp, draft), memory },
+        ...{ rules: candidatesFor(input.call), memory },
         otherwise: async nearest => {
           if (strict) throw noRuleMatches(nearest())
           return byServer(input.call)
