@@ -35,15 +35,6 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
     await page.getByRole('button', { name: 'Send result' }).click()
     await overOn(page, 1)
   },
-  async controls(page, { dashboardUrl }) {
-    await page.goto(`${dashboardUrl}/controls`)
-    await page.getByRole('button', { name: '429, Retry-After 2 s' }).click()
-    await page.getByRole('listitem').getByText('Status 429').waitFor()
-  },
-  async replies(page, { dashboardUrl }) {
-    await page.goto(`${dashboardUrl}/replies`)
-    await page.getByText('5 rules').waitFor()
-  },
 }
 
 /** Moves this process to another time, from which its clock runs on. */

@@ -107,13 +107,13 @@ test('a request that began before a reset is left out, as in the journal', async
   expect(told).toMatchObject([{ path: '/after' }])
 })
 
-test('a quiet stream sends a comment every 15 seconds to show that it is alive', async () => {
+test('a quiet stream sends a comment every five seconds to show that it is alive', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const platform = await platformWith()
   const { comments, until } = await follower(platform)
   await until(() => comments.length === 1)
-  vi.advanceTimersByTime(15_000)
+  vi.advanceTimersByTime(5000)
   await until(() => comments.length === 2)
   expect(comments).toEqual([' following', ' still here'].map(text => text.trim()))
 })

@@ -36,6 +36,7 @@ export function RepliesView() {
       columns={columns}
       keyOf={keyOf}
       isDim={({ enabled }) => !enabled}
+      actionsWidth="10.5rem"
       actions={rule => <RowButtons rule={rule} onRemoved={list.reload} />}
       empty={
         <Empty title="There are no rules">
