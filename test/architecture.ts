@@ -52,7 +52,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   '@lezer/highlight': ['page/editor/'],
   'eventsource-parser': ['page/'],
   'jsonc-parser': ['page/playground/settings.ts', 'check/json-places.ts'],
-  '@supabase/auth-js': ['page/session/auth-client.ts', 'cli/login.ts'],
+  '@supabase/auth-js': ['page/session/auth-client.ts'],
   // The state: one query builder, and the two databases.
   'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/seeds.ts'],
   kysely: ['state/'],

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { inlineYaml } from '../src/check/yaml.js'
 import { type Flags, sharedFlags } from '../src/cli/command.js'
 import { topics } from '../src/cli/commands.js'
-import { configJsonSchema } from '../src/cli/config.js'
-import { repliesJsonSchema } from '../src/cli/replies.js'
+import { jsonSchemaOf } from '../src/config/json-schema.js'
 import { allOptions } from '../src/config/options.js'
 import { configReference } from '../src/config/print.js'
+import { configSchema } from '../src/config/schema.js'
 import { openApiOf } from '../src/platform/openapi/document.js'
+import { rulesSchema } from '../src/replies/index.js'
 import { loadConfig } from './configuration.js'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -125,8 +126,8 @@ export async function referenceFiles(): Promise<Readonly<Record<string, string>>
   const page = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
   return {
     'platform.config.yaml': configReference('./src/config/config.schema.json'),
-    'src/config/config.schema.json': await configJsonSchema(),
-    'src/replies/replies.schema.json': await repliesJsonSchema(),
+    'src/config/config.schema.json': await jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
+    'src/replies/replies.schema.json': await jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model'),
     'docs/commands.md': withList(
       withList(page('commands.md'), 'shared-flags', flagsList(sharedFlags)),
       'commands',

@@ -1,8 +1,6 @@
 /** `standin config …` and `standin openapi`: show the configuration and check it. */
 import { yamlOf } from '../check/yaml.js'
-import { jsonSchemaOf } from '../config/json-schema.js'
 import { configReference, printConfig } from '../config/print.js'
-import { configSchema } from '../config/schema.js'
 import { urlHost } from '../http/address.js'
 import { command, toggle } from './command.js'
 import { pluralize } from './format.js'
@@ -34,8 +32,6 @@ const init = command({
   run: () => configReference('./node_modules/standin/src/config/config.schema.json'),
 })
 
-export const configJsonSchema = () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
-
 const openapi = command({
   flags: { yaml: toggle('Print YAML instead of JSON') },
   examples: [['standin openapi --yaml > openapi.yaml', 'save the document']],
@@ -51,5 +47,4 @@ const openapi = command({
 export const commands = {
   ...{ openapi, 'config check': check, 'config init': init },
   'config print': command({ flags: {}, run: line => printConfig(load(line)) }),
-  'config schema': command({ flags: {}, run: configJsonSchema }),
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
 import { problemInWords, UsageError, unreadable } from '../check/problem.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
-import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { mcpServers, mcpTools } from '../config/mcp-options.js'
 import { sourceInWords } from '../core/exchange.js'
@@ -14,7 +13,6 @@ import {
   lint,
   loadRules,
   type Replies,
-  rulesSchema,
   type TriedCall,
   type TriedRequest,
   verdictOf,
@@ -24,8 +22,6 @@ import {
 import { type CommandLine, command, fileName, text, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { load } from './load.js'
-
-export const repliesJsonSchema = () => jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model')
 
 /** Lints the rules; any finding makes the exit code 1. */
 const check = command({
@@ -121,10 +117,7 @@ function explanationText(
   return `${[...answer, ...(others.length === 0 ? [] : ['', 'Skipped:', ...others])].join('\n')}\n`
 }
 
-export const commands = {
-  ...{ 'replies check': check, 'replies try': tryReplies },
-  'replies schema': command({ flags: {}, run: repliesJsonSchema }),
-}
+export const commands = { 'replies check': check, 'replies try': tryReplies }
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 

@@ -7,7 +7,6 @@ import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
 import { glob } from '../../core/paths.js'
 import { acceptsApiKey, documentedCredentialOf } from '../../http/proxy/credentials.js'
-import { openLiveSession } from '../../platform/upstream.js'
 import type { Platform } from '../../platform.js'
 import { type DriftResult, findDrift, openFolder } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
@@ -62,7 +61,6 @@ async function compareWithLive(
   const live = {
     upstream,
     credentialOf: await liveCredentials(platform),
-    userToken: await openLiveSession(upstream, sentence => console.error(sentence)),
   }
   const progress = progressOf(entries.length)
   const results = await findDrift({
@@ -85,11 +83,10 @@ async function liveCredentials({ ownPathsAt }: Platform): Promise<LiveOptions['c
 }
 
 /** What users call the credential that `sendToLive` sends for a path. */
-function credentialFor(path: string, { credentialOf, upstream, userToken }: LiveOptions): string | undefined {
+function credentialFor(path: string, { credentialOf, upstream }: LiveOptions): string | undefined {
   const kind = credentialOf(path)
   if (kind === undefined) return undefined
-  if (upstream[kind] !== '') return `upstream.${kind}`
-  return kind === 'apiKey' && userToken ? 'the session of standin login' : `a request without upstream.${kind}`
+  return upstream[kind] === '' ? `a request without upstream.${kind}` : `upstream.${kind}`
 }
 
 function exitCodeOf(results: readonly DriftResult[], { aborted }: AbortSignal): number {
