@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { sharedFlags } from '../src/cli/command.js'
+import { flagsOfAll } from '../src/cli/command.js'
 import { findCommand } from '../src/cli/commands.js'
 import { recordingIn } from '../src/recordings/file-text.js'
 import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
@@ -186,7 +186,7 @@ test.each(pages)('the commands on %s and their flags exist', async name => {
     const words = own.trim().split(/ +/).slice(1)
     const found = findCommand(words[0]?.startsWith('-') ? [] : words)
     if (!found) expect.fail(`${name} has an unknown command: ${line}`)
-    const known = { ...sharedFlags, ...(await found.load()).flags }
+    const known = { ...flagsOfAll, ...(await found.load()).flags }
     const flags = words.filter(word => word.startsWith('--')).map(word => word.slice(2).split('=')[0] ?? '')
     expect(
       flags.filter(flag => !Object.hasOwn(known, flag)),

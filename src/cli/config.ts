@@ -2,12 +2,12 @@
 import { yamlOf } from '../check/yaml.js'
 import { configReference, printConfig } from '../config/print.js'
 import { urlHost } from '../http/address.js'
-import { command, toggle } from './command.js'
+import { addressFlags, command, optionFlags, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { load, withPlatform } from './load.js'
 
 const check = command({
-  flags: {},
+  flags: optionFlags,
   async run(line) {
     const { loaded, rules } = await withPlatform(line, async ({ loaded, rules }) => ({
       loaded,
@@ -33,7 +33,7 @@ const init = command({
 })
 
 const openapi = command({
-  flags: { yaml: toggle('Print YAML instead of JSON') },
+  flags: { ...addressFlags, yaml: toggle('Print YAML instead of JSON') },
   examples: [['standin openapi --yaml > openapi.yaml', 'save the document']],
   async run(line) {
     // A whole platform is needed, because rules, resources and OpenAPI documents add paths.
@@ -46,5 +46,5 @@ const openapi = command({
 
 export const commands = {
   ...{ openapi, 'config check': check, 'config init': init },
-  'config print': command({ flags: {}, run: line => printConfig(load(line)) }),
+  'config print': command({ flags: optionFlags, run: line => printConfig(load(line)) }),
 }

@@ -19,13 +19,13 @@ import {
   writtenCall,
   wrongToolCalls,
 } from '../replies/index.js'
-import { type CommandLine, command, fileName, text, toggle } from './command.js'
+import { type CommandLine, command, configFlag, fileName, optionFlags, text, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { load } from './load.js'
 
 /** Lints the rules; any finding makes the exit code 1. */
 const check = command({
-  flags: {},
+  flags: configFlag,
   async run(line) {
     const loaded = load(line)
     const { config } = loaded
@@ -40,6 +40,8 @@ const check = command({
 })
 
 const requestFlags = {
+  ...configFlag,
+  seed: optionFlags.seed,
   model: text('ID', 'The requested model (the first one)'),
   system: text('TEXT', 'A system message before the prompt'),
   tools: text('NAMES', 'Names of the tools of the request: a,b'),

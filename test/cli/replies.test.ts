@@ -157,10 +157,7 @@ test.each([
   [['replies', 'try', 'x', '--request', 'none.json'], `none.json: ${cannotBeRead()}`],
   [['replies', 'try', 'x', '--request', 'rules.yaml'], 'rules.yaml is not JSON:'],
   [['replies', 'chek'], didYouMean('check')],
-  [
-    ['config', 'check', '--model', 'x'],
-    'The flag --model belongs to standin tail, standin verify and standin replies try.',
-  ],
+  [['config', 'check', '--model', 'x'], 'The flag --model belongs to standin verify and standin replies try.'],
 ])('%j is refused with an explanation', async (args, sentence) => {
   expect(await run(args, { files })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
 })

@@ -10,7 +10,7 @@ import { acceptsApiKey, documentedCredentialOf } from '../../http/proxy/credenti
 import type { Platform } from '../../platform.js'
 import { type DriftResult, findDrift, openFolder } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
-import { type CommandLine, command, integer, text, toggle } from '../command.js'
+import { type CommandLine, command, folderFlags, integer, optionFlags, text, toggle } from '../command.js'
 import { withPlatform } from '../load.js'
 import { printable, relativePath } from '../output.js'
 import type { Progress } from '../progress.js'
@@ -23,6 +23,8 @@ const EXIT_DRIFTED = 1
 const EXIT_BAD_INPUT = 2
 
 const flags = {
+  ...folderFlags,
+  upstream: optionFlags.upstream,
   only: text('GLOB', 'Only recordings whose name matches: chat-*'),
   update: toggle('Replace the recorded answers with the live ones'),
   concurrency: integer([1, 99], 'Maximum number of concurrent requests (4)', 4),
