@@ -59,7 +59,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   libsql: ['state/sqlite.ts'],
   pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],
   'gpt-tokenizer': ['completions/tokens/'],
-  'prom-client': ['metrics/exposition.ts'],
+  'prom-client': ['metrics/'],
   '@redocly/openapi-core': ['openapi/'],
   picocolors: ['cli/output.ts'],
   'fast-string-truncated-width': ['cli/format.ts'],

@@ -6,7 +6,6 @@ import type { ConfigJson } from '../dashboard/operations.js'
 import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
-import { loadExposition } from '../metrics/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
@@ -66,7 +65,7 @@ export async function loadApp(prototypes: Prototypes, dependencies: Dependencies
 
 /** The parts of the control API that need no further imports. */
 function controlParts({ current, runtime, sources, forTests, reset, reload }: Dependencies) {
-  const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal, meter } = runtime
+  const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal } = runtime
   const drafts = createDrafts({ current, sources, reload })
   return {
     ...{ apiKeys, clock, journal, violations, drafts, reset },
@@ -84,13 +83,8 @@ function controlParts({ current, runtime, sources, forTests, reset, reload }: De
       impossible: modes.impossible,
     },
     async metrics() {
-      const { createExposition } = await loadExposition()
-      return createExposition(meter, () => ({
-        version,
-        mode: modes.current().mode,
-        journal: { kept: journal.count(), passedOver: journal.passedOver() },
-        receipt: recordings.receipt(),
-      }))
+      const { createMetrics } = await import('../metrics/index.js')
+      return createMetrics({ journal, version, mode: () => modes.current().mode, receipt: recordings.receipt })
     },
     document: () => documentOf({ current, runtime }, url()),
     async credentials() {
