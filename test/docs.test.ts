@@ -7,7 +7,7 @@ import { flagsOfAll } from '../src/cli/command.js'
 import { findCommand } from '../src/cli/commands.js'
 import { recordingIn } from '../src/recordings/file-text.js'
 import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
-import { createReplies, lint, loadRules, magicWords } from '../src/replies/index.js'
+import { createReplies, loadRules, magicWords, neverAnswering } from '../src/replies/index.js'
 import { start } from './command.js'
 import { loadConfig } from './configuration.js'
 import { freePort } from './free-port.js'
@@ -126,7 +126,7 @@ async function greetingOf(yaml: string) {
   const dir = folder()
   writeFileSync(path.join(dir, 'rules.yaml'), yaml)
   const { rules } = await loadRules({ patterns: ['rules.yaml'], dir, required: true }, 0)
-  expect(lint(rules, ['gpt-4o-mini'])).toEqual([])
+  expect(neverAnswering(rules, ['gpt-4o-mini'])).toEqual([])
   const replies = createReplies({ rules, seed: 0, strict: true, magic: false })
   const messages = [{ role: 'user' as const, content: 'Hello Ada' }]
   const { choices } = await replies.answer({ model: 'gpt-4o-mini', messages })

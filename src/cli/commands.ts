@@ -52,7 +52,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['config check', 'Check the configuration and report mistakes', config],
     ['config print', 'Show every option, its value and where it was set', config],
     ['config init', 'Print a configuration file with every option at its default', config],
-    ['replies check', 'Find rules that never answer, and other mistakes', replies],
+    ['replies check', 'Find rules that can never answer, and mistakes in rule files', replies],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
   ],
 }

@@ -10,20 +10,20 @@ import {
   createReplies,
   type Explanation,
   linesOf,
-  lint,
   loadRules,
+  misspeltCalls,
+  neverAnswering,
   type Replies,
   type TriedCall,
   type TriedRequest,
   verdictOf,
   writtenCall,
-  wrongToolCalls,
 } from '../replies/index.js'
 import { type CommandLine, command, configFlag, fileName, optionFlags, text, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { load } from './load.js'
 
-/** Lints the rules; any finding makes the exit code 1. */
+/** A rule that never answers makes the exit code 1; a call that seems misspelt is only a hint. */
 const check = command({
   flags: configFlag,
   async run(line) {
@@ -31,10 +31,11 @@ const check = command({
     const { config } = loaded
     const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
     const models = config.models.map(({ id }) => id)
-    const tools = mcpTools(config.mcp)
-    const findings = [...lint(rules, models), ...(tools.length > 0 ? await wrongToolCalls(rules, tools) : [])]
+    const tools = mcpTools(config.mcp).map(({ name }) => name)
+    const mistakes = neverAnswering(rules, models)
+    if (mistakes.length > 0) process.exitCode = 1
+    const findings = [...mistakes, ...misspeltCalls(rules, tools)]
     if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
-    process.exitCode = 1
     return findings.map(({ place, sentence }) => `${problemInWords({ origin: place, sentence })}\n`).join('')
   },
 })

@@ -20,7 +20,7 @@ import { sameRules } from './same-rules.js'
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
-export { type Explanation, linesOf, verdictOf } from './explain.js'
+export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
 export { seedOfTexts } from './fake.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './generation.js'
 export type { HttpGeneration } from './http/http-reply.js'
@@ -38,7 +38,7 @@ export {
 } from './http/route.js'
 export { createPathTree } from './http/tree.js'
 export { keepRules } from './keep.js'
-export { type LintFinding, lint } from './lint.js'
+export { misspeltCalls, neverAnswering } from './lint.js'
 export {
   findReplyFiles,
   joined,
@@ -82,7 +82,6 @@ export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
 export { readBodyFile, readTextFile } from './text-file.js'
-export { wrongToolCalls } from './tool-calls.js'
 
 /** Generates replies. */
 export type Replies = ReturnType<typeof createReplies>
