@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { sharedFlags } from '../src/cli/command.js'
+import { flagsOfAll } from '../src/cli/command.js'
 import { findCommand } from '../src/cli/commands.js'
 import { recordingIn } from '../src/recordings/file-text.js'
 import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
-import { createReplies, lint, loadRules, magicWords } from '../src/replies/index.js'
+import { createReplies, loadRules, magicWords, neverAnswering } from '../src/replies/index.js'
 import { start } from './command.js'
 import { loadConfig } from './configuration.js'
 import { freePort } from './free-port.js'
@@ -126,7 +126,7 @@ async function greetingOf(yaml: string) {
   const dir = folder()
   writeFileSync(path.join(dir, 'rules.yaml'), yaml)
   const { rules } = await loadRules({ patterns: ['rules.yaml'], dir, required: true }, 0)
-  expect(lint(rules, ['gpt-4o-mini'])).toEqual([])
+  expect(neverAnswering(rules, ['gpt-4o-mini'])).toEqual([])
   const replies = createReplies({ rules, seed: 0, strict: true, magic: false })
   const messages = [{ role: 'user' as const, content: 'Hello Ada' }]
   const { choices } = await replies.answer({ model: 'gpt-4o-mini', messages })
@@ -186,7 +186,7 @@ test.each(pages)('the commands on %s and their flags exist', async name => {
     const words = own.trim().split(/ +/).slice(1)
     const found = findCommand(words[0]?.startsWith('-') ? [] : words)
     if (!found) expect.fail(`${name} has an unknown command: ${line}`)
-    const known = { ...sharedFlags, ...(await found.load()).flags }
+    const known = { ...flagsOfAll, ...(await found.load()).flags }
     const flags = words.filter(word => word.startsWith('--')).map(word => word.slice(2).split('=')[0] ?? '')
     expect(
       flags.filter(flag => !Object.hasOwn(known, flag)),

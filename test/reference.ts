@@ -3,13 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inlineYaml } from '../src/check/yaml.js'
-import { type Flags, sharedFlags } from '../src/cli/command.js'
+import { type Flags, runFlags } from '../src/cli/command.js'
 import { topics } from '../src/cli/commands.js'
-import { configJsonSchema } from '../src/cli/config.js'
-import { repliesJsonSchema } from '../src/cli/replies.js'
+import { jsonSchemaOf } from '../src/config/json-schema.js'
 import { allOptions } from '../src/config/options.js'
 import { configReference } from '../src/config/print.js'
+import { configSchema } from '../src/config/schema.js'
 import { openApiOf } from '../src/platform/openapi/document.js'
+import { rulesSchema } from '../src/replies/index.js'
 import { loadConfig } from './configuration.js'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -77,33 +78,26 @@ const optionsList = (): string =>
 /** A line for each flag. */
 const flagsList = (flags: Flags) =>
   Object.entries(flags)
-    .filter(([, { isHidden }]) => !isHidden)
     .map(([name, { value, meaning }]) => item(`--${name}${value ? ` ${value}` : ''}`, meaning))
     .join('\n')
 
-const sharedMeanings: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(sharedFlags).map(([name, { meaning }]) => [name, meaning]),
-)
-
-/** A section for each topic, with its commands and their own flags. Commands with the same flags refer to the first of them. */
+/** A section for each topic, with its commands and their flags. Flags that `standin dev` has as well are only named. */
 async function commandSections(): Promise<string> {
-  const usageByFlags = new Map<string, string>()
-  const flagsOf = (usage: string, own: Flags): readonly string[] => {
-    const list = flagsList(own)
-    if (list === '') return []
-    const same = usageByFlags.get(list)
-    if (same === undefined) usageByFlags.set(list, usage)
-    return [same === undefined ? list : `The flags are those of \`standin ${same}\`.`]
-  }
   const sections: string[] = []
   for (const { topic, commands } of topics) {
     sections.push(`## ${topic}`)
-    for (const { usage, does, load } of commands) {
-      const { flags } = await load()
-      const own = Object.fromEntries(
-        Object.entries(flags).filter(([name, { meaning }]) => sharedMeanings[name] !== meaning),
-      )
-      sections.push(`### \`standin ${usage}\``, `${does}.`, ...flagsOf(usage, own))
+    for (const { name, usage, does, load } of commands) {
+      const flags = Object.entries((await load()).flags)
+      const isKnown = ([flag, { meaning }]: (typeof flags)[number]) =>
+        name !== 'dev' && (runFlags as Flags)[flag]?.meaning === meaning
+      const own = flagsList(Object.fromEntries(flags.filter(entry => !isKnown(entry))))
+      const known = flags
+        .filter(isKnown)
+        .map(([flag]) => `\`--${flag}\``)
+        .join(', ')
+      sections.push(`### \`standin ${usage}\``, `${does}.`)
+      if (own !== '') sections.push(own)
+      if (known !== '') sections.push(`As for \`standin dev\`: ${known}.`)
     }
   }
   return sections.join('\n\n')
@@ -125,13 +119,9 @@ export async function referenceFiles(): Promise<Readonly<Record<string, string>>
   const page = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
   return {
     'platform.config.yaml': configReference('./src/config/config.schema.json'),
-    'src/config/config.schema.json': await configJsonSchema(),
-    'src/replies/replies.schema.json': await repliesJsonSchema(),
-    'docs/commands.md': withList(
-      withList(page('commands.md'), 'shared-flags', flagsList(sharedFlags)),
-      'commands',
-      await commandSections(),
-    ),
+    'src/config/config.schema.json': await jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
+    'src/replies/replies.schema.json': await jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model'),
+    'docs/commands.md': withList(page('commands.md'), 'commands', await commandSections()),
     'docs/control-api.md': withList(page('control-api.md'), 'operations', operationsList(document, '/__standin')),
     'docs/dashboard.md': withList(
       page('dashboard.md'),

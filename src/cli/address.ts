@@ -2,14 +2,16 @@
 import { UsageError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
 import { urlHost } from '../http/address.js'
-import type { CommandLine } from './command.js'
+import type { addressFlags, CommandLine } from './command.js'
 import { load } from './load.js'
+
+type AddressLine = CommandLine<typeof addressFlags>
 
 /**
  * `urlFlag` is the value of --url. PLATFORM_BASE_URL is set by `standin exec` or a copied .env. The credentials of the
  * configuration belong to the address only if `isConfigured`. Throws a UsageError if there is no address.
  */
-export function addressFor(line: CommandLine, urlFlag: string | undefined) {
+export function addressFor(line: AddressLine, urlFlag: string | undefined) {
   const { port, host } = line.flags
   const url = urlFlag ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
   return url === undefined
@@ -29,7 +31,7 @@ function parseAddress(input: string): URL {
   throw new UsageError(`--url must be an http or https address such as http://127.0.0.1:4100, not "${input}".`)
 }
 
-function configuredAddress(line: CommandLine): URL {
+function configuredAddress(line: AddressLine): URL {
   const { config } = load(line)
   if (config.port === 0) {
     throw new UsageError(

@@ -118,7 +118,7 @@ function adviceByStatus(
 }
 
 const checkLiveCredential =
-  'This is the answer of the live platform. Check upstream.apiKey, or sign in with standin login; --verbose shows the answer.'
+  'This is the answer of the live platform. Check upstream.apiKey; --verbose shows the answer.'
 
 const adviceOnForbidden = (path: string) =>
   path.startsWith(`${AUTH}/admin`) || path === `${AUTH}/invite`

@@ -5,7 +5,7 @@ import { UsageError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import type { Override } from '../config/load.js'
 import { fromText } from '../config/options.js'
-import { type Command, type CommandLine, type Flag, type Flags, sharedFlags } from './command.js'
+import { type Command, type CommandLine, type Flag, type Flags, flagsOfAll } from './command.js'
 import { commands, findCommand, groupOf, type ListedCommand } from './commands.js'
 
 type ParsedArguments =
@@ -14,33 +14,24 @@ type ParsedArguments =
   | { readonly kind: 'run'; readonly command: Command<Flags>; readonly line: CommandLine }
 
 export async function readCommandLine(argv: readonly string[]): Promise<ParsedArguments> {
-  const { flagTokens, words, hasUnknown } = tokensOf(argv, sharedFlags)
-  if (flagTokens.has('version')) return { kind: 'version' }
-  if (argv[0] === 'help') return { kind: 'help', words: argv.slice(1) }
-  if (flagTokens.has('help')) return { kind: 'help', words }
-  // If flags come before the command, only their definitions tell which words are values.
-  const listed = argv[0]?.startsWith('-') && hasUnknown ? await commandAfterFlags(argv) : findCommand(words)
-  if (!listed) throw await unknownCommand(argv)
+  if (/^(help|--help|-h)$/.test(argv[0] ?? '')) return { kind: 'help', words: argv.slice(1) }
+  const words = leadingWords(argv)
+  const given = tokensOf(argv, flagsOfAll).flagTokens.map(({ name }) => name)
+  if (given.includes('version')) return { kind: 'version' }
+  if (given.includes('help')) return { kind: 'help', words }
+  const listed = findCommand(words)
+  if (!listed) throw unknownCommand(words)
   const command = await listed.load()
   return { kind: 'run', command, line: await commandLineOf(argv, listed, command.flags) }
 }
 
-async function commandAfterFlags(argv: readonly string[]): Promise<ListedCommand | undefined> {
-  const flags = await allFlags()
-  const { flagTokens, words } = tokensOf(argv, flags)
-  for (const token of flagTokens.values()) await textOf(token, flags)
-  return findCommand(words)
+/** The words before the first flag: the command, and its arguments. Without any, the command is `dev`. */
+export function leadingWords(argv: readonly string[]): readonly string[] {
+  const firstFlag = argv.findIndex(word => word.startsWith('-'))
+  return firstFlag < 0 ? argv : argv.slice(0, firstFlag)
 }
 
-async function allFlags(): Promise<Flags> {
-  const loaded = await Promise.all(commands.map(({ load }) => load()))
-  return Object.assign({}, sharedFlags, ...loaded.map(({ flags }) => flags))
-}
-
-/** The words that are neither flags nor their values: the command, and its arguments. */
-export const wordsOf = async (argv: readonly string[]) => tokensOf(argv, await allFlags()).words
-
-type Token = NonNullable<ReturnType<ReturnType<typeof tokensOf>['flagTokens']['get']>>
+type Token = ReturnType<typeof tokensOf>['flagTokens'][number]
 
 /** Splits a command line. Unknown flags are treated as flags without a value. */
 function tokensOf(argv: readonly string[], flags: Flags) {
@@ -52,14 +43,9 @@ function tokensOf(argv: readonly string[], flags: Flags) {
     allowPositionals: true,
   })
   const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? argv.length
-  const options = tokens.flatMap(token => (token.kind === 'option' && token.index < end ? [token] : []))
-  const words = tokens.flatMap(token => (token.kind === 'positional' && token.index < end ? [token] : []))
   return {
-    flagTokens: new Map(options.map(token => [token.name, token])),
-    hasUnknown: options.some(({ name }) => !Object.hasOwn(flags, name)),
-    words: words.map(({ value }) => value),
-    /** The position of each word in `argv`. */
-    wordIndexes: words.map(({ index }) => index),
+    flagTokens: tokens.flatMap(token => (token.kind === 'option' && token.index < end ? [token] : [])),
+    words: tokens.flatMap(token => (token.kind === 'positional' && token.index < end ? [token.value] : [])),
     afterTerminator: argv.slice(end + 1),
   }
 }
@@ -67,26 +53,19 @@ function tokensOf(argv: readonly string[], flags: Flags) {
 async function commandLineOf(
   argv: readonly string[],
   { name, usage }: ListedCommand,
-  own: Flags,
+  flags: Flags,
 ): Promise<CommandLine> {
-  const flags: Flags = { ...sharedFlags, ...own }
-  const { flagTokens, words, wordIndexes, afterTerminator } = tokensOf(argv, flags)
+  const { flagTokens, words, afterTerminator } = tokensOf(argv, flags)
   const hasChild = usage.includes(' -- ')
-  const flagTexts = new Map<string, string>()
-  for (const token of flagTokens.values()) {
-    // From here on, the flags are the child's.
-    if (hasChild && token.index > (wordIndexes[1] ?? argv.length)) break
-    flagTexts.set(token.name, await textOf(token, flags))
-  }
-  const nameWords = name.split(' ')
-  // `standin` alone is `standin dev`.
-  const beginsWithName = nameWords.every((word, i) => words[i] === word)
-  const args = [...(beginsWithName ? words.slice(nameWords.length) : words), ...(hasChild ? [] : afterTerminator)]
-  if (hasChild && args[0] !== undefined) {
+  const ownWords = leadingWords(argv).length === 0 ? words : words.slice(name.split(' ').length)
+  if (hasChild && ownWords[0] !== undefined) {
     throw new UsageError(
-      `Put -- before the command, so that its flags are not read as flags of standin: standin ${name} -- ${args[0]}.`,
+      `Put -- before the command, so that its flags are not read as flags of standin: standin ${name} -- ${ownWords[0]}.`,
     )
   }
+  const flagTexts = new Map<string, string>()
+  for (const token of flagTokens) flagTexts.set(token.name, await textOf(token, flags))
+  const args = hasChild ? [] : [...ownWords, ...afterTerminator]
   requireArgumentCount(args, name, usage)
   const values = Object.entries(flags).map(([name, flag]) => [name, flag.parse(flagTexts.get(name), name)] as const)
   return {
@@ -98,7 +77,7 @@ async function commandLineOf(
 /** The value of a flag as text; empty for a flag without a value. Rejects with a UsageError. */
 async function textOf({ name, rawName, value, inlineValue }: Token, flags: Flags): Promise<string> {
   const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
-  if (!flag) throw await unknownFlag(name, rawName)
+  if (!flag) throw await unfittingFlag(name, rawName)
   if (flag.type === 'boolean' && value !== undefined) throw new UsageError(`The flag --${name} takes no value.`)
   // "--port --json" is a forgotten number, not a port called "--json". A dash alone is standard input.
   const isMissing = value === undefined || (!inlineValue && value !== '-' && value.startsWith('-'))
@@ -108,16 +87,15 @@ async function textOf({ name, rawName, value, inlineValue }: Token, flags: Flags
   return value ?? ''
 }
 
-async function unknownFlag(name: string, rawName: string): Promise<UsageError> {
-  const owners: string[] = []
-  for (const { name: command, load } of commands) {
-    if (Object.hasOwn((await load()).flags, name)) owners.push(`standin ${command}`)
-  }
+async function unfittingFlag(name: string, rawName: string): Promise<UsageError> {
+  const loaded = await Promise.all(commands.map(async ({ name, load }) => ({ name, flags: (await load()).flags })))
+  const owners = loaded.flatMap(command => (Object.hasOwn(command.flags, name) ? [`standin ${command.name}`] : []))
   if (owners.length > 0) {
     return new UsageError(`The flag --${name} belongs to ${new Intl.ListFormat('en-GB').format(owners)}.`)
   }
-  const names = Object.keys(await allFlags()).map(name => `--${name}`)
-  return new UsageError(`The flag ${rawName} is not known.${didYouMean(rawName, names)}`)
+  const names = [flagsOfAll, ...loaded.map(({ flags }) => flags)].flatMap(flags => Object.keys(flags))
+  const known = names.map(name => `--${name}`)
+  return new UsageError(`The flag ${rawName} is not known.${didYouMean(rawName, known)}`)
 }
 
 /** Throws a UsageError if the command takes more or fewer arguments. */
@@ -130,8 +108,7 @@ function requireArgumentCount({ length, 0: first }: readonly string[], name: str
   )
 }
 
-export async function unknownCommand(argv: readonly string[]): Promise<UsageError> {
-  const [first = '', second = ''] = await wordsOf(argv)
+export function unknownCommand([first = '', second = '']: readonly string[]): UsageError {
   const names = groupOf(first).map(({ name }) => name.split(' ')[1] ?? '')
   if (names.length > 0) {
     return new UsageError(

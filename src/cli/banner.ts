@@ -7,7 +7,6 @@ import { CONTROL } from '../core/paths.js'
 import { developmentSecret, developmentUser } from '../core/secrets.js'
 import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
-import { readSession, sessionsFile } from '../supabase/session-file.js'
 import { type Colors, relativePath } from './output.js'
 
 const wildcards = new Set(['0.0.0.0', '::'])
@@ -63,21 +62,10 @@ export function warningsOf({ mode, modes, loaded }: Platform): readonly string[]
           'auth.jwtSecret is the public default: anyone can sign service keys and user tokens, despite auth.signingKeys.',
         ]
       : []),
-    ...(usesLive && upstream.credentials === 'swap' && upstream.apiKey === '' && !hasLiveSession(upstream.authUrl)
-      ? [
-          'upstream.apiKey is not set, and there is no session from standin login. Requests to the live /v1 carry no credential.',
-        ]
+    ...(usesLive && upstream.credentials === 'swap' && upstream.apiKey === ''
+      ? ['upstream.apiKey is not set: requests to the live /v1 carry no credential.']
       : []),
   ]
-}
-
-/** Whether `standin login` has stored a session. A broken session file is reported later, when it is needed. */
-function hasLiveSession(authUrl: string): boolean {
-  try {
-    return authUrl !== '' && readSession(sessionsFile(), authUrl) !== undefined
-  } catch {
-    return true
-  }
 }
 
 const withoutPassword = (state: string) => state.replace(/\/\/[^/@]*@/, '//…@')

@@ -1,4 +1,4 @@
-/** Defines a command: its flags, help and code are in one file. Also the flags that all commands share. */
+/** Defines a command: its flags, help and code are in one file. Also the flags that several commands share. */
 import { UsageError } from '../check/problem.js'
 import type { Override } from '../config/load.js'
 
@@ -9,8 +9,6 @@ export interface Flag<T = unknown> {
   /** The placeholder for the value in the help, such as `FILE`. */
   readonly value?: string
   readonly meaning: string
-  /** Left out of the help. */
-  readonly isHidden?: boolean
   /** The configuration option that the flag sets. */
   readonly option?: readonly string[]
   /** The value is a path relative to the current folder. (In a configuration file, paths are relative to that file.) */
@@ -84,11 +82,26 @@ export function oneOf<const T extends string, const I extends T | undefined>(
 /** A flag that sets the configuration option at this path. */
 const option = (flag: Flag<string | undefined>, ...option: readonly string[]) => ({ ...flag, option })
 
-/** The flags of every command: for the configuration and for the output. */
-export const sharedFlags = {
+/** The flags that every command takes. They are answered before it runs. */
+export const flagsOfAll = {
+  help: { ...toggle('Show this help'), short: 'h' },
+  version: { ...toggle('Show the version'), short: 'v' },
+} as const satisfies Flags
+
+export const configFlag = {
   config: fileName('Configuration file (default: platform.config.yaml, if it exists)'),
+} as const satisfies Flags
+
+/** The flags that say where the platform listens. */
+export const addressFlags = {
+  ...configFlag,
   host: option(text('ADDRESS', 'Address to listen on (127.0.0.1)'), 'host'),
   port: option(text('NUMBER', 'Port to listen on; 0 for any free one (4100)'), 'port'),
+} as const satisfies Flags
+
+/** The flags that set options, for commands that start a platform or look at a whole configuration. */
+export const optionFlags = {
+  ...addressFlags,
   mode: option(text('MODE', 'emulate, proxy, record or replay (emulate)'), 'mode'),
   upstream: option(text('URL', 'Address of the live platform'), 'upstream', 'baseUrl'),
   recordings: {
@@ -102,13 +115,26 @@ export const sharedFlags = {
     'state',
   ),
   seed: option(text('NUMBER', 'Changes the made-up replies (0)'), 'seed'),
-  json: toggle('Print JSON instead of text'),
-  quiet: toggle('Print only problems'),
-  help: { ...toggle('Show this help'), short: 'h' },
-  version: { ...toggle('Show the version'), short: 'v' },
 } as const satisfies Flags
 
+/** For commands whose result is a report. */
+export const outputFlags = {
+  json: toggle('Print JSON instead of text'),
+  quiet: toggle('Print only problems'),
+} as const satisfies Flags
+
+/** For commands that work on the folder of recordings. */
+export const folderFlags = {
+  ...configFlag,
+  recordings: optionFlags.recordings,
+  ...outputFlags,
+} as const satisfies Flags
+
+/** The flags of `standin dev`. */
 export const runFlags = {
+  ...optionFlags,
+  json: toggle('Print events as JSON lines; the first one has the address'),
+  quiet: outputFlags.quiet,
   strict: toggle('Exit with code 1 if a request had no recording'),
   'strict-unused': toggle('Like --strict, and also if a recording was never used'),
   'fail-on-violation': toggle('Exit with code 1 if an answer violated the contract'),
@@ -123,7 +149,7 @@ export interface CommandLine<F extends Flags = {}> {
   readonly args: readonly string[]
   /** The command that `standin exec` runs: everything after `--`. */
   readonly child: readonly string[]
-  readonly flags: FlagValues<Omit<typeof sharedFlags, keyof F> & F>
+  readonly flags: FlagValues<F>
   /** The options set by flags. */
   readonly overrides: readonly Override[]
 }
@@ -136,7 +162,7 @@ export function configSources({ flags, overrides }: ConfigLine) {
   return { cwd: process.cwd(), file: flags.config, flags: overrides, env: process.env }
 }
 
-export type RunFlags = CommandLine<typeof runFlags>['flags']
+export type RunFlags = Omit<CommandLine<typeof runFlags>['flags'], 'mode'>
 
 /** The result of a command: text for people or, with --json, a document. With --quiet no text is printed. */
 export interface Result {
@@ -148,7 +174,7 @@ export type CommandResult = Result | string | number | undefined
 
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own
 export interface Command<F extends Flags = {}> {
-  /** Its own flags, and shared ones to list in its help, perhaps with another description. */
+  /** All flags that it takes, apart from those of every command. */
   readonly flags: F
   readonly examples?: readonly (readonly [line: string, meaning: string])[]
   run(line: CommandLine<F>): CommandResult | Promise<CommandResult>

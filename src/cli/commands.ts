@@ -23,7 +23,6 @@ const scan: Load = () => import('./recordings/scan.js')
 const drift: Load = () => import('./drift/drift.js')
 const har: Load = () => import('./har.js')
 const mint: Load = () => import('./mint.js')
-const login: Load = () => import('./login.js')
 const replies: Load = () => import('./replies.js')
 
 /** To add a command, add an entry here and its file. */
@@ -48,17 +47,13 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   Credentials: [
     ['token', 'Print a token for tests', mint],
     ['key create', 'Print a new API key', mint],
-    ['login', 'Sign in to the live auth backend', login],
-    ['logout', 'Sign out of the live auth backend, and delete the session', login],
   ],
   'Configuration and replies': [
     ['config check', 'Check the configuration and report mistakes', config],
     ['config print', 'Show every option, its value and where it was set', config],
     ['config init', 'Print a configuration file with every option at its default', config],
-    ['config schema', 'Print the JSON Schema of the configuration file', config],
-    ['replies check', 'Find rules that never answer, and other mistakes', replies],
+    ['replies check', 'Find rules that can never answer, and mistakes in rule files', replies],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
-    ['replies schema', 'Print the JSON Schema of reply files', replies],
   ],
 }
 

@@ -1,15 +1,13 @@
 /** `standin config …` and `standin openapi`: show the configuration and check it. */
 import { yamlOf } from '../check/yaml.js'
-import { jsonSchemaOf } from '../config/json-schema.js'
 import { configReference, printConfig } from '../config/print.js'
-import { configSchema } from '../config/schema.js'
 import { urlHost } from '../http/address.js'
-import { command, toggle } from './command.js'
+import { addressFlags, command, optionFlags, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { load, withPlatform } from './load.js'
 
 const check = command({
-  flags: {},
+  flags: optionFlags,
   async run(line) {
     const { loaded, rules } = await withPlatform(line, async ({ loaded, rules }) => ({
       loaded,
@@ -34,10 +32,8 @@ const init = command({
   run: () => configReference('./node_modules/standin/src/config/config.schema.json'),
 })
 
-export const configJsonSchema = () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
-
 const openapi = command({
-  flags: { yaml: toggle('Print YAML instead of JSON') },
+  flags: { ...addressFlags, yaml: toggle('Print YAML instead of JSON') },
   examples: [['standin openapi --yaml > openapi.yaml', 'save the document']],
   async run(line) {
     // A whole platform is needed, because rules, resources and OpenAPI documents add paths.
@@ -50,6 +46,5 @@ const openapi = command({
 
 export const commands = {
   ...{ openapi, 'config check': check, 'config init': init },
-  'config print': command({ flags: {}, run: line => printConfig(load(line)) }),
-  'config schema': command({ flags: {}, run: configJsonSchema }),
+  'config print': command({ flags: optionFlags, run: line => printConfig(load(line)) }),
 }

@@ -5,13 +5,13 @@
 import type { Socket } from 'node:net'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Problem, ProblemsError, problemInWords, UsageError } from '../check/problem.js'
+import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
-import { type CommandLine, command, configSources, runFlags, sharedFlags } from './command.js'
+import { type CommandLine, command, configSources, type RunFlags, runFlags } from './command.js'
 import type { EventLog } from './event-log.js'
 import type { Colors } from './output.js'
 import { ECHO_MS } from './stop-signals.js'
@@ -25,16 +25,8 @@ const EXIT_FAILED = 1
 /** With this number of open connections, V8 may grow the space for new objects. */
 const MANY_CONNECTIONS = 3000
 
-const flags = {
-  ...sharedFlags,
-  ...runFlags,
-  json: { ...sharedFlags.json, meaning: 'Print events as JSON lines; the first one has the address' },
-}
-
-type Line = CommandLine<typeof flags>
-
 const dev = command({
-  flags,
+  flags: runFlags,
   examples: [
     ['standin', 'start on http://127.0.0.1:4100, and print its keys'],
     ['standin --port 0 --json', 'start on any free port; the first line says which, for scripts'],
@@ -42,13 +34,14 @@ const dev = command({
   run: start,
 })
 
+const { mode: _mode, ...flagsWithoutMode } = runFlags
+
 /** The command `standin record` or `standin replay`, which sets the mode of its name. */
 const commandForMode = (mode: string) =>
   command({
-    flags: { ...flags, mode: { ...sharedFlags.mode, isHidden: true } },
+    flags: flagsWithoutMode,
     run(line) {
       const origin = `standin ${mode}`
-      if (line.flags.mode !== undefined) throw new UsageError(`${origin} sets the mode itself: leave out --mode.`)
       const modeOptions = Object.entries({ mode, modes: {} }).map(([name, value]) => ({ path: [name], value, origin }))
       return start({ ...line, overrides: [...line.overrides, ...modeOptions] })
     },
@@ -57,7 +50,7 @@ const commandForMode = (mode: string) =>
 export const commands = { dev, record: commandForMode('record'), replay: commandForMode('replay') }
 
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
-async function start(line: Line): Promise<undefined> {
+async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefined> {
   const { flags } = line
   let log: EventLog | undefined
   const printError = (error: unknown) => {
@@ -112,7 +105,7 @@ function tuneGarbageCollection(): void {
   })
 }
 
-async function loadLog(flags: Line['flags']) {
+async function loadLog(flags: RunFlags) {
   const [events, { banner }, { requireUsedFlags }] = await Promise.all([
     import('./event-log.js'),
     import('./banner.js'),

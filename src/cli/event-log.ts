@@ -10,7 +10,7 @@ import type { Miss } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
 import { type LogLine, loadCallOf, logLineOf } from './log-line.js'
 import { createLogWriter } from './log-writer.js'
-import { type Colors, canOverwrite, colorsFor, createOutput, jsonLine, terminalSize } from './output.js'
+import { type Colors, canOverwrite, colorsFor, columnsOf, createOutput, jsonLine } from './output.js'
 import {
   failsContract,
   failsStrict,
@@ -37,11 +37,10 @@ export async function createEventLog(
   const colors = colorsFor(stream)
   const log = createLogWriter({
     output,
-    layout: () => ({ colors, ...terminalSize(stream) }),
+    layout: () => ({ colors, columns: columnsOf(stream) }),
     canOverwrite: ownsTerminal && canOverwrite(stream),
   })
-  // After a resize, lines wrap differently and can no longer be overwritten.
-  stream.on('resize', log.onResize)
+  stream.on('resize', log.interrupt)
   const bodies = verbose && !json ? (await import('./bodies.js')).bodyLines : undefined
   const interrupt = () => {
     log.interrupt()

@@ -8,7 +8,7 @@ import { once } from '../core/work.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { warningsOf } from './banner.js'
-import { type CommandLine, command, configSources, runFlags, sharedFlags } from './command.js'
+import { type CommandLine, command, configSources, runFlags } from './command.js'
 import { conclude, createEventLog, logMessages, logProblems, logRequests } from './event-log.js'
 import { colorsFor } from './output.js'
 import { missAdvice, requireUsedFlags } from './receipt.js'
@@ -18,11 +18,10 @@ import { ECHO_MS } from './stop-signals.js'
 const EXIT_FAILED = 1
 
 const execFlags = {
-  ...sharedFlags,
   ...runFlags,
-  port: { ...sharedFlags.port, meaning: 'Port to listen on (any free port)' },
-  state: { ...sharedFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
-  json: { ...sharedFlags.json, meaning: 'Print events as JSON lines on standard error' },
+  port: { ...runFlags.port, meaning: 'Port to listen on (any free port)' },
+  state: { ...runFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
+  json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
 }
 

@@ -11,7 +11,7 @@ import {
   type RecordingFile,
 } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
-import { command, text, toggle } from './command.js'
+import { command, folderFlags, text, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { printable } from './output.js'
 import { fileProgress, type OutputFlags } from './progress.js'
@@ -19,6 +19,7 @@ import { openRecordings } from './recordings/folder.js'
 
 const importFile = command({
   flags: {
+    ...folderFlags,
     base: text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)'),
     overwrite: toggle('Replace existing recordings'),
   },

@@ -1,7 +1,7 @@
 /** The texts of --help: the overview, and the help of each command. */
-import { type Flag, type Flags, sharedFlags } from './command.js'
+import { type Flag, flagsOfAll, runFlags } from './command.js'
 import { findCommand, groupOf, type ListedCommand, topics } from './commands.js'
-import { padTo, wrap } from './format.js'
+import { padTo } from './format.js'
 
 const examples = [
   ['standin', 'start on http://127.0.0.1:4100, and print its keys'],
@@ -10,19 +10,18 @@ const examples = [
   ['standin verify', 'check a fresh stand-in'],
 ] as const
 
-/** The width of running text, outside tables. */
-const WIDTH = 100
-
-const precedence =
-  'Options are taken from flags, the environment (STANDIN_PORT), the file and the defaults, in this order.'
-
 /** Returns the help for the command or group that these words name; `undefined` if there is none. */
 export async function helpText(words: readonly string[]): Promise<string | undefined> {
   if (words.length === 0) return overview()
   const named = findCommand(words.flatMap(word => word.split(' ')))
-  const found = named ? [named] : groupOf(words[0] ?? '')
-  return found.length === 0 ? undefined : helpOf(found)
+  if (named) return helpOf(named)
+  const [group = ''] = words
+  const found = groupOf(group)
+  return found.length === 0 ? undefined : `${table(found.map(row))}\n\n${moreHelp(found[0]?.name ?? '')}\n`
 }
+
+const moreHelp = (example: string) =>
+  `standin COMMAND --help shows the flags of one command, such as standin ${example} --help.`
 
 function overview(): string {
   const width = Math.max(...topics.flatMap(({ commands }) => commands.map(({ usage }) => usage.length)))
@@ -31,11 +30,11 @@ function overview(): string {
 
 ${groups.join('\n\n')}
 
-Flags of all commands
-${table(Object.entries(sharedFlags).map(flagRow))}
+Flags of standin dev
+${table(Object.entries({ ...runFlags, ...flagsOfAll }).map(flagRow))}
 
-standin COMMAND --help shows the flags of one command, such as standin verify --help.
-${precedence}
+${moreHelp('verify')}
+Options are taken from flags, the environment (STANDIN_PORT), the file and the defaults, in this order.
 
 Examples
 ${table(examples)}
@@ -44,27 +43,16 @@ ${table(examples)}
 
 const row = ({ usage, does }: ListedCommand) => [`standin ${usage}`, does] as const
 
-async function helpOf(listed: readonly ListedCommand[]): Promise<string> {
-  const loaded = await Promise.all(listed.map(({ load }) => load()))
-  const own = Object.assign({}, ...loaded.map(({ flags }) => flags)) as Flags
-  const others = Object.keys(sharedFlags).filter(name => !Object.hasOwn(own, name))
-  const allExamples = loaded.flatMap(({ examples = [] }) => examples)
+async function helpOf(listed: ListedCommand): Promise<string> {
+  const { flags, examples = [] } = await listed.load()
+  const rows = Object.entries(flags).map(flagRow)
   return [
-    table(listed.map(row)),
-    ...(Object.keys(own).length > 0 ? ['', 'Flags', table(visibleFlags(own).map(flagRow))] : []),
-    '',
-    ...(others.length === 0
-      ? [precedence]
-      : wrap(
-          `The flags of all commands work as well (see standin --help): ${others.map(name => `--${name}`).join(', ')}.`,
-          WIDTH,
-        )),
-    ...(allExamples.length > 0 ? ['', 'Examples', table(allExamples)] : []),
+    table([row(listed)]),
+    ...(rows.length > 0 ? ['', 'Flags', table(rows)] : []),
+    ...(examples.length > 0 ? ['', 'Examples', table(examples)] : []),
     '',
   ].join('\n')
 }
-
-const visibleFlags = (flags: Flags) => Object.entries(flags).filter(([, { isHidden }]) => !isHidden)
 
 const flagRow = ([name, { value, short, meaning }]: readonly [string, Flag]) =>
   [`--${name}${value ? ` ${value}` : ''}${short ? `, -${short}` : ''}`, meaning] as const

@@ -1,33 +1,15 @@
-/** Writes the request log, and collapses repeated requests into one line with a count. */
+/** Writes the request log, and counts repetitions of the last request in one line. */
 import type { LogLine } from './log-line.js'
 import type { TerminalOutput } from './output.js'
 import { type LogLayout, requestRows } from './request-log.js'
 
 interface LogTarget {
   readonly output: TerminalOutput
-  readonly layout: () => LogLayout & { readonly height?: number | undefined }
-  /** Whether earlier lines can be overwritten, as on a terminal that only this log writes to. */
+  readonly layout: () => LogLayout
+  /** Whether the last line can be overwritten, as on a terminal that only this log writes to. */
   readonly canOverwrite: boolean
 }
 
-/** A line that counts its repetitions. */
-interface TrackedLine {
-  readonly key: string
-  line: LogLine
-  rows: readonly string[]
-  count: number
-  /** How many repetitions have not been printed yet. */
-  unprinted: number
-}
-
-/** At most this many lines are tracked at once. They are the last on the screen and are all redrawn together. */
-const MOST_TRACKED = 6
-/** Drawing more often than this would not be visible. */
-const DRAW_MS = 80
-/** The assumed height of a terminal that does not report its own. */
-const DEFAULT_HEIGHT = 24
-/** Preflights are held back for at most this many paths. */
-const MOST_HELD = 100
 /** How long a preflight waits for the request that it announces. */
 const PREFLIGHT_MS = 2000
 
@@ -43,10 +25,8 @@ export function createLogWriter(target: LogTarget) {
   }
 
   return {
-    /** Called before other text is written to the same terminal. */
+    /** Called before other text is written to the same terminal, and when it was resized, so that its lines have moved. */
     interrupt: repeats.finish,
-    /** The terminal was resized, so its lines have moved. */
-    onResize: repeats.stopTracking,
     /** `more` are extra lines that belong to this request only. */
     request(line: LogLine, more: readonly string[] = []): void {
       if (more.length === 0 && isPreflight(line)) preflights.hold(line)
@@ -65,76 +45,52 @@ export function createLogWriter(target: LogTarget) {
   }
 }
 
-/** Writes lines that may be repeated, and shows the number of repetitions in them while they can be overwritten. */
-function createRepeats(target: LogTarget) {
-  const tracked: TrackedLine[] = []
-  const drawTimer = createTimer(() => draw(), DRAW_MS)
+/** Writes lines that may be repeated: the last one is overwritten with its count, or its repetitions are counted in a line of their own. */
+function createRepeats({ output, layout, canOverwrite }: LogTarget) {
+  let last: { readonly key: string; line: LogLine; height: number; count: number } | undefined
 
-  function write(line: LogLine, note: string): void {
-    const key = keyOf(line)
-    const same = tracked.find(other => other.key === key)
-    if (same) return countRepetition(same, line)
-    const rows = requestRows(line, target.layout(), note)
-    draw()
-    const height = totalRows(tracked) + rows.length
-    if (tracked.length >= MOST_TRACKED || height >= (target.layout().height ?? DEFAULT_HEIGHT)) finish()
-    tracked.push({ key, line, rows, count: 1, unprinted: 0 })
-    writeRows(target, rows)
+  function writeRows(line: LogLine, note: string): number {
+    const rows = requestRows(line, layout(), note)
+    for (const row of rows) output.line(row)
+    return rows.length
   }
 
-  function countRepetition(same: TrackedLine, line: LogLine): void {
-    same.line = line
-    same.count++
-    same.unprinted++
-    if (target.canOverwrite) drawTimer.start()
-  }
-
-  function draw(): void {
-    drawTimer.end()
-    if (target.canOverwrite && tracked.some(({ unprinted }) => unprinted > 0)) redraw(target, tracked)
-  }
-
-  /** Draws the tracked lines for the last time and stops tracking them. */
   function finish(): void {
-    draw()
-    stopTracking()
+    if (last && last.count > 1 && !canOverwrite) {
+      // The first row only: the advice has already been printed.
+      const [row = ''] = requestRows(last.line, { colors: layout().colors }, `(and ${last.count - 1} more like it)`)
+      output.line(row)
+    }
+    last = undefined
   }
 
-  function stopTracking(): void {
-    drawTimer.end()
-    for (const same of tracked.splice(0)) showUnprinted(target, same)
+  return {
+    finish,
+    write(line: LogLine, note: string): void {
+      const key = keyOf(line)
+      if (last?.key !== key) {
+        finish()
+        last = { key, line, height: writeRows(line, note), count: 1 }
+        return
+      }
+      last.count++
+      last.line = line
+      if (!canOverwrite) return
+      output.write(`\x1b[${last.height}A\r\x1b[0J`)
+      last.height = writeRows(line, `×${last.count}`)
+    },
   }
-
-  return { write, finish, stopTracking }
-}
-
-function redraw(target: LogTarget, tracked: readonly TrackedLine[]): void {
-  target.output.write(`\x1b[${totalRows(tracked)}A\r\x1b[0J`)
-  for (const same of tracked.filter(({ unprinted }) => unprinted > 0)) {
-    same.rows = requestRows(same.line, target.layout(), `×${same.count}`)
-    same.unprinted = 0
-  }
-  for (const { rows } of tracked) writeRows(target, rows)
-}
-
-/** Says how often a line was repeated. The first row only: the advice has already been printed. */
-function showUnprinted(target: LogTarget, { line, unprinted }: TrackedLine): void {
-  const { colors } = target.layout()
-  if (unprinted > 0) writeRows(target, requestRows(line, { colors }, `(and ${unprinted} more like it)`).slice(0, 1))
-}
-
-function writeRows({ output }: LogTarget, rows: readonly string[]): void {
-  for (const row of rows) output.line(row)
 }
 
 /** Holds preflights back until the request that they announce. Preflights without a request are written after a while. */
 function createPreflights(write: (line: LogLine, note: string) => void) {
   /** By path. */
   const held = new Map<string, { line: LogLine; count: number }>()
-  const timer = createTimer(() => release(), PREFLIGHT_MS)
+  let timer: NodeJS.Timeout | undefined
 
   function release(): void {
-    timer.end()
+    clearTimeout(timer)
+    timer = undefined
     for (const { line, count } of held.values()) write(line, count > 1 ? `(${count} preflights)` : '')
     held.clear()
   }
@@ -144,8 +100,7 @@ function createPreflights(write: (line: LogLine, note: string) => void) {
     hold(line: LogLine): void {
       const { path } = line.request
       held.set(path, { line, count: (held.get(path)?.count ?? 0) + 1 })
-      if (held.size > MOST_HELD) return release()
-      timer.start()
+      timer ??= setTimeout(release, PREFLIGHT_MS).unref()
     },
     /** The note about earlier preflights on the line of a request. */
     noteFor(path: string): string {
@@ -156,22 +111,6 @@ function createPreflights(write: (line: LogLine, note: string) => void) {
     },
   }
 }
-
-/** Runs `work` some time after the first `start`, unless it is ended before. */
-function createTimer(work: () => void, ms: number) {
-  let timer: NodeJS.Timeout | undefined
-  return {
-    start(): void {
-      timer ??= setTimeout(work, ms).unref()
-    },
-    end(): void {
-      clearTimeout(timer)
-      timer = undefined
-    },
-  }
-}
-
-const totalRows = (tracked: readonly TrackedLine[]) => tracked.reduce((sum, { rows }) => sum + rows.length, 0)
 
 const isPreflight = ({ request, status, complete }: LogLine) =>
   request.method === 'OPTIONS' && status !== null && status < 300 && complete

@@ -4,8 +4,8 @@ import { ProblemsError, problemInWords, StartError, UsageError } from '../check/
 import { PlatformError } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
 import { version } from '../version.js'
-import { readCommandLine, unknownCommand, wordsOf } from './arguments.js'
-import type { CommandLine, CommandResult } from './command.js'
+import { leadingWords, readCommandLine, unknownCommand } from './arguments.js'
+import type { CommandLine, CommandResult, outputFlags } from './command.js'
 import { groupOf } from './commands.js'
 
 const EXIT_FAILED = 1
@@ -29,11 +29,11 @@ async function execute(argv: readonly string[]): Promise<void> {
   if (parsed.kind === 'run') return print(await parsed.command.run(parsed.line), parsed.line)
   const { helpText } = await import('./help.js')
   const text = await helpText(parsed.words)
-  if (text === undefined) throw await unknownCommand(parsed.words)
+  if (text === undefined) throw unknownCommand(parsed.words)
   process.stdout.write(text)
 }
 
-function print(result: CommandResult, { flags }: CommandLine): void {
+function print(result: CommandResult, { flags }: Pick<CommandLine<Partial<typeof outputFlags>>, 'flags'>): void {
   if (typeof result === 'number') process.exit(result)
   if (typeof result === 'string') process.stdout.write(result)
   if (typeof result !== 'object') return
@@ -42,13 +42,13 @@ function print(result: CommandResult, { flags }: CommandLine): void {
 }
 
 /** Prints why the process ends, and returns the exit code. Only internal errors are printed with a stack trace. */
-async function explain(error: unknown, argv: readonly string[]): Promise<number> {
+function explain(error: unknown, argv: readonly string[]): number {
   if (error instanceof ProblemsError) {
     for (const problem of error.problems) console.error(problemInWords(problem))
     return EXIT_BAD_INPUT
   }
   if (error instanceof UsageError) {
-    const [command = ''] = await wordsOf(argv)
+    const [command = ''] = leadingWords(argv)
     console.error(`${error.message} See standin ${groupOf(command).length > 0 ? `${command} ` : ''}--help.`)
     return EXIT_BAD_INPUT
   }
@@ -69,6 +69,6 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await execute(argv)
   } catch (error) {
-    process.exit(await explain(error, argv))
+    process.exit(explain(error, argv))
   }
 }

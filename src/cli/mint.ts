@@ -15,7 +15,7 @@ import { sessionlessTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
-import { command, integer, oneOf, text, toggle } from './command.js'
+import { addressFlags, command, configFlag, integer, oneOf, optionFlags, text, toggle } from './command.js'
 import { load } from './load.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
@@ -27,6 +27,8 @@ const lifetime = (meaning: string) => ({ ...integer([1, 9_999_999_999], meaning,
 
 const token = command({
   flags: {
+    ...addressFlags,
+    state: optionFlags.state,
     role: oneOf(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),
     email: text('ADDRESS', 'Email address of the user (the development user)'),
     'expires-in': lifetime('Lifetime of the token (auth.jwtExp for a user)'),
@@ -48,6 +50,8 @@ const token = command({
 /** Prints only the new key. With the state in memory, the key would be lost when this process ends. */
 const keyCreate = command({
   flags: {
+    ...configFlag,
+    state: optionFlags.state,
     email: text('ADDRESS', 'Email address of the owner (none)'),
     name: text('NAME', 'Name of the key (command line)'),
     'expires-in': lifetime('Lifetime of the key (unlimited)'),

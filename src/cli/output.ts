@@ -22,9 +22,8 @@ export function createOutput(stream: NodeJS.WriteStream) {
 /** Colours for a stream: none if it is not a terminal, or if NO_COLOR is set. */
 export const colorsFor = (stream: NodeJS.WriteStream) => pc.createColors(pc.isColorSupported && stream.isTTY === true)
 
-/** The size of a terminal; empty for a stream that is not one. */
-export const terminalSize = ({ isTTY, columns, rows }: NodeJS.WriteStream) =>
-  isTTY === true ? { columns: columns || 80, height: rows || 24 } : {}
+/** The width of a terminal; `undefined` for a stream that is not one. */
+export const columnsOf = ({ isTTY, columns }: NodeJS.WriteStream) => (isTTY === true ? columns || 80 : undefined)
 
 /** Whether text that was written can be overwritten, which takes more than a dumb terminal. */
 export const canOverwrite = ({ isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> | { readonly isTTY?: boolean }) =>

@@ -1,5 +1,5 @@
 /** Progress of a long command: a bar on a terminal, and a line every few seconds elsewhere. */
-import type { CommandLine } from './command.js'
+import type { CommandLine, outputFlags } from './command.js'
 import { canOverwrite } from './output.js'
 
 export interface Progress {
@@ -27,7 +27,7 @@ const TICK_MS = 1000
 const SHORT_MS = 300
 
 /** The flags that say how much is printed. */
-export type OutputFlags = Pick<CommandLine['flags'], 'json' | 'quiet'>
+export type OutputFlags = CommandLine<typeof outputFlags>['flags']
 
 /** For work on files: a bar on a terminal, and nothing elsewhere or with --json or --quiet. */
 export const fileProgress = (total: number, { json, quiet }: OutputFlags): Progress =>

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
 import { problemInWords, UsageError, unreadable } from '../check/problem.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
-import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { mcpServers, mcpTools } from '../config/mcp-options.js'
 import { sourceInWords } from '../core/exchange.js'
@@ -11,39 +10,39 @@ import {
   createReplies,
   type Explanation,
   linesOf,
-  lint,
   loadRules,
+  misspeltCalls,
+  neverAnswering,
   type Replies,
-  rulesSchema,
   type TriedCall,
   type TriedRequest,
   verdictOf,
   writtenCall,
-  wrongToolCalls,
 } from '../replies/index.js'
-import { type CommandLine, command, fileName, text, toggle } from './command.js'
+import { type CommandLine, command, configFlag, fileName, optionFlags, text, toggle } from './command.js'
 import { pluralize } from './format.js'
 import { load } from './load.js'
 
-export const repliesJsonSchema = () => jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model')
-
-/** Lints the rules; any finding makes the exit code 1. */
+/** A rule that never answers makes the exit code 1; a call that seems misspelt is only a hint. */
 const check = command({
-  flags: {},
+  flags: configFlag,
   async run(line) {
     const loaded = load(line)
     const { config } = loaded
     const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
     const models = config.models.map(({ id }) => id)
-    const tools = mcpTools(config.mcp)
-    const findings = [...lint(rules, models), ...(tools.length > 0 ? await wrongToolCalls(rules, tools) : [])]
+    const tools = mcpTools(config.mcp).map(({ name }) => name)
+    const mistakes = neverAnswering(rules, models)
+    if (mistakes.length > 0) process.exitCode = 1
+    const findings = [...mistakes, ...misspeltCalls(rules, tools)]
     if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
-    process.exitCode = 1
     return findings.map(({ place, sentence }) => `${problemInWords({ origin: place, sentence })}\n`).join('')
   },
 })
 
 const requestFlags = {
+  ...configFlag,
+  seed: optionFlags.seed,
   model: text('ID', 'The requested model (the first one)'),
   system: text('TEXT', 'A system message before the prompt'),
   tools: text('NAMES', 'Names of the tools of the request: a,b'),
@@ -121,10 +120,7 @@ function explanationText(
   return `${[...answer, ...(others.length === 0 ? [] : ['', 'Skipped:', ...others])].join('\n')}\n`
 }
 
-export const commands = {
-  ...{ 'replies check': check, 'replies try': tryReplies },
-  'replies schema': command({ flags: {}, run: repliesJsonSchema }),
-}
+export const commands = { 'replies check': check, 'replies try': tryReplies }
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 

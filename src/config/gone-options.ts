@@ -23,6 +23,11 @@ const goneOptions: Readonly<Record<string, string>> = {
   'auth.securityRefreshTokenReuseInterval':
     'A used refresh token can be used again for 10 seconds. Delete this option; in tests, move the clock.',
   'auth.securityUpdatePasswordRequireReauthentication': 'A new password needs no code. Delete this option.',
+  'journal.maxEntries': 'The journal keeps the last 2,000 exchanges. Delete this option.',
+  'journal.maxBytes': 'The journal keeps 32 MB of bodies. Delete this option.',
+  'journal.dashboard': "The dashboard's own requests are never kept. Delete this option.",
+  'faults.header': 'A request may always ask for its own fault with the header x-standin-fault. Delete this option.',
+  'limits.maxPromptTokens': 'Give each model its own limit: models: [{ id: gpt-4o, maxPromptTokens: 4096 }].',
   'index.list': 'GET /api/v1 lists every endpoint, including your own. Delete this option.',
   'recordings.incomplete':
     'An answer that broke off is never replayed. Record it again, or set complete: true in its file.',
@@ -42,10 +47,15 @@ const goneOptions: Readonly<Record<string, string>> = {
     'Start Standin with NODE_EXTRA_CA_CERTS=FILE, the certificate as PEM, or with NODE_TLS_REJECT_UNAUTHORIZED=0.',
 }
 
-/** The sentence about an option at `path` that is gone, or about a group that had no other; `undefined` for any other path. */
-export function goneOption(path: Path): string | undefined {
-  const written = pathInWords(path)
-  const name = Object.keys(goneOptions).find(name => name === written || name.startsWith(`${written}.`))
+/**
+ * The sentence about an option at `path` that is gone, or about the first one of a group that had no others; `undefined` for any other
+ * path. `value` is what is written there.
+ */
+export function goneOption(path: Path, value?: unknown): string | undefined {
+  const group = `${pathInWords(path)}.`
+  const written = new Set([pathInWords(path), ...Object.keys(Object(value)).map(key => group + key)])
+  const names = Object.keys(goneOptions)
+  const name = names.find(name => written.has(name)) ?? names.find(name => name.startsWith(group))
   return name && `${name} is gone. ${goneOptions[name]}`
 }
 

@@ -21,10 +21,6 @@ const limits = {
     limit,
     'Concurrent streams for each credential; further ones get a 429. 0 means no limit.',
   ),
-  maxPromptTokens: described(
-    limit,
-    'Maximum number of tokens in a prompt; longer ones get a 400. A model can have its own limit. 0 means no limit.',
-  ),
 } as const
 
 export const limitOptions = group(
@@ -33,7 +29,6 @@ export const limitOptions = group(
     requestsPerMinute: 0,
     tokensPerMinute: 0,
     concurrentStreams: 0,
-    maxPromptTokens: 0,
   }),
   'Limits of requests, tokens and streams.',
 )

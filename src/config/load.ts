@@ -83,7 +83,9 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const problems = [
     ...fromVariables.problems,
     ...(yaml?.problems ?? []),
-    ...mistakes.filter(isNew).map(({ path, sentence }) => ({ ...placeOf(path), sentence: inPlaceOf(path, sentence) })),
+    ...mistakes
+      .filter(isNew)
+      .map(({ path, sentence }) => ({ ...placeOf(path), sentence: inPlaceOf(path, valueAt(value, path), sentence) })),
   ]
   if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
 
@@ -95,7 +97,8 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
 }
 
 /** An option of an earlier release has its own sentence instead of the one about an unknown key. */
-const inPlaceOf = (path: Path, sentence: string) => (sentence.includes(NOT_KNOWN) && goneOption(path)) || sentence
+const inPlaceOf = (path: Path, value: unknown, sentence: string) =>
+  (sentence.includes(NOT_KNOWN) && goneOption(path, value)) || sentence
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 

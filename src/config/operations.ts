@@ -100,7 +100,6 @@ const limits = {
   requestsPerMinute: wholeNumber,
   tokensPerMinute: wholeNumber,
   concurrentStreams: wholeNumber,
-  maxPromptTokens: wholeNumber,
 }
 
 /** The usage of a credential in the current minute, with a name for it that is not secret. */

@@ -227,21 +227,6 @@ export const configSchema = closed({
     'The live platform.',
   ),
   recordings: recordingOptions,
-  journal: group(
-    {
-      maxEntries: option(
-        integer(1, 1_000_000),
-        2000,
-        'How many exchanges are kept; under heavy load, a quarter of that per second.',
-      ),
-      maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'How many bytes of their bodies are kept.'),
-      dashboard: flag(
-        false,
-        'Whether requests that the dashboard itself makes, such as signing in and listing models, are logged and kept. What you send from its playground always is.',
-      ),
-    },
-    'The journal of requests and answers, in memory.',
-  ),
   cors: group(
     {
       origins: option(
@@ -254,7 +239,6 @@ export const configSchema = closed({
   ),
   faults: group(
     {
-      header: flag(true, 'Whether a request may ask for its own fault with the header x-standin-fault.'),
       random: option(
         randomFaults,
         [],

@@ -477,7 +477,7 @@ export const noSuchExchange = (id: string, lastId?: string) =>
     404,
     'no_such_exchange',
     Number(id) > 0 && Number(id) <= Number(lastId ?? 0)
-      ? `Exchange ${id} is no longer kept. It was cleared, or is not among the latest ones: the journal keeps only those, and under heavy load only some (options journal.maxEntries and journal.maxBytes).`
+      ? `Exchange ${id} is no longer kept. It was cleared, or is not among the latest ones: the journal keeps only those, and under heavy load only some.`
       : `There is no exchange ${quoted(id, 40)} in the journal. Ids start over when Standin restarts.`,
   )
 
@@ -601,13 +601,6 @@ export const brokenStream = 'Something went wrong on the server while the answer
  * shows no other format.
  */
 export const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })
-
-export const faultsByHeaderOff = (header: string) =>
-  refusal(
-    400,
-    'faults_by_header_off',
-    `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
-  )
 
 /** For state storage that is unavailable, full or damaged. `sentence` names it, without credentials. */
 export const stateUnavailable = (sentence: string) => refusal(503, 'state_unavailable', sentence)

@@ -15,7 +15,7 @@ export const CHAT = '/v1/chat/completions'
 
 export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
 
-/** Marks requests of the dashboard itself. Without `journal.dashboard` they are neither logged nor kept. */
+/** Marks requests of the dashboard itself, which are neither logged nor kept. */
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 
 /** The id of an operation in OpenAPI documents: `getBuilderProjectsId` for `get /builder/projects/{id}`. */

@@ -1,6 +1,6 @@
 /** Which fault hits a request: the only entry point of this part. */
 import { settingsIn } from '../check/check.js'
-import { faultsByHeaderOff, invalidRequest } from '../core/errors.js'
+import { invalidRequest } from '../core/errors.js'
 import type { AnsweredBy, AppliedFault, Exchange } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
@@ -41,8 +41,6 @@ interface Ruled {
 }
 
 interface Parts {
-  /** Whether a request may ask for its own fault. */
-  readonly header: boolean
   readonly random: readonly RandomFault[]
   readonly seed: number
   readonly calls: FaultCalls
@@ -52,7 +50,7 @@ interface Parts {
 /** The header with which a request asks for a fault. */
 export const FAULT_HEADER = 'x-standin-fault'
 
-export function createFaults({ header, random, seed, calls, chances }: Parts): Faults {
+export function createFaults({ random, seed, calls, chances }: Parts): Faults {
   const entries = random.map(({ path, ...fault }, i) => ({ fault, path: glob(path), by: `faults.random[${i}]` }))
   const occurs = (exchange: Exchange, { chance }: Fault, entry: string) =>
     chance === undefined || chances.draw(exchange, seed, entry) < chance
@@ -63,7 +61,6 @@ export function createFaults({ header, random, seed, calls, chances }: Parts): F
     requested(exchange) {
       const text = exchange.headers[FAULT_HEADER]
       if (text !== undefined) {
-        if (!header) throw faultsByHeaderOff(FAULT_HEADER)
         const settings = settingsIn(String(text), faultSchema)
         if ('sentence' in settings) throw invalidRequest(`Header ${FAULT_HEADER}: ${settings.sentence}`)
         const fault = settings.value

@@ -60,9 +60,7 @@ export function createProxy(options: ProxyOptions): Upstream {
       // A path with `..` could end up outside the prefix, or outside the auth backend.
       if (isTraversal(context.exchange.path)) return proxied.fail(notFoundWithDots())
       try {
-        const credential = options.credentials(context.exchange)
-        if (!(credential instanceof Promise)) return start(proxied, credential)
-        credential.then(found => start(proxied, found)).catch(error => proxied.fail(error))
+        start(proxied, options.credentials(context.exchange))
       } catch (error) {
         proxied.fail(error)
       }

@@ -7,6 +7,11 @@ import type { Redact } from '../redact/index.js'
 import type { Reading } from './reading.js'
 import { Ring } from './ring.js'
 
+/** As many requests as a long test run makes, and more than anybody reads back. */
+const MOST_ENTRIES = 2000
+/** 32 MB of bodies: enough for 2,000 ordinary chats, and little beside the process itself. */
+const MOST_BYTES = 33_554_432
+
 type Listener = (exchange: Exchange, id: number) => void
 type ClearListener = (scope: string | undefined) => void
 
@@ -15,10 +20,8 @@ export type Journal = ReturnType<typeof createJournal>
 
 interface JournalParts {
   /** Limits on the number of exchanges and on the bytes of their bodies. */
-  readonly maxEntries: number
-  readonly maxBytes: number
-  /** Whether requests of the dashboard itself are logged and kept. */
-  readonly dashboard?: boolean
+  readonly maxEntries?: number
+  readonly maxBytes?: number
   /** Returns the current redaction, which is applied when an exchange is read. */
   readonly redact: () => Redact
   /** Whether an exchange began before the last reset. Such exchanges are not shown. */
@@ -28,9 +31,8 @@ interface JournalParts {
 
 /** Nothing can be read before `open`. */
 export function createJournal({
-  maxEntries,
-  maxBytes,
-  dashboard,
+  maxEntries = MOST_ENTRIES,
+  maxBytes = MOST_BYTES,
   redact,
   isPast = () => false,
   report = console.error,
@@ -42,7 +44,6 @@ export function createJournal({
   })
   let lastId = 0
   let clearedId = 0
-  let passedOver = 0
   const journal = {
     /** Loads what reading needs: far more code than keeping, so it waits until the port is open. */
     async open(): Promise<void> {
@@ -51,11 +52,11 @@ export function createJournal({
     },
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
-      if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isFromDashboard(exchange)) return
+      if (exchange.headers[DASHBOARD_HEADER] !== undefined && isFromDashboard(exchange)) return
       const id = ++lastId
       const nowMs = uptimeMs()
       exchange.endedMs = nowMs
-      if (!ring.add(id, exchange, nowMs)) passedOver++
+      ring.add(id, exchange, nowMs)
       notify(exchange, id)
     },
     ...{ follow, followErrors, followClears, isPast },
@@ -63,8 +64,6 @@ export function createJournal({
     lastId: () => String(lastId),
     /** The last id when all exchanges were last cleared; `0` before that. */
     clearedId: () => String(clearedId),
-    /** The number of exchanges that were not kept because there were too many at once. */
-    passedOver: () => passedOver,
   }
   return journal as typeof journal & Reading
 }

@@ -32,8 +32,8 @@ export class Ring {
     this.room = maxEntries
   }
 
-  add(id: number, exchange: Exchange, nowMs: number): boolean {
-    if (!this.hasRoom(nowMs)) return false
+  add(id: number, exchange: Exchange, nowMs: number): void {
+    if (!this.hasRoom(nowMs)) return
     freeBuffers(exchange)
     const index = this.keptCount % this.maxEntries
     this.forget(index)
@@ -48,7 +48,6 @@ export class Ring {
     for (let nth = this.keptCount - this.maxEntries; this.bytes > this.maxBytes && nth < newest; nth++) {
       if (nth >= 0) this.forget(nth % this.maxEntries)
     }
-    return true
   }
 
   /** From the oldest to the newest. */

@@ -13,12 +13,11 @@ export interface LimitSettings {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
   readonly concurrentStreams: number
-  readonly maxPromptTokens: number
 }
 
 interface Parts {
   readonly settings: LimitSettings
-  /** Prompt limits of models that have their own, by model id. */
+  /** The limits of prompts, by model id. */
   readonly maxPromptTokensOf: ReadonlyMap<string, number>
   readonly counters: Counters
   readonly promptTokens: (request: ChatRequest) => number
@@ -55,8 +54,8 @@ const STREAM_WAIT_MS = 1000
 /** Creates the limits; `undefined` if there are none. */
 export function createLimits(parts: Parts): Limits | undefined {
   const { settings, maxPromptTokensOf } = parts
-  const { requestsPerMinute, tokensPerMinute, concurrentStreams, maxPromptTokens } = settings
-  const limitsPrompts = [maxPromptTokens, ...maxPromptTokensOf.values()].some(limit => limit > 0)
+  const { requestsPerMinute, tokensPerMinute, concurrentStreams } = settings
+  const limitsPrompts = maxPromptTokensOf.size > 0
   const limitsCredentials = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
   if (!limitsPrompts && !limitsCredentials) return undefined
   const countsPrompts = limitsPrompts || tokensPerMinute > 0
@@ -129,9 +128,9 @@ function countRequest({ settings: { requestsPerMinute: limit }, counters }: Part
   counters.windowOf(key).requests++
 }
 
-function requireShortPrompt({ settings, maxPromptTokensOf }: Parts, { model }: ChatRequest, prompt: number): void {
-  const limit = maxPromptTokensOf.get(model) ?? settings.maxPromptTokens
-  if (limit > 0 && prompt > limit) throw promptTooLong(limit, prompt)
+function requireShortPrompt({ maxPromptTokensOf }: Parts, { model }: ChatRequest, prompt: number): void {
+  const limit = maxPromptTokensOf.get(model)
+  if (limit !== undefined && prompt > limit) throw promptTooLong(limit, prompt)
 }
 
 function requireStreamLeft({ settings: { concurrentStreams }, counters }: Parts, key: string): void {

@@ -1,14 +1,10 @@
 /** Serves metrics over HTTP in the format that Prometheus scrapes. */
+import type { Registry } from 'prom-client'
 import { operation, TextAnswer } from '../api/operation.js'
 import { importOnce } from '../core/work.js'
 
-interface Exposition {
-  readonly contentType: string
-  text(): Promise<string>
-}
-
-export function metricOperations({ metrics }: { readonly metrics: () => Promise<Exposition> }) {
-  const exposition = importOnce(metrics)
+export function metricOperations({ metrics }: { readonly metrics: () => Promise<Registry> }) {
+  const registry = importOnce(metrics)
   return {
     getMetrics: operation({
       at: 'GET /metrics',
@@ -16,8 +12,8 @@ export function metricOperations({ metrics }: { readonly metrics: () => Promise<
       returns: 'text/plain',
       answer: 'Metrics of requests, durations, tokens, recordings and the process, in the text format of Prometheus.',
       async run() {
-        const { contentType, text } = await exposition()
-        return new TextAnswer(contentType, await text())
+        const metrics = await registry()
+        return new TextAnswer(metrics.contentType, await metrics.metrics())
       },
     }),
   }

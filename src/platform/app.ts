@@ -5,7 +5,6 @@ import type { ConfigJson } from '../dashboard/operations.js'
 import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
-import { loadExposition } from '../metrics/index.js'
 import type { Attempt } from '../replies/operations.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
@@ -64,7 +63,7 @@ export async function loadApp(prototypes: Prototypes, dependencies: Dependencies
 
 /** The parts of the control API that need no further imports. */
 function controlParts({ current, runtime, forTests, reset }: Dependencies) {
-  const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal, meter } = runtime
+  const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal } = runtime
   return {
     ...{ apiKeys, clock, journal, violations, reset },
     ...{ misses: recordings.misses, receipt: recordings.receipt, resources: runtime.resources },
@@ -82,13 +81,8 @@ function controlParts({ current, runtime, forTests, reset }: Dependencies) {
       impossible: modes.impossible,
     },
     async metrics() {
-      const { createExposition } = await loadExposition()
-      return createExposition(meter, () => ({
-        version,
-        mode: modes.current().mode,
-        journal: { kept: journal.count(), passedOver: journal.passedOver() },
-        receipt: recordings.receipt(),
-      }))
+      const { createMetrics } = await import('../metrics/index.js')
+      return createMetrics({ journal, version, mode: () => modes.current().mode, receipt: recordings.receipt })
     },
     document: () => documentOf({ current, runtime }, url()),
     async credentials() {

@@ -174,7 +174,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
   const { use: recordings, read } = runtime.recordings.of(loaded)
-  const proxy = importOnceDirect(() => openProxy(config, liveCors.headersFor, runtime.warn))
+  const proxy = importOnceDirect(() => openProxy(config, liveCors.headersFor))
 
   function surfaceWith(changed: AdjustedParts, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()

@@ -1,8 +1,8 @@
 /** The rules of a running platform: those from files and code, and those added at run time. */
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
-import { mcpServers, mcpTools } from '../config/mcp-options.js'
+import { mcpServers } from '../config/mcp-options.js'
 import { importOnce } from '../core/work.js'
-import type { ListedRule, LoadedRules, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
+import type { ListedRule, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
 import type { Part, PlatformSources } from './part.js'
 
 /** What a reload keeps. */
@@ -100,7 +100,7 @@ async function repliesOf(loaded: LoadedConfig) {
 
 export async function readReplies(
   loaded: LoadedConfig,
-  { rules: inCode = [], file: wanted, warn = console.error }: PlatformSources,
+  { rules: inCode = [], file: wanted }: PlatformSources,
   persistent: () => Promise<PersistentRules>,
 ) {
   const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
@@ -115,16 +115,7 @@ export async function readReplies(
     mcpServers(loaded.config.mcp).size > 0 ? repliesOf(loaded) : { rules: [], files: [] },
   ])
   const { rules, files } = joined(read)
-  await warnOfCalls(loaded, rules, warn)
   return { replies: createReplies({ rules, seed, strict, magic, ...(await persistent()) }), files }
-}
-
-/** Rules that call tools which the configured MCP servers do not have. */
-async function warnOfCalls({ config }: LoadedConfig, rules: LoadedRules['rules'], warn: (sentence: string) => void) {
-  const tools = mcpTools(config.mcp)
-  if (tools.length === 0) return
-  const { wrongToolCalls } = await loadReplies()
-  for (const { place, sentence } of await wrongToolCalls(rules, tools)) warn(`${place}: ${sentence}`)
 }
 
 /** Requests wait until the rule files are read. Afterwards, this adds no cost. */

@@ -11,7 +11,6 @@ import { createChances, createFaultCalls, faultCallFromCode } from '../faults/in
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
 import { createCounters } from '../limits/index.js'
-import { createMeter } from '../metrics/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
 import { createListeners } from './listeners.js'
@@ -55,9 +54,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const clock = createClock()
   const messages = createListeners<MessageRow>()
   const scopes = createScopes(renew)
-  const journal = createJournal({ ...first.config.journal, redact, isPast: scopes.isFromBeforeReset, report })
-  const meter = createMeter()
-  journal.follow(meter.count)
+  const journal = createJournal({ redact, isPast: scopes.isFromBeforeReset, report })
   const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
   const onRevoked = () => current().authenticator.forget()
   const state = createStatePart({ loaded: first, clock, apiKeys, scopes, warn, report, onRevoked })
@@ -73,7 +70,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   })
   const violations = createViolations(report, redact)
   return {
-    ...{ warn, report, url: later.url, clock, journal, meter, apiKeys, state, modes, counters, settings, violations },
+    ...{ warn, report, url: later.url, clock, journal, apiKeys, state, modes, counters, settings, violations },
     ...{ renew, scopes, usersAreElsewhere },
     rules: createRulesPart(current, renew),
     mcp: createMcpPart(clock.now, loaded),

@@ -6,33 +6,19 @@ import type { Cors } from '../http/cors.js'
 import type { Upstream } from '../http/proxy.js'
 import type { Tokens } from '../supabase/tokens.js'
 
-type Warn = (sentence: string) => void
-
 /** Whether an MCP server is at a path; `undefined` if there are none. */
 export function mcpPathsOf({ mcp }: Pick<Config, 'mcp'>): ((path: string) => boolean) | undefined {
   const servers = mcpServers(mcp)
   return servers.size === 0 ? undefined : path => servers.has(path)
 }
 
-/** `warn` is called with the reason if the session from `standin login` cannot be used. */
-export async function openProxy(config: Config, corsFor: Cors['headersFor'], warn: Warn) {
+export async function openProxy(config: Config, corsFor: Cors['headersFor']) {
   const { upstream } = config
   const { callerCredentials, createProxy, platformCredentials } = await import('../http/proxy.js')
-  const userToken = await openLiveSession(upstream, warn)
   const isMcp = mcpPathsOf(config)
-  const ownCredentials = platformCredentials({ ...upstream, userToken, isMcp })
+  const ownCredentials = platformCredentials({ ...upstream, isMcp })
   const credentials = upstream.credentials === 'pass' ? callerCredentials : ownCredentials
   return createProxy({ ...upstream, corsFor, credentials, isMcp })
-}
-
-/** The session from `standin login`, used if no API key is configured. */
-export async function openLiveSession(upstream: Config['upstream'], warn: Warn) {
-  if (upstream.apiKey !== '' || upstream.authUrl === '' || upstream.credentials === 'pass') return undefined
-  const [{ createLiveSession }, { sessionsFile }] = await Promise.all([
-    import('../supabase/live-session.js'),
-    import('../supabase/session-file.js'),
-  ])
-  return createLiveSession({ ...upstream, file: sessionsFile(), report: warn }).token
 }
 
 /** Calls to the auth backend that can end sessions: sign-out, password changes, and admin changes to a user. */

@@ -36,7 +36,7 @@ export {
   whyInvalidRoute,
 } from './http/route.js'
 export { createPathTree } from './http/tree.js'
-export { type LintFinding, lint } from './lint.js'
+export { misspeltCalls, neverAnswering } from './lint.js'
 export {
   findReplyFiles,
   joined,
@@ -65,7 +65,6 @@ export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
 export { readBodyFile, readTextFile } from './text-file.js'
-export { wrongToolCalls } from './tool-calls.js'
 
 /** Generates replies. */
 export type Replies = ReturnType<typeof createReplies>

@@ -1,15 +1,15 @@
-/** Finds rules that cannot do what their author intended, such as rules that never answer. */
+/** Finds rules that can never answer, and calls of tools whose names are misspelt. */
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
-import type { CommonWhen, When } from './conditions/form.js'
-import { partsOf } from './conditions/literals.js'
+import type { ReadyChatReply } from './chat-reply.js'
+import type { When } from './conditions/form.js'
 import { expressionIn } from './conditions/text.js'
 import { nameTest } from './conditions/whole.js'
 import type { ReadyRule } from './dialect.js'
-import { areAmbiguous, routeOf } from './http/route.js'
 import { START } from './memory.js'
 import { isActive } from './ready-rule.js'
 import { isHttpRule, isMcpRule } from './rules.js'
+import { hasTemplate } from './templates.js'
 
 /** A valid rule that is probably a mistake. */
 export interface LintFinding {
@@ -18,44 +18,32 @@ export interface LintFinding {
   readonly sentence: string
 }
 
-/**
- * Returns probable mistakes in rules, in the order in which the rules are tried. `models` are the ids that the platform knows.
- */
-export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
-  const active = written.filter(isActive)
-  const rules = active.toSorted((a, b) => b.priority - a.priority)
-  const findingFor = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
-    sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
+/** Returns the rules that can never answer, in the order in which rules are tried. `models` are the ids that the platform knows. */
+export function neverAnswering(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
+  const rules = written.filter(isActive).toSorted((a, b) => b.priority - a.priority)
   const earlier: EarlierRule[] = []
-  const routes = new Map<string, ReadyRule>()
-  const findings: LintFinding[] = []
-  for (const rule of rules) {
-    findings.push(
-      ...findingFor(rule, hiddenBy(rule, earlier)),
-      ...findingFor(rule, deadScenario(rule, rules)),
-      ...findingFor(rule, dividedScenario(rule, rules)),
-      ...findingFor(rule, ambiguousPath(rule, routes)),
-      ...whensOf<When>(rule.written.when ?? {}).flatMap(when => findingFor(rule, unknownModel(when, models))),
-      ...expressionsIn(rule.written.when).flatMap(text => findingFor(rule, slow(text))),
-    )
+  return rules.flatMap(rule => {
+    const why = hiddenBy(rule, earlier) ?? deadScenario(rule, rules) ?? unknownModel(rule, models)
     if (answersAlways(rule)) earlier.push({ rule, conditions: Object.entries(rule.written.when ?? {}) })
-  }
-  return findings
+    return why === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} never answers: ${why}` }]
+  })
 }
 
-/** With more rules than this, rules are not compared with each other. */
-const MOST_ROUTES = 1000
+/** Returns the calls of tools that no MCP server has, if one has a tool of a similar name. Others may be the client's own. */
+export const misspeltCalls = (rules: readonly ReadyRule[], tools: readonly string[]): readonly LintFinding[] =>
+  rules.filter(isActive).flatMap(({ written, replies, place, title }) => {
+    if (isHttpRule(written) || isMcpRule(written)) return []
+    return (replies as readonly ReadyChatReply[]).flatMap(({ calls }) =>
+      calls.flatMap(called => {
+        const isKnown = hasTemplate(called) || tools.some(tool => isCallOf(called, tool))
+        const meant = isKnown ? '' : didYouMean(called, tools)
+        return meant === '' ? [] : [{ place, sentence: `${title} calls ${called}, which no MCP server has.${meant}` }]
+      }),
+    )
+  })
 
-/** `before` are the routes of earlier rules. Adds the route of this one. */
-function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string | undefined {
-  const { written } = rule
-  if (!isHttpRule(written) || before.has(written.on) || before.size >= MOST_ROUTES) return undefined
-  const route = routeOf(written.on)
-  const [, other] = [...before].find(([on]) => areAmbiguous(route, routeOf(on))) ?? []
-  before.set(written.on, rule)
-  if (!other || !isHttpRule(other.written)) return undefined
-  return `answers ${written.on}, and ${other.title} (${other.place}) answers ${other.written.on}: a path can match both patterns, and neither is more specific.`
-}
+/** Clients may put the name of a server before that of its tool: `mcp__weather__get_weather`. */
+const isCallOf = (called: string, tool: string) => called === tool || called.endsWith(`_${tool}`)
 
 /** A rule that always answers when it matches. Its conditions are listed once, since each later rule is compared with them. */
 interface EarlierRule {
@@ -71,7 +59,7 @@ function hiddenBy(rule: ReadyRule, earlier: readonly EarlierRule[]): string | un
   if (!hiding) return undefined
   const everything = hiding.conditions.length === 0
   const why = everything ? 'matches everything' : 'matches everything that this one matches'
-  return `never answers: ${hiding.title} (${hiding.place}) comes before it and ${why}.`
+  return `${hiding.title} (${hiding.place}) comes before it and ${why}.`
 }
 
 /** The target of a rule. Only rules with the same target can hide each other. */
@@ -124,71 +112,13 @@ function deadScenario({ written: { scenario, per } }: ReadyRule, rules: readonly
     other.scenario?.name === name && other.per === per ? [other.scenario.next ?? START] : [],
   )
   if (others.includes(state)) return undefined
-  return `never answers: no rule moves scenario "${name}" to the state "${state}".${didYouMean(state, others)}`
+  return `no rule moves scenario "${name}" to the state "${state}".${didYouMean(state, others)}`
 }
 
-function dividedScenario({ written: { scenario, per } }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
-  if (!scenario) return undefined
-  const first = rules.find(rule => rule.written.scenario?.name === scenario.name)
-  if (!first || first.written.per === per) return undefined
-  const holderOf = (whose: typeof per) => (whose ? `per ${whose}` : 'for all callers')
-  return `keeps scenario "${scenario.name}" ${holderOf(per)}, and ${first.title} (${first.place}) ${holderOf(first.written.per)}: neither sees the state of the other.`
-}
-
-function unknownModel({ model }: When, models: readonly string[]): string | undefined {
+function unknownModel({ written: { when } }: ReadyRule, models: readonly string[]): string | undefined {
+  const { model } = (when ?? {}) as When
   if (model === undefined) return undefined
-  // Running a slow expression could fail. It is reported as slow.
-  const quick = namesOf(model).filter(name => slow(name) === undefined)
-  const unlisted = quick.find(name => !models.some(id => nameTest(name).holds(id)))
-  if (unlisted === undefined) return undefined
-  return `asks for a model that the platform does not list: ${JSON.stringify(unlisted)}.${didYouMean(unlisted, models)}`
-}
-
-function slow(text: string): string | undefined {
-  const expression = expressionIn(text)
-  if (!expression || !slowExpression(expression)) return undefined
-  return `has an expression that can take exponential time and block everything else: ${expression}. It repeats a group that contains a repetition.`
-}
-
-/** A condition and all conditions nested in it. */
-function whensOf<W extends CommonWhen<W>>(when: W): readonly W[] {
-  const { not, allOf = [], anyOf = [] } = when
-  return [when, ...[...(not ? [not] : []), ...allOf, ...anyOf].flatMap(whensOf)]
-}
-
-/** The texts in conditions that can be regular expressions: all but `{ exact }` and `{ contains }`, which are compared as they are. */
-function expressionsIn(conditions: unknown, isToolResult = false): readonly string[] {
-  if (typeof conditions === 'string') return [conditions]
-  if (typeof conditions !== 'object' || conditions === null) return []
-  const isPlain = (key: string, value: unknown) =>
-    typeof value === 'string' && (key === 'exact' || (key === 'contains' && !isToolResult))
-  const entries = Object.entries(conditions).filter(([key, value]) => !isPlain(key, value))
-  return entries.flatMap(([key, value]) => expressionsIn(value, key === 'toolResult'))
-}
-
-/**
- * Whether an unlimited repetition contains another one: `(a+)+`. Some of these are harmless, such as `(a+b)+`, but most
- * are mistakes.
- */
-export function slowExpression({ source }: RegExp): boolean {
-  /** For each open group: whether it contains an unlimited repetition, and whether something must follow it. */
-  const open: { repeats: boolean; fenced: boolean }[] = []
-  const parts = partsOf(source)
-  for (const [i, part] of parts.entries()) {
-    const next = parts[i + 1] ?? ''
-    const isRepeated = /^(?:[*+]|\{\d+,\})$/.test(next)
-    const group = part === ')' ? open.pop() : undefined
-    const here = open.at(-1)
-    if (part === '(') open.push({ repeats: false, fenced: false })
-    else if (group) {
-      if (group.repeats && !group.fenced && isRepeated) return true
-      if (here && (isRepeated || group.repeats)) Object.assign(here, { repeats: true, fenced: false })
-    } else if (!here) continue
-    else if (part === '|') here.fenced = false
-    else if (/^[*+?^${]/.test(part)) continue
-    else if (isRepeated) Object.assign(here, { repeats: true, fenced: false })
-    // If something must follow the inner repetition, it separates the rounds of the outer one.
-    else if (here.repeats && !/^[?*{]/.test(next)) here.fenced = true
-  }
-  return false
+  const names = namesOf(model)
+  if (names.some(name => models.some(id => nameTest(name).holds(id)))) return undefined
+  return `the platform does not list the model ${names.join(', ')}.${didYouMean(names[0] ?? '', models)}`
 }

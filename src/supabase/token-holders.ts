@@ -20,9 +20,16 @@ import {
 import { type Caller, userCaller } from '../core/exchange.js'
 import { mayAct, type State } from '../core/state.js'
 import { isInvalidKeyError, type TokenHolders, type ValidCredential } from '../keys/identify.js'
-import type { LiveBackend } from './live-session.js'
 import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims, Tokens } from './tokens.js'
+
+/** The live auth backend from the configuration. */
+interface LiveBackend {
+  /** Without `/auth/v1`. */
+  readonly authUrl: string
+  readonly anonKey: string
+  readonly timeoutMs: number
+}
 
 interface Parts {
   /** Loaded lazily, so that an API key does not wait for what only tokens need. */

@@ -103,7 +103,6 @@ test.each([
     ['exec', 'npm', 'test', '--watch'],
     'Put -- before the command, so that its flags are not read as flags of standin: standin exec -- npm.',
   ],
-  [['exec', '--port', '--', 'npm'], 'The flag --port needs a value: --port NUMBER.'],
 ])('%j is refused in a sentence', async (args, sentence) => {
   expect(await runInProcess(args)).toMatchObject({
     code: 2,

@@ -292,7 +292,7 @@ const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['dev', '--role', 'anon'], 'The flag --role belongs to standin token.'],
   [
     ['config', 'check', '--email', 'a@b.co'],
-    'The flag --email belongs to standin verify, standin token, standin key create and standin login.',
+    'The flag --email belongs to standin verify, standin token and standin key create.',
   ],
 ]
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { run, start } from '../command.js'
-import { cannotBeRead, didYouMean, lacks, mustBe, notInTemplates } from '../sentences.js'
+import { cannotBeRead, didYouMean, lacks, notInTemplates } from '../sentences.js'
 
 const rules = `- name: greet
   when: { user: '/^hello (\\w+)/i' }
@@ -30,27 +30,14 @@ test('replies check names rules that never answer by file and line, and fails', 
   })
 })
 
-test('replies check names calls of tools that no MCP server has, or with arguments that do not fit', async () => {
-  const config = `${files['platform.config.yaml']}mcp:
-  tools: [{ name: get_weather, inputSchema: { type: object, properties: { city: { type: string } }, required: [city] } }]
-`
-  const calling = (calls: string) => `- { when: { user: x }, times: 1, reply: { toolCalls: [${calls}] } }\n`
-  const rules = [
-    '{ name: get_weather, arguments: { city: Oslo } }, { name: mcp__own__get_weather, arguments: { city: Oslo } }',
-    "{ name: get_weather, arguments: { city: '{{user}}' } }, { name: '{{user}}' }",
-    '{ name: get_weather, arguments: { city: 5 } }, { name: get_weather, arguments: none }',
-    "{ name: get_wether, arguments: { city: '{{user}}' } }",
-  ]
+test('replies check hints at calls whose tool an MCP server has under a similar name', async () => {
+  const config = `${files['platform.config.yaml']}mcp: { tools: [{ name: get_weather }] }\n`
+  const calling = (name: string) => `- { when: { user: x }, times: 1, reply: { toolCalls: [{ name: ${name} }] } }\n`
+  const rules = ['mcp__own__get_weather', "'{{user}}'", 'get_wether', 'of_the_client']
   const more = { 'platform.config.yaml': config, 'rules.yaml': rules.map(calling).join('') }
-  const misfits = 'rules.yaml:3: rule "rules.yaml:3" calls get_weather with arguments that do not fit its inputSchema:'
   expect(await run(['replies', 'check'], { files: more })).toMatchObject({
-    code: 1,
-    stdout: [
-      mustBe(`${misfits} city`, 'a string', 5),
-      `${misfits} they are not JSON.`,
-      `rules.yaml:4: rule "rules.yaml:4" calls get_wether, a tool that no MCP server has.${didYouMean('get_weather')}`,
-      '',
-    ].join('\n'),
+    code: 0,
+    stdout: `rules.yaml:3: rule "rules.yaml:3" calls get_wether, which no MCP server has.${didYouMean('get_weather')}\n`,
   })
 })
 
@@ -157,10 +144,7 @@ test.each([
   [['replies', 'try', 'x', '--request', 'none.json'], `none.json: ${cannotBeRead()}`],
   [['replies', 'try', 'x', '--request', 'rules.yaml'], 'rules.yaml is not JSON:'],
   [['replies', 'chek'], didYouMean('check')],
-  [
-    ['config', 'check', '--model', 'x'],
-    'The flag --model belongs to standin tail, standin verify and standin replies try.',
-  ],
+  [['config', 'check', '--model', 'x'], 'The flag --model belongs to standin verify and standin replies try.'],
 ])('%j is refused with an explanation', async (args, sentence) => {
   expect(await run(args, { files })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
 })

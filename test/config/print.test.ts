@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { validatorOf } from '../../src/check/json-schema.js'
 import { readYaml } from '../../src/check/yaml.js'
-import { configJsonSchema } from '../../src/cli/config.js'
 import { configReference, printConfig } from '../../src/config/print.js'
 import { folderWith } from '../command.js'
 import { loadConfig } from '../configuration.js'
@@ -19,10 +18,6 @@ test('the platform.config.yaml of the repository changes nothing', () => {
   const { config, file } = loadConfig({ cwd: new URL('.', root).pathname })
   expect(file).toMatch(/platform\.config\.yaml$/)
   expect(config).toEqual(defaults())
-})
-
-test('the JSON Schema in the repository is up to date', async () => {
-  expect(inRepository('src/config/config.schema.json')).toBe(await configJsonSchema())
 })
 
 test('the JSON Schema has the meaning and default of each option, allows variables, and forbids unknown options', () => {

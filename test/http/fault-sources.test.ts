@@ -49,14 +49,6 @@ test.each([
   }
 })
 
-test('faults by header can be switched off', async () => {
-  const { ask } = await platformWith({ faults: { header: false } })
-  const response = await ask('/v1/models', withFault('delayMs=1'))
-  expect(response.status).toBe(400)
-  expect(await response.json()).toEqual({ error: expect.stringContaining('faults.header') })
-  expect(await statusOf(ask('/v1/models'))).toBe(200)
-})
-
 // By call.
 
 test('failNext affects the next request, and no other', async () => {
@@ -150,7 +142,7 @@ const always = (fault: Fault) => ({ ...fault, chance: 1, path: '/v1/*' })
 /** Chooses the fault of a request, in the order in which the line asks. */
 function chooserWith(random: Parameters<typeof createFaults>[0]['random'], seed = 1) {
   const calls = createFaultCalls()
-  const faults = createFaults({ header: true, random, seed, calls, chances: createChances() })
+  const faults = createFaults({ random, seed, calls, chances: createChances() })
   const choose = (request: Exchange, ruled?: Fault) =>
     faults.requested(request) ?? faults.ruledOrRandom(request, { fault: ruled })
   return { calls, choose }
@@ -196,15 +188,16 @@ test('a random fault without a chance is a configuration error that names its pl
 // Over a reload.
 
 test('pending faults survive a reload, and the other settings are read again', async () => {
-  const cwd = folderWith({ 'platform.config.yaml': 'port: 0\nstate: memory\nfaults: { header: true }\n' })
+  const cwd = folderWith({ 'platform.config.yaml': 'port: 0\nstate: memory\n' })
   const platform = await openPlatform({ cwd })
   onTestFinished(() => platform.stop())
   platform.faultCalls.add({ fault: { status: 503 }, times: 1 })
-  writeFileSync(path.join(cwd, 'platform.config.yaml'), 'port: 0\nstate: memory\nfaults: { header: false }\n')
+  writeFileSync(
+    path.join(cwd, 'platform.config.yaml'),
+    'port: 0\nstate: memory\nfaults: { random: [{ status: 502, chance: 1 }] }\n',
+  )
   await platform.reload()
-  const ask = (headers = {}) =>
-    fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}`, ...headers } })
-  expect(await statusOf(ask({ 'x-standin-fault': 'status=500' }))).toBe(400)
+  const ask = () => fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}` } })
   expect(await statusOf(ask())).toBe(503)
-  expect(await statusOf(ask())).toBe(200)
+  expect(await statusOf(ask())).toBe(502)
 })

@@ -73,7 +73,10 @@ test.each([false, true])(
 )
 
 test('the tokens of a long prompt are counted in a worker, and limited as usual', async () => {
-  const platform = await platformWith({ tokenizer: 'o200k_base', limits: { maxPromptTokens: 20_000 } })
+  const platform = await platformWith({
+    tokenizer: 'o200k_base',
+    models: [{ id: hello.model, maxPromptTokens: 20_000 }],
+  })
   const requestWith = (words: number) => ({ ...hello, messages: [{ role: 'user', content: ' word'.repeat(words) }] })
   const short = await platform.chat(requestWith(10_000))
   expect(await short.json()).toMatchObject({ usage: { prompt_tokens: 10_007 } })

@@ -9,7 +9,6 @@ const none = {
   requestsPerMinute: 0,
   tokensPerMinute: 0,
   concurrentStreams: 0,
-  maxPromptTokens: 0,
 }
 
 test('limits can be set and removed at run time, for every credential', async () => {

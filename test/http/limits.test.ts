@@ -115,8 +115,8 @@ test('a prompt larger than the whole limit is refused for good, and clients do n
 
 test('a prompt that is too long for its model is a 400, which counts as a request', async () => {
   const { chat } = await limited(
-    { maxPromptTokens: 8, requestsPerMinute: 10 },
-    { models: [{ id: 'gpt-4o-mini' }, { id: 'gpt-4o', maxPromptTokens: 50 }] },
+    { requestsPerMinute: 10 },
+    { models: [{ id: 'gpt-4o-mini', maxPromptTokens: 8 }, { id: 'gpt-4o' }] },
   )
   const refused = await chat(hello)
   expect(refused.status).toBe(400)

@@ -1,16 +1,11 @@
-/** The control API, the test API, `standin tail` and the dashboard's search take the same query words and find the same requests. */
+/** The control API, the test API and the dashboard's search take the same query words and find the same requests. */
 import { expect, test } from 'vitest'
-import { filterIn as tailFilterIn, type tailFlags } from '../../src/cli/tail/tail.js'
 import { factFilterKeys } from '../../src/core/caller.js'
 import { journalFilter } from '../../src/journal/filter.js'
 import type { JournalBrief } from '../../src/journal/index.js'
 import { filterIn, matching } from '../../src/page/requests/filter.js'
 import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'
-import { lineOf } from '../cli/line.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-
-/** The query that `standin tail` sends with these flags. */
-const tailFilter = async (flags: readonly string[]) => tailFilterIn(await lineOf<typeof tailFlags>(['tail', ...flags]))
 
 /** Five requests: an answered chat, a refused one, a health check, an unknown path and an MCP call. */
 async function asked(): Promise<Scene> {
@@ -57,20 +52,18 @@ const queries: readonly (readonly [word: keyof typeof journalFilter.entries, val
     ['problems', 'true', ['2', '4', '5']],
   ]
 
-test('every query word finds the same requests over HTTP, in tests, with standin tail and on the dashboard', async () => {
+test('every query word finds the same requests over HTTP, in tests and on the dashboard', async () => {
   const platform = await asked()
   const all = await listed(platform, {})
   for (const [word, value, ids] of queries) {
     const typed = ['complete', 'problems'].includes(word) ? value === 'true' : value
-    const flag = word === 'problems' ? ['--problems'] : [`--${word}`, value]
     expect({
       [word]: value,
       control: idsOf(await listed(platform, { [word]: value })),
       tests: idsOf(platform.journal.find({ [word]: typed } as ExchangeFilter)),
-      tail: idsOf(await listed(platform, await tailFilter(flag))),
       search: idsOf(all.filter(matching(filterIn(new URLSearchParams({ search: `${word}:"${value}"` }))))),
       address: idsOf(all.filter(matching(filterIn(new URLSearchParams({ [word]: value }))))),
-    }).toEqual({ [word]: value, control: ids, tests: ids, tail: ids, search: ids, address: ids })
+    }).toEqual({ [word]: value, control: ids, tests: ids, search: ids, address: ids })
   }
 })
 
@@ -78,7 +71,6 @@ test('text in a body is found everywhere but on the dashboard, whose list has no
   const platform = await asked()
   expect(idsOf(await listed(platform, { text: '"gpt-4o"' }))).toEqual(['2'])
   expect(platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
-  expect(await tailFilter(['--text', 'hello'])).toEqual({ text: 'hello' })
 })
 
 test('text in an answer is found across the chunks of a stream', async () => {
@@ -90,7 +82,6 @@ test('text in an answer is found across the chunks of a stream', async () => {
   for (const answer of ['until noon', '"open" until', '😀 every'])
     expect({ answer, ids: idsOf(await listed(platform, { answer })) }).toEqual({ answer, ids: ['1', '2'] })
   expect(idsOf(await listed(platform, { answer: 'hello' }))).toEqual([])
-  expect(await tailFilter(['--answer', 'noon'])).toEqual({ answer: 'noon' })
 })
 
 test('every query word is tested and exists everywhere', () => {

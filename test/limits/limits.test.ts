@@ -15,7 +15,7 @@ function limitsWith(settings: Partial<LimitSettings>, maxPromptTokensOf: Record<
   const clock = { ms: 1000 }
   const counters = createCounters(() => clock.ms)
   const limits = createLimits({
-    settings: { requestsPerMinute: 0, tokensPerMinute: 0, concurrentStreams: 0, maxPromptTokens: 0, ...settings },
+    settings: { requestsPerMinute: 0, tokensPerMinute: 0, concurrentStreams: 0, ...settings },
     maxPromptTokensOf: new Map(Object.entries(maxPromptTokensOf)),
     counters,
     promptTokens: ({ seed }) => seed ?? 0,
@@ -53,7 +53,6 @@ function byName(flat: readonly string[]): Record<string, string> {
 
 test('createLimits returns undefined without any limit', () => {
   expect(limitsWith({}).limits).toBeUndefined()
-  expect(limitsWith({}, { 'gpt-4o': 0 }).limits).toBeUndefined()
   expect(limitsWith({}, { 'gpt-4o': 1 }).limits).toBeDefined()
 })
 
@@ -181,9 +180,8 @@ test('a prompt over the whole limit is refused with x-should-retry: false', () =
   expect(refusal(() => passFor(ada).chat(chat(100)))).toBeUndefined()
 })
 
-test("a prompt that is too long for its model is a 400 that costs no tokens; a model's own limit overrides the common one", () => {
-  const own = { 'gpt-4o': 50, 'gpt-4o-mini': 10, 'llama-3.3-70b-instruct': 0 }
-  const { passFor } = limitsWith({ maxPromptTokens: 20, tokensPerMinute: 1000 }, own)
+test('a prompt that is too long for its model is a 400 that costs no tokens', () => {
+  const { passFor } = limitsWith({ tokensPerMinute: 1000 }, { 'gpt-4o': 50, 'gpt-4o-mini': 10 })
   const asked = (model: string, tokens: number) => refusal(() => passFor(ada).chat(chat(tokens, { model })))
   expect(asked('gpt-4o-mini', 11)).toEqual({
     status: 400,
@@ -191,22 +189,17 @@ test("a prompt that is too long for its model is a 400 that costs no tokens; a m
     headers: {},
   })
   expect(asked('gpt-4o', 51)?.status).toBe(400)
-  expect(asked('mistral-small-latest', 21)?.status).toBe(400)
   expect(byName(passFor(ada).headers())['x-ratelimit-remaining-tokens']).toBe('1000')
-  expect([asked('gpt-4o', 50), asked('mistral-small-latest', 20), asked('llama-3.3-70b-instruct', 900)]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ])
+  expect([asked('gpt-4o', 50), asked('mistral-small-latest', 900)]).toEqual([undefined, undefined])
 })
 
 test('maxPromptTokens also applies to requests without a credential', () => {
-  const { passFor } = limitsWith({ maxPromptTokens: 20, requestsPerMinute: 1 })
-  expect(refusal(() => passFor(anonymous).chat(chat(21)))?.status).toBe(400)
+  const { passFor } = limitsWith({ requestsPerMinute: 1 }, { 'gpt-4o': 20 })
+  expect(refusal(() => passFor(anonymous).chat(chat(21, { model: 'gpt-4o' })))?.status).toBe(400)
   for (let i = 0; i < 3; i++) {
     const pass = passFor(anonymous)
     pass.request()
-    expect(pass.chat(chat(20))).toBeUndefined()
+    expect(pass.chat(chat(20, { model: 'gpt-4o' }))).toBeUndefined()
     expect(pass.headers()).toEqual([])
   }
 })

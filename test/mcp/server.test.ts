@@ -1,10 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
-import { openPlatform } from '../../src/platform.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import '../../src/vitest.js'
 import { platformWith, type Scene } from '../scene.js'
-import { freshFolder } from '../state/kinds.js'
 import { eventsIn, post, session, stateless } from './by-hand.js'
 import { connected } from './everything.js'
 
@@ -163,20 +161,6 @@ test('toHaveCalledTool checks the calls of a tool, separately for each scope', a
   expect(platform.scope('b')).not.toHaveCalledTool('get_weather')
   const wrong = () => expect(platform).toHaveCalledTool('get_weather', { city: 'Bergen' })
   expect(wrong).toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*nearest is POST \/mcp/)
-})
-
-test('a warning names tool calls in chat rules that do not fit the schema of the tool', async () => {
-  const lines: string[] = []
-  const values = { port: 0, state: 'memory', mcp: { tools: [weather] } }
-  const platform = await openPlatform({
-    ...{ cwd: freshFolder(), file: false, warn: (line: string) => void lines.push(line) },
-    flags: Object.entries(values).map(([name, value]) => ({ path: [name], value, origin: 'test' })),
-    rules: [{ name: 'ask', reply: { toolCalls: [{ name: 'get_weather', arguments: { town: 'Oslo' } }] } }],
-  })
-  onTestFinished(() => platform.stop())
-  expect(lines).toEqual([
-    expect.stringMatching(/rule "ask" calls get_weather with arguments that do not fit its inputSchema: city/),
-  ])
 })
 
 test("a 401 has the platform's error body and names the protected resource metadata", async () => {

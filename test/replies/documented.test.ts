@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createReplies, type Generation, lint } from '../../src/replies/index.js'
+import { createReplies, type Generation, neverAnswering } from '../../src/replies/index.js'
 import { rulesInText } from '../../src/replies/load.js'
 
 const page = readFileSync(new URL('../../docs/rules-and-replies.md', import.meta.url), 'utf8')
@@ -17,7 +17,7 @@ const shown = ({ choices: [choice] }: Generation) =>
   choice?.toolCalls?.map(call => `${call.name}(${call.arguments})`).join(' ') ?? choice?.text
 
 test('the rules in the documentation are valid and have no findings', async () => {
-  expect(lint(await documented(), ['gpt-4o-mini'])).toEqual([])
+  expect(neverAnswering(await documented(), ['gpt-4o-mini'])).toEqual([])
 })
 
 const cities = ['Oslo', 'Bergen']

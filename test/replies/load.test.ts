@@ -5,7 +5,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import { readYaml } from '../../src/check/yaml.js'
-import { repliesJsonSchema } from '../../src/cli/replies.js'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { sourceInWords } from '../../src/core/exchange.js'
 import { ChatInput } from '../../src/replies/conditions/chat-input.js'
@@ -182,7 +181,3 @@ test.each(['- rply: { text: x }', '- when: { usr: a }\n  reply: { text: x }', '-
   'an editor marks %j as wrong',
   yaml => expect(complaintsOfEditor(yaml)).not.toEqual([]),
 )
-
-test('the JSON Schema in the repository is up to date', async () => {
-  expect(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')).toBe(await repliesJsonSchema())
-})

@@ -1,7 +1,7 @@
 /** Rules with a memory of their own for each caller or each conversation. */
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/core/exchange.js'
-import { createMemory, createReplies, lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
+import { createMemory, createReplies, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
 import { textOf } from './replies.js'
 
 const ada: Caller = { kind: 'user', id: '1' }
@@ -111,11 +111,4 @@ test('each scope has its own counts and can forget them, and the least recently 
   expect(await says(['x'], inA)).toBe('1')
   memory.forget()
   expect(await says(['x'], { caller: bob })).toBe('1')
-})
-
-test('a scenario that is kept in two different ways is a finding', async () => {
-  const { rules } = await scene([...order, { scenario: { name: 'order', next: 'filled' }, reply: { text: 'x' } }])
-  expect(lint(rules, ['m']).map(({ sentence }) => sentence)).toEqual([
-    'rule "rules[2]" keeps scenario "order" for all callers, and rule "rules[0]" (rules[0]) per conversation: neither sees the state of the other.',
-  ])
 })

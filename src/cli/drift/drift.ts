@@ -7,11 +7,10 @@ import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
 import { glob } from '../../core/paths.js'
 import { acceptsApiKey, documentedCredentialOf } from '../../http/proxy/credentials.js'
-import { openLiveSession } from '../../platform/upstream.js'
 import type { Platform } from '../../platform.js'
 import { type DriftResult, findDrift, openFolder } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
-import { type CommandLine, command, integer, text, toggle } from '../command.js'
+import { type CommandLine, command, folderFlags, integer, optionFlags, text, toggle } from '../command.js'
 import { withPlatform } from '../load.js'
 import { printable, relativePath } from '../output.js'
 import type { Progress } from '../progress.js'
@@ -24,6 +23,8 @@ const EXIT_DRIFTED = 1
 const EXIT_BAD_INPUT = 2
 
 const flags = {
+  ...folderFlags,
+  upstream: optionFlags.upstream,
   only: text('GLOB', 'Only recordings whose name matches: chat-*'),
   update: toggle('Replace the recorded answers with the live ones'),
   concurrency: integer([1, 99], 'Maximum number of concurrent requests (4)', 4),
@@ -62,7 +63,6 @@ async function compareWithLive(
   const live = {
     upstream,
     credentialOf: await liveCredentials(platform),
-    userToken: await openLiveSession(upstream, sentence => console.error(sentence)),
   }
   const progress = progressOf(entries.length)
   const results = await findDrift({
@@ -85,11 +85,10 @@ async function liveCredentials({ ownPathsAt }: Platform): Promise<LiveOptions['c
 }
 
 /** What users call the credential that `sendToLive` sends for a path. */
-function credentialFor(path: string, { credentialOf, upstream, userToken }: LiveOptions): string | undefined {
+function credentialFor(path: string, { credentialOf, upstream }: LiveOptions): string | undefined {
   const kind = credentialOf(path)
   if (kind === undefined) return undefined
-  if (upstream[kind] !== '') return `upstream.${kind}`
-  return kind === 'apiKey' && userToken ? 'the session of standin login' : `a request without upstream.${kind}`
+  return upstream[kind] === '' ? `a request without upstream.${kind}` : `upstream.${kind}`
 }
 
 function exitCodeOf(results: readonly DriftResult[], { aborted }: AbortSignal): number {

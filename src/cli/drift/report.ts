@@ -62,9 +62,7 @@ const isFirstWithCredential = (result: Refused, all: readonly DriftResult[]) =>
 function refusalText({ credential, status }: Refused, all: readonly DriftResult[]): string {
   const count = sameCredential(credential, all).length
   const what = count === 1 ? '1 recording was' : `${count} recordings were`
-  const advice = credential.startsWith('upstream.')
-    ? 'Check it'
-    : 'Set the key in the configuration, or run standin login'
+  const advice = credential.startsWith('upstream.') ? 'Check it' : 'Set the key in the configuration'
   return `The live platform refuses ${credential} (${status}): ${what} not compared. ${advice}.`
 }
 

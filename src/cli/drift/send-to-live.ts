@@ -7,23 +7,19 @@ import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../
 import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/documented-error.js'
 import { type Capture, MOST_BODY_BYTES, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
-import type { LiveSession } from '../../supabase/live-session.js'
 
 export interface LiveOptions {
   readonly upstream: Config['upstream']
-  /** The token of the user signed in with `standin login`, used when there is no API key. */
-  readonly userToken?: LiveSession['token'] | undefined
   /** The live credential for a path, by the name of its option. */
   readonly credentialOf: (path: string) => 'apiKey' | 'anonKey' | undefined
 }
 
 /** Sends only to `upstream.baseUrl`, and does not follow redirects. The message of an error is a sentence for the user. */
 export function sendToLive(options: LiveOptions): SendToLive {
-  const { upstream, userToken, credentialOf } = options
-  return async (recorded, signal) => {
-    const apiKey = upstream.apiKey || (await userToken?.()) || ''
+  const { upstream, credentialOf } = options
+  return (recorded, signal) => {
     const target = requestOptions(recorded, upstream, signal)
-    const headers = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, credentialOf })
+    const headers = headersFor(recorded, { ...upstream, credentialOf })
     return exchange(recorded, { ...target, headers }, options)
   }
 }

@@ -3,7 +3,7 @@ import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { ProblemsError, UsageError } from '../../check/problem.js'
 import { type Folder, leftoversIn } from '../../recordings/index.js'
-import { command, text, toggle } from '../command.js'
+import { command, folderFlags, text, toggle } from '../command.js'
 import { pluralize } from '../format.js'
 import { eachFile, openRecordings } from './folder.js'
 
@@ -17,6 +17,7 @@ interface Prunable {
 export const commands = {
   'recordings prune': command({
     flags: {
+      ...folderFlags,
       incomplete: toggle('Remove recordings of answers that broke off'),
       'older-than': text('AGE', 'Remove older recordings: 30d, 12h, 15m'),
       broken: toggle('Remove recordings that cannot be read'),

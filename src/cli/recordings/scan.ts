@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Problem, ProblemsError, unreadable } from '../../check/problem.js'
 import { bodyOf, type Folder } from '../../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../../redact/index.js'
-import { command } from '../command.js'
+import { command, folderFlags } from '../command.js'
 import { pluralize } from '../format.js'
 import { relativePath } from '../output.js'
 import { eachFile, openRecordings } from './folder.js'
@@ -15,7 +15,7 @@ interface FileFinding extends SecretFinding {
 
 export const commands = {
   'recordings scan': command({
-    flags: {},
+    flags: folderFlags,
     async run(line) {
       const { folder, rules } = openRecordings(line)
       const recordingFiles = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))

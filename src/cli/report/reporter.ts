@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
-import { type CommandLine, oneOf, outputFile } from '../command.js'
+import { type CommandLine, oneOf, outputFile, type outputFlags } from '../command.js'
 import { type Colors, colorsFor, noColors } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from './junit.js'
@@ -16,7 +16,7 @@ export const reportFlags = {
   output: outputFile('File for the report'),
 }
 
-type ReporterFlags = Pick<CommandLine<typeof reportFlags>['flags'], 'reporter' | 'output' | 'json' | 'quiet'>
+type ReporterFlags = CommandLine<typeof reportFlags & typeof outputFlags>['flags']
 
 /** Creates the reporter before the work begins. Throws a UsageError or a StartError if the file cannot be written. */
 export function createReporter({ reporter, output, json, quiet }: ReporterFlags) {

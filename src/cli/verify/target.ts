@@ -4,7 +4,7 @@ import { UsageError } from '../../check/problem.js'
 import { NEEDS_LIVE } from '../../config/load.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
 import { openPlatform } from '../../platform.js'
-import { type CommandLine, integer, sharedFlags, text, toggle } from '../command.js'
+import { type CommandLine, integer, optionFlags, outputFlags, text, toggle } from '../command.js'
 import { load } from '../load.js'
 import { reportFlags } from '../report/reporter.js'
 
@@ -109,10 +109,10 @@ function parseBaseUrl(origin: string, input: string): string {
 const withoutPassword = (url: string) => url.replace(/[^/@]*@/, '…@')
 
 export const verifyFlags = {
-  config: { ...sharedFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
-  upstream: { ...sharedFlags.upstream, meaning: 'Address of the live platform, for --target live' },
-  json: { ...sharedFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
-  quiet: { ...sharedFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
+  config: { ...optionFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
+  upstream: { ...optionFlags.upstream, meaning: 'Address of the live platform, for --target live' },
+  json: { ...outputFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
+  quiet: { ...outputFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
   strict: toggle('Also fail if the target differs from decisions of Standin'),
   only: text('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
   target: text('URL', 'Base URL of the target; live is upstream.baseUrl (a fresh stand-in)'),

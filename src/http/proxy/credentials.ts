@@ -11,36 +11,31 @@ export interface ForwardedCredential {
   readonly query?: string
 }
 
-/** Returns the credential for a request; a promise only if it has to be fetched first. */
-export type LiveCredentials = (exchange: Exchange) => ForwardedCredential | Promise<ForwardedCredential>
+/** Returns the credential for a request. */
+export type LiveCredentials = (exchange: Exchange) => ForwardedCredential
 
 interface PlatformKeys {
   /** Whether an MCP server is at a path. */
   readonly isMcp?: ((path: string) => boolean) | undefined
   readonly apiKey: string
   readonly anonKey: string
-  /** The token of a signed-in user, used if there is no API key. */
-  readonly userToken?: (() => Token | Promise<Token>) | undefined
 }
 
-type Token = string | undefined
-
-const bearer = (credential: Token): ForwardedCredential => ({
-  headers: credential ? { authorization: `Bearer ${credential}` } : {},
+const bearer = (credential: string): ForwardedCredential => ({
+  headers: credential === '' ? {} : { authorization: `Bearer ${credential}` },
 })
 
 /**
  * For the platform: replaces the caller's key with the live one, by path, so that the app never holds it. Sends none
  * where the document requires none.
  */
-export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: PlatformKeys): LiveCredentials {
+export function platformCredentials({ apiKey, anonKey, isMcp }: PlatformKeys): LiveCredentials {
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
-  const modelCredential = apiKey === '' && userToken ? () => bearerWhenKnown(userToken()) : () => key
   return ({ path, endpoint }) => {
     const kind = documentedCredentialOf(path)
     if (kind === 'anonKey') return anon
     const needsApiKey = kind === 'apiKey' || isMcp?.(path) || (endpoint?.isConfigured && acceptsApiKey(endpoint.access))
-    return needsApiKey ? modelCredential() : none
+    return needsApiKey ? key : none
   }
 }
 
@@ -56,9 +51,6 @@ export function documentedCredentialOf(path: string): 'apiKey' | 'anonKey' | und
 /** Whether an API key or the token of a user is enough for this access. */
 export const acceptsApiKey = (access: Access) =>
   access !== 'anyone' && access.some(kind => kind === 'apiKey' || kind === 'user')
-
-const bearerWhenKnown = (token: Token | Promise<Token>) =>
-  token instanceof Promise ? token.then(bearer) : bearer(token)
 
 /** Sends the caller's credentials unchanged. */
 export const callerCredentials: LiveCredentials = ({ headers: { authorization, apikey } }) => ({
