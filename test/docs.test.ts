@@ -127,7 +127,7 @@ async function greetingOf(yaml: string) {
   writeFileSync(path.join(dir, 'rules.yaml'), yaml)
   const { rules } = await loadRules({ patterns: ['rules.yaml'], dir, required: true }, 0)
   expect(lint(rules, ['gpt-4o-mini'])).toEqual([])
-  const replies = createReplies({ rules, seed: 0, strict: true, magic: false })
+  const replies = createReplies({ rules, seed: 0, strict: true })
   const messages = [{ role: 'user' as const, content: 'Hello Ada' }]
   const { choices } = await replies.answer({ model: 'gpt-4o-mini', messages })
   return { count: rules.length, said: choices[0]?.text }
@@ -166,7 +166,7 @@ test.each([
 test('the documented magic words match the code', () => {
   const lines = page('docs/faults-and-pace.md').matchAll(/^- `standin:(\S+)`: (.*)$/gm)
   const listed = [...lines].map(([, word, meaning]) => ({ word, meaning }))
-  expect(listed).toEqual(magicWords.map(({ word, meaning }) => ({ word, meaning })))
+  expect(listed).toEqual(Object.entries(magicWords).map(([word, [meaning]]) => ({ word, meaning })))
 })
 
 test('the example on the page about recordings is valid and has the right key', () => {

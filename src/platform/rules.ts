@@ -104,7 +104,7 @@ export async function readReplies(
   persistent: () => Promise<PersistentRules>,
 ) {
   const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
-  const { seed, strict, magic } = loaded.config
+  const { seed, strict } = loaded.config
   const configured = replyFilesOf(loaded)
   // Without a configuration file, nothing is read from the disk.
   const isDefault = wanted === false && loaded.originOf(['replies']) === 'default'
@@ -116,7 +116,7 @@ export async function readReplies(
   ])
   const { rules, files } = joined(read)
   await warnOfCalls(loaded, rules, warn)
-  return { replies: createReplies({ rules, seed, strict, magic, ...(await persistent()) }), files }
+  return { replies: createReplies({ rules, seed, strict, ...(await persistent()) }), files }
 }
 
 /** Rules that call tools which the configured MCP servers do not have. */

@@ -48,7 +48,6 @@ export {
   rulesAsGiven,
   rulesFromCode,
   rulesSent,
-  rulesSentJob,
   type SentRules,
 } from './load.js'
 export { magicWords } from './magic.js'
@@ -78,7 +77,7 @@ export {
   type RuleInput,
   rulesSchema,
 } from './rules.js'
-export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
+export { sampled, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
 export { readBodyFile, readTextFile } from './text-file.js'

@@ -6,9 +6,8 @@ import { check, type Path, pathInWords } from '../check/check.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
-import { rulesTakeTooLong } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact } from '../core/json.js'
-import { importOnce, inWorker, TimeLimitError } from '../core/work.js'
+import { importOnce } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
 import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
@@ -171,9 +170,6 @@ export interface SentRules {
 const SENT_RULES = 'the rules'
 /** A longer list is of no use to the author. */
 const MOST_PROBLEMS = 1000
-/** Parsing shorter texts takes less time than asking a worker. */
-const SHORT_TEXT = 4096
-const LONGEST_MS = 20_000
 
 /** A text with rules: not in a file yet, or the new text of a file. */
 interface SentText {
@@ -184,16 +180,8 @@ interface SentText {
   readonly allowedFiles?: readonly string[]
 }
 
-/** Parses rules that were sent as text, in a worker if it is long. Rejects with a 400 if that takes too long. */
-export function rulesSent(sent: SentText): Promise<SentRules> {
-  if (sent.yaml.length <= SHORT_TEXT) return rulesSentJob(sent)
-  return inWorker<SentRules>('rules', sent, LONGEST_MS).catch(error => {
-    throw error instanceof TimeLimitError ? rulesTakeTooLong(error.message) : error
-  })
-}
-
-/** Runs in the worker for rulesSent. */
-export async function rulesSentJob({ yaml, name = SENT_RULES, dir, allowedFiles = [] }: SentText): Promise<SentRules> {
+/** Parses rules that were sent as text. */
+export async function rulesSent({ yaml, name = SENT_RULES, dir, allowedFiles = [] }: SentText): Promise<SentRules> {
   const { problems, rules } = await rulesInText(yaml, { name, dir, seed: 0, allowedFiles })
   if (problems.length > 0) return { problems: problems.slice(0, MOST_PROBLEMS), rules: [] }
   if (dir !== undefined) return { problems: [], rules: [] }

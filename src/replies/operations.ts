@@ -188,7 +188,6 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
       data: listOf(object({ ...listedFields, yaml: optionalMember(text) })),
       total: optionalMember(wholeNumber),
     }),
-    answer: 'The rules. If a part is selected, also the total number and the YAML of each rule.',
     run: async ({ query, scope }) => partOf(await rules.list(scope), query),
   }),
   addRules: operation({
@@ -200,8 +199,6 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     bodyReading: { bytes: RULES_LIMIT_BYTES, parse: parseRules },
     returns: ids,
     status: 201,
-    answer: 'The ids of the rules, in the same order.',
-    errors: { 409: 'There are too many added rules.' },
     async run({ body, scope: usual }) {
       if (Array.isArray(body)) return { data: await rules.addSent(body as readonly RuleInput[], usual) }
       const { scope = usual, ...rule } = body
@@ -215,8 +212,6 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
     bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: ids,
     status: 201,
-    answer: 'The ids of the rules, in the same order.',
-    errors: { 409: 'There are too many added rules.' },
     run: async ({ body, scope }) => ({
       data: await rules.addSent(await goodRules(drafts, body.yaml), body.scope ?? scope),
     }),
@@ -228,7 +223,6 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
     at: 'GET /replies/files',
     does: 'Lists the files that rules are read from.',
     returns: dataOf(text),
-    answer: 'The names of the files, relative to the configuration.',
     run: async () => ({ data: await rules.files() }),
   }),
   addToRuleFile: operation({
@@ -236,8 +230,6 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
     does: 'Adds rules before all others in a file. The rest of the file stays unchanged. Encode the slashes in its name as %2F.',
     body: object({ yaml }),
     bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
-    answer: 'The rules were added, and are active.',
-    errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
 })
@@ -247,8 +239,6 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
     at: 'GET /replies/{id}',
     does: 'Returns the text of a rule, with its comments if it is in a file.',
     returns: object({ yaml: text }),
-    answer: 'The YAML of a list with this one rule.',
-    errors: { 409: 'Its file has changed since the rules were listed.' },
     run: async ({ id }) => ({ yaml: await rules.read(id) }),
   }),
   changeRule: operation({
@@ -257,23 +247,18 @@ const operationsOnRule = ({ rules }: RuleParts) => ({
     body: ruleChange,
     bodyReading: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: object({ id: text }),
-    answer: 'The new id of the rule.',
-    errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
     run: async ({ id, body }) => ({ id: await rules.change(id, editIn(body)) }),
   }),
   removeRules: operation({
     at: 'DELETE /replies',
     does: 'Removes the rules that were added, or those of one scope.',
     query: scopeQuery,
-    answer: 'The rules are removed.',
     run: async ({ scope }) => void (await rules.remove({ scope })),
   }),
   removeRule: operation({
     at: 'DELETE /replies/{id}',
     does: 'Removes a rule, also from its file.',
     query: scopeQuery,
-    answer: 'The rule is removed.',
-    errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
     async run({ id, scope }) {
       if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)
     },
@@ -347,11 +332,6 @@ const operationsOnDrafts = ({ drafts, rules, journal }: DraftParts) => ({
     does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
     body: object({ exchange }),
     returns: object({ yaml: text, name: text, remarks: listOf(text) }),
-    answer: 'The rule as YAML, a name for its file, and remarks.',
-    errors: {
-      404: 'There is no such exchange in the journal.',
-      409: 'No rule can be made of the exchange.',
-    },
     run({ body: { exchange } }) {
       const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
       const redact = journal.redaction(exchange)
@@ -365,8 +345,6 @@ const operationsOnDrafts = ({ drafts, rules, journal }: DraftParts) => ({
     body: object({ yaml, id: optional(text, 'The rule that is being changed.') }),
     bodyReading: readsYaml,
     returns: object({ problems: listOf(ruleProblem) }),
-    answer: 'The mistakes, up to 1,000; an empty list if there are none.',
-    errors: { 409: 'The file of the rule has changed since the rules were listed.' },
     async run({ body }) {
       const problems = await rules.problems(body.yaml, body.id)
       return { problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) }
@@ -381,8 +359,6 @@ const operationsWithRules = ({ drafts, rules, journal }: DraftParts) => ({
     body: attempt,
     bodyReading: readsYaml,
     returns: explained,
-    answer: 'The reply, and the reasons for it.',
-    errors: { 404: 'There is no such exchange in the journal.' },
     async run({ body: { exchange, yaml, id, request, ...attempt }, scope }) {
       const entry = exchange === undefined ? undefined : journal.get(exchange, Number.POSITIVE_INFINITY)
       if (exchange !== undefined && !entry) throw noSuchExchange(exchange)
@@ -403,8 +379,6 @@ const operationsWithRules = ({ drafts, rules, journal }: DraftParts) => ({
     bodyReading: readsYaml,
     returns: object({ file: text }),
     status: 201,
-    answer: 'The file, relative to the configuration.',
-    errors: { 409: 'The configuration names no folder for it, or the file exists already.' },
     async run({ body: { yaml, name } }) {
       await goodRules(drafts, yaml)
       return { file: await drafts.keep(yaml, name) }

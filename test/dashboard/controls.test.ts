@@ -197,7 +197,7 @@ inBrowser(
     const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
     await pace.getByRole('button', { name: 'Like a large model' }).click()
     await announced(page, 'The pace was changed.')
-    expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
+    expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, jitter: 0.35 })
     expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
     await write(pace.getByLabel('First token', { exact: true }), 120)
     await vi.waitFor(async () => expect((await inForce()).firstTokenMs).toBe(120))

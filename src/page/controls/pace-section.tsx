@@ -18,13 +18,11 @@ const sliders = {
   jitter: { max: 1, step: 0.05 },
 }
 
-const largeModel = { firstTokenMs: 700, tokensPerSecond: 35, jitter: 0.35, distribution: 'lognormal' } as const
-
 const presets: readonly (readonly [name: string, pace: Pace])[] = [
   ['Instant', unpaced],
-  ['Fast', { ...unpaced, firstTokenMs: 150, tokensPerSecond: 120, jitter: 0.1 }],
-  ['Like a large model', { ...unpaced, ...largeModel }],
-  ['Slow', { ...unpaced, firstTokenMs: 3000, tokensPerSecond: 6, jitter: 0.4, distribution: 'lognormal' }],
+  ['Fast', { firstTokenMs: 150, tokensPerSecond: 120, jitter: 0.1 }],
+  ['Like a large model', { firstTokenMs: 700, tokensPerSecond: 35, jitter: 0.35 }],
+  ['Slow', { firstTokenMs: 3000, tokensPerSecond: 6, jitter: 0.4 }],
 ]
 
 const isSamePace = (one: Pace, other: Pace) =>
