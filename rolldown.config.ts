@@ -146,7 +146,6 @@ const config: BuildOptions = {
     jest: 'src/jest.ts',
     'test-runner': 'src/test-runner.ts',
     contract: 'src/contract/index.ts',
-    worker: 'src/worker.ts',
   },
   platform: 'node',
   external: loadedLater,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
-import { createSerialQueue, endIdleWorkers, once } from './core/work.js'
+import { createSerialQueue, once } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
@@ -82,7 +82,6 @@ interface PartsToOrder {
 
 /** All parts. Each part comes after the parts that it needs. */
 const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder): readonly Part[] => [
-  { close: endIdleWorkers },
   runtime.modes,
   runtime.settings,
   assemblies,

@@ -22,7 +22,7 @@ const floors: readonly (readonly string[])[] = [
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
   ['testing', 'page'],
-  ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
+  ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'cli.ts', 'cli'],
 ]
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */

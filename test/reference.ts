@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Operation, Operations, Schema } from '../src/api/operation.js'
 import { inlineYaml } from '../src/check/yaml.js'
 import { type Flags, runFlags } from '../src/cli/command.js'
 import { topics } from '../src/cli/commands.js'
@@ -9,27 +10,11 @@ import { jsonSchemaOf } from '../src/config/json-schema.js'
 import { allOptions } from '../src/config/options.js'
 import { configReference } from '../src/config/print.js'
 import { configSchema } from '../src/config/schema.js'
-import { openApiOf } from '../src/platform/openapi/document.js'
+import { type DashboardApiParts, dashboardOperations } from '../src/dashboard/operations.js'
+import { type ControlParts, controlOperations } from '../src/http/operations.js'
 import { rulesSchema } from '../src/replies/index.js'
-import { loadConfig } from './configuration.js'
 
 const root = path.resolve(import.meta.dirname, '..')
-
-interface DocumentOperation {
-  readonly summary: string
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: BodySchema }>> }
-}
-
-interface BodySchema {
-  readonly $ref?: string
-  readonly properties?: Readonly<Record<string, unknown>>
-}
-
-interface OpenApiDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, BodySchema>> }
-}
 
 const item = (name: string, meaning: string) => `- \`${name}\`: ${meaning}`
 
@@ -42,23 +27,30 @@ function fieldsText(names: readonly string[]): string {
   return own.length > 10 ? '[filters](#searching-the-journal)' : own.map(name => `\`${name}\``).join(', ')
 }
 
-/** A line for each operation whose path begins with `prefix`. */
-function operationsList({ paths, components }: OpenApiDocument, prefix: string): string {
-  const fieldsOf = ({ $ref, properties = {} }: BodySchema = {}): readonly string[] =>
-    $ref ? fieldsOf(components.schemas[path.basename($ref)]) : Object.keys(properties)
-  const lines = Object.entries(paths)
-    .filter(([at]) => at.startsWith(prefix))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([at, methods]) =>
-      Object.entries(methods).map(([method, { summary, parameters = [], requestBody }]) => {
-        const query = fieldsText(parameters.filter(one => one.in === 'query').map(({ name }) => name))
-        const body = fieldsText(fieldsOf(requestBody?.content['application/json']?.schema))
-        const takes = [...(query ? [`Query: ${query}.`] : []), ...(body ? [`Body: ${body}.`] : [])]
-        return item(`${method.toUpperCase()} ${at.slice(prefix.length)}`, [firstSentence(summary), ...takes].join(' '))
-      }),
-    )
-  return lines.join('\n')
+/** The fields of a body's schema. */
+async function fieldsOf(body: Schema): Promise<readonly string[]> {
+  const { $ref, $defs = {}, properties = {} } = JSON.parse(await jsonSchemaOf(body, ''))
+  return Object.keys($ref ? $defs[path.basename($ref)].properties : properties)
 }
+
+/** A line for each operation. */
+async function operationsList(operations: Operations): Promise<string> {
+  const sorted = Object.values(operations).toSorted((a, b) =>
+    pathOf(a) < pathOf(b) ? -1 : pathOf(a) > pathOf(b) ? 1 : 0,
+  )
+  const lines = sorted.map(async ({ at, does, query, body }) => {
+    const inQuery = fieldsText(Object.keys(query && 'entries' in query ? (query.entries as object) : {}))
+    const inBody = fieldsText(body ? await fieldsOf(body) : [])
+    const takes = [...(inQuery ? [`Query: ${inQuery}.`] : []), ...(inBody ? [`Body: ${inBody}.`] : [])]
+    return item(at, [firstSentence(does), ...takes].join(' '))
+  })
+  return (await Promise.all(lines)).join('\n')
+}
+
+const pathOf = ({ at }: Operation) => at.split(' ')[1] ?? ''
+
+/** Operations need no implementation to be listed. */
+const noParts = {} as ControlParts & DashboardApiParts
 
 /** Longer defaults are left to `standin config init`; these mean that there is nothing. */
 const LONGEST_DEFAULT = 60
@@ -114,19 +106,21 @@ function withList(page: string, name: string, list: string): string {
 
 /** The generated files by path. */
 export async function referenceFiles(): Promise<Readonly<Record<string, string>>> {
-  const { config } = loadConfig({ cwd: root, file: false, env: {} })
-  const document = (await openApiOf(config, { url: 'http://127.0.0.1:4100' })) as OpenApiDocument
   const page = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
   return {
     'platform.config.yaml': configReference('./src/config/config.schema.json'),
     'src/config/config.schema.json': await jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
     'src/replies/replies.schema.json': await jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model'),
     'docs/commands.md': withList(page('commands.md'), 'commands', await commandSections()),
-    'docs/control-api.md': withList(page('control-api.md'), 'operations', operationsList(document, '/__standin')),
+    'docs/control-api.md': withList(
+      page('control-api.md'),
+      'operations',
+      await operationsList(controlOperations(noParts)),
+    ),
     'docs/dashboard.md': withList(
       page('dashboard.md'),
       'dashboard-operations',
-      operationsList(document, '/dashboard/api'),
+      await operationsList(dashboardOperations(noParts)),
     ),
     'docs/configuration.md': withList(page('configuration.md'), 'options', optionsList()),
   }

@@ -1,7 +1,6 @@
 /** Settings for all tests: how often property tests run (a tenth of the number they name, with a new seed each time; all of it with FC_RUNS=all), and that answers are checked against their schemas. */
 import fc from 'fast-check'
 import { answers } from '../src/api/operation.js'
-import { builtWorker } from '../src/core/work.js'
 import { hashCost } from '../src/supabase/passwords.js'
 
 const FEWEST = 10
@@ -18,6 +17,3 @@ answers.isChecked = true
 
 // Most tests create users, and hashing passwords would take longer than the rest of the test. test/supabase/passwords.test.ts uses the real cost.
 hashCost.logN = 4
-
-// A worker thread that compiles the source takes a second to start.
-builtWorker.url = new URL('../dist/worker.js', import.meta.url)

@@ -1,11 +1,11 @@
 /**
- * An operation: one method on one of Standin's own paths, declared once. Routes, validation, the OpenAPI document and
- * typed clients are derived from it.
+ * An operation: one method on one of Standin's own paths, declared once. Routes, validation, typed clients and the
+ * tables in docs/ are derived from it.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
-import type { Caller, EventDescription } from '../core/exchange.js'
+import type { Caller } from '../core/exchange.js'
 
 export type Schema = v.GenericSchema<unknown, unknown>
 
@@ -79,11 +79,7 @@ export interface Operation<
 > {
   readonly at: A
   readonly does: string
-  /** Further remarks. */
-  readonly more?: string
   readonly query?: Q
-  /** Descriptions of request headers. */
-  readonly headers?: Readonly<Record<string, string>>
   readonly body?: B
   /** Whether the body may be omitted. It is then an empty object. */
   readonly isBodyOptional?: true
@@ -93,14 +89,8 @@ export interface Operation<
   readonly bodyReading?: BodyReading
   /** The schema of the JSON response, or the content type of a text; absent if there is no body. */
   readonly returns?: R
-  /** A description of the response. */
-  readonly answer: string
   /** Defaults to 200 with a body and 204 without one. */
   readonly status?: 201
-  /** The events of a streamed response, and its description. */
-  readonly streams?: { readonly answer: string; readonly events: readonly EventDescription[] }
-  /** Errors in addition to those of all operations, by status. */
-  readonly errors?: Readonly<Record<number, string>>
   /** Defaults to the developer. */
   readonly access?: Audience
   run(given: never): unknown
@@ -113,7 +103,7 @@ interface BodyReading {
   readonly parse?: (body: Buffer) => unknown
 }
 
-/** By the names used in the OpenAPI document. */
+/** By their names. */
 export type Operations = Readonly<Record<string, Operation>>
 
 interface Declaration<A, Q, B, R, T, W>

@@ -28,9 +28,6 @@ export const objectOf = <T extends object>() =>
     { type: 'object' },
   )
 
-/** `schema` with its own name in the document. */
-export const named = <S extends Schema>(name: string, schema: S): S => ({ ...schema, named: name })
-
 /** A page of a list: its query, and its response. */
 export const listingQuery = closed({
   search: optional(text, 'Only entries that contain these words, in upper or lower case.'),

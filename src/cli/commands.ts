@@ -36,7 +36,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   'Inspect and check': [
     ['tail', 'Follow the requests of a running Standin', tail],
     ['verify', "Check every rule of the platform's document, here or at a --target", verify],
-    ['openapi', 'Print the OpenAPI document of all endpoints', config],
+    ['openapi', 'Print the OpenAPI document of the endpoints and your own paths', config],
   ],
   Recordings: [
     ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', prune],

@@ -56,9 +56,9 @@ const tryReplies = command({
   flags: requestFlags,
   async run(line) {
     const loaded = load(line)
-    const { seed, strict, magic, models } = loaded.config
+    const { seed, strict, models } = loaded.config
     const { rules } = await loadRules(replyFilesOf(loaded), seed)
-    const replies = createReplies({ rules, seed, strict: false, magic })
+    const replies = createReplies({ rules, seed, strict: false })
     const call = writtenCall(line.args.join(' '))
     if (call) return explainCall({ ...call, server: [...mcpServers(loaded.config.mcp).keys()][0] ?? '/mcp' }, replies)
     const pathRequest = pathRequestIn(line)

@@ -190,3 +190,7 @@ function isUsualMessage(message: unknown): boolean {
 
 /** Whether a request uses the older functions instead of tools. */
 export const callsFunctions = ({ functions, tools }: ChatRequest) => Array.isArray(functions) && !tools?.length
+
+/** The maximum length of the answer. */
+export const mostTokens = ({ max_tokens, max_completion_tokens }: ChatRequest) =>
+  Math.min(max_tokens ?? Number.POSITIVE_INFINITY, max_completion_tokens ?? Number.POSITIVE_INFINITY)

@@ -45,6 +45,10 @@ const goneOptions: Readonly<Record<string, string>> = {
   'upstream.idleTimeoutMs': 'Use upstream.timeoutMs, which also limits the time until the first byte.',
   'upstream.insecure':
     'Start Standin with NODE_EXTRA_CA_CERTS=FILE, the certificate as PEM, or with NODE_TLS_REJECT_UNAUTHORIZED=0.',
+  magic: 'Magic words in a prompt, such as standin:error-500, always take effect. Delete this option.',
+  'pace.distribution': 'Pauses vary evenly around their mean, by pace.jitter; 0 means not at all.',
+  'pace.promptTokensPerSecond': 'Set pace.firstTokenMs, for all models, for one, in a rule or in a request.',
+  'pace.fullSpeedStreams': 'Each stream keeps its pace, however many there are. Delete this option.',
 }
 
 /**

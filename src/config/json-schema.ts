@@ -17,12 +17,6 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[]
 }
 
-interface Options {
-  readonly variables?: boolean
-  /** Returns a reference to write in place of a schema that is defined elsewhere. */
-  readonly elsewhere?: (schema: v.GenericSchema) => object | undefined
-}
-
 /**
  * Creates the JSON Schema (draft 2020-12) of the form in which users write the file: defaults are kept, and options
  * with a default are not required. With `variables`, any value may be a text that contains `${NAME}`.
@@ -30,7 +24,7 @@ interface Options {
 export async function jsonSchemaOf(
   schema: v.GenericSchema,
   title: string,
-  { variables = false, elsewhere = () => undefined }: Options = {},
+  { variables = false }: { readonly variables?: boolean } = {},
 ): Promise<string> {
   const { toJsonSchema } = await import('@valibot/to-json-schema')
   const jsonSchema = toJsonSchema(schema, {
@@ -39,7 +33,7 @@ export async function jsonSchemaOf(
     target: 'draft-2020-12',
     // Whether an option is secret is internal, and validators reject keywords that they do not know.
     ignoreActions: ['metadata'],
-    overrideSchema: ({ valibotSchema }) => elsewhere(valibotSchema as v.GenericSchema) ?? declaredSchema(valibotSchema),
+    overrideSchema: ({ valibotSchema }) => declaredSchema(valibotSchema),
     overrideAction: ({ valibotAction, jsonSchema }) => {
       const declared = declaredSchema(valibotAction)
       return declared && { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), declared] }

@@ -6,7 +6,7 @@ import { ProblemsError } from '../check/problem.js'
 import { modeNotPossible } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
-import { distributions, paceChange, paceInput } from '../core/pace.js'
+import { paceChange, paceInput } from '../core/pace.js'
 import { type Changeable, type Changes, limitsChange, type Setting } from './limit-options.js'
 import { modeSwitch, randomFaultsChange } from './schema.js'
 
@@ -56,7 +56,6 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
       does: 'Changes the mode, from the next request on.',
       body: modeSwitch,
       ...answersModes,
-      errors: { 409: 'The configuration lacks what the mode needs.' },
       run: ({ body }) => changeModes(switcher, body),
     }),
     restoreMode: operation({
@@ -72,7 +71,6 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
         data: listOf(object({ mode: oneOf(modes), reason: optionalMember(text) })),
         configured: currentModes,
       }),
-      answer: 'The modes, with a reason for each that cannot work here.',
       run: () => ({ data: modeChoices(switcher), configured: modesOnly(switcher.configured()) }),
     }),
   }
@@ -90,9 +88,6 @@ const pace = {
   firstTokenMs: number,
   tokensPerSecond: number,
   jitter: number,
-  distribution: oneOf(distributions),
-  promptTokensPerSecond: number,
-  fullSpeedStreams: wholeNumber,
 }
 
 const limits = {
@@ -137,24 +132,23 @@ function changeable<const P extends `/${string}`, B extends Schema, R extends Sc
   changed: ChangeableSetting<P, B, R>,
 ) {
   const { path, what, body, returns, show, change } = changed
-  const answer = 'The current value, the configured value, and whether it was changed.'
   // The types of `run` do not resolve while R is open.
   const run = (request: { readonly body?: v.InferOutput<B> }) => {
     change(request.body)
     return show()
   }
   return {
-    get: operation({ at: `GET ${path}` as const, does: `Returns ${what}.`, returns, answer, run: show as never }),
+    get: operation({ at: `GET ${path}` as const, does: `Returns ${what}.`, returns, run: show as never }),
     set: operation({
       at: `PUT ${path}` as const,
       does: `Sets ${what}, from the next request on. Fields that are left out get their configured values.`,
-      ...{ body, returns, answer },
+      ...{ body, returns },
       run: run as never,
     }),
     restore: operation({
       at: `DELETE ${path}` as const,
       does: `Restores ${what} from the configuration.`,
-      ...{ returns, answer },
+      ...{ returns },
       run: run as never,
     }),
   }

@@ -154,10 +154,6 @@ export const configSchema = closed({
     'warn',
     "What happens to a chat request that OpenAI is known to refuse with 400, such as a tool message without its call: warn answers and reports it in the log and the journal, strict refuses it in OpenAI's words, lenient answers silently.",
   ),
-  magic: flag(
-    true,
-    'Whether words such as standin:error-500 or standin:slow in the last user message take effect; standin:help lists them.',
-  ),
   seed: option(
     integer(0, 2 ** 31 - 1),
     0,

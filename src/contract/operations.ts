@@ -17,8 +17,6 @@ export const violationOperations = ({ violations }: Parts) => ({
     at: 'GET /violations',
     does: 'Lists how live and recorded answers violated the contract.',
     returns: object({ counts: violationCounts, data: listOf(violating) }),
-    answer:
-      'The number of violations, and the latest exchanges that had some, newest first, with their ids in the journal.',
     async run() {
       await violations.settle()
       return { counts: violations.counts(), data: violations.list() }

@@ -221,11 +221,8 @@ const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`
 
 export const answerTooLarge = (bytes: number, most: number) =>
   invalidRequest(
-    `The answer would be about ${megabytes(bytes)}, and the limit is ${megabytes(most)}. Ask for fewer choices (n), fewer top_logprobs, or fewer tokens (max_tokens).`,
+    `The answer would be about ${megabytes(bytes)}, and the limit is ${megabytes(most)}. Ask for fewer choices (n) or fewer tokens (max_tokens).`,
   )
-
-export const answerTakesTooLong = (why: string) =>
-  invalidRequest(`The answer cannot be generated. ${why} Send a shorter prompt, or ask for a shorter answer.`)
 
 export const invalidRequest = (sentence: string) => refusal(400, 'invalid_request', sentence)
 

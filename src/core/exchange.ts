@@ -136,10 +136,8 @@ export type NamedSchema = readonly [name: string, form: DocumentedSchema | JsonS
 /** One kind of event of a stream. */
 export interface EventDescription {
   readonly what: string
-  /** The value of `event:`, if there is such a line. */
-  readonly name?: string
   /** The value of `data:`: JSON of this schema, or a literal text. */
-  readonly data: NamedSchema | DocumentedSchema | string
+  readonly data: NamedSchema | string
 }
 
 /** Where platform-api.md specifies something. Without a section, it is our decision. */
@@ -154,7 +152,7 @@ interface Citation {
 export interface AnswerDescription extends Citation {
   readonly what: string
   /** The schema of a JSON body. Without one there is no body, or one of another `type`. */
-  readonly schema?: JsonSchema | DocumentedSchema
+  readonly schema?: JsonSchema
   /** The same for a named schema. */
   readonly form?: NamedSchema
   /** The content type of a body that is not JSON. */
@@ -170,7 +168,7 @@ export interface EndpointDescription extends Citation {
   readonly does: string
   /** Further remarks. */
   readonly more?: string
-  readonly query?: DocumentedSchema | JsonSchema | undefined
+  readonly query?: JsonSchema | undefined
   /** What each header means. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: DocumentedSchema | JsonSchema | undefined
@@ -178,8 +176,6 @@ export interface EndpointDescription extends Citation {
   readonly isBodyOptional?: true
   /** The accepted kinds of credential, if the endpoint itself checks them. */
   readonly access?: readonly string[]
-  /** Schemas with names of their own, to which its own schemas refer as `#/components/schemas/…`. */
-  readonly schemas?: Readonly<Record<string, JsonSchema>>
   /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
   readonly constraint?: JsonSchema
   /** By status. */
@@ -242,8 +238,6 @@ export interface PacedBody {
   /** Sent with the last piece. */
   readonly tail: string
   readonly pace: Pace
-  /** The length of the prompt. A pace with `promptTokensPerSecond` waits for as long as reading it would take. */
-  readonly promptTokens?: number
   /** The seed for the variation of pauses. */
   readonly seed?: number
   /** When each piece is due after the start. Replaces the pace, for a recorded rhythm. */

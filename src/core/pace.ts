@@ -1,9 +1,6 @@
 /** The pace of a stream, and its options, which are the same in the configuration, in a rule and in a header. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, optionalEach, word } from '../check/check.js'
-
-/** How the pauses between the pieces of a stream vary around their mean. */
-export const distributions = ['fixed', 'uniform', 'lognormal'] as const
+import { closed, described, map, number, optional, optionalEach } from '../check/check.js'
 
 /** The pace of a stream. */
 export interface Pace {
@@ -11,31 +8,12 @@ export interface Pace {
   readonly firstTokenMs: number
   /** Pieces per second after the first one; 0 means as fast as possible. */
   readonly tokensPerSecond: number
-  /**
-   * How much pauses vary: 0.2 means up to a fifth longer or shorter (uniform), or is the sigma of the logarithm
-   * (lognormal).
-   */
+  /** How much pauses vary: 0.2 means up to a fifth longer or shorter. */
   readonly jitter: number
-  readonly distribution: (typeof distributions)[number]
-  /** Prompt tokens that are read per second before the first piece; 0 means at once. */
-  readonly promptTokensPerSecond: number
-  /**
-   * This many streams keep their pace. If more play at once, each gets slower, as if they shared it. 0 means no limit.
-   */
-  readonly fullSpeedStreams: number
 }
 
 /** As fast as possible. */
-export const unpaced: Pace = {
-  firstTokenMs: 0,
-  tokensPerSecond: 0,
-  jitter: 0,
-  distribution: 'uniform',
-  promptTokensPerSecond: 0,
-  fullSpeedStreams: 0,
-}
-
-const wholeNumber = v.pipe(number(0, 1_000_000), v.integer('a whole number'))
+export const unpaced: Pace = { firstTokenMs: 0, tokensPerSecond: 0, jitter: 0 }
 
 /** The options of a pace, without defaults. */
 export const paceOptions = {
@@ -44,19 +22,7 @@ export const paceOptions = {
     'Pause before the first piece of a stream, in milliseconds.',
   ),
   tokensPerSecond: described(number(0, 100_000), 'Pieces per second after the first one; 0 means as fast as possible.'),
-  jitter: described(
-    number(0, 1),
-    'How much the pauses vary: 0.2 is up to a fifth longer or shorter (uniform), or the sigma (lognormal).',
-  ),
-  distribution: described(word(distributions), 'How the pauses vary: fixed (not at all), uniform or lognormal.'),
-  promptTokensPerSecond: described(
-    number(0, 1_000_000),
-    'How many prompt tokens are read per second before the first piece; 0 means all at once.',
-  ),
-  fullSpeedStreams: described(
-    wholeNumber,
-    'This many streams keep their pace; with more at once, each gets slower. 0 means any number.',
-  ),
+  jitter: described(number(0, 1), 'How much the pauses vary: 0.2 is up to a fifth longer or shorter.'),
 } as const
 
 /** Some of the settings of a pace. */
@@ -74,8 +40,7 @@ export const paceChange = closed({
 export type PaceChange = v.InferOutput<typeof paceChange>
 
 /** Whether a stream with this pace pauses at all. Otherwise it can be sent in one piece. */
-export const isPaced = ({ firstTokenMs, tokensPerSecond, promptTokensPerSecond }: Pace) =>
-  firstTokenMs > 0 || tokensPerSecond > 0 || promptTokensPerSecond > 0
+export const isPaced = ({ firstTokenMs, tokensPerSecond }: Pace) => firstTokenMs > 0 || tokensPerSecond > 0
 
 /** Adds the settings that are missing in `own` from `defaults`. */
 export function paceFrom(own: PaceInput | null | undefined, defaults: Pace): Pace {

@@ -46,7 +46,6 @@ export const dashboardOperations = (parts: DashboardApiParts) => ({
     does: 'Returns what the dashboard needs before a user signs in.',
     access: 'anyone',
     returns: config,
-    answer: 'The addresses, the public key, the models and the endpoints.',
     run: ({ headers: { host = '' }, remoteAddress }) =>
       parts.config(isLoopback(remoteAddress ?? '') && isLoopback(host.replace(/:\d*$/, ''))),
   }),

@@ -22,7 +22,6 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     does: 'Lists the faults that wait for requests, in order.',
     query: scopeQuery,
     returns: dataOf(waitingFault),
-    answer: 'The faults; `times` is the number of requests that each still applies to.',
     run: ({ scope }) => ({ data: faults.waiting(scope) }),
   }),
   addFault: operation({
@@ -31,8 +30,6 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     body: faultCallSchema,
     returns: object({ id: text }),
     status: 201,
-    answer: 'The fault is waiting.',
-    errors: { 409: 'Too many faults are waiting.' },
     run({ body, scope }) {
       const callScope = body.scope ?? scope
       return faults.add(callScope === undefined ? body : { ...body, scope: callScope })
@@ -42,13 +39,11 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     at: 'DELETE /faults',
     does: 'Removes all waiting faults.',
     query: scopeQuery,
-    answer: 'The faults are removed.',
     run: ({ scope }) => faults.clear(scope),
   }),
   removeFault: operation({
     at: 'DELETE /faults/{id}',
     does: 'Removes one waiting fault.',
-    answer: 'The fault is removed.',
     run({ id }) {
       if (!faults.remove(id)) throw noSuchFault(id)
     },

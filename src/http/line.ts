@@ -27,14 +27,7 @@ import type { Limits, Quota } from '../limits/index.js'
 import { hasUpgraded, isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { allMethods, isPreflight, preflightHeaders } from './cors.js'
 import { type ForeignRequest, READ_BODY } from './foreign-server.js'
-import {
-  faultsAfter,
-  faultsBefore,
-  type HeavyPrompt,
-  limitChat,
-  limitRequests,
-  ownPagesOnly,
-} from './optional-stages.js'
+import { faultsAfter, faultsBefore, limitChat, limitRequests, ownPagesOnly } from './optional-stages.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
 import { sendComplete, sendOpen, sendPaced } from './send.js'
@@ -48,7 +41,6 @@ export interface LineParts {
   readonly scopes: Scopes
   /** The limits of each credential, if there are any. */
   readonly limits?: Limits | undefined
-  readonly heavyPrompt: HeavyPrompt
   readonly faults: Faults
   /** The headers with the contract check's result for answers that are not emulated, as node's flat array. */
   readonly contractHeaders: () => readonly string[]
@@ -110,7 +102,7 @@ export function createLine(current: () => LineParts, services: LineServices): Li
 
 /** Chains the stages that are switched on. */
 function composeLine(parts: LineParts, services: LineServices) {
-  const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
+  const { platform, auth, scopes, limits, faults } = parts
   const exits = new LineExits(services, parts.contractHeaders)
   const withFaults = faultsAfter(faults)(exits.deliver, exits)
   const stepsWith = (hasFaultHeader: boolean) =>
@@ -119,7 +111,7 @@ function composeLine(parts: LineParts, services: LineServices) {
       enterSurface(scopes.byKey.size > 0 ? scopes : undefined),
       limits && limitRequests(limits),
       readRequestBody,
-      limits && limitChat(heavyPrompt),
+      limits && limitChat,
       (hasFaultHeader || faults.mayApply()) && faultsBefore(faults),
       getAnswer(withFaults),
     ]

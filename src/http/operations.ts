@@ -82,7 +82,6 @@ function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOut
 }
 
 export const clockState = object({ now: text, frozen: boolean, offsetMs: number })
-const clockAnswer = 'The time of the clock, whether it is stopped, and how far it is ahead of the real time.'
 
 const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness' | 'reset'>) => ({
   getReady: operation({
@@ -90,7 +89,6 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
     does: 'Answers as soon as the platform is ready.',
     access: 'anyone',
     returns: object({ ready: v.literal(true), mode: oneOf(modes), url: text, version: text }),
-    answer: 'The platform is ready.',
     run: () => ({ ready: true as const, ...readiness() }),
   }),
   reset: operation({
@@ -102,7 +100,6 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
       state: optional(boolean, 'False to keep users, sessions, keys and messages.'),
     }),
     isBodyOptional: true,
-    answer: 'The platform is reset.',
     run: ({ body, scope }) => reset({ scope: body.scope ?? scope, state: body.state }),
   }),
 })
@@ -112,7 +109,6 @@ const clockOperations = ({ clock }: Pick<PlatformParts, 'clock'>) => ({
     at: 'GET /clock',
     does: 'Returns the clock by which tokens, keys, sessions, codes and limits expire.',
     returns: clockState,
-    answer: clockAnswer,
     run: () => clock.state(),
   }),
   setClock: operation({
@@ -120,7 +116,6 @@ const clockOperations = ({ clock }: Pick<PlatformParts, 'clock'>) => ({
     does: 'Changes the clock.',
     body: clockRequest,
     returns: clockState,
-    answer: clockAnswer,
     run({ body }) {
       changeClock(clock, body)
       return clock.state()
@@ -133,15 +128,12 @@ const connectOperations = ({ credentials: current, document }: Pick<PlatformPart
     at: 'GET /credentials',
     does: 'Returns the keys that the banner prints.',
     returns: credentials,
-    answer:
-      'The anon and the service key, the first configured API key that works, and the keys of newer Supabase clients; empty if there is none.',
     run: current,
   }),
   getDocument: operation({
     at: 'GET /openapi.json',
-    does: 'Returns this OpenAPI document.',
+    does: "Returns an OpenAPI document of the platform's endpoints, the auth backend and your own paths.",
     returns: objectOf(),
-    answer: 'An OpenAPI 3.1 document.',
     run: document,
   }),
 })

@@ -1,7 +1,6 @@
 /** The optional stages of the line: refusing foreign pages, limits and faults. */
 import { type ChatRequest, chatIn } from '../completions/request.js'
 import { PlatformError } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'
 import { applyFault } from './faults.js'
@@ -25,24 +24,15 @@ export const limitRequests =
     next(context)
   }
 
-/** Counts the tokens of a prompt that takes long to count; returns `undefined` for others. */
-export type HeavyPrompt = (exchange: Exchange) => Promise<number> | undefined
-
 /** Counts the tokens of a chat completion and its open stream. Throws a 400 or a 429 over the limits. */
-export const limitChat =
-  (heavyPrompt: HeavyPrompt): Stage =>
-  (next, { when }) =>
-  context => {
-    const { response, exchange, quota } = context
-    // `close` has already fired for a destroyed response.
-    const chat = quota?.countsChat && !response.destroyed ? readableChat(context) : undefined
-    if (!quota || !chat) return next(context)
-    when(context, quota.countsPrompts ? heavyPrompt(exchange) : undefined, promptTokens => {
-      const close = response.destroyed ? undefined : quota.chat(chat, promptTokens)
-      if (close) response.once('close', close)
-      next(context)
-    })
-  }
+export const limitChat: Stage = next => context => {
+  const { response, quota } = context
+  // `close` has already fired for a destroyed response.
+  const chat = quota?.countsChat && !response.destroyed ? readableChat(context) : undefined
+  const close = chat && quota?.chat(chat)
+  if (close) response.once('close', close)
+  next(context)
+}
 
 /** Returns `undefined` for an invalid chat request that is not emulated, since the live platform may accept it. */
 function readableChat({ exchange, surface }: RequestContext): ChatRequest | undefined {

@@ -7,7 +7,6 @@ import {
   listOf,
   mapOf,
   moment,
-  named,
   number,
   object,
   oneOf,
@@ -24,48 +23,39 @@ import { faultSchema } from '../core/fault.js'
 const kind = <const K extends string>(name: K) => v.literal(name, name)
 
 /** The credential of a request that was refused because of it, and the reason. */
-const refusedCredential = named(
-  'RefusedCredential',
-  v.variant('kind', [
-    object({ kind: kind('apiKey'), reason: oneOf(keyFaults), start: text, name: optionalMember(text) }),
-    object({ kind: kind('token'), reason: oneOf(tokenFaults), email: optionalMember(text) }),
-    object({ kind: kind('header'), reason: oneOf(headerFaults) }),
-  ]),
-)
+const refusedCredential = v.variant('kind', [
+  object({ kind: kind('apiKey'), reason: oneOf(keyFaults), start: text, name: optionalMember(text) }),
+  object({ kind: kind('token'), reason: oneOf(tokenFaults), email: optionalMember(text) }),
+  object({ kind: kind('header'), reason: oneOf(headerFaults) }),
+])
 
-const caller = named(
-  'Caller',
-  v.variant('kind', [
-    object({ kind: kind('anonymous') }),
-    object({ kind: kind('anon') }),
-    object({ kind: kind('service') }),
-    object({ kind: kind('user'), id: text, email: optionalMember(text) }),
-    object({ kind: kind('apiKey'), name: text, id: text, email: optionalMember(text) }),
-    object({ kind: kind('stranger'), id: text }),
-    object({ kind: kind('refused'), tried: refusedCredential }),
-  ]),
-)
+const caller = v.variant('kind', [
+  object({ kind: kind('anonymous') }),
+  object({ kind: kind('anon') }),
+  object({ kind: kind('service') }),
+  object({ kind: kind('user'), id: text, email: optionalMember(text) }),
+  object({ kind: kind('apiKey'), name: text, id: text, email: optionalMember(text) }),
+  object({ kind: kind('stranger'), id: text }),
+  object({ kind: kind('refused'), tried: refusedCredential }),
+])
 
 /** What produced the answer: the same as `source`, as data. */
-const answeredBy = named(
-  'AnsweredBy',
-  v.variant('kind', [
-    object({
-      kind: kind('rule'),
-      title: text,
-      place: text,
-      reply: optionalMember(wholeNumber),
-      replies: optionalMember(wholeNumber),
-    }),
-    object({ kind: kind('canned'), form: oneOf(['reply', 'JSON', 'tool call']) }),
-    object({ kind: kind('magic'), words: listOf(text) }),
-    object({ kind: kind('resource'), path: text }),
-    object({ kind: kind('mcp'), path: text }),
-    object({ kind: kind('recording'), file: text }),
-    object({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
-    object({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
-  ]),
-)
+const answeredBy = v.variant('kind', [
+  object({
+    kind: kind('rule'),
+    title: text,
+    place: text,
+    reply: optionalMember(wholeNumber),
+    replies: optionalMember(wholeNumber),
+  }),
+  object({ kind: kind('canned'), form: oneOf(['reply', 'JSON', 'tool call']) }),
+  object({ kind: kind('magic'), words: listOf(text) }),
+  object({ kind: kind('resource'), path: text }),
+  object({ kind: kind('mcp'), path: text }),
+  object({ kind: kind('recording'), file: text }),
+  object({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
+  object({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
+])
 
 /** A fault that applied to an answer. */
 const appliedFault = object({
@@ -113,91 +103,85 @@ const outcomeFields = {
   complete: boolean,
 }
 
-export const exchange = named(
-  'Exchange',
-  object({
-    id: text,
-    /** When the request arrived, as ISO 8601. */
-    at: moment,
-    scope: text,
-    caller,
-    request: object({ method: text, path: text, query: text, headers: mapOf(text), ...bodyFields }),
-    /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
-    endpoint: orNull(text),
-    /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
-    call: orNull(text),
-    mode: orNull(oneOf(modes)),
-    /**
-     * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3
-     * (one-shot)`.
-     */
-    source: orNull(text),
-    /** The same as data: what produced the answer; null for an error of ours. */
-    answeredBy: orNull(answeredBy),
-    /** The fault that applied to it. */
-    fault: orNull(appliedFault),
-    /** Whether it can be repeated, because its whole body is kept. */
-    repeatable: boolean,
-    /** Other information, for example the nearest rule if none matched. */
-    remark: orNull(text),
-    ...outcomeFields,
-    /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
-    nearest: optionalMember(closestRecording),
-    /** How the answer violates the contract. Also empty if it was not checked. */
-    violations: listOf(violation),
-    /**
-     * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
-     */
-    upstream: optionalMember(object(responseFields)),
-    /** What was sent to the client. */
-    response: object({
-      ...responseFields,
-      /** When pieces of a stream were sent, in milliseconds after its head. */
-      piecesAtMs: listOf(number),
-    }),
-    ...times,
-  }),
-)
-export type JournalEntry = ValueOf<typeof exchange>
-
-export const exchangeInBrief = named(
-  'ExchangeInBrief',
-  object({
-    id: text,
-    /** When the request arrived, as ISO 8601. */
-    at: moment,
-    scope: text,
-    caller,
-    method: text,
-    /** Cut if it is long, like every text here. */
-    path: text,
-    /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
-    endpoint: orNull(text),
-    mode: orNull(oneOf(modes)),
-    /** The requested model, if any. */
-    model: orNull(text),
-    /** The beginning of the user's last message, if the request has messages. */
-    prompt: orNull(text),
-    /** The call of an MCP server, such as `tools/call get_weather`. */
-    call: orNull(text),
-    /** Whether a stream was requested; null if the request has no messages. */
-    stream: orNull(boolean),
-    /** What produced the answer. */
-    source: orNull(text),
-    /** The fault that applied, and what asked for it. */
-    fault: orNull(text),
-    /** Whether no rule or recording matched. */
-    missed: boolean,
-    ...outcomeFields,
-    requestBytes: wholeNumber,
-    responseBytes: wholeNumber,
-    ...times,
-    /** How many pieces of a stream were sent. */
-    pieces: wholeNumber,
-    /** When some of them were sent, after the head: an even selection that includes the first and the last. */
+export const exchange = object({
+  id: text,
+  /** When the request arrived, as ISO 8601. */
+  at: moment,
+  scope: text,
+  caller,
+  request: object({ method: text, path: text, query: text, headers: mapOf(text), ...bodyFields }),
+  /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
+  endpoint: orNull(text),
+  /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
+  call: orNull(text),
+  mode: orNull(oneOf(modes)),
+  /**
+   * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3
+   * (one-shot)`.
+   */
+  source: orNull(text),
+  /** The same as data: what produced the answer; null for an error of ours. */
+  answeredBy: orNull(answeredBy),
+  /** The fault that applied to it. */
+  fault: orNull(appliedFault),
+  /** Whether it can be repeated, because its whole body is kept. */
+  repeatable: boolean,
+  /** Other information, for example the nearest rule if none matched. */
+  remark: orNull(text),
+  ...outcomeFields,
+  /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
+  nearest: optionalMember(closestRecording),
+  /** How the answer violates the contract. Also empty if it was not checked. */
+  violations: listOf(violation),
+  /**
+   * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
+   */
+  upstream: optionalMember(object(responseFields)),
+  /** What was sent to the client. */
+  response: object({
+    ...responseFields,
+    /** When pieces of a stream were sent, in milliseconds after its head. */
     piecesAtMs: listOf(number),
   }),
-)
+  ...times,
+})
+export type JournalEntry = ValueOf<typeof exchange>
+
+export const exchangeInBrief = object({
+  id: text,
+  /** When the request arrived, as ISO 8601. */
+  at: moment,
+  scope: text,
+  caller,
+  method: text,
+  /** Cut if it is long, like every text here. */
+  path: text,
+  /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
+  endpoint: orNull(text),
+  mode: orNull(oneOf(modes)),
+  /** The requested model, if any. */
+  model: orNull(text),
+  /** The beginning of the user's last message, if the request has messages. */
+  prompt: orNull(text),
+  /** The call of an MCP server, such as `tools/call get_weather`. */
+  call: orNull(text),
+  /** Whether a stream was requested; null if the request has no messages. */
+  stream: orNull(boolean),
+  /** What produced the answer. */
+  source: orNull(text),
+  /** The fault that applied, and what asked for it. */
+  fault: orNull(text),
+  /** Whether no rule or recording matched. */
+  missed: boolean,
+  ...outcomeFields,
+  requestBytes: wholeNumber,
+  responseBytes: wholeNumber,
+  ...times,
+  /** How many pieces of a stream were sent. */
+  pieces: wholeNumber,
+  /** When some of them were sent, after the head: an even selection that includes the first and the last. */
+  piecesAtMs: listOf(number),
+})
 export type JournalBrief = ValueOf<typeof exchangeInBrief>
 
 /** The events of a stream. */
@@ -206,21 +190,21 @@ export const journalEvents = [
   {
     name: 'began',
     what: 'The first event with `brief`: `run` changes with each start of Standin, when ids begin again; every exchange after the id `after` is sent or skipped; those up to the id `cleared` were deleted.',
-    data: named('Began', object({ run: text, after: text, cleared: text })),
+    data: object({ run: text, after: text, cleared: text }),
   },
   {
     name: 'exchanges',
     what: 'With `brief`: several exchanges, each in short.',
-    data: named('ExchangesInBrief', listOf(exchangeInBrief)),
+    data: listOf(exchangeInBrief),
   },
   {
     name: 'cleared',
     what: 'With `brief`: the exchanges of this scope were deleted; all of them if there is no scope.',
-    data: named('Cleared', object({ scope: optionalMember(text) })),
+    data: object({ scope: optionalMember(text) }),
   },
   {
     name: 'skipped',
     what: 'The number of exchanges that were skipped for lack of time.',
-    data: named('Skipped', object({ count: wholeNumber })),
+    data: object({ count: wholeNumber }),
   },
 ] as const

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { operation, type ValueOf } from '../api/operation.js'
-import { dataOf, integer, moment, named, object, oneOf, optional, orNull, text } from '../api/shapes.js'
+import { dataOf, integer, moment, object, oneOf, optional, orNull, text } from '../api/shapes.js'
 import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 import { isStorableText } from '../core/state.js'
@@ -68,8 +68,8 @@ const keyFields = {
   expires_at: orNull(moment),
   revoked_at: orNull(moment),
 }
-const key = named('Key', object(keyFields))
-const newKey = named('NewKey', object({ ...keyFields, key: text }))
+const key = object(keyFields)
+const newKey = object({ ...keyFields, key: text })
 
 /** A key without its secret. */
 export type ApiKeyView = ValueOf<typeof key>
@@ -103,21 +103,18 @@ const secretAnswer = {
   status: 201,
   answer: 'The key with its secret as `key`, which is shown only once.',
 } as const
-const noSuchKey = 'The user has no such key.'
 
 export const keyOperations = ({ apiKeys, now }: Parts) => ({
   listKeys: operation({
     at: 'GET /keys',
     does: 'Lists the API keys of the user.',
     access: 'user',
-    returns: named('Keys', dataOf(key)),
-    answer: 'The keys.',
+    returns: dataOf(key),
     run: async ({ user }) => ({ data: await apiKeys.list(user.id) }),
   }),
   createKey: operation({
     at: 'POST /keys',
     does: 'Creates an API key.',
-    more: 'The secret is returned once. Without expires_at and expires_in the key works until it is revoked.',
     access: 'user',
     body: newKeyRequest(now),
     ...secretAnswer,
@@ -128,19 +125,15 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     does: 'Revokes a key.',
     access: 'user',
     returns: key,
-    answer: 'The key, revoked.',
-    errors: { 404: noSuchKey },
     run: ({ user, id }) => apiKeys.revoke(user.id, id),
   }),
   rollKey: operation({
     at: 'POST /keys/{id}/roll',
     does: 'Replaces a key with a new one. The old key keeps working for the overlap.',
-    more: 'The new key gets the same name and lifetime. An expired key can be rolled, too; the old key stays expired.',
     access: 'user',
     body: rollRequest,
     isBodyOptional: true,
     ...secretAnswer,
-    errors: { 404: noSuchKey, 409: 'The key has already been revoked or rolled.' },
     run: ({ user, id, body }) => apiKeys.roll(user.id, id, body.overlap_seconds * 1000),
   }),
 })
@@ -151,16 +144,13 @@ export const allKeyOperations = ({ apiKeys }: Pick<Parts, 'apiKeys'>) => ({
     at: 'GET /keys',
     does: 'Lists API keys, newest first, without their secrets.',
     query: object({ user: optional(text, 'The id of the owner; without it, all keys.') }),
-    returns: named('Keys', dataOf(key)),
-    answer: 'The keys.',
+    returns: dataOf(key),
     run: async ({ query }) => ({ data: await apiKeys.list(query.user) }),
   }),
   revokeAnyKey: operation({
     at: 'DELETE /keys/{id}',
     does: 'Revokes an API key. It is refused from the next request on.',
     returns: key,
-    answer: 'The key, revoked.',
-    errors: { 404: 'There is no such key.' },
     run: ({ id }) => apiKeys.revoke(undefined, id),
   }),
 })

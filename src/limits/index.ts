@@ -36,12 +36,9 @@ export interface Quota {
   readonly countsChat: boolean
   /**
    * Counts the prompt and, for a streamed answer, the stream. Call the returned function when the stream has ended in
-   * any way. Throws a 400 for a prompt that is too long and a 429 over the limits; neither is counted then. Pass
-   * `promptTokens` if they are already known.
+   * any way. Throws a 400 for a prompt that is too long and a 429 over the limits; neither is counted then.
    */
-  chat(request: ChatRequest, promptTokens?: number): (() => void) | undefined
-  /** Whether `chat` needs the number of prompt tokens. */
-  readonly countsPrompts: boolean
+  chat(request: ChatRequest): (() => void) | undefined
   /** Counts the tokens of the answer, and the prompt's as reported by the answer. */
   settle(tokens: NonNullable<Reply['tokens']>): void
   /** Headers with the remaining limits, for any answer, as node's flat array of names and values. */
@@ -76,9 +73,8 @@ export function createLimits(parts: Parts): Limits | undefined {
 const anonymousQuota = (parts: Parts): Quota => ({
   request() {},
   countsChat: true,
-  countsPrompts: true,
-  chat(request, prompt = parts.promptTokens(request)) {
-    requireShortPrompt(parts, request, prompt)
+  chat(request) {
+    requireShortPrompt(parts, request, parts.promptTokens(request))
     return undefined
   },
   settle() {},
@@ -92,9 +88,10 @@ function quotaOf(key: string, countsChat: boolean, countsPrompts: boolean, parts
   let window: LimitWindow | undefined
   let countedPrompt = 0
   return {
-    ...{ countsChat, countsPrompts },
+    countsChat,
     request: () => countRequest(parts, key),
-    chat(request, prompt = countsPrompts ? promptTokens(request) : 0) {
+    chat(request) {
+      const prompt = countsPrompts ? promptTokens(request) : 0
       requireShortPrompt(parts, request, prompt)
       if (request.stream) requireStreamLeft(parts, key)
       requireTokensLeft(parts, key, prompt)

@@ -1,6 +1,6 @@
 /** Operations on MCP servers: list what they offer, and change it while clients listen. */
 import { operation, type SentValueOf, type ValueOf } from '../api/operation.js'
-import { dataOf, listOf, named, object, objectOf, optional, optionalMember, text } from '../api/shapes.js'
+import { dataOf, listOf, object, objectOf, optional, optionalMember, text } from '../api/shapes.js'
 import {
   listOfItems,
   type McpPrompt,
@@ -13,18 +13,15 @@ import {
 
 export type McpList = keyof typeof mcpItems
 
-const server = named(
-  'McpServer',
-  object({
-    /** As configured: `/mcp`. */
-    path: text,
-    name: text,
-    tools: listOf(objectOf<McpTool>()),
-    resources: listOf(objectOf<McpResource>()),
-    resourceTemplates: listOf(objectOf<McpResourceTemplate>()),
-    prompts: listOf(objectOf<McpPrompt>()),
-  }),
-)
+const server = object({
+  /** As configured: `/mcp`. */
+  path: text,
+  name: text,
+  tools: listOf(objectOf<McpTool>()),
+  resources: listOf(objectOf<McpResource>()),
+  resourceTemplates: listOf(objectOf<McpResourceTemplate>()),
+  prompts: listOf(objectOf<McpPrompt>()),
+})
 export type OfferedServer = ValueOf<typeof server>
 
 const advice = (key: string) =>
@@ -72,7 +69,6 @@ export interface McpLists {
 }
 
 const inScope = object({ scope: optional(text, 'The scope. By default, requests of every scope.') })
-const notThere = 'The server or an item to remove does not exist.'
 const reads = { bytes: 1_048_576 }
 
 export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }) => ({
@@ -81,19 +77,15 @@ export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }
     does: 'Lists the emulated MCP servers with their current tools, resources and prompts.',
     query: inScope,
     returns: dataOf(server),
-    answer: 'The servers, in the order of the configuration.',
     run: async ({ scope = '' }) => ({ data: await (await mcp()).list(scope) }),
   }),
   changeMcpServer: operation({
     at: 'PUT /mcp/{server}',
     does: 'Adds, replaces and removes tools, resources and prompts of an MCP server until a reset, and notifies its clients.',
-    more: 'The server is given by its path, encoded: %2Fmcp.',
     query: inScope,
     body: mcpChanges,
     bodyReading: reads,
     returns: server,
-    answer: 'The server with the changes.',
-    errors: { 404: notThere },
     run: async ({ server, body, scope = '' }) => (await mcp()).change(server, body, scope),
   }),
   restoreMcpServer: operation({
@@ -101,8 +93,6 @@ export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }
     does: 'Undoes the changes to an MCP server, and notifies its clients.',
     query: inScope,
     returns: server,
-    answer: 'The server as it is configured.',
-    errors: { 404: notThere },
     run: async ({ server, scope = '' }) => (await mcp()).restore(server, scope),
   }),
 })

@@ -10,7 +10,6 @@ export function metricOperations({ metrics }: { readonly metrics: () => Promise<
       at: 'GET /metrics',
       does: 'Returns the metrics of this process for Prometheus.',
       returns: 'text/plain',
-      answer: 'Metrics of requests, durations, tokens, recordings and the process, in the text format of Prometheus.',
       async run() {
         const metrics = await registry()
         return new TextAnswer(metrics.contentType, await metrics.metrics())

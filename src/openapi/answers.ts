@@ -1,5 +1,4 @@
 /** Answers an operation with the examples of its document, or with values generated from its schemas. */
-import { type Validator, validatorOf } from '../check/json-schema.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
 import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
@@ -8,7 +7,6 @@ import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './document.js'
 import { acceptedType, type Preferences, preferencesIn } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
-import { valuesIn, withValues } from './request-values.js'
 import { translateSchema } from './schemas.js'
 import { serializeBody } from './write-body.js'
 
@@ -23,16 +21,14 @@ export function createAnswers(operation: DocumentedOperation, seed: number) {
   const responses = isObject(definition.responses) ? definition.responses : {}
   const responseAt = memoized((key: string) => responseOf(document, responses[key]))
 
-  return async (exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> => {
+  return async (exchange: Exchange): Promise<Reply> => {
     const prefers = preferencesIn(exchange.headers.prefer)
     const match = statusFor(Object.keys(responses), prefers.code)
     if (!match) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
     const response = responseAt(match.key)
     const input = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
-    const isError = match.status >= 400
-    const values = isError ? {} : valuesIn(exchange, params)
-    const { contentType, body, example } = await bodyOf(response, { ...input, values }, match.status)
-    const headers = await headersOf(response, { ...input, values: {} })
+    const { contentType, body, example } = await bodyOf(response, input, match.status)
+    const headers = await headersOf(response, input)
     const answeredBy: AnsweredBy = {
       ...{ kind: 'openapi', document: document.name, operation: title },
       ...(example !== undefined && { example }),
@@ -62,7 +58,6 @@ interface MediaDescription {
   readonly schema: (() => JsonSchema) | undefined
   /** The name of the schema. */
   readonly name: string
-  readonly validator: () => Validator
 }
 
 interface ResponseDescription {
@@ -90,12 +85,10 @@ function mediaOf(document: OpenApiDocument, definition: unknown): MediaDescripti
     const found = document.resolve(one)
     return isObject(found) && 'value' in found ? [[name, exampleIn(document, found.value)] as const] : []
   })
-  const translatedSchema = once(() => translateSchema(document, schema, 'response'))
   return {
     examples: new Map([...(example === undefined ? [] : [['', exampleIn(document, example)] as const]), ...named]),
-    schema: schema === undefined ? undefined : translatedSchema,
+    schema: schema === undefined ? undefined : once(() => translateSchema(document, schema, 'response')),
     name: reference.slice(reference.lastIndexOf('/') + 1),
-    validator: once(() => validatorOf(translatedSchema())),
   }
 }
 
@@ -112,7 +105,6 @@ interface GenerationInput {
   readonly title: string
   readonly prefers: Preferences
   readonly accept: string | undefined
-  readonly values: Node
 }
 
 async function bodyOf({ media }: ResponseDescription, input: GenerationInput, status: number) {
@@ -129,8 +121,8 @@ async function bodyOf({ media }: ResponseDescription, input: GenerationInput, st
 }
 
 async function valueFrom(
-  { examples, schema, name, validator }: MediaDescription,
-  { seed, title, prefers, values }: GenerationInput,
+  { examples, schema, name }: MediaDescription,
+  { seed, title, prefers }: GenerationInput,
 ): Promise<{ readonly value: unknown; readonly example?: string }> {
   if (prefers.example !== undefined) {
     if (examples.has(prefers.example)) return { value: examples.get(prefers.example), example: prefers.example }
@@ -139,11 +131,10 @@ async function valueFrom(
   const [first] = prefers.dynamic && schema ? [] : examples
   if (first) return { value: first[1], example: first[0] }
   if (!schema) return { value: '' }
-  const valueSchema = schema()
-  const [generated] = await sampled({ schema: valueSchema, seeds: [seed], name }).catch(error => {
+  const [value] = await sampled({ schema: schema(), seeds: [seed], name }).catch(error => {
     throw error instanceof UnfitSchema ? noFittingValue(title, error.message) : error
   })
-  return { value: withValues(generated, values, valueSchema, validator) }
+  return { value }
 }
 
 /** Headers that Standin or Node sets. */

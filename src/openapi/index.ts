@@ -4,12 +4,13 @@ import { ProblemsError, problemInWords } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import { lookupMethod } from '../core/paths.js'
-import { importOnce, inWorker, memoized, TimeLimitError } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
 import { documentOf } from './document.js'
 import { type ConfiguredDocument, createOperationIndex, type DocumentedOperation, operationsOf } from './operations.js'
-import type { ReadInput, ReadOutput } from './read.js'
+import { uncheckedStyles } from './parameters.js'
+import type { ReadInput } from './read.js'
 import { createRequestCheck } from './requests.js'
 
 /** A document that the configuration names. */
@@ -29,15 +30,15 @@ export function documentsIn({ config: { openapi }, dir }: LoadedConfig): readonl
   })
 }
 
-/** The largest documents take a few seconds. */
-const LONGEST_MS = 120_000
-
-/** Reads documents, each in a worker. Rejects with a ProblemsError that lists the mistakes of all of them. */
+/** Reads documents. Rejects with a ProblemsError that lists the mistakes of all of them. */
 export async function readDocuments(
   inputs: readonly DocumentInput[],
   warn: (sentence: string) => void = () => {},
 ): Promise<readonly ConfiguredDocument[]> {
-  const outputs = await Promise.all(inputs.map(read))
+  if (inputs.length === 0) return []
+  // It takes 200 ms to load.
+  const { readDocument } = await import('./read.js')
+  const outputs = await Promise.all(inputs.map(readDocument))
   const problems = outputs.flatMap(output => ('problems' in output ? output.problems : []))
   if (problems.length > 0)
     throw new ProblemsError(
@@ -48,27 +49,25 @@ export async function readDocuments(
     const input = inputs[i]
     if (!input || 'problems' in output) return []
     for (const warning of output.warnings) warn(problemInWords(warning))
-    return [{ ...input, document: documentOf(input.name, output.document), files: output.files }]
+    const read = { ...input, document: documentOf(input.name, output.document), files: output.files }
+    for (const sentence of uncheckedParameters(read)) warn(sentence)
+    return [read]
   })
 }
 
-async function read({ file, dir, folders, name }: DocumentInput): Promise<ReadOutput> {
-  const reading = inWorker<ReadOutput>('openapi', { file, dir, folders } satisfies ReadInput, LONGEST_MS)
-  return reading.catch(error => {
-    if (!(error instanceof TimeLimitError)) throw error
-    return { problems: [{ origin: name, sentence: `cannot be read: ${error.message}` }], files: [file] }
-  })
-}
-
-/** Returns a function that describes the operations of a document. Its code is loaded when it is first needed. */
-function createDescribe({ document }: ConfiguredDocument) {
-  const descriptions = importOnce(async () => (await import('./descriptions.js')).createDescriptions(document))
-  return async (operation: DocumentedOperation) => (await descriptions())(operation)
-}
+const uncheckedParameters = (source: ConfiguredDocument): readonly string[] =>
+  operationsOf(source).flatMap(({ endpoint: { method, path }, parameters }) =>
+    parameters
+      .filter(({ style }) => uncheckedStyles.has(String(style)))
+      .map(
+        ({ name, style }) =>
+          `${source.document.name}: ${method} ${path}: the parameter ${name} is not checked, because of its style ${style}.`,
+      ),
+  )
 
 /** Answers the operations of the documents. If several describe the same operation, the first one wins. */
 export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
-  const index = createOperationIndex(documents.flatMap(one => operationsOf(one, createDescribe(one))))
+  const index = createOperationIndex(documents.flatMap(operationsOf))
   const checkOf = memoized(createRequestCheck)
   const answerOf = memoized((operation: DocumentedOperation) => createAnswers(operation, seed))
 
@@ -81,9 +80,8 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
       const method = lookupMethod(exchange.method)
       const operation = index.at(steps).find(({ endpoint }) => endpoint.method === method)
       if (!operation) return undefined
-      const params = operation.paramsIn(steps) ?? {}
-      if (operation.source.validate) await checkOf(operation)(exchange, params)
-      return answerOf(operation)(exchange, params)
+      if (operation.source.validate) await checkOf(operation)(exchange, operation.paramsIn(steps) ?? {})
+      return answerOf(operation)(exchange)
     },
   }
 }

@@ -1,5 +1,5 @@
 /** The operations of OpenAPI documents: their paths, their access, and which one a request matches. */
-import { type Access, accessBelow, defaultAccess, type EndpointDescription, type OwnPath } from '../core/exchange.js'
+import { type Access, accessBelow, defaultAccess, type OwnPath } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
@@ -32,11 +32,8 @@ export interface DocumentedOperation {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** Describes an operation for Standin's own OpenAPI document. */
-type Describe = (operation: DocumentedOperation) => Promise<EndpointDescription>
-
 /** All operations of a document, in its order. */
-export function operationsOf(source: ConfiguredDocument, describe?: Describe): readonly DocumentedOperation[] {
+export function operationsOf(source: ConfiguredDocument): readonly DocumentedOperation[] {
   const { document } = source
   const paths = isObject(document.root.paths) ? document.root.paths : {}
   return Object.entries(paths).flatMap(([template, item]) => {
@@ -44,7 +41,7 @@ export function operationsOf(source: ConfiguredDocument, describe?: Describe): r
     if (!isObject(pathItem) || !template.startsWith('/')) return []
     return methods.flatMap(method => {
       const definition = document.resolve(pathItem[method])
-      return isObject(definition) ? [operationOf(source, method, template, { pathItem, definition, describe })] : []
+      return isObject(definition) ? [operationOf(source, method, template, { pathItem, definition })] : []
     })
   })
 }
@@ -53,7 +50,7 @@ function operationOf(
   source: ConfiguredDocument,
   method: (typeof methods)[number],
   template: string,
-  { pathItem, definition, describe }: { pathItem: Node; definition: Node; describe: Describe | undefined },
+  { pathItem, definition }: { pathItem: Node; definition: Node },
 ): DocumentedOperation {
   const { document, prefix } = source
   const servers = [definition.servers, pathItem.servers, document.root.servers].find(Array.isArray)
@@ -62,15 +59,13 @@ function operationOf(
     method: method.toUpperCase(),
     path,
     access: source.access ?? accessOf(document, definition, path),
-    ...(describe && { says: () => describe(operation) }),
   }
   const pattern = patternOf(path)
-  const operation: DocumentedOperation = {
+  return {
     ...{ endpoint, source, definition },
     parameters: parametersOf(document, pathItem, definition),
     paramsIn: steps => paramsIn(pattern, steps),
   }
-  return operation
 }
 
 const withoutTrailingSlash = (path: string) => path.replace(/\/+$/, '')

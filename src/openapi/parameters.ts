@@ -25,6 +25,9 @@ const defaultStyles: Readonly<Record<ParameterLocation, string>> = {
   cookie: 'form',
 }
 
+/** Parameters of these styles are not read, so they are not checked. */
+export const uncheckedStyles: ReadonlySet<string> = new Set(['label', 'matrix', 'deepObject'])
+
 /** OpenAPI ignores header parameters with these names. */
 const ignoredHeaders = new Set(['accept', 'content-type', 'authorization'])
 
@@ -34,6 +37,7 @@ export function parameterOf(definition: Node): DescribedParameter | undefined {
   if (typeof name !== 'string' || !locations.includes(location)) return undefined
   if (location === 'header' && ignoredHeaders.has(name.toLowerCase())) return undefined
   const style = typeof definition.style === 'string' ? definition.style : defaultStyles[location]
+  if (uncheckedStyles.has(style)) return undefined
   const [media] = isObject(content) ? Object.values(content) : []
   return {
     name: location === 'header' ? name.toLowerCase() : name,
@@ -101,7 +105,7 @@ export function parameterValues(
   const readers: Readonly<Record<ParameterLocation, (parameter: DescribedParameter) => unknown>> = {
     query: parameter => fromQuery(document, parameter, search),
     cookie: parameter => fromQuery(document, parameter, cookies),
-    path: parameter => fromText(document, parameter, unprefixed(parameter, params[parameter.name])),
+    path: parameter => fromText(document, parameter, params[parameter.name]),
     header: parameter => fromText(document, parameter, headers[parameter.name]?.toString()),
   }
   const values: Record<ParameterLocation, Record<string, unknown>> = { path: {}, query: {}, header: {}, cookie: {} }
@@ -110,14 +114,6 @@ export function parameterValues(
     if (value !== undefined) Object.defineProperty(values[parameter.in], parameter.name, { value, enumerable: true })
   }
   return values
-}
-
-/** Converts the styles `label` (`.5`) and `matrix` (`;id=5`, `;id=5;id=6`) to the style `simple` (`5`, `5,6`). */
-function unprefixed({ style, name, explode }: DescribedParameter, text: string | undefined): string | undefined {
-  if (text === undefined || (style !== 'label' && style !== 'matrix')) return text
-  if (style === 'label') return explode ? text.slice(1).replaceAll('.', ',') : text.replace(/^\./, '')
-  const parts = text.replace(/^;/, '').split(';')
-  return parts.map(part => (part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part)).join(',')
 }
 
 function fromText(
@@ -152,7 +148,6 @@ const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipe
 function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, search: URLSearchParams): unknown {
   const { name, schema, style, explode, isJson } = parameter
   const { types, items, properties } = schemaFacts(document, schema)
-  if (style === 'deepObject') return deepObject(document, parameter, search)
   if (types.has('object') && !types.has('string') && explode && !isJson) {
     const fields = Object.keys(properties).filter(key => search.has(key))
     if (fields.length === 0) return undefined
@@ -164,15 +159,6 @@ function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, sea
   if (isJson || !types.has('array')) return fromText(document, { ...parameter, explode: false }, first)
   const texts = explode ? all : first.split(separators[style] ?? ',')
   return texts.map(text => parseAs(document, items, text))
-}
-
-/** Parses `filter[status]=open&filter[owner]=me`, and lists as Stripe writes them: `expand[]=a` or `expand[0]=a`. */
-function deepObject(document: OpenApiDocument, { name, schema }: DescribedParameter, search: URLSearchParams): unknown {
-  const pairs = [...search].flatMap(([key, value]): NestedField[] => {
-    const [first, ...steps] = bracketSteps(key)
-    return first === name ? [[steps, value]] : []
-  })
-  return pairs.length === 0 ? undefined : parseNested(document, schema, pairs)
 }
 
 /** Parses the fields of a form by the schema of its body. Brackets in names that the schema itself has are part of the name. */

@@ -1,4 +1,4 @@
-/** Reads OpenAPI documents and the files that they refer to. Runs in a worker, since a large document takes seconds. */
+/** Reads OpenAPI documents and the files that they refer to. */
 import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import {
@@ -43,8 +43,7 @@ export type ReadOutput = (
 /** At most this many problems are listed. */
 const MOST_PROBLEMS = 20
 
-/** Runs in the worker. */
-export async function readDocumentJob({ file, dir, folders }: ReadInput): Promise<ReadOutput> {
+export async function readDocument({ file, dir, folders }: ReadInput): Promise<ReadOutput> {
   const nameOf = (absolute: string) => path.relative(dir, absolute) || absolute
   const resolver = new LocalResolver(folders, nameOf)
   const read = await readWith(resolver, file, nameOf).catch(error => ({ problems: [problemOf(error, file, nameOf)] }))

@@ -2,9 +2,9 @@
 import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
 import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
-import type { Exchange, JsonSchema } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { isObject, mayBeJson, modestJsonBody } from '../core/json.js'
-import { inWorker, memoized, once, TimeLimitError, withTimeLimit } from '../core/work.js'
+import { memoized, once, TimeLimitError, withTimeLimit } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
 import type { Node } from './document.js'
 import { matchingType } from './negotiation.js'
@@ -12,17 +12,13 @@ import type { DocumentedOperation } from './operations.js'
 import { type DescribedParameter, parameterOf, parameterSchemas, parameterValues, parseForm } from './parameters.js'
 import { translateSchema } from './schemas.js'
 
-/** Most requests are checked within a millisecond. Checks that take longer than this are moved to a worker. */
-const INLINE_MS = 50
-const WORKER_TIMEOUT_MS = 3000
+/** Most requests are checked within a millisecond. */
+const LONGEST_MS = 1000
 
 /** Throws, or rejects with, a 400 that names the fields that are wrong, or a 415 for a body of another type. */
 type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>
 
-interface CompiledSchema {
-  readonly schema: JsonSchema
-  readonly validate: () => (value: unknown) => readonly Mistake[]
-}
+type Validate = () => (value: unknown) => readonly Mistake[]
 
 /** Returns a function that checks requests of one operation. Schemas are translated when they are first needed. */
 export function createRequestCheck({
@@ -38,11 +34,10 @@ export function createRequestCheck({
     return isObject(media) ? media.schema : undefined
   }
   /** The schema for a body of this type and the parameters; without a type, for the parameters only. */
-  const compiledFor = memoized((type: string | undefined): CompiledSchema => {
+  const compiledFor = memoized((type: string | undefined): Validate => {
     const body = schemaOf(type)
     const properties = { ...parameterSchemas(parameters), ...(body !== undefined && { body }) }
-    const schema = translateSchema(document, { type: 'object', properties }, 'request')
-    return { schema, validate: once(() => validatorOf(schema)) }
+    return once(() => validatorOf(translateSchema(document, { type: 'object', properties }, 'request')))
   })
 
   return async (exchange, params) => {
@@ -54,7 +49,7 @@ export function createRequestCheck({
         body: read.isForm && isObject(read.value) ? parseForm(document, schemaOf(type), read.value) : read.value,
       }),
     }
-    const mistakes = await mistakesOf(compiledFor(read ? type : undefined), values)
+    const mistakes = mistakesOf(compiledFor(read ? type : undefined), values)
     if (mistakes.length > 0) throw invalidRequest(mistakesInWords(mistakes))
   }
 }
@@ -86,23 +81,15 @@ async function readBody(exchange: Exchange) {
   return /^text\/plain\b/i.test(contentType) ? { value: exchange.body?.toString(), isForm: false } : undefined
 }
 
-async function mistakesOf({ schema, validate }: CompiledSchema, values: unknown): Promise<readonly Mistake[]> {
+function mistakesOf(validate: Validate, values: unknown): readonly Mistake[] {
   try {
-    return withTimeLimit(() => validate()(values), INLINE_MS)
+    return withTimeLimit(() => validate()(values), LONGEST_MS)
   } catch (error) {
     if (error instanceof RangeError) return []
     if (!(error instanceof TimeLimitError)) throw error
-  }
-  const mistakes = inWorker<readonly Mistake[]>('validate', { schema, values }, WORKER_TIMEOUT_MS)
-  return mistakes.catch(error => {
-    if (!(error instanceof TimeLimitError)) throw error
     return [{ path: [], sentence: 'The request could not be checked in time.' }]
-  })
+  }
 }
-
-/** Runs in the worker. */
-export const validateJob = ({ schema, values }: { readonly schema: JsonSchema; readonly values: unknown }) =>
-  validatorOf(schema)(values)
 
 /** At most this many mistakes are listed. */
 const MOST_MISTAKES = 10

@@ -4,7 +4,7 @@ import { isObject } from '../core/json.js'
 import type { Node, OpenApiDocument } from './document.js'
 
 /** Which messages a schema is for: some fields are only for requests (`writeOnly`) or only for responses (`readOnly`). */
-export type Direction = 'request' | 'response'
+type Direction = 'request' | 'response'
 
 /** The keywords whose values are schemas: one, a list of them, or a map of them. */
 const single = new Set(
@@ -44,7 +44,7 @@ export function translateSchema(document: OpenApiDocument, schema: unknown, dire
 }
 
 /** Translates schemas; `refer` returns the replacement for a reference. */
-export class Translator {
+class Translator {
   private readonly isVersion30: boolean
 
   constructor(

@@ -12,7 +12,6 @@ import { CHAT } from '../core/paths.js'
 import type { Generation, Replies } from '../replies/index.js'
 import { describeChat } from './chat/description.js'
 import type { Form } from './chat/frame.js'
-import { heavyCompletion, isHeavyAnswer, isHeavyPrompt } from './chat/heavy.js'
 import { openaiRefusal } from './chat/openai-refusals.js'
 import { createCompletions } from './chat/plain.js'
 import type { Model } from './models.js'
@@ -78,20 +77,13 @@ function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access'
     request: ChatRequest,
     generation: Generation,
     requestedPace: PaceInput | undefined,
-  ): Reply | Promise<Reply> => {
+  ): Reply => {
     const remark =
       generation.remark ??
       (request.response_format || generation.choices.length > 1 || generation.choices[0]?.toolCalls
         ? replies.mismatch?.(request, generation)
         : undefined)
     const pace = request.stream ? paceOf(request, generation, requestedPace) : undefined
-    // The answer is checked first: if it would be too large, the request is refused, however long its prompt is.
-    if (
-      !isSmall(exchange, request, generation) &&
-      (isHeavyAnswer(request, generation) || isHeavyPrompt(exchange, tokenizer))
-    ) {
-      return heavyCompletion(exchange, generation, tokenizer, pace).then(form => replyOf(form, generation, remark))
-    }
     if (!pace) return replyOf(completions.whole(request, generation), generation, remark)
     // A stream may stay open for a long time, so drop the parsed request. If it is short, the journal parses it again when read.
     if (exchange.body && exchange.body.length <= SMALL_REQUEST_BYTES) exchange.chat = undefined
@@ -122,15 +114,6 @@ const replyOf = (
 }
 
 const SMALL_REQUEST_BYTES = 10_000
-const SMALL_ANSWER_CHARACTERS = 1000
-
-/** The usual case: one text, and neither the request nor the answer is long. */
-function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choices }: Generation): boolean {
-  const [only] = choices
-  if (!body || body.length > SMALL_REQUEST_BYTES || !only || choices.length > 1) return false
-  if ((n ?? 1) > 1 || logprobs || Array.isArray(stop) || only.toolCalls || only.reasoning || only.refusal) return false
-  return only.text === null || only.text.length < SMALL_ANSWER_CHARACTERS
-}
 
 /** At most this many models are named. The listing has them all. */
 const MOST_NAMED_MODELS = 20

@@ -22,7 +22,6 @@ import type { LineParts } from '../http/line.js'
 import { platformSurface, waitForOwnPaths } from '../http/platform-surface.js'
 import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
-import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../platform-api/index.js'
 import { pathsOf, withOwnPaths } from '../platform-api/own-paths.js'
 import type { Library } from '../recordings/index.js'
@@ -131,7 +130,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
     },
     line: () => ({
       ...{ platform: platform.surface(changed), auth: own.surface, scopes: runtime.scopes },
-      ...{ limits: changed.limits, faults: changed.faults, heavyPrompt: chat.heavyPrompt },
+      ...{ limits: changed.limits, faults: changed.faults },
       contractHeaders: runtime.violations.headers,
     }),
     applyChanges(changes) {
@@ -280,9 +279,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
     }
   }
 
-  const heavyPrompt = (exchange: Exchange) =>
-    isHeavyPrompt(exchange, tokenizer) ? heavyPromptTokens(exchange, tokenizer) : undefined
-  return { replies, read: () => known, readTable, answers, changeable, heavyPrompt }
+  return { replies, read: () => known, readTable, answers, changeable }
 }
 
 /** A tokenizer that estimates until the table of its encoding is loaded. */

@@ -104,7 +104,7 @@ export async function readReplies(
   persistent: () => Promise<PersistentRules>,
 ) {
   const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
-  const { seed, strict, magic } = loaded.config
+  const { seed, strict } = loaded.config
   const configured = replyFilesOf(loaded)
   // Without a configuration file, nothing is read from the disk.
   const isDefault = wanted === false && loaded.originOf(['replies']) === 'default'
@@ -115,7 +115,7 @@ export async function readReplies(
     mcpServers(loaded.config.mcp).size > 0 ? repliesOf(loaded) : { rules: [], files: [] },
   ])
   const { rules, files } = joined(read)
-  return { replies: createReplies({ rules, seed, strict, magic, ...(await persistent()) }), files }
+  return { replies: createReplies({ rules, seed, strict, ...(await persistent()) }), files }
 }
 
 /** Requests wait until the rule files are read. Afterwards, this adds no cost. */

@@ -41,8 +41,6 @@ interface LibraryParts {
   readonly library: () => Promise<Library>
 }
 
-const unreadableFiles = { 409: 'A file cannot be read, or is not valid.' }
-
 export const recordingOperations = (parts: LibraryParts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
 
 const operationsOnAll = ({ library }: LibraryParts) => ({
@@ -51,8 +49,6 @@ const operationsOnAll = ({ library }: LibraryParts) => ({
     does: 'Lists the recordings by name, with the request that each one answers and whether it was replayed or recorded in this run.',
     query: listingQuery,
     returns: object({ folder: text, data: listOf(listedRecording), total: wholeNumber }),
-    answer: 'One page of the list, and the total count.',
-    errors: unreadableFiles,
     async run({ query }) {
       const { folder, list } = await library()
       return { folder, ...(await list(query).catch(unreadable)) }
@@ -65,8 +61,6 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
     at: 'GET /recordings/{name}',
     does: 'Returns the text of one recording. Encode the slashes in its name as %2F.',
     returns: object({ file: text, text }),
-    answer: 'The text of the file.',
-    errors: unreadableFiles,
     async run({ name }) {
       const text = await (await library()).text(name).catch(unreadable)
       if (text === undefined) throw noSuchRecording(name)
@@ -76,8 +70,6 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
   removeRecording: operation({
     at: 'DELETE /recordings/{name}',
     does: 'Removes one recording.',
-    answer: 'The recording is removed.',
-    errors: unreadableFiles,
     async run({ name }) {
       if (!(await (await library()).remove(name).catch(unreadable))) throw noSuchRecording(name)
     },
@@ -138,14 +130,12 @@ export const runOperations = ({ misses, receipt: current }: RunParts) => ({
     does: 'Lists the latest requests without a recording, each with its differences from the most similar one.',
     query: scopeQuery,
     returns: dataOf(miss),
-    answer: 'The misses, newest first.',
     run: ({ query: { scope } }) => ({ data: misses().filter(miss => scope === undefined || miss.scope === scope) }),
   }),
   getReceipt: operation({
     at: 'GET /receipt',
     does: 'Returns how many requests were answered from recordings, and which recordings were not used.',
     returns: orNull(receipt),
-    answer: 'The receipt; null if no mode uses recordings.',
     run: () => current() ?? null,
   }),
 })

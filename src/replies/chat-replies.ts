@@ -10,12 +10,10 @@ import { findChat } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
 import { createEngines, type Engine, type RuleSources } from './engine.js'
 import { type Explanation, explanationOf } from './explain.js'
-import { seedOf } from './fake.js'
 import type { Generation } from './generation.js'
-import { callOf, hasMagic, MAGIC_PREFIX, magicOf, replacesReply, withMagic } from './magic.js'
+import { hasMagic, MAGIC_PREFIX, magicReply } from './magic.js'
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
 import { nearestSentence } from './nearest.js'
-import { sampled } from './structured/index.js'
 
 export type ChatReplies = ReturnType<typeof createChatReplies>
 
@@ -24,20 +22,18 @@ export interface ChatSettings {
   readonly seed: number
   /** Whether a request that no rule matches is an error. */
   readonly strict: boolean
-  /** Whether magic words in a prompt take effect. */
-  readonly magic: boolean
 }
 
 type Parts = RuleSources & ChatSettings
 
 export function createChatReplies(parts: Parts) {
-  const { seed, magic, memory } = parts
+  const { seed, memory } = parts
   const { engines, rulesFor, take, mayFail } = createEngines(chat, parts)
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
     answer(request: ChatRequest, circumstances?: ChatCircumstances): Generation | Promise<Generation> {
       const input = new ChatInput(request, circumstances)
-      if (magic && input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return withMagicWords(input, seed)
+      if (input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return magicReply(request, input.user, seed)
       const chosen = take(input)
       if (!chosen) return withoutRule(input, engines(input.scope), parts)
       const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
@@ -48,10 +44,10 @@ export function createChatReplies(parts: Parts) {
     /** Says which rule would answer, without counting it as an answer. */
     explain(request: ChatRequest, circumstances?: ChatCircumstances): Explanation {
       const input = new ChatInput(request, circumstances)
-      const isMagic = magic && hasMagic(input.user)
+      const isMagic = hasMagic(input.user)
       const { reply, ...explanation } = explanationOf(input, {
         ...{ rules: rulesFor(input.scope), memory, isMagic, letters: input.user.length },
-        otherwise: async nearest => (isMagic ? withMagicWords(input, seed) : madeUp(input, parts, nearest)),
+        otherwise: async nearest => (isMagic ? magicReply(request, input.user, seed) : madeUp(input, parts, nearest)),
       })
       // The code that checks replies is loaded with the first reply that needs it.
       return { ...explanation, reply: () => loadJudge().then(reply) }
@@ -84,15 +80,3 @@ function madeUp({ request }: ChatInput, { strict, seed }: Pick<Parts, 'strict' |
   if (strict) throw noRuleMatches(nearest())
   return defaultReply(request, seed)
 }
-
-async function withMagicWords({ request, user }: ChatInput, seed: number): Promise<Generation> {
-  const magic = magicOf(request, user)
-  if (!magic) return defaultReply(request, seed)
-  const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
-  const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
-  const input = { ...magic, choice: { ...magic.choice, ...toolCalls } }
-  return withMagic(replacesReply(input) ? placeholder : await defaultReply(request, seed), input)
-}
-
-/** A placeholder for a reply that would not be used. */
-const placeholder: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }

@@ -16,7 +16,7 @@ const MOST_VALUES = 8
 /** The same for the same request and seed. Rejects with a 400 if no value fits a schema. */
 export async function defaultReply(request: ChatRequest, seed: number): Promise<Generation> {
   const tool = calledTool(request)
-  if (tool) return canned('tool call', await calls(tool, request, seed))
+  if (tool) return canned('tool call', await callsOf(tool, request, seed))
   const { response_format: format } = request
   const { name, schema } = format?.json_schema ?? {}
   if (format?.type === 'json_schema' && name && schema) {
@@ -50,7 +50,8 @@ async function texts(request: ChatRequest, seed: number): Promise<readonly Choic
   return texts.map(text => ({ text }))
 }
 
-async function calls(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+/** A call of this tool for each choice, with arguments that fit. */
+export async function callsOf(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
   const { kind, name } = tool
   const all = await argumentsOf(tool, request, seed)
   return all.map(args => ({ text: null, toolCalls: [{ kind, name, arguments: args }] }))

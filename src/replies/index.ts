@@ -61,7 +61,7 @@ export {
   type RuleInput,
   rulesSchema,
 } from './rules.js'
-export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
+export { sampled, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
 export { readBodyFile, readTextFile } from './text-file.js'

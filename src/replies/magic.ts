@@ -4,9 +4,9 @@ import { type ChatRequest, textOf } from '../completions/request.js'
 import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
-import { type OfferedTool, offeredTools } from './called-tool.js'
-import type { Choice, Generation, ToolCall } from './generation.js'
-import * as texts from './magic-texts.js'
+import { type CalledTool, offeredTools } from './called-tool.js'
+import { callsOf, defaultReply } from './default-reply.js'
+import type { Choice, Generation } from './generation.js'
 
 /** The prefix of all magic words. */
 export const MAGIC_PREFIX = 'standin:'
@@ -15,199 +15,134 @@ export const MAGIC_PREFIX = 'standin:'
 interface Effect {
   readonly choice?: Partial<Choice>
   /** The tool to call. */
-  readonly calls?: OfferedTool
+  readonly calls?: CalledTool
   readonly fault?: Fault
   readonly pace?: PaceInput
-}
-
-/** The combined effect of the magic words in a prompt. */
-export interface Magic extends Required<Omit<Effect, 'calls'>>, Pick<Effect, 'calls'> {
-  readonly words: readonly string[]
 }
 
 /** More than there are different words. Further words in a prompt are ignored. */
 export const MOST_WORDS = 50
 
-interface MagicWord {
-  readonly word: string
-  readonly meaning: string
-  /** The pattern, if the word has parameters, and an example. */
-  readonly form?: RegExp
-  readonly example?: string
-  /** For a word with parameters, `detail` is the part that its form has captured. */
-  readonly effect: Effect | ((request: ChatRequest, detail: string | undefined) => Effect)
-}
+type MagicWord = readonly [meaning: string, effect: Effect | ((request: ChatRequest, detail: string) => Effect)]
 
-/** Words without parameters. */
-const plainWords: readonly (readonly [word: string, meaning: string, effect: Effect])[] = [
-  [
-    'slow',
+const refusal = "I'm sorry, but I can't help with that."
+const reasoning = 'The user wants to see how reasoning is shown. First I think about it. Then I say what I came to.'
+const cutOff = 'This answer would have gone on for a while, but the limit on tokens was reached in the midd'
+const json = JSON.stringify({ ok: true, answer: 42, items: ['one', 'two'], nested: { nothing: null } })
+const sentence =
+  'words that follow words, for a page that scrolls, a buffer that fills and a client that waits for the end.'
+const long = Array.from({ length: 80 }, (_, i) => `Line ${i + 1} of a long answer: ${sentence}`).join('\n')
+const markdown = `# A heading\n\nSome **bold**, some *italic*, some \`code\` and [a link](https://example.com).\n
+## A list\n\n1. first\n2. second\n   - with a part\n
+## A table\n\n| city | degrees |\n| --- | ---: |\n| Berlin | 21 |\n| São Paulo | 28 |\n
+## Code\n\n\`\`\`ts\nconst greet = (name: string) => \`Hello, \${name}!\`\n\`\`\`\n\n> A quotation.`
+/** Each line contains one kind of text that breaks if bytes are taken for characters. An editor could combine a letter and its accent. */
+const unicode = `Emoji: 😀 👍🏽 🇪🇺 👩‍👩‍👧‍👦 ❤️
+Chinese, Japanese, Korean: 你好,世界。こんにちは、世界。안녕하세요 세계.
+Right to left: שלום עולם, مرحبا بالعالم (and back).
+Combining: e\u0301 a\u0308 n\u0303 Z\u0351\u036b\u0343 \u0915\u094d\u0937
+Beyond the first plane: 𝒜𝓁𝓅𝒽𝒶 𐍈 𠜎
+Invisible: zero\u200bwidth, no\u00a0break, soft\u00adhyphen`
+
+/** All magic words, in the order in which they are listed. `NNN` and what follows a colon are the `detail`. */
+export const magicWords: Readonly<Record<string, MagicWord>> = {
+  help: ['Lists these words.', () => ({ choice: { text: help() } })],
+  'error-NNN': ['Answers with the status NNN, 400 to 599; 429 and 503 with Retry-After: 1.', statusError],
+  tool: [
+    'Calls the first tool that the request offers; tool:get_weather calls that tool. A request with the result gets text.',
+    toolCall,
+  ],
+  slow: [
     'Streams 5 pieces a second after a pause of one second.',
     { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } },
   ],
-  ['stall', 'Stalls after 3 chunks of the stream.', { fault: { stallAfterChunks: 3 } }],
-  ['cut', 'Closes the connection after 3 chunks of the stream.', { fault: { cutAfterChunks: 3 } }],
-  ['hang', 'Never answers.', { fault: { hang: true } }],
-  ['reset', 'Resets the connection before any byte of the answer.', { fault: { reset: 'before' } }],
-  ['malformed', 'Breaks the JSON of the second chunk.', { fault: { malformedChunk: 2 } }],
-  ['no-done', 'Leaves out the [DONE] of the stream.', { fault: { done: 'missing' } }],
-  [
-    'error-event',
+  stall: ['Stalls after 3 chunks of the stream.', { fault: { stallAfterChunks: 3 } }],
+  cut: ['Closes the connection after 3 chunks of the stream.', { fault: { cutAfterChunks: 3 } }],
+  hang: ['Never answers.', { fault: { hang: true } }],
+  reset: ['Resets the connection before any byte of the answer.', { fault: { reset: 'before' } }],
+  malformed: ['Breaks the JSON of the second chunk.', { fault: { malformedChunk: 2 } }],
+  'no-done': ['Leaves out the [DONE] of the stream.', { fault: { done: 'missing' } }],
+  'error-event': [
     'Sends an error event after 3 chunks of the stream, and ends it.',
     { fault: { errorAfterChunks: 3 } },
   ],
-  ['length', 'Stops in the middle of a word, with finish_reason length.', { choice: { finishReason: 'length' } }],
-  ['filter', 'Stops with finish_reason content_filter.', { choice: { finishReason: 'content_filter' } }],
-  ['refusal', 'Refuses, with a refusal in the message.', { choice: { refusal: texts.refusal } }],
-  ['empty', 'Answers with an empty text.', { choice: { text: '' } }],
-  ['json', 'Answers with a JSON object.', { choice: { text: texts.json } }],
-  ['long', 'Answers with about 2,000 words.', { choice: { text: texts.long } }],
-  ['markdown', 'Answers with Markdown: headings, lists, a table, code.', { choice: { text: texts.markdown } }],
-  [
-    'unicode',
-    'Answers with emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
-    { choice: { text: texts.unicode } },
+  length: [
+    'Stops in the middle of a word, with finish_reason length.',
+    { choice: { text: cutOff, finishReason: 'length' } },
   ],
-  ['reasoning', 'Reasons before it answers.', { choice: { reasoning: texts.reasoning } }],
-]
-
-/** All magic words, in the order in which they are listed. */
-export const magicWords: readonly MagicWord[] = [
-  {
-    word: 'help',
-    meaning: 'Lists these words.',
-    effect: () => ({
-      choice: { text: magicWords.map(({ word, meaning }) => `${MAGIC_PREFIX}${word} ${meaning}`).join('\n') },
-    }),
-  },
-  {
-    word: 'error-NNN',
-    meaning: 'Answers with the status NNN, 400 to 599; 429 and 503 with Retry-After: 1.',
-    form: /^error-([45]\d\d)$/,
-    example: 'error-500',
-    effect: (_, detail) => ({ fault: statusFault(Number(detail)) }),
-  },
-  {
-    word: 'tool',
-    meaning:
-      'Calls the first tool that the request offers; tool:get_weather calls that tool. A request with the result gets text.',
-    form: /^tool(?::(.+))?$/,
-    effect: toolCall,
-  },
-  ...plainWords.map(([word, meaning, effect]) => ({ word, meaning, effect })),
-]
+  filter: ['Stops with finish_reason content_filter.', { choice: { finishReason: 'content_filter' } }],
+  refusal: ['Refuses, with a refusal in the message.', { choice: { text: null, refusal } }],
+  empty: ['Answers with an empty text.', { choice: { text: '' } }],
+  json: ['Answers with a JSON object.', { choice: { text: json } }],
+  long: ['Answers with about 2,000 words.', { choice: { text: long } }],
+  markdown: ['Answers with Markdown: headings, lists, a table, code.', { choice: { text: markdown } }],
+  unicode: [
+    'Answers with emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
+    { choice: { text: unicode } },
+  ],
+  reasoning: ['Reasons before it answers.', { choice: { reasoning } }],
+}
 
 /** A word may be part of a sentence, in brackets or followed by a full stop. A word in quotes is only mentioned. */
 const written = /(?<![^\s([])standin:(\S{1,200})/g
 
 /** Whether a prompt contains a magic word, or a text that is probably a misspelt one. */
-export const hasMagic = (lastUserText: string) =>
-  lastUserText.includes(MAGIC_PREFIX) && lastUserText.search(written) >= 0
+export const hasMagic = (prompt: string) => prompt.search(written) >= 0
 
 /**
- * The combined effect of the magic words in the last user message. If two words set the same thing, the first one wins.
- * Throws a PlatformError for an unknown word, and for a tool that is not offered.
+ * The answer to a prompt with magic words. If two words set the same thing, the first one wins. Rejects with a
+ * PlatformError for an unknown word, and for a tool that is not offered.
  */
-export function magicOf(request: ChatRequest, lastUserText: string): Magic | undefined {
-  const words = wordsIn(lastUserText)
-  if (words.length === 0) return undefined
-  const effects = words.map(word => effectOf(word, request)).reverse()
-  const { choice, calls, fault, pace } = effects.reduce<Effect>(
-    (all, { choice, calls = all.calls, fault, pace }) => ({
-      choice: { ...all.choice, ...choice },
-      ...(calls && { calls }),
-      fault: { ...all.fault, ...fault },
-      pace: { ...all.pace, ...pace },
-    }),
-    {},
-  )
+export async function magicReply(request: ChatRequest, prompt: string, seed: number): Promise<Generation> {
+  const found = Array.from(prompt.matchAll(written), ([, word = '']) => word.replace(/[.,;:!?)"'\]}]+$/, ''))
+  const words = [...new Set(found)].slice(0, MOST_WORDS)
+  const effects = words.map(word => effectOf(word, request))
+  const merged = <T>(parts: readonly (T | undefined)[]): Partial<T> => Object.assign({}, ...parts.toReversed())
+  const fault = merged(effects.map(effect => effect.fault))
+  const pace = merged(effects.map(effect => effect.pace))
+  const tool = effects.find(({ calls }) => calls)?.calls
+  const [called] = tool ? await callsOf(tool, request, seed) : []
+  const choice = merged([...effects.map(effect => effect.choice), called])
+  const hasAnswer = choice.text !== undefined || fault.status !== undefined
+  const usual = hasAnswer ? [{ text: '' }] : (await defaultReply(request, seed)).choices
   return {
-    ...{ choice: consistent({ ...choice }, calls), fault: { ...fault }, pace: { ...pace } },
-    ...(calls && { calls }),
-    words,
-  }
-}
-
-/** Each word once. */
-function wordsIn(text: string): readonly string[] {
-  const words = new Set<string>()
-  for (const [, word = ''] of text.matchAll(written)) {
-    words.add(word.replace(/[.,;:!?)"'\]}]+$/, ''))
-    if (words.size === MOST_WORDS) break
-  }
-  return [...words]
-}
-
-/** Whether nothing of the usual reply would remain, so that it need not be generated. */
-export const replacesReply = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
-
-/** Applies magic words to the usual reply. */
-export function withMagic(usual: Generation, { choice, fault, pace, words }: Magic): Generation {
-  // A text of its own replaces the usual reply, including its tool calls and token counts.
-  const { usage, pace: usualPace, ...others } = usual
-  const replacesText = choice.text !== undefined
-  return {
-    ...others,
-    ...(usage && !replacesText && { usage }),
-    choices: replacesText ? [choice as Choice] : usual.choices.map(usualChoice => ({ ...usualChoice, ...choice })),
-    ...(hasFields(fault) && { fault }),
-    ...((usualPace || hasFields(pace)) && { pace: { ...usualPace, ...pace } }),
+    choices: usual.map(one => ({ ...one, ...choice })),
+    ...(Object.keys(fault).length > 0 && { fault }),
+    ...(Object.keys(pace).length > 0 && { pace }),
     answeredBy: { kind: 'magic', words },
   }
 }
 
-const hasFields = (part: object) => Object.keys(part).length > 0
-
-function effectOf(written: string, request: ChatRequest): Effect {
-  for (const { word, form, effect } of magicWords) {
-    const found = form ? form.exec(written) : word === written && [word]
-    if (found) return typeof effect === 'function' ? effect(request, found[1]) : effect
-  }
-  const examples = magicWords.map(({ word, example = word }) => MAGIC_PREFIX + example)
-  const near = didYouMean(MAGIC_PREFIX + written.slice(0, 40), examples, MAGIC_PREFIX)
-  throw unknownMagic(
-    MAGIC_PREFIX + written,
-    near,
-    magicWords.map(({ word }) => word),
-  )
+function effectOf(word: string, request: ChatRequest): Effect {
+  const [, name = word, detail = ''] = /^(error-)([45]\d\d)$/.exec(word) ?? /^(tool):(.+)$/.exec(word) ?? []
+  const key = name === 'error-' ? 'error-NNN' : name
+  const known = Object.hasOwn(magicWords, key) && word !== 'error-NNN' ? magicWords[key] : undefined
+  if (known) return typeof known[1] === 'function' ? known[1](request, detail) : known[1]
+  const names = Object.keys(magicWords)
+  const examples = names.map(name => MAGIC_PREFIX + name.replace('NNN', '500'))
+  const near = didYouMean(MAGIC_PREFIX + word.slice(0, 40), examples, MAGIC_PREFIX)
+  throw unknownMagic(MAGIC_PREFIX + word, near, names)
 }
 
-/** A consistent choice. */
-function consistent(choice: Partial<Choice>, calls: OfferedTool | undefined): Partial<Choice> {
-  const { text, refusal, finishReason } = choice
-  if (text === undefined && (calls || refusal !== undefined)) return { ...choice, text: null }
-  if (finishReason !== 'length') return choice
-  return { ...choice, text: text === undefined ? texts.cutOff : text && firstHalf(text) }
+const help = () =>
+  Object.entries(magicWords)
+    .map(([word, [meaning]]) => `${MAGIC_PREFIX}${word} ${meaning}`)
+    .join('\n')
+
+function statusError(_: ChatRequest, detail: string): Effect {
+  const message = `Status ${detail}, because the prompt says ${MAGIC_PREFIX}error-${detail}.`
+  return { fault: { status: Number(detail), message, ...(['429', '503'].includes(detail) && { retryAfter: 1 }) } }
 }
 
-/** By code points, so that no surrogate pair is split. */
-function firstHalf(text: string): string {
-  const points = [...text]
-  return points.slice(0, Math.ceil(points.length / 2)).join('')
-}
-
-function statusFault(status: number): Fault {
-  const message = `Status ${status}, because the prompt says ${MAGIC_PREFIX}error-${status}.`
-  return status === 429 || status === 503 ? { status, message, retryAfter: 1 } : { status, message }
-}
-
-function toolCall(request: ChatRequest, detail: string | undefined): Effect {
+function toolCall(request: ChatRequest, wanted: string): Effect {
   const last = request.messages.at(-1)
   // A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
   const tools = offeredTools(request)
-  const tool = detail === undefined ? tools[0] : tools.find(({ name }) => name === detail)
-  if (tool) return { calls: tool }
-  if (tools.length === 0) throw noToolOffered(`${MAGIC_PREFIX}tool`)
+  const calls = wanted === '' ? tools[0] : tools.find(({ name }) => name === wanted)
+  if (calls) return { calls }
   const names = tools.map(({ name }) => name)
-  throw toolNotOffered(detail ?? '', didYouMean(detail ?? '', names), names)
-}
-
-/** The call that magic words ask for, with valid arguments for the tool. */
-export async function callOf(
-  { kind, name, parameters }: OfferedTool,
-  sample: (schema: unknown) => Promise<unknown>,
-): Promise<ToolCall> {
-  if (kind === 'custom') return { kind, name, arguments: 'Some input.' }
-  return { kind, name, arguments: JSON.stringify(await sample(parameters ?? { type: 'object' })) }
+  throw tools.length === 0
+    ? noToolOffered(`${MAGIC_PREFIX}tool`)
+    : toolNotOffered(wanted, didYouMean(wanted, names), names)
 }

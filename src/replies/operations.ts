@@ -128,7 +128,6 @@ const operationsOnList = ({ rules }: RuleParts) => ({
       data: listOf(object({ ...listedFields, yaml: optionalMember(text) })),
       total: optionalMember(wholeNumber),
     }),
-    answer: 'The rules. If a part is selected, also the total number and the YAML of each rule.',
     run: async ({ query, scope }) => partOf(await rules.list(scope), query),
   }),
   addRules: operation({
@@ -140,8 +139,6 @@ const operationsOnList = ({ rules }: RuleParts) => ({
     bodyReading: { bytes: RULES_LIMIT_BYTES, parse: parseRules },
     returns: ids,
     status: 201,
-    answer: 'The ids of the rules, in the same order.',
-    errors: { 409: 'There are too many added rules.' },
     async run({ body, scope: usual }) {
       if (Array.isArray(body)) return { data: await rules.addSent(body as readonly RuleInput[], usual) }
       const { scope = usual, ...rule } = body
@@ -155,14 +152,12 @@ const removals = ({ rules }: RuleParts) => ({
     at: 'DELETE /replies',
     does: 'Removes the rules that were added, or those of one scope.',
     query: scopeQuery,
-    answer: 'The rules are removed.',
     run: async ({ scope }) => void (await rules.remove({ scope })),
   }),
   removeRule: operation({
     at: 'DELETE /replies/{id}',
     does: 'Removes a rule that was added.',
     query: scopeQuery,
-    answer: 'The rule is removed.',
     async run({ id, scope }) {
       if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)
     },
@@ -231,7 +226,6 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
 
   const shared = {
     body: object({ exchange }),
-    errors: { 404: 'There is no such exchange in the journal.', 409: 'No rule can be made of the exchange.' },
   }
   return {
     draftRule: operation({
@@ -239,7 +233,6 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       at: 'POST /replies/draft',
       does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
       returns: object({ yaml: text, remarks: listOf(text) }),
-      answer: 'The rule as YAML, and remarks.',
       async run({ body }) {
         const { yaml, remarks } = await draftOf(body.exchange)
         return { yaml, remarks }
@@ -251,7 +244,6 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       does: 'Adds a rule that repeats the answer of an exchange in the journal, before all others.',
       returns: ids,
       status: 201,
-      answer: 'The id of the rule.',
       async run({ body, scope }) {
         const { rule } = await draftOf(body.exchange)
         return { data: await rules.addSent(rule as RuleInput, scope) }
@@ -262,8 +254,6 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',
       body: attempt,
       returns: explained,
-      answer: 'The reply, and the reasons for it.',
-      errors: { 404: 'There is no such exchange in the journal.' },
       async run({ body: { exchange, request, ...attempt }, scope }) {
         const sent = exchange === undefined ? request : entryOf(exchange).request
         return rules.explain({ scope, ...attempt, request: sent })

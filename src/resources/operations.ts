@@ -7,7 +7,6 @@ import {
   listingQuery,
   listOf,
   moment,
-  named,
   object,
   objectOf,
   oneOf,
@@ -22,36 +21,30 @@ import { credentialKinds } from '../core/exchange.js'
 import type { Json } from '../core/state.js'
 import type { ResourceAddress, ResourceRows } from './manage.js'
 
-const summary = named(
-  'Resource',
-  object({
-    /** As configured: `/builder/projects/:projectId/files`. */
-    path: text,
-    access: v.union([v.literal('anyone'), listOf(oneOf(credentialKinds))]),
-    only: listOf(oneOf(resourceActions)),
-    /** The field with the id, and which ids new rows get. */
-    id: object({ field: text, as: oneOf(['uuid', 'integer', 'given']) }),
-    /** The field with the id of the user to whom a row belongs; null if rows belong to no one. */
-    owner: orNull(text),
-    /** How many rows there are. */
-    rows: wholeNumber,
-  }),
-)
+const summary = object({
+  /** As configured: `/builder/projects/:projectId/files`. */
+  path: text,
+  access: v.union([v.literal('anyone'), listOf(oneOf(credentialKinds))]),
+  only: listOf(oneOf(resourceActions)),
+  /** The field with the id, and which ids new rows get. */
+  id: object({ field: text, as: oneOf(['uuid', 'integer', 'given']) }),
+  /** The field with the id of the user to whom a row belongs; null if rows belong to no one. */
+  owner: orNull(text),
+  /** How many rows there are. */
+  rows: wholeNumber,
+})
 export type ResourceSummary = ValueOf<typeof summary>
 
-const row = named(
-  'ResourceRow',
-  object({
-    id: text,
-    row: objectOf<Json>(),
-    /** The user to whom it belongs. */
-    owner: orNull(text),
-    /** Whether it comes from the data file. */
-    isFromStart: boolean,
-    created_at: moment,
-    updated_at: moment,
-  }),
-)
+const row = object({
+  id: text,
+  row: objectOf<Json>(),
+  /** The user to whom it belongs. */
+  owner: orNull(text),
+  /** Whether it comes from the data file. */
+  isFromStart: boolean,
+  created_at: moment,
+  updated_at: moment,
+})
 export type RowView = ValueOf<typeof row>
 
 const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
@@ -65,8 +58,6 @@ const addressIn = ({ resource, scope = '' }: { resource: string; scope: string |
   scope,
 })
 
-const notThere = 'There is no such resource, or no such row.'
-
 export const resourceOperations = (parts: Parts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
 
 const operationsOnAll = ({ resources }: Parts) => ({
@@ -75,17 +66,13 @@ const operationsOnAll = ({ resources }: Parts) => ({
     does: 'Lists the resources.',
     query: inScope,
     returns: dataOf(summary),
-    answer: 'The resources, in the order of the configuration.',
     run: async ({ scope = '' }) => ({ data: await (await resources()).list(scope) }),
   }),
   listRows: operation({
     at: 'GET /resources/{resource}/rows',
     does: 'Lists all rows of a resource, whatever user they belong to.',
-    more: 'The resource is its path as configured, encoded: %2Fbuilder%2Fprojects.',
     query: object({ ...inScope.entries, ...listingQuery.entries }),
     returns: pageOf(row),
-    answer: 'One page of the rows, in their order.',
-    errors: { 404: notThere },
     run: async input => (await resources()).rows(addressIn(input), input.query),
   }),
   insertRow: operation({
@@ -95,8 +82,6 @@ const operationsOnAll = ({ resources }: Parts) => ({
     body: objectOf<Json>(),
     returns: objectOf<Json>(),
     status: 201,
-    answer: 'The row.',
-    errors: { 404: notThere, 409: 'A row with this id exists already.' },
     run: async input => (await resources()).insert(addressIn(input), input.body),
   }),
 })
@@ -108,24 +93,18 @@ const operationsOnOne = ({ resources }: Parts) => ({
     query: inScope,
     body: objectOf<Json>(),
     returns: objectOf<Json>(),
-    answer: 'The row.',
-    errors: { 404: notThere },
     run: async input => (await resources()).change(addressIn(input), input.id, input.body),
   }),
   removeRow: operation({
     at: 'DELETE /resources/{resource}/rows/{id}',
     does: 'Removes a row.',
     query: inScope,
-    answer: 'The row is removed.',
-    errors: { 404: notThere },
     run: async input => (await resources()).remove(addressIn(input), input.id),
   }),
   restoreRows: operation({
     at: 'POST /resources/{resource}/restore',
     does: 'Restores the initial rows of a resource and removes all others.',
     query: inScope,
-    answer: 'The rows are restored.',
-    errors: { 404: notThere },
     run: async input => (await resources()).restore(addressIn(input)),
   }),
 })

@@ -114,8 +114,6 @@ export const accountOperations = ({ accounts }: { readonly accounts: Accounts })
     isBodyOptional: true,
     returns: grantedSession,
     status: 201,
-    answer: 'The session, in the form of Supabase Auth.',
-    errors: { 404: 'There is no user with this id.', 409: 'The users are those of a live backend.' },
     run: ({ body }) => accounts.signIn(body),
   }),
   createTestKey: operation({
@@ -125,8 +123,6 @@ export const accountOperations = ({ accounts }: { readonly accounts: Accounts })
     isBodyOptional: true,
     returns: object({ key: text }),
     status: 201,
-    answer: 'The key.',
-    errors: { 409: 'The users are those of a live backend.' },
     run: async ({ body }) => ({ key: (await accounts.createKey(body)).key }),
   }),
 })
@@ -137,20 +133,17 @@ export const sessionOperations = ({ sessions }: { readonly sessions: OpenSession
     does: 'Lists the open sessions, newest first, without their tokens.',
     query: listingQuery,
     returns: pageOf(session),
-    answer: 'One page of the list, and the total count.',
     run: ({ query }) => sessions.list(query),
   }),
   endSessions: operation({
     at: 'DELETE /sessions',
     does: 'Signs one user out everywhere, or all users. Their access tokens are refused from then on.',
     query: object({ user: optional(text, 'The id of the user; all users without it.') }),
-    answer: 'The users are signed out.',
     run: ({ query }) => sessions.endAll(query.user),
   }),
   endSession: operation({
     at: 'DELETE /sessions/{id}',
     does: 'Ends one session. Its access token is refused from then on.',
-    answer: 'The session has ended.',
     async run({ id }) {
       if (!(await sessions.end(id))) throw noSuchSession(id)
     },
@@ -212,7 +205,6 @@ export const userOperations = ({ userList }: { readonly userList: UserList }) =>
     does: 'Lists users, newest first. The search looks at addresses, phone numbers, ids and metadata. To change users, use the admin API of Supabase Auth.',
     query: listingQuery,
     returns: pageOf(userWithSessions),
-    answer: 'One page of the users, and the number of all that match.',
     run: ({ query }) => userList.users(query),
   }),
 })
@@ -236,13 +228,11 @@ export const outboxOperations = ({ people }: { readonly people: Messages }) => (
     does: 'Lists the emails and text messages that a live backend would have sent, newest first, with their codes and links.',
     query: messageQuery,
     returns: pageOf(message),
-    answer: 'One page of the messages, and the number of all that match.',
     run: ({ query }) => people.messages(query),
   }),
   clearMessages: operation({
     at: 'DELETE /outbox',
     does: 'Empties the outbox.',
-    answer: 'The outbox is empty.',
     run: () => people.clearMessages(),
   }),
 })
@@ -280,8 +270,6 @@ export const tokenOperations = ({ mintToken }: { mintToken(request: TokenRequest
     body: tokenRequest,
     returns: mintedToken,
     status: 201,
-    answer: 'The token, and when it expires.',
-    errors: { 409: 'The users and their tokens are those of a live backend.' },
     run: ({ body }) => mintToken(body),
   }),
 })

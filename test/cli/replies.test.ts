@@ -124,12 +124,9 @@ test('replies try applies magic words before any rule', async () => {
   expect(call.stdout).toBe('magic tool answers, before any rule.\n\n  (calls) get_weather({})\n')
 })
 
-test('replies try refuses an unknown magic word as the server does, and ignores them all when magic is off', async () => {
+test('replies try refuses an unknown magic word as the server does', async () => {
   const unknown = await run(['replies', 'try', 'standin:eror-500'], { files })
   expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('which is not a magic word.') })
-  const off = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}magic: false\n` }
-  const { stdout } = await run(['replies', 'try', 'story standin:eror-500'], { files: off })
-  expect(stdout).toContain('rule "story" (rules.yaml:7) answers.')
 })
 
 test('replies try shows the canned reply if no rule answers, and the nearest rule', async () => {

@@ -250,7 +250,7 @@ test('all problems are reported at once, by line, those from outside the file fi
     `platform.config.yaml:1:1: mod ${isUnknown('mode')}`,
     mustBe('platform.config.yaml:2:1: port', wholeNumber(0, 65535), 'x'),
     mustBe('platform.config.yaml:4:3: pace.firstTokenMs', range('milliseconds', 0, 600000), 'y'),
-    `platform.config.yaml:5:3: pace.speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.`,
+    `platform.config.yaml:5:3: pace.speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter.`,
     isMissing('platform.config.yaml:6:10: models[0].id', 'a string'),
     mustBe('platform.config.yaml:6:14: models[1]', AN_OBJECT, 3),
   ])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { declaredDocument } from '../platform/openapi/declared.js'
 import { hello, platformWith } from '../scene.js'
 import { liveWith } from './live.js'
 
@@ -75,8 +76,7 @@ async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>>
   const control = async (path: string, init: RequestInit = {}) =>
     (await fetch(`${url}/__standin/${path}`, { headers: json, ...init })).text()
   const texts = new Map<string, string>()
-  const document = await control('openapi.json')
-  const { paths } = JSON.parse(document) as { paths: Record<string, Record<string, unknown>> }
+  const { paths } = await declaredDocument('control')
   const { data } = JSON.parse(await control('journal?limit=1000')) as { data: readonly { id: string }[] }
   expect(data.length).toBeGreaterThan(60)
   for (const [path, methods] of Object.entries(paths)) {

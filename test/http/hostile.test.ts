@@ -35,7 +35,7 @@ test('a magic word works even when the prompt repeats it 125,000 times', async (
 
 test('an answer that would be too large is refused before it is generated', async () => {
   const { chat } = await platformWith()
-  const long = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], logprobs: true, top_logprobs: 20 }
+  const long = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], logprobs: true, stream: true }
   const refused = await chat({ ...long, n: 128 })
   expect(refused.status).toBe(400)
   expect(((await refused.json()) as { error: string }).error).toMatch(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { unpaced } from '../../src/core/pace.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { didYouMean, isUnknown, mustBe, oneOf, range } from '../sentences.js'
+import { didYouMean, isUnknown, mustBe, range } from '../sentences.js'
 import { control } from './controlled.js'
 
 const rules = [{ reply: { text: 'one two three four' } }]
@@ -71,7 +71,6 @@ test('a stream that has begun keeps its pace', async () => {
 
 test.each([
   [{ firstTokenMs: -1 }, mustBe('firstTokenMs', range('milliseconds', 0, 600000), -1)],
-  [{ distribution: 'even' }, mustBe('distribution', oneOf('fixed', 'uniform', 'lognormal'), 'even')],
   [{ tokenPerSecond: 3 }, `tokenPerSecond ${isUnknown('tokensPerSecond')}`],
   [{ models: { 'gpt-4': {} } }, `models["gpt-4"] is no model here.${didYouMean('gpt-4o')}`],
 ])('%j is refused, and nothing changes', async (wrong, error) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { PacedBody } from '../../src/core/exchange.js'
-import { distributions, type PaceInput, unpaced } from '../../src/core/pace.js'
+import { type PaceInput, unpaced } from '../../src/core/pace.js'
 import { createPacer, type Sink } from '../../src/http/pacer.js'
 import { runs } from '../runs.js'
 
@@ -28,12 +28,11 @@ const stall = (ms: number) => {
   clockMs += ms
 }
 
-type Played = PaceInput & Partial<Pick<PacedBody, 'pieces' | 'promptTokens' | 'seed'>> & { rhythm?: readonly number[] }
+type Played = PaceInput & Partial<Pick<PacedBody, 'pieces' | 'seed'>> & { rhythm?: readonly number[] }
 
-const paced = ({ pieces = ['a', 'b', 'c'], promptTokens, seed, rhythm, ...pace }: Played): PacedBody => ({
+const paced = ({ pieces = ['a', 'b', 'c'], seed, rhythm, ...pace }: Played): PacedBody => ({
   ...{ head: 'head ', before: '<', pieces, after: '>', tail: ' tail' },
   pace: { ...unpaced, ...(pace as object) },
-  ...(promptTokens !== undefined && { promptTokens }),
   ...(seed !== undefined && { seed }),
   ...(rhythm && { atMs: rhythm }),
 })
@@ -203,38 +202,14 @@ describe('pauses that vary', () => {
   const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
   const spread = (numbers: readonly number[]) => Math.sqrt(mean(numbers.map(number => (number - mean(numbers)) ** 2)))
 
-  test.each([1, 42, 2 ** 31])('uniform: evenly spread up to a fifth above and below the same mean (seed %i)', seed => {
-    const { pauses } = pausesOf({ jitter: 0.2, distribution: 'uniform', seed })
+  test.each([1, 42, 2 ** 31])('evenly spread up to a fifth above and below the same mean (seed %i)', seed => {
+    const { pauses } = pausesOf({ jitter: 0.2, seed })
     expect(pauses).toHaveLength(1000)
     // The wheel rounds each piece up to a millisecond.
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(79)
     expect(Math.max(...pauses)).toBeLessThanOrEqual(121)
     expect(Math.abs(mean(pauses) - 100)).toBeLessThan(1.5)
     expect(Math.abs(spread(pauses) - 40 / Math.sqrt(12))).toBeLessThan(1)
-  })
-
-  test.each([1, 42, 2 ** 31])(
-    'lognormal: a few long pauses among many short ones, with the same mean (seed %i)',
-    seed => {
-      const { pauses } = pausesOf({ jitter: 0.5, distribution: 'lognormal', seed })
-      expect(Math.abs(mean(pauses) - 100)).toBeLessThan(5)
-      const logarithms = pauses.map(Math.log)
-      expect(Math.abs(spread(logarithms) - 0.5)).toBeLessThan(0.05)
-      // The median is below the mean, by half the variance of the logarithm.
-      expect(Math.abs(mean(logarithms) - (Math.log(100) - 0.125))).toBeLessThan(0.05)
-    },
-  )
-
-  test('fixed: they do not vary, whatever the jitter', () => {
-    const { first, pauses } = pausesOf({
-      pieces: numbered(101),
-      firstTokenMs: 70,
-      jitter: 1,
-      distribution: 'fixed',
-      seed: 1,
-    })
-    expect(first).toBe(70)
-    expect(new Set(pauses)).toEqual(new Set([100]))
   })
 
   test('the pause before the first piece varies like the others', () => {
@@ -255,99 +230,11 @@ describe('pauses that vary', () => {
   })
 })
 
-describe('a prompt that takes time to read', () => {
-  test('delays the first piece by its length, in addition to the configured pause', () => {
-    const sink = reader()
-    const pace = { firstTokenMs: 50, tokensPerSecond: 10, promptTokensPerSecond: 1000 }
-    pacerOnClock().play(paced({ ...pace, promptTokens: 250 }), sink)
-    pass(1000)
-    expect(sink.times()).toEqual([300, 400, 500])
-  })
-
-  test('delays nothing when its length is unknown', () => {
-    const sink = reader()
-    pacerOnClock().play(paced({ promptTokensPerSecond: 1 }), sink)
-    expect(sink.text()).toBe(whole)
-  })
-})
-
-describe('streams that share their speed', () => {
-  const sharing = { tokensPerSecond: 10, fullSpeedStreams: 2 }
-  const play = (pacer: ReturnType<typeof pacerOnClock>, pace: Played) => {
-    const sink = reader()
-    return { sink, stop: pacer.play(paced({ pieces: numbered(4), ...pace }), sink) }
-  }
-
-  test('run at full speed as long as there are not too many', () => {
-    const pacer = pacerOnClock()
-    const streams = [play(pacer, sharing), play(pacer, sharing)]
-    pass(1000)
-    for (const { sink } of streams) expect(sink.times()).toEqual([0, 100, 200, 300])
-  })
-
-  test('get slower the more of them there are', () => {
-    const pacer = pacerOnClock()
-    const streams = numbered(6).map(() => play(pacer, sharing))
-    pass(1000)
-    for (const { sink } of streams) expect(sink.times()).toEqual([0, 300, 600, 900])
-  })
-
-  test('wait longer for the first piece as well', () => {
-    const pacer = pacerOnClock()
-    const pace = { ...sharing, firstTokenMs: 100, promptTokensPerSecond: 1000, promptTokens: 50 }
-    const streams = numbered(4).map(() => play(pacer, pace))
-    pass(1000)
-    for (const { sink } of streams) expect(sink.times()).toEqual([300, 500, 700, 900])
-  })
-
-  test('speed up soon after others leave, and not only with their next piece', () => {
-    const pacer = pacerOnClock()
-    const [stays, ...others] = numbered(200).map(() => play(pacer, sharing))
-    // Its next piece would be ten seconds away; a twentieth of that passes.
-    pass(500)
-    for (const { stop } of others) stop()
-    pass(1000)
-    // 500 ms in the crowd count as 5 of its own; the other 95 pass at full speed, and it notices within 50 ms.
-    expect(stays?.sink.times()).toEqual([0, expect.toSatisfy(ms => ms >= 595 && ms <= 600), 695, 795])
-  })
-
-  test('slow down when others join', () => {
-    const pacer = pacerOnClock()
-    const first = play(pacer, sharing)
-    pass(150)
-    for (const _ of numbered(3)) play(pacer, { ...sharing, pieces: numbered(100) })
-    pass(1000)
-    // At 150 ms half of a pause is over; the other half and the next pause take twice as long.
-    expect(first.sink.times()).toEqual([0, 100, 250, 450])
-  })
-
-  test('do not slow down streams that do not share, but are slowed down by them', () => {
-    const pacer = pacerOnClock()
-    const alone = numbered(3).map(() => play(pacer, { tokensPerSecond: 10, pieces: numbered(100) }))
-    const { sink } = play(pacer, sharing)
-    pass(1000)
-    expect(sink.times()).toEqual([0, 200, 400, 600])
-    for (const { sink } of alone) expect(sink.times().slice(0, 4)).toEqual([0, 100, 200, 300])
-  })
-
-  test('each have a limit of their own', () => {
-    const pacer = pacerOnClock()
-    const [narrow, wide] = [1, 4].map(fullSpeedStreams => play(pacer, { tokensPerSecond: 10, fullSpeedStreams }))
-    pass(1000)
-    expect(wide?.sink.times()).toEqual([0, 100, 200, 300])
-    // From 300 ms on it is alone.
-    expect(narrow?.sink.times()).toEqual([0, 200, 350, 450])
-  })
-})
-
 describe('with any pace, load and reader', () => {
   const pace = fc.record({
     firstTokenMs: fc.integer({ min: 0, max: 400 }),
     tokensPerSecond: fc.oneof(fc.constant(0), fc.double({ min: 5, max: 2000, noNaN: true })),
     jitter: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true })),
-    distribution: fc.constantFrom(...distributions),
-    promptTokensPerSecond: fc.oneof(fc.constant(0), fc.integer({ min: 100, max: 10_000 })),
-    promptTokens: fc.nat(50),
     seed: fc.integer(),
     pieces: fc.nat(30).map(numbered),
   })
@@ -413,66 +300,13 @@ describe('with any pace, load and reader', () => {
     )
   })
 
-  test('streams that come and go at any time follow the load, never early and only briefly late', () => {
-    const arrivals = fc.array(
-      fc.record({
-        atMs: fc.nat(1500),
-        /** How long after its start the client disconnects; most stay. */
-        leavesAfterMs: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.nat(1500)),
-        fullSpeedStreams: fc.constantFrom(0, 1, 2, 5),
-        firstTokenMs: fc.nat(200),
-        tokensPerSecond: fc.double({ min: 5, max: 100, noNaN: true }),
-        pieces: fc.nat(15).map(numbered),
-      }),
-      { minLength: 1, maxLength: 12 },
-    )
-    fc.assert(
-      fc.property(arrivals, arrivals => {
-        const pacer = pacerOnClock()
-        const streams = arrivals.map(arrival => ({
-          ...arrival,
-          ownMs: 0,
-          sink: undefined as RecordedSink | undefined,
-          stop() {},
-        }))
-        const isPlaying = ({ sink }: { sink: RecordedSink | undefined }) =>
-          sink !== undefined && !sink.writes.at(-1)?.last
-        for (let ms = 0; ms < 3000; ms++) {
-          for (const stream of streams.filter(({ atMs }) => atMs === ms)) {
-            stream.sink = reader()
-            stream.stop = pacer.play(paced(stream), stream.sink)
-          }
-          for (const stream of streams.filter(
-            stream => ms === stream.atMs + stream.leavesAfterMs && isPlaying(stream),
-          )) {
-            stream.stop()
-            // Counts as ended.
-            stream.sink?.writes.push({ text: '', atMs: ms, last: true })
-          }
-          const playing = streams.filter(isPlaying)
-          for (const stream of playing)
-            stream.ownMs += 1 / Math.max(1, playing.length / (stream.fullSpeedStreams || Infinity))
-          const countBefore = playing.map(({ sink }) => sink?.writes.length)
-          pass(1)
-          playing.forEach(({ sink, ownMs, firstTokenMs, tokensPerSecond, pieces }, i) => {
-            const sent = sink ? timesOfPieces(sink).length : 0
-            const plan = (piece: number) => firstTokenMs + (piece * 1000) / tokensPerSecond
-            if (sink?.writes.length !== countBefore[i] && sent > 0) expect(ownMs).toBeGreaterThan(plan(sent - 1) - 1e-6)
-            if (sent < pieces.length) expect(ownMs).toBeLessThan(plan(sent) + 50 + 10)
-          })
-        }
-      }),
-      { numRuns: runs(50) },
-    )
-  })
-
   test('all streams can stop at any time, and leave nothing behind', () => {
     fc.assert(
       fc.property(fc.array(pace, { minLength: 1, maxLength: 5 }), fc.nat(1000), (streams, ms) => {
         const pacer = pacerOnClock()
         const played = streams.map(stream => {
           const sink = reader()
-          return { sink, stop: pacer.play(paced({ ...stream, fullSpeedStreams: 1 }), sink) }
+          return { sink, stop: pacer.play(paced(stream), sink) }
         })
         pass(ms)
         const writes = played.map(({ sink }) => sink.writes.length)

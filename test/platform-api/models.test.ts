@@ -45,7 +45,7 @@ test('the pace and the prompt limit of a model are not listed', async () => {
     models: [
       {
         id: 'one',
-        pace: { firstTokenMs: 300, distribution: 'lognormal' },
+        pace: { firstTokenMs: 300, jitter: 0.5 },
         maxPromptTokens: 4096,
         context_window: 8192,
       },

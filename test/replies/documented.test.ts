@@ -38,7 +38,7 @@ test.each([
     ),
   ],
 ])('%s with %j is answered as documented', async (content, metadata, answer) => {
-  const replies = createReplies({ rules: await documented(), seed: 0, strict: true, magic: false })
+  const replies = createReplies({ rules: await documented(), seed: 0, strict: true })
   const messages = [{ role: 'user' as const, content }]
   expect(shown(await replies.answer({ model: 'gpt-4o-mini', messages, metadata }))).toEqual(answer)
 })

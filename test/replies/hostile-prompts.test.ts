@@ -24,7 +24,7 @@ const json: RuleInput = {
   priority: 1,
 }
 
-const platform = () => platformWith({ rules: [echo, refusing, json], magic: false })
+const platform = () => platformWith({ rules: [echo, refusing, json] })
 
 interface Message {
   readonly content: string

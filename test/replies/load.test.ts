@@ -73,7 +73,7 @@ test.each(['', '# - reply: { text: x }\n', '[]'])('a file without rules is fine:
 test('prompts full of foreign syntax are plain text', async () => {
   const said = 'a: { b } ${HOME} $${HOME} <%= x %> [^/]+ \\d #not a comment & *star !bang "q" \'q\' | > @ `'
   const text = `- when:\n    user: ${JSON.stringify(said)}\n  reply:\n    text: |-\n      ${said}\n`
-  const replies = createReplies({ ...(await load({ 'replies/a.yaml': text })), seed: 0, strict: false, magic: false })
+  const replies = createReplies({ ...(await load({ 'replies/a.yaml': text })), seed: 0, strict: false })
   const ask = (content: string) => replies.answer({ model: 'm', messages: [{ role: 'user', content }] })
   expect(textOf(await ask(`Please: ${said}`))).toBe(said)
   expect(sourceInWords((await ask('a: { c }')).answeredBy)).toBe('canned reply')
@@ -151,7 +151,7 @@ test.each([
   ['Say hello', 'canned reply', /./],
 ])('the examples in fixtures answer %j with the %s', async (content, source, text) => {
   const { rules } = await loadRules({ patterns: ['fixtures/replies/*.yaml'], dir: root.pathname, required: true }, 0)
-  const reply = await createReplies({ rules, seed: 0, strict: false, magic: false }).answer({
+  const reply = await createReplies({ rules, seed: 0, strict: false }).answer({
     model: 'm',
     messages: [{ role: 'user', content }],
   })

@@ -64,10 +64,3 @@ test('magic words for texts and for faults can be combined', async () => {
   expect(done).toBe(false)
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toMatch(/^# /)
 })
-
-test('magic can be switched off', async () => {
-  const { chat } = await platformWith({ magic: false, rules: [{ reply: { text: 'You said {{user}}' } }] })
-  expect((await messageOf(await chat(requestFor('standin:error-500')))).message.content).toBe(
-    'You said standin:error-500',
-  )
-})

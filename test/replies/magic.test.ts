@@ -4,27 +4,24 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
-import type { Generation } from '../../src/replies/generation.js'
-import { callOf, type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
+import { hasMagic, magicReply, magicWords } from '../../src/replies/magic.js'
 import { anyCharacter } from '../characters.js'
 import { didYouMean } from '../sentences.js'
 
-const weather = { type: 'function', function: { name: 'get_weather', parameters: { of: 'weather' } } }
+const parameters = { type: 'object', properties: { city: { const: 'Rome' } }, required: ['city'] }
+const weather = { type: 'function', function: { name: 'get_weather', parameters } }
 const clock = { type: 'function', function: { name: 'get_time' } }
 const grep = { type: 'custom', custom: { name: 'grep' } }
 
-const requestFor = (text: string, more: Partial<ChatRequest> = {}): ChatRequest => ({
-  model: 'gpt-4o-mini',
-  messages: [{ role: 'user', content: text }],
-  ...more,
-})
+/** The answer to a prompt with magic words. */
+const magic = (text: string, more: Partial<ChatRequest> = {}) =>
+  magicReply({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: text }], ...more }, text, 0)
 
-/** The magic that a prompt asks for. */
-const magic = (text: string, more?: Partial<ChatRequest>) => magicOf(requestFor(text, more), text)
+const choiceOf = async (text: string, more?: Partial<ChatRequest>) => (await magic(text, more)).choices[0]
 
-function refusalOf(text: string, more?: Partial<ChatRequest>) {
+async function refusalOf(text: string, more?: Partial<ChatRequest>) {
   try {
-    magic(text, more)
+    await magic(text, more)
   } catch (error) {
     if (error instanceof PlatformError) return { status: error.status, code: error.code, message: error.message }
     throw error
@@ -32,10 +29,8 @@ function refusalOf(text: string, more?: Partial<ChatRequest>) {
   return undefined
 }
 
-const nothing: Omit<Magic, 'words'> = { choice: {}, fault: {}, pace: {} }
-
 /** Each magic word in a valid spelling. */
-const written = magicWords.map(({ word, example = word }) => `standin:${example}`)
+const written = Object.keys(magicWords).map(word => `standin:${word.replace('NNN', '500')}`)
 
 test.each([
   ['standin:error-500', { fault: { status: 500, message: 'Status 500, because the prompt says standin:error-500.' } }],
@@ -49,105 +44,112 @@ test.each([
   ['standin:malformed', { fault: { malformedChunk: 2 } }],
   ['standin:no-done', { fault: { done: 'missing' } }],
   ['standin:error-event', { fault: { errorAfterChunks: 3 } }],
-  ['standin:filter', { choice: { finishReason: 'content_filter' } }],
-  ['standin:refusal', { choice: { text: null, refusal: expect.stringContaining('sorry') } }],
-  ['standin:empty', { choice: { text: '' } }],
-  ['standin:reasoning', { choice: { reasoning: expect.any(String) } }],
-  ['standin:length', { choice: { finishReason: 'length', text: expect.stringMatching(/midd$/) } }],
-])('%s', (word, expected) => {
-  expect(magic(`please ${word} now`)).toEqual({ ...nothing, ...expected, words: [word.slice(8)] })
+  ['standin:filter', { choices: [{ text: expect.any(String), finishReason: 'content_filter' }] }],
+  ['standin:refusal', { choices: [{ text: null, refusal: expect.stringContaining('sorry') }] }],
+  ['standin:empty', { choices: [{ text: '' }] }],
+  ['standin:reasoning', { choices: [{ text: expect.any(String), reasoning: expect.any(String) }] }],
+  ['standin:length', { choices: [{ finishReason: 'length', text: expect.stringMatching(/midd$/) }] }],
+])('%s', async (word, expected) => {
+  const answeredBy = { kind: 'magic', words: [word.slice(8)] }
+  expect(await magic(`please ${word} now`)).toEqual({ choices: [expect.anything()], ...expected, answeredBy })
 })
 
-test('every listed word works, and its fault is valid in a rule', () => {
+test('each text is what its word says', async () => {
+  const textOf = async (word: string) => (await choiceOf(word))?.text ?? ''
+  expect(JSON.parse(await textOf('standin:json'))).toMatchObject({ ok: true })
+  const words = (await textOf('standin:long')).split(/\s+/)
+  expect(words.length).toBeGreaterThan(1800)
+  expect(words.length).toBeLessThan(2200)
+  expect(await textOf('standin:markdown')).toMatch(/^# .*^## .*^1\. .*^\| --- \|.*^```ts$/ms)
+  const unicode = await textOf('standin:unicode')
+  for (const script of [/\p{Emoji_Presentation}/u, /\p{Script=Han}/u, /\p{Script=Hangul}/u, /\p{Script=Hebrew}/u]) {
+    expect(unicode).toMatch(script)
+  }
+  expect(unicode).toMatch(/\p{L}\p{M}/u)
+  expect(unicode).not.toBe(unicode.normalize('NFC'))
+})
+
+test('every listed word works, and its fault is valid in a rule', async () => {
   for (const word of written) {
-    const { fault = {} } = magic(word, { tools: [weather] }) ?? {}
-    const isFault = Object.keys(fault).length > 0
-    expect(isFault ? v.is(faultSchema, fault) : fault, word).toEqual(isFault ? true : {})
+    const { fault } = await magic(word, { tools: [weather] })
+    if (fault) expect(v.is(faultSchema, fault), word).toBe(true)
   }
 })
 
-test('help lists every word with its meaning, one per line', () => {
-  const lines = String(magic('standin:help')?.choice.text).split('\n')
-  expect(lines).toEqual(magicWords.map(({ word, meaning }) => `standin:${word} ${meaning}`))
-  expect(new Set(magicWords.map(({ word }) => word)).size).toBe(magicWords.length)
-  for (const { meaning } of magicWords) expect(meaning).toMatch(/^[A-Z].+\.$/)
+test('help lists every word with its meaning, one per line', async () => {
+  const lines = String((await choiceOf('standin:help'))?.text).split('\n')
+  expect(lines).toEqual(Object.entries(magicWords).map(([word, [meaning]]) => `standin:${word} ${meaning}`))
+  for (const [meaning] of Object.values(magicWords)) expect(meaning).toMatch(/^[A-Z].+\.$/)
 })
 
 test.each([
   'standin:empty',
-  'say standin:empty',
+  'standin:empty please',
   'a\nstandin:empty\r\nb',
-  'see http://a.test/standin:cut and standin:empty',
-])('%j contains a magic word', text => {
-  expect(magic(text)).toMatchObject({ choice: { text: '' }, fault: {} })
+  'a\tstandin:empty\tb',
+  'see http://a.test/standin:cut and (standin:empty).',
+])('%j contains a magic word', async text => {
+  expect(hasMagic(text)).toBe(true)
+  expect(await magic(text)).toEqual({ choices: [{ text: '' }], answeredBy: { kind: 'magic', words: ['empty'] } })
 })
 
-test.each(['', 'hello', 'standin', 'notstandin:slow', '"standin:slow"'])('%j contains no magic word', text => {
-  expect(magic(text)).toBeUndefined()
-})
+test.each(['', 'standin', 'standin :slow', 'standin: slow', 'notstandin:slow', '"standin:slow"', 'Standin:slow'])(
+  '%j contains no magic word',
+  text => {
+    expect(hasMagic(text)).toBe(false)
+  },
+)
 
-test('any prompt without a magic word is left alone', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: anyCharacter }), text => {
-      expect(magic(text)).toBeUndefined()
-    }),
-  )
-})
-
-test('several words combine: fault and pace from one, text from another', () => {
-  expect(magic('standin:slow standin:json standin:cut standin:no-done standin:filter standin:reasoning')).toEqual({
-    choice: { text: expect.stringMatching(/^{/), finishReason: 'content_filter', reasoning: expect.any(String) },
+test('several words combine: fault and pace from one, text from another', async () => {
+  const prompt = 'standin:slow standin:json standin:cut standin:no-done standin:filter standin:reasoning'
+  expect(await magic(prompt)).toEqual({
+    choices: [{ text: expect.stringMatching(/^{/), finishReason: 'content_filter', reasoning: expect.any(String) }],
     fault: { cutAfterChunks: 3, done: 'missing' },
     pace: { firstTokenMs: 1000, tokensPerSecond: 5 },
-    words: ['slow', 'json', 'cut', 'no-done', 'filter', 'reasoning'],
+    answeredBy: { kind: 'magic', words: ['slow', 'json', 'cut', 'no-done', 'filter', 'reasoning'] },
   })
 })
 
-test('length cuts the text of another word in the middle, but never splits a character', () => {
-  const whole = String(magic('standin:unicode')?.choice.text)
-  const cut = String(magic('standin:length standin:unicode')?.choice.text)
-  expect(whole.startsWith(cut)).toBe(true)
-  expect([...cut]).toHaveLength(Math.ceil([...whole].length / 2))
-  expect(cut).not.toMatch(/\p{Cs}/u)
-  expect(magic('standin:empty standin:length')?.choice).toEqual({ text: '', finishReason: 'length' })
+test('of two words for the same thing the first counts', async () => {
+  expect(await magic('standin:error-404 standin:error-429 standin:json standin:markdown')).toMatchObject({
+    fault: { status: 404, message: expect.stringContaining('404') },
+    choices: [{ text: expect.stringMatching(/^{/) }],
+  })
 })
 
 test('tool calls the first offered tool, or the named one, with arguments from its schema', async () => {
   const tools = [{ type: 'web_search' }, weather, clock, grep]
-  /** The sample of a schema is the schema itself. */
-  async function callIn(text: string) {
-    const { calls } = magic(text, { tools }) ?? {}
-    return calls && callOf(calls, async schema => ({ sampleOf: schema }))
-  }
-  expect(magic('standin:tool', { tools })?.choice).toEqual({ text: null })
-  expect(await callIn('standin:tool')).toEqual({
-    kind: 'function',
-    name: 'get_weather',
-    arguments: '{"sampleOf":{"of":"weather"}}',
+  const call = (name: string, said: string) => ({ kind: 'function', name, arguments: said })
+  expect(await choiceOf('standin:tool', { tools })).toEqual({
+    text: null,
+    toolCalls: [call('get_weather', '{"city":"Rome"}')],
   })
-  expect(await callIn('standin:tool:get_time')).toEqual({
-    kind: 'function',
-    name: 'get_time',
-    arguments: '{"sampleOf":{"type":"object"}}',
-  })
-  expect(await callIn('standin:tool:grep')).toEqual({
-    kind: 'custom',
-    name: 'grep',
-    arguments: expect.stringMatching(/^[^{]+$/),
-  })
-  expect(magic('standin:json standin:tool', { tools })).toMatchObject({
-    choice: { text: expect.stringMatching(/^{/) },
-    calls: { name: 'get_weather' },
+  expect((await choiceOf('standin:tool:get_time', { tools }))?.toolCalls).toEqual([call('get_time', '{}')])
+  expect((await choiceOf('standin:tool:grep', { tools }))?.toolCalls).toEqual([
+    { kind: 'custom', name: 'grep', arguments: expect.stringMatching(/^[^{]+$/) },
+  ])
+  expect(await choiceOf('standin:json standin:tool', { tools })).toMatchObject({
+    text: expect.stringMatching(/^{/),
+    toolCalls: [{ name: 'get_weather' }],
   })
 })
 
-test('a tool that is not offered is a 400 that names the offered ones', () => {
-  expect(refusalOf('standin:tool')).toEqual({
+test('the result of the tool is answered with text, so that tool calls end', async () => {
+  const messages: ChatRequest['messages'] = [
+    { role: 'user', content: 'standin:tool' },
+    { role: 'assistant', content: null },
+    { role: 'tool', content: '21 °C' },
+  ]
+  expect(await choiceOf('standin:tool', { messages, tools: [weather] })).toEqual({ text: 'The tool says: 21 °C' })
+})
+
+test('a tool that is not offered is a 400 that names the offered ones', async () => {
+  expect(await refusalOf('standin:tool')).toEqual({
     status: 400,
     code: 'no_tool_offered',
     message: 'The prompt says "standin:tool", but the request offers no tool to call.',
   })
-  expect(refusalOf('standin:tool:get_wether', { tools: [weather, clock] })).toEqual({
+  expect(await refusalOf('standin:tool:get_wether', { tools: [weather, clock] })).toEqual({
     status: 400,
     code: 'tool_not_offered',
     message: `The prompt asks for the tool "get_wether", which the request does not offer.${didYouMean('get_weather')} It offers get_weather or get_time.`,
@@ -157,58 +159,27 @@ test('a tool that is not offered is a 400 that names the offered ones', () => {
 test.each([
   ['standin:slwo', 'standin:slow'],
   ['standin:error-200', 'standin:error-500'],
-])('%s is a 400 that suggests %s and lists all words', (word, proposal) => {
-  const { message = '', ...rest } = refusalOf(`standin:json ${word} please`) ?? {}
+  ['standin:error-NNN', 'standin:error-500'],
+  ['standin:error-5000', 'standin:error-500'],
+  ['standin:nodone', 'standin:no-done'],
+])('%s is a 400 that suggests %s and lists all words', async (word, proposal) => {
+  const { message = '', ...rest } = (await refusalOf(`standin:json ${word} please`)) ?? {}
   expect(rest).toEqual({ status: 400, code: 'unknown_magic' })
   expect(message).toContain(`The prompt says "${word}", which is not a magic word.${didYouMean(proposal)}`)
-  for (const known of magicWords) expect(message).toContain(known.word)
+  for (const known of Object.keys(magicWords)) expect(message).toContain(known)
 })
 
-test('any text after the colon either works or is a 400 of bounded length', () => {
-  fc.assert(
-    fc.property(
+test('any text after the colon either works or is a 400 of bounded length', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.string({ unit: anyCharacter, minLength: 1 }),
       fc.constantFrom('', 'tool:', 'error-'),
-      (name, start) => {
-        const refusal = refusalOf(`standin:${start}${name.replace(/\s/g, '_').repeat(20)}`, { tools: [weather] })
+      async (name, start) => {
+        const prompt = `standin:${start}${name.replace(/\s/g, '_').repeat(20)}`
+        const refusal = await refusalOf(prompt, { tools: [weather] })
         if (refusal) expect(refusal.status).toBe(400)
         expect(refusal?.message.length ?? 0).toBeLessThan(1200)
       },
     ),
   )
-})
-
-test('magic changes the usual reply: a text of its own replaces it, anything else is added to it', () => {
-  const usual: Generation = {
-    choices: [{ text: 'one', reasoning: 'hm' }, { text: 'two' }],
-    usage: { completionTokens: 7 },
-    pace: { jitter: 0.5 },
-    fault: { delayMs: 5 },
-    answeredBy: { kind: 'rule', title: 'rule "a"', place: 'rules[0]' },
-  }
-  const done = (text: string) => withMagic(usual, magic(text) as Magic)
-  expect(done('standin:filter standin:slow')).toEqual({
-    ...usual,
-    choices: [
-      { text: 'one', reasoning: 'hm', finishReason: 'content_filter' },
-      { text: 'two', finishReason: 'content_filter' },
-    ],
-    pace: { jitter: 0.5, firstTokenMs: 1000, tokensPerSecond: 5 },
-    answeredBy: { kind: 'magic', words: ['filter', 'slow'] },
-  })
-  expect(done('standin:empty standin:cut')).toEqual({
-    choices: [{ text: '' }],
-    pace: usual.pace,
-    fault: { cutAfterChunks: 3 },
-    answeredBy: { kind: 'magic', words: ['empty', 'cut'] },
-  })
-  const plain: Generation = {
-    choices: [{ text: 'one' }],
-    answeredBy: { kind: 'rule', title: 'rule "b"', place: 'rules[1]' },
-  }
-  expect(withMagic(plain, magic('standin:hang') as Magic)).toEqual({
-    ...plain,
-    fault: { hang: true },
-    answeredBy: { kind: 'magic', words: ['hang'] },
-  })
 })

@@ -17,7 +17,7 @@ interface Turn {
 async function scene(rules: readonly RuleInput[], holders?: number) {
   const loaded = await rulesFromCode(rules, process.cwd(), 0)
   const memory = createMemory(undefined, holders)
-  const replies = createReplies({ ...loaded, seed: 0, strict: false, magic: false, memory })
+  const replies = createReplies({ ...loaded, seed: 0, strict: false, memory })
   const requestOf = (said: readonly string[], system?: string) => ({
     model: 'm',
     messages: [

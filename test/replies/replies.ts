@@ -4,7 +4,7 @@ import { createReplies, type Generation, joined, type RuleInput, rulesFromCode }
 /** Replies with these rules. */
 export async function repliesOf(rules: readonly RuleInput[], { seed = 0, strict = false } = {}) {
   const loaded = await rulesFromCode(rules, process.cwd(), seed)
-  return createReplies({ rules: joined([loaded]).rules, seed, strict, magic: false })
+  return createReplies({ rules: joined([loaded]).rules, seed, strict })
 }
 
 /** The text of the first choice. */

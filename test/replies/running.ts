@@ -20,7 +20,7 @@ export async function running(written: readonly RuleInput[] = [], { strict = fal
   const memory = createMemory(scopes)
   const atRunTime = createRulesAtRunTime(memory)
   const { rules } = await rulesFromCode(written, process.cwd(), 0)
-  const replies = createReplies({ rules, seed: 0, strict, magic: false, memory, atRunTime })
+  const replies = createReplies({ rules, seed: 0, strict, memory, atRunTime })
   const answer = async (prompt: string, scope = '') => replies.answer(requestFor(prompt), { scope })
   return {
     ...{ memory, atRunTime, replies, answer },

@@ -1,29 +1,23 @@
-/** Splits text into the tokens of OpenAI's models, block by block. The only file that imports `gpt-tokenizer`. */
+/** Splits text into the tokens of OpenAI's models. The only file that imports `gpt-tokenizer`. */
 import { LRUCache } from 'lru-cache'
-import { splitsPair, type Tokenizer } from './count.js'
+import type { Tokenizer } from './count.js'
 
 export type Encoding = Exclude<Tokenizer['name'], 'estimate'>
 
 /** The part of the package that is used. */
 interface Encoder {
   encode(text: string, options: { readonly disallowedSpecial: Set<string> }): readonly number[]
+  decodeGenerator(tokens: Iterable<number>): Iterable<string>
   setMergeCacheSize(size: number): void
 }
 
-/** What each token stands for: a text, or bytes that are not valid text on their own. */
-type Table = readonly (string | readonly number[])[]
-
 /** Loads the table of an encoding, which has some megabytes, and creates its tokenizer. */
-export async function loadTokenizer(encoding: Encoding): Promise<Tokenizer> {
-  const [encoder, { default: table }] = await tables[encoding]()
-  return createTokenizer(encoding, encoder, table)
-}
+export const loadTokenizer = async (encoding: Encoding): Promise<Tokenizer> =>
+  createTokenizer(encoding, await encoders[encoding]())
 
-const tables: Readonly<Record<Encoding, () => Promise<[Encoder, { default: Table }]>>> = {
-  o200k_base: () =>
-    Promise.all([import('gpt-tokenizer/encoding/o200k_base'), import('gpt-tokenizer/bpeRanks/o200k_base')]),
-  cl100k_base: () =>
-    Promise.all([import('gpt-tokenizer/encoding/cl100k_base'), import('gpt-tokenizer/bpeRanks/cl100k_base')]),
+const encoders: Readonly<Record<Encoding, () => Promise<Encoder>>> = {
+  o200k_base: () => import('gpt-tokenizer/encoding/o200k_base'),
+  cl100k_base: () => import('gpt-tokenizer/encoding/cl100k_base'),
 }
 
 /** The size of the package's cache of words. It is ordered by use, which with many words takes longer than merging. */
@@ -36,111 +30,45 @@ const CHARACTERS = 4_000_000
 /** Names such as <|endoftext|> are ordinary text. */
 const allowingSpecial = { disallowedSpecial: new Set<string>() }
 
-/** Some tokens of a text that end at the end of a character. */
-interface Part {
-  readonly text: string
-  readonly tokens: number
-}
-
-function createTokenizer(name: Encoding, encoder: Encoder, table: Table): Tokenizer {
+function createTokenizer(name: Encoding, encoder: Encoder): Tokenizer {
   encoder.setMergeCacheSize(WORDS)
 
-  function countTokens(text: string): number {
-    let sum = 0
-    for (const block of blocksOf(text)) sum += encoder.encode(block, allowingSpecial).length
-    return sum
-  }
+  // A lone surrogate has no bytes. It counts as the replacement character, and becomes one.
+  const tokensOf = (text: string) =>
+    blocksOf(text.toWellFormed()).flatMap(block => encoder.encode(block, allowingSpecial))
 
-  function* partsOf(text: string): Generator<Part> {
-    for (const block of blocksOf(text)) yield* partsOfBlock(block, encoder.encode(block, allowingSpecial), table)
-  }
+  // Never decodes a part of the tokens: the package would add the rest of a character to the next text.
+  const pieces = (text: string) => [...encoder.decodeGenerator(tokensOf(text))]
 
   function cut(text: string, most: number): string {
-    const parts: string[] = []
-    let sum = 0
-    for (const { text: part, tokens } of partsOf(text)) {
-      sum += tokens
-      if (sum > most) break
-      parts.push(part)
+    if (tokensOf(text).length <= most) return text
+    const all = pieces(text)
+    // A character may have several tokens, and without the text after it, the last word may split into other tokens.
+    let [fitting, tooMany] = [0, Math.min(all.length, Math.max(0, most)) + 1]
+    while (tooMany - fitting > 1) {
+      const middle = (fitting + tooMany) >> 1
+      if (tokensOf(all.slice(0, middle).join('')).length <= most) fitting = middle
+      else tooMany = middle
     }
-    // Without the text after it, the last word may split into other tokens, and into more of them.
-    while (parts.length > 0 && countTokens(parts.join('')) > most) parts.pop()
-    return parts.join('')
+    return text.slice(0, all.slice(0, fitting).join('').length)
   }
 
   const counts = new LRUCache<string, number>({
     max: TEXTS,
     maxSize: CHARACTERS,
     sizeCalculation: (_count, text) => text.length || 1,
-    memoMethod: countTokens,
+    memoMethod: text => tokensOf(text).length,
   })
 
-  return { name, count: text => counts.memo(text), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
-}
-
-/** Walks through tokens and characters side by side, in bytes, and splits where both end. */
-function* partsOfBlock(block: string, tokens: readonly number[], table: Table): Generator<Part> {
-  let start = 0
-  let end = 0
-  let tokensOfPart = 0
-  /** How many bytes the characters are ahead of the tokens. */
-  let ahead = 0
-  for (const token of tokens) {
-    ahead -= sizeOf(table[token])
-    tokensOfPart++
-    while (ahead < 0 && end < block.length) {
-      const character = block.codePointAt(end) ?? 0
-      ahead += bytesOf(character)
-      end += character > 0xffff ? 2 : 1
-    }
-    if (ahead !== 0) continue
-    yield { text: block.slice(start, end), tokens: tokensOfPart }
-    start = end
-    tokensOfPart = 0
-  }
-  if (start < block.length) yield { text: block.slice(start), tokens: tokensOfPart }
-}
-
-const sizeOf = (meaning: Table[number] | undefined) =>
-  typeof meaning === 'string' ? Buffer.byteLength(meaning) : (meaning?.length ?? 0)
-
-/** The number of bytes of a code point in UTF-8. Half a surrogate pair counts as the replacement character. */
-function bytesOf(codePoint: number): number {
-  if (codePoint < 0x80) return 1
-  if (codePoint < 0x800) return 2
-  return codePoint > 0xffff ? 4 : 3
-}
-
-/** Merging byte pairs takes quadratic time in the length of a run without the end of a word, so runs are limited. */
-const LONGEST = 256
-
-/**
- * The blocks of `text`, in order. They end where words end, where both sides have the same tokens as in one piece. A
- * run without such a place is cut anyway, and may have one more token for each cut.
- */
-export function* blocksOf(text: string): Generator<string> {
-  let start = 0
-  while (text.length - start > LONGEST) {
-    const end = endOfBlock(text, start)
-    yield copyOf(text.slice(start, end))
-    start = end
-  }
-  if (start < text.length) yield start === 0 ? text : copyOf(text.slice(start))
-}
-
-function endOfBlock(text: string, start: number): number {
-  const last = start + LONGEST
-  for (let end = last; end > start; end--) {
-    if (endOfWord.test(text.slice(end - 1, end + 1))) return end
-  }
-  return splitsPair(text, last) ? last - 1 : last
+  return { name, count: text => counts.memo(text), cut, pieces }
 }
 
 /**
- * A letter, followed by something that no token contains after a letter: no letter, no accent, and not the beginning of
- * "'ll".
+ * Merging byte pairs takes quadratic time in the length of a run without the end of a word, so a text is encoded in
+ * blocks of at most 256 characters. They end where words end, after a letter and before something that no token
+ * contains after a letter: there, both sides have the same tokens as in one piece. A run without such a place is cut
+ * anyway, and may have one more token for each cut.
  */
-const endOfWord = /^\p{L}[^\p{L}\p{M}\p{Cs}']$/u
+const block = /.{1,255}\p{L}(?=[^\p{L}\p{M}\p{Cs}'])|.{1,256}/gsu
 
-/** A cached slice would keep the whole text in memory; a copy does not. */
-const copyOf = (slice: string) => Buffer.from(slice, 'utf16le').toString('utf16le')
+const blocksOf = (text: string): readonly string[] => (text.length <= 256 ? [text] : (text.match(block) ?? []))

@@ -39,7 +39,7 @@ export function completionObject(
       ...callsOf(choice.calls, callsFunctions(request), nextCallId),
       refusal: choice.refusal,
     },
-    logprobs: request.logprobs ? logprobs(choice, request.top_logprobs ?? 0, tokenizer) : null,
+    logprobs: request.logprobs ? logprobs(choice, tokenizer) : null,
     finish_reason: choice.finishReason,
   })
   return {
@@ -68,11 +68,11 @@ function callsOf(calls: readonly ToolCall[], asFunctions: boolean, nextId: () =>
 }
 
 /** For text only, since OpenAI has none for tool calls. */
-function logprobs({ text, refusal }: TrimmedChoice, top: number, { pieces }: Tokenizer): Logprobs | null {
+function logprobs({ text, refusal }: TrimmedChoice, { pieces }: Tokenizer): Logprobs | null {
   if (text === null && refusal === null) return null
   return {
-    content: text === null ? null : logprobsOf(pieces(text), top),
-    refusal: refusal === null ? null : logprobsOf(pieces(refusal), top),
+    content: text === null ? null : logprobsOf(pieces(text)),
+    refusal: refusal === null ? null : logprobsOf(pieces(refusal)),
   }
 }
 
@@ -93,37 +93,15 @@ export function streamEvents({ choices, usage, ...opening }: Completion, { piece
   }
 }
 
-type TopLogprob = TokenLogprob['top_logprobs'][number]
-
-/** Alternative tokens; more than any request may ask for. */
-const otherTokens =
-  ' the| a| and| of| to| in| is| that| it| for| on| with| as| this| you| not| be| are| we| so|,|.| or| but'.split('|')
-
-/** The logprobs of consecutive tokens, with the `top` most likely alternatives for each. */
-function logprobsOf(tokens: readonly string[], top: number): readonly TokenLogprob[] {
+/** The logprobs of consecutive tokens. No alternatives are made up: the list may be shorter than requested. */
+function logprobsOf(tokens: readonly string[]): readonly TokenLogprob[] {
   return tokens.map((token, at) => {
-    const random = randomFor(token, at)
     // More than half, so that nothing else is likelier.
-    const chance = 0.99 - 0.48 * (random / 2 ** 32) ** 2
-    const chosen = logprob(token, chance)
-    return { ...chosen, top_logprobs: top === 0 ? [] : [chosen, ...alternatives(token, random, 1 - chance, top - 1)] }
+    const chance = 0.99 - 0.48 * (randomFor(token, at) / 2 ** 32) ** 2
+    const logprob = Number(Math.log(chance).toFixed(8))
+    return { token, logprob, bytes: [...Buffer.from(token)], top_logprobs: [] }
   })
 }
-
-/** Alternatives to `token`, each half as likely as the one before; `chance` is their maximum sum. */
-function alternatives(token: string, drawn: number, chance: number, count: number): readonly TopLogprob[] {
-  const first = drawn % otherTokens.length
-  return [...otherTokens.slice(first), ...otherTokens.slice(0, first)]
-    .filter(other => other !== token)
-    .slice(0, count)
-    .map((other, i) => logprob(other, chance / 2 ** (i + 1)))
-}
-
-const logprob = (token: string, chance: number): TopLogprob => ({
-  token,
-  logprob: Number(Math.log(chance).toFixed(8)),
-  bytes: [...Buffer.from(token)],
-})
 
 /**
  * A number from 0 to 2^32 - 1 that is always the same for the same token and position (FNV-1a, with the finalizer of

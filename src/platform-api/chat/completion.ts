@@ -8,9 +8,18 @@ import { isPaced, type Pace } from '../../core/pace.js'
 import { createIds } from '../../core/random.js'
 import type { Generation } from '../../replies/index.js'
 import { completionObject, streamEvents } from './completion-object.js'
-import { completionTokens, type Form, openingOf, streamForm, streamText, TokenCount, usageOf } from './frame.js'
+import {
+  completionTokens,
+  type Form,
+  openingOf,
+  requireModestAnswer,
+  streamForm,
+  streamText,
+  TokenCount,
+  usageOf,
+  withPace,
+} from './frame.js'
 import { trimChoices } from './trim.js'
-import { withPace } from './with-pace.js'
 
 /** Creates completions of any kind. `tokenizer` counts their tokens. */
 export function createAnyCompletions(tokenizer: Tokenizer) {
@@ -29,11 +38,12 @@ export function createAnyCompletions(tokenizer: Tokenizer) {
     if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(streamText(events)), tokens }
     // A model generates its choices at the same time, so that each has the full speed.
     const sharedPace = { ...pace, tokensPerSecond: pace.tokensPerSecond * completion.choices.length }
-    return { ...streamForm, body: withPace(events, sharedPace, request, tokens), tokens }
+    return { ...streamForm, body: withPace(events, sharedPace, request), tokens }
   }
 
   /** Omits the usage if it is not sent, because counting a long prompt takes time. */
   function complete(request: ChatRequest, generation: Generation, hasUsage: boolean) {
+    requireModestAnswer(request, generation)
     const choices = trimChoices(generation, request, tokenizer)
     const tokens = new TokenCount(request, generation.usage, tokenizer, {
       tokens: completionTokens(choices, generation.usage),

@@ -1,10 +1,13 @@
 /** Everything around the text of a completion: its id, time and model, and the framing of events. */
+import { hash } from 'node:crypto'
 import type { CompletionUsage } from '../../completions/completion.js'
-import type { ChatRequest } from '../../completions/request.js'
+import { type ChatRequest, mostTokens } from '../../completions/request.js'
 import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
+import { answerTooLarge } from '../../core/errors.js'
 import type { PacedBody, Reply } from '../../core/exchange.js'
+import type { Pace } from '../../core/pace.js'
 import { createIds } from '../../core/random.js'
-import type { UsageInput } from '../../replies/index.js'
+import type { Choice, Generation, UsageInput } from '../../replies/index.js'
 import type { TrimmedChoice } from './trim.js'
 
 /** The part of a reply that depends on its form. */
@@ -55,6 +58,16 @@ export function frame(opening: Opening, usage: string | undefined) {
   const after = usage === undefined ? ']}\n\n' : '],"usage":null}\n\n'
   const total = usage === undefined ? '' : `${before}],"usage":${usage}}\n\n`
   return { before, after, end: `${total}data: [DONE]\n\n` }
+}
+
+/** Returns the events with `pace`. */
+export function withPace(events: Events, pace: Pace, request: ChatRequest): PacedBody {
+  return { ...events, pace, ...(pace.jitter > 0 && { seed: seedOf(request) }) }
+}
+
+/** The same request gets the same seed, so that its answer has the same rhythm each time. */
+function seedOf({ model, messages, seed }: ChatRequest): number {
+  return Number.parseInt(hash('sha256', JSON.stringify([model, messages, seed]), 'hex').slice(0, 8), 16)
 }
 
 /** The whole stream as text, without a pace. */
@@ -126,3 +139,27 @@ const noDetails = JSON.stringify(detailsOf(0, 0)).slice(1)
 /** The same as JSON, for a plain text, which has no details. */
 export const plainUsage = ({ prompt, completion }: Pick<TokenCount, 'prompt' | 'completion'>) =>
   `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${noDetails}`
+
+export const MOST_ANSWER_BYTES = 33_554_432
+
+const TOKEN_CHARACTERS = 4
+/** The size of the framing of a token in a stream, and of its entry in logprobs. */
+const EVENT_BYTES = 250
+const LOGPROB_BYTES = 90
+
+/** Throws a 400 if the answer would be too large. */
+export function requireModestAnswer(request: ChatRequest, { choices }: Generation): void {
+  const count = request.n ?? 1
+  let characters = 0
+  for (let i = 0; i < count; i++) characters += charactersOf(choices[Math.min(i, choices.length - 1)])
+  const tokens = Math.min(characters / TOKEN_CHARACTERS, mostTokens(request) * count)
+  const tokenBytes = (request.stream ? EVENT_BYTES : TOKEN_CHARACTERS) + (request.logprobs ? LOGPROB_BYTES : 0)
+  const bytes = tokens * tokenBytes
+  if (bytes > MOST_ANSWER_BYTES) throw answerTooLarge(bytes, MOST_ANSWER_BYTES)
+}
+
+function charactersOf({ text, refusal, reasoning, toolCalls = [] }: Partial<Choice> = {}): number {
+  let sum = (text?.length ?? 0) + (refusal?.length ?? 0) + (reasoning?.length ?? 0)
+  for (const call of toolCalls) sum += call.arguments.length
+  return sum
+}

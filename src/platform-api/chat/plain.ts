@@ -3,7 +3,7 @@
  * their frames as text: only the id, the time, the model and the words differ, and JSON.stringify for each event of a
  * stream takes seven times as long.
  */
-import type { ChatRequest } from '../../completions/request.js'
+import { type ChatRequest, mostTokens } from '../../completions/request.js'
 import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import { once } from '../../core/work.js'
@@ -21,9 +21,8 @@ import {
   streamForm,
   streamText,
   TokenCount,
+  withPace,
 } from './frame.js'
-import { mostTokens } from './trim.js'
-import { withPace } from './with-pace.js'
 
 /** The prepared forms of a text that is sent repeatedly, computed on first use. */
 class PreparedText {
@@ -91,7 +90,7 @@ export function createCompletions(tokenizer: Tokenizer) {
       const ascii = own.ascii() && isAscii(opening.model)
       return {
         ...streamForm,
-        body: { ...withPace(events(own, opening, total), pace, request, tokens), isLatin1: ascii },
+        body: { ...withPace(events(own, opening, total), pace, request), isLatin1: ascii },
         tokens,
       }
     },
@@ -122,11 +121,15 @@ function createPlainText(tokenizer: Tokenizer) {
 
 const wholeEnd = `,"system_fingerprint":"${FINGERPRINT}"}`
 
+/** Longer texts could make an answer that is too large. */
+const LONGEST_PLAIN = 500_000
+
 /** The text, if the generation consists of nothing else. */
 function onlyText({ usage, choices }: Generation): string | undefined {
   const [choice] = choices
   if (usage !== undefined || !choice) return undefined
   const { text, toolCalls, refusal, reasoning, finishReason } = choice
+  if (text && text.length > LONGEST_PLAIN) return undefined
   return toolCalls?.length || (refusal ?? reasoning ?? finishReason) !== undefined ? undefined : (text ?? undefined)
 }
 

@@ -1,5 +1,5 @@
 /** Limits an answer to what the request allows: `n`, `stop`, `max_tokens`, and the number of parallel tool calls. */
-import { type ChatRequest, callsFunctions } from '../../completions/request.js'
+import { type ChatRequest, callsFunctions, mostTokens } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
 import { demandOf, namesOneCall } from '../../completions/tools.js'
 import type { Choice, FinishReason, Generation, ToolCall } from '../../replies/index.js'
@@ -65,10 +65,6 @@ function beforeStop(text: string, stop: ChatRequest['stop']): string | undefined
   }
   return end === Number.POSITIVE_INFINITY ? undefined : text.slice(0, end)
 }
-
-/** The maximum length of the answer. */
-export const mostTokens = ({ max_tokens, max_completion_tokens }: ChatRequest) =>
-  Math.min(max_tokens ?? Number.POSITIVE_INFINITY, max_completion_tokens ?? Number.POSITIVE_INFINITY)
 
 /** The calls that the request allows. The older functions were called one at a time. */
 function allowedCalls({ toolCalls = [] }: Choice, request: ChatRequest): readonly ToolCall[] {

@@ -1,15 +1,10 @@
-/** The OpenAPI 3.1 document of all paths, assembled from the descriptions of endpoints and operations. */
-import type { Audience, Operation, Operations } from '../../api/operation.js'
+/** The OpenAPI 3.1 document of the platform: its endpoints, the user's own paths, and the auth backend. */
 import { estimated } from '../../completions/tokens/index.js'
 import type { Config } from '../../config/schema.js'
 import { errorAnswer, notFoundAnswer } from '../../contract/answers.js'
 import type { Endpoint, EndpointDescription, OwnPath } from '../../core/exchange.js'
-import { isLoopback } from '../../core/origins.js'
-import { CONTROL, DASHBOARD, operationId } from '../../core/paths.js'
-import { nextTurn } from '../../core/work.js'
-import { type DashboardApiParts, dashboardOperations } from '../../dashboard/operations.js'
+import { operationId } from '../../core/paths.js'
 import { createModeOf } from '../../http/modes.js'
-import { type ControlParts, controlOperations } from '../../http/operations.js'
 import { createEndpoints } from '../../platform-api/index.js'
 import { authRefusal } from '../../supabase/answers.js'
 import type { Backend } from '../../supabase/backend.js'
@@ -35,17 +30,9 @@ export async function openApiOf(config: Config, { url, ownPaths = [] }: Running)
     ...(await platformOperations(config)),
     ...(await Promise.all(ownPaths.map(describeOwnPath))),
     ...(await authOperations(config)),
-    ...placeOperations('dashboard', `${DASHBOARD}/api`, dashboardOperations(noParts), access =>
-      access === 'user' ? [{ user: [] }] : access === 'anyone' ? [] : optionalSecurity,
-    ),
-    ...placeOperations('control', CONTROL, controlOperations(noParts), access =>
-      access === 'anyone' ? [] : controlSecurity(config),
-    ),
   ]
   const paths: Record<string, Record<string, object>> = {}
   for (const one of placed) {
-    // All of them together take more than 100 ms.
-    await nextTurn()
     paths[one.path] ??= {}
     Object.assign(paths[one.path] ?? {}, { [one.method]: await writeOperation(one, forms) })
   }
@@ -79,13 +66,13 @@ async function platformOperations(config: Config): Promise<readonly PlacedOperat
 const describeOwnPath = async ({ method, path, access, says }: OwnPath): Promise<PlacedOperation> => ({
   ...{ part: 'platform', method: method.toLowerCase(), path },
   security: access === 'anyone' ? [] : access.map(kind => ({ [kind]: [] })),
-  operation: says ? await says() : describeRulePath(method, path),
+  operation: says ? await says() : describeConfigured(method, path),
 })
 
-const describeRulePath = (method: string, path: string): EndpointDescription => ({
+const describeConfigured = (method: string, path: string): EndpointDescription => ({
   id: operationId(`${method} ${path}`.toLowerCase()),
-  does: 'Answered by rules.',
-  answers: { 200: { what: 'The reply of the first rule that matches.', type: '*/*' } },
+  does: 'Answered as configured.',
+  answers: { 200: { what: 'The configured answer.', type: '*/*' } },
 })
 
 async function authOperations(config: Config): Promise<readonly PlacedOperation[]> {
@@ -121,37 +108,3 @@ async function describeEndpoints(
   })
   return (await Promise.all(placed)).flat()
 }
-
-/** The descriptions of operations need no implementation. */
-const noParts = {} as ControlParts & DashboardApiParts
-
-function placeOperations(
-  part: PlacedOperation['part'],
-  prefix: string,
-  operations: Operations,
-  opens: (access: Audience) => PlacedOperation['security'],
-): readonly PlacedOperation[] {
-  return Object.entries(operations).map(([id, one]) => {
-    const [method = '', path = ''] = one.at.split(' ')
-    const security = opens(one.access ?? 'developer')
-    return { part, method: method.toLowerCase(), path: prefix + path, operation: descriptionOf(id, one), security }
-  })
-}
-
-function descriptionOf(
-  id: string,
-  { answer, returns, status, streams, access: _, ...operation }: Operation,
-): EndpointDescription {
-  const answers = [
-    { what: answer, ...(typeof returns === 'string' ? { type: returns } : returns && { schema: returns }) },
-    ...(streams ? [{ what: streams.answer, type: 'text/event-stream', events: streams.events }] : []),
-  ]
-  return { ...operation, id, answers: { [status ?? (returns ? 200 : 204)]: answers } }
-}
-
-/** No credential is needed if only this machine can reach the address. */
-const controlSecurity = ({ host }: Config): PlacedOperation['security'] =>
-  isLoopback(host) ? optionalSecurity : [{ controlToken: [] }, { service: [] }]
-
-/** On this machine no credential is needed. */
-const optionalSecurity: PlacedOperation['security'] = [{}, { controlToken: [] }, { service: [] }]

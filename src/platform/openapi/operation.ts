@@ -13,8 +13,7 @@ import { errorSchemaName, errorsOf, type PlacedOperation, sourceOf } from './sur
 export async function writeOperation(placed: PlacedOperation, forms: DocumentSchemas): Promise<object> {
   const { part, operation, security } = placed
   const { id, does, more, section } = operation
-  const parameters = await parametersOf(placed, forms)
-  forms.add(operation.schemas ?? {})
+  const parameters = parametersOf(placed)
   return {
     operationId: id,
     tags: [part],
@@ -28,13 +27,10 @@ export async function writeOperation(placed: PlacedOperation, forms: DocumentSch
   }
 }
 
-async function parametersOf(
-  { path, operation: { query, headers = {} } }: PlacedOperation,
-  forms: DocumentSchemas,
-): Promise<readonly object[]> {
+function parametersOf({ path, operation: { query, headers = {} } }: PlacedOperation): readonly object[] {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text })),
-    ...(query ? queryParameters(await forms.of(query)) : []),
+    ...(query ? queryParameters(query) : []),
     ...Object.entries(headers).map(([name, description]) => ({ name, in: 'header', description, schema: text })),
   ]
 }
@@ -90,24 +86,15 @@ async function contentOf(
   forms: DocumentSchemas,
 ): Promise<Content> {
   if (form) return [['application/json', { schema: await forms.named(form, { section, fields }) }]]
-  if (schema) return [['application/json', { schema: await forms.of(schema) }]]
+  if (schema) return [['application/json', { schema: forGenerators(schema) }]]
   if (type === undefined) return []
   const described = events && (await Promise.all(events.map(event => eventOf(event, forms))))
   return [[type, { schema: { ...text, ...(described && { 'x-standin-events': described }) } }]]
 }
 
 /** OpenAPI 3.1 has no keyword for the events of a stream. */
-async function eventOf({ what, name, data }: EventDescription, forms: DocumentSchemas): Promise<object> {
-  return {
-    description: what,
-    ...(name !== undefined && { event: name }),
-    data: await dataOf(data, forms),
-  }
-}
-
-function dataOf(data: EventDescription['data'], forms: DocumentSchemas): Promise<JsonSchema> | JsonSchema {
-  if (typeof data === 'string') return { const: data }
-  return '~run' in data ? forms.of(data) : forms.named(data)
+async function eventOf({ what, data }: EventDescription, forms: DocumentSchemas): Promise<object> {
+  return { description: what, data: typeof data === 'string' ? { const: data } : await forms.named(data) }
 }
 
 function errorAnswers(placed: PlacedOperation): object {
@@ -132,23 +119,13 @@ export function createDocumentSchemas() {
 
   async function schemaOf(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
     if (!isChecked(form)) return forGenerators(form)
-    const { plain, definitions, nested } = await convert(form, name)
+    const { plain, definitions } = await convert(form, name)
     for (const [key, part] of definitions) schemas[`${name}.${key}`] = forGenerators(part)
-    for (const [name, schema] of nested) schemas[name] ??= await schemaOf(schema, name)
     return forGenerators(plain)
   }
 
   return {
     schemas,
-    /** Adds schemas that already have names. */
-    add: (named: Readonly<Record<string, JsonSchema>>) => void Object.assign(schemas, named),
-    /** Returns a schema inline, with references to named schemas inside it. */
-    async of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema> {
-      const name = isChecked(form) && nameOf(form)
-      if (!name) return schemaOf(form, '')
-      schemas[name] ??= await schemaOf(form, name)
-      return referenceTo(name)
-    },
     /** Adds a named schema, and returns a reference to it. */
     async named([name, form]: NamedSchema, cited?: DocumentedFields): Promise<JsonSchema> {
       if (cited?.fields) schemas[name] = withSources(await schemaOf(form, name), cited.fields, cited.section)
@@ -158,17 +135,9 @@ export function createDocumentSchemas() {
   }
 }
 
-/** Converts to JSON Schema, with references from the document's root, and collects the named schemas inside. */
+/** Converts to JSON Schema, with references from the document's root. */
 async function convert(form: DocumentedSchema, name: string) {
-  const nested = new Map<string, DocumentedSchema>()
-  const text = await jsonSchemaOf(form, name, {
-    elsewhere(schema) {
-      const own = nameOf(schema)
-      if (own === undefined || own === name) return undefined
-      nested.set(own, schema)
-      return referenceTo(own)
-    },
-  })
+  const text = await jsonSchemaOf(form, name)
   // Definitions become separate schemas, because type generators take `$defs` for a field.
   const {
     $schema,
@@ -176,7 +145,7 @@ async function convert(form: DocumentedSchema, name: string) {
     $defs = {},
     ...plain
   } = JSON.parse(text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}.`))
-  return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs), nested }
+  return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs) }
 }
 
 /**
@@ -218,9 +187,6 @@ function withDefaultDescribed(property: JsonSchema): JsonSchema {
 }
 
 const referenceTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-
-/** The name from `named` of api/shapes.ts. */
-const nameOf = (schema: object) => (schema as { readonly named?: string }).named
 
 const isChecked = (form: DocumentedSchema | JsonSchema): form is DocumentedSchema => '~run' in form
 

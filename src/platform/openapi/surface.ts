@@ -1,8 +1,8 @@
-/** The sections of the document (platform, auth backend, control API), and what all operations of a section share. */
+/** The sections of the document (platform, auth backend), and what all operations of a section share. */
 import type { EndpointDescription, JsonSchema } from '../../core/exchange.js'
 
 /** What differs between sections: their errors, and their access. */
-type DocumentPart = 'platform' | 'auth' | 'dashboard' | 'control'
+type DocumentPart = 'platform' | 'auth'
 
 /** An operation and its position. */
 export interface PlacedOperation {
@@ -19,12 +19,6 @@ export interface PlacedOperation {
 export const tags: readonly { readonly name: DocumentPart; readonly description: string }[] = [
   { name: 'platform', description: "The platform's own endpoints, documented in platform-api.md." },
   { name: 'auth', description: 'The auth backend: Supabase Auth as a self-hosted platform runs it.' },
-  { name: 'dashboard', description: 'The API keys of a user, for the dashboard and for scripts.' },
-  {
-    name: 'control',
-    description:
-      'Shows past requests and controls the next ones. On a loopback address, no credential is needed. On any other address, it is the control token, or the service key if auth.jwtSecret is not public.',
-  },
 ]
 
 /** One error: its meaning, and the section of platform-api.md that defines it. */
@@ -33,41 +27,34 @@ interface DocumentedError {
   readonly section?: string
 }
 
-const badRequest: DocumentedError = { what: 'The request cannot be read, or asks for something that is not possible.' }
 const internalError: DocumentedError = { what: 'Something went wrong inside Standin.' }
-const bodyErrors = {
-  413: { what: 'The body is too large.' },
-  415: { what: 'The body is not JSON by its headers.' },
-}
 
 /** The statuses of errors that an operation may answer with. */
-export function errorsOf({
-  part,
-  path,
-  operation,
-  security,
-}: PlacedOperation): Readonly<Record<string, DocumentedError>> {
+export function errorsOf({ part, operation, security }: PlacedOperation): Readonly<Record<string, DocumentedError>> {
   const own = Object.entries(operation.errors ?? {}).map(([status, what]) => [status, { what }] as const)
   return {
-    ...commonErrors[part]({ path, hasBody: operation.body !== undefined, security }),
+    ...commonErrors[part]({ hasBody: operation.body !== undefined, security }),
     ...Object.fromEntries(own),
   }
 }
 
-interface Facts extends Pick<PlacedOperation, 'path' | 'security'> {
+interface Facts extends Pick<PlacedOperation, 'security'> {
   readonly hasBody: boolean
 }
 
 const commonErrors: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Record<string, DocumentedError>>>> = {
   platform: ({ hasBody, security }) => ({
-    400: badRequest,
+    400: { what: 'The request cannot be read, or asks for something that is not possible.' },
     ...(security.length > 0 && { 401: { what: 'The credential is missing or invalid.', section: 'Authentication' } }),
     404: {
       what: 'The path does not exist. For a path of this document, only the live platform answers so.',
       section: 'Errors',
     },
     408: { what: 'The request took too long to arrive.' },
-    ...(hasBody && bodyErrors),
+    ...(hasBody && {
+      413: { what: 'The body is too large.' },
+      415: { what: 'The body is not JSON by its headers.' },
+    }),
     417: { what: 'An expectation other than 100-continue cannot be met.' },
     424: { what: 'No recording matches the request, or no rule if strict is on.' },
     429: { what: 'The limits of the credential are used up; `retry-after` says when to try again.' },
@@ -86,21 +73,6 @@ const commonErrors: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Rec
     417: { what: 'An expectation other than 100-continue cannot be met.' },
     422: { what: 'The request was understood, but cannot be carried out.' },
     429: { what: 'Too many requests. Sent only as a fault.' },
-    500: internalError,
-  }),
-  dashboard: ({ hasBody }) => ({
-    400: badRequest,
-    401: { what: 'The user token is missing or invalid.' },
-    403: { what: 'Another host name, or a page of another origin.' },
-    ...(hasBody && bodyErrors),
-    500: internalError,
-  }),
-  control: ({ path, hasBody, security }) => ({
-    400: badRequest,
-    ...(security.length > 0 && { 401: { what: 'The control token is missing or invalid.' } }),
-    403: { what: 'Another host name, a page of another origin, or a credential that does not give access.' },
-    ...(path.includes('{') && { 404: { what: 'Nothing has this id.' } }),
-    ...(hasBody && bodyErrors),
     500: internalError,
   }),
 }
@@ -123,7 +95,6 @@ export const securitySchemes: Readonly<Record<string, JsonSchema>> = {
     description: 'The anon or the service key, for the gateway in front of the auth backend.',
     'x-standin-source': 'decided',
   },
-  controlToken: bearer('The option controlToken, or the token printed at startup.'),
 }
 
 function bearer(description: string, section?: string): JsonSchema {

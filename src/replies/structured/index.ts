@@ -1,7 +1,7 @@
 /** Generates values from JSON Schemas. The entry point; everything behind it is loaded by the first call. */
 
 import { UnfitSchema } from '../../check/json-schema-form.js'
-import { importOnce, inWorker, TimeLimitError, withTimeLimit } from '../../core/work.js'
+import { importOnce, TimeLimitError, withTimeLimit } from '../../core/work.js'
 import { withFaker } from '../fake.js'
 
 export { UnfitSchema } from '../../check/json-schema-form.js'
@@ -13,17 +13,8 @@ interface SampleInput {
   readonly name?: string
 }
 
-type SampleOutput = { readonly values: readonly unknown[] } | { readonly unfit: string }
-
-/**
- * Typical schemas take a millisecond or two. Work that takes longer than this is moved to a worker, so that no other
- * request waits.
- */
-const HERE_MS = 50
-/** Protects against patterns that backtrack endlessly, and the like. */
-const LONGEST_MS = 3000
-/** The worker stops by itself; this limit applies if it cannot. */
-const WORKER_MS = 2 * LONGEST_MS
+/** Protects against patterns that backtrack endlessly, and the like. Typical schemas take a millisecond or two. */
+const LONGEST_MS = 1000
 
 /**
  * Generates JSON values that validate against a client's schema, the same for the same schema, seed and name. If
@@ -33,30 +24,11 @@ const WORKER_MS = 2 * LONGEST_MS
 export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
   const samples = await loadSamples()
   try {
-    return samples(input, HERE_MS)
+    return samples(input, LONGEST_MS)
   } catch (error) {
-    if (!(error instanceof TimeLimitError)) throw error
+    throw error instanceof TimeLimitError ? new UnfitSchema('no value that fits the schema was found in time') : error
   }
-  const output = await inWorker<SampleOutput>('sample', input, WORKER_MS).catch(unfit)
-  if ('unfit' in output) throw new UnfitSchema(output.unfit)
-  return output.values
 }
-
-/** Runs in the worker. */
-export const sampleJob = (input: SampleInput, mostMs = LONGEST_MS): Promise<SampleOutput> =>
-  loadSamples()
-    .then(samples => ({ values: samples(input, mostMs) }))
-    .catch(unfit)
-
-function unfit(error: unknown): SampleOutput {
-  if (error instanceof UnfitSchema) return { unfit: error.message }
-  if (error instanceof TimeLimitError) return { unfit: 'no value that fits the schema was found in time' }
-  // It cannot even be copied.
-  if (error instanceof RangeError) return { unfit: TOO_DEEP }
-  throw error
-}
-
-const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
 
 /** Loads the generator. */
 export const loadSamples = importOnce(load)
@@ -78,7 +50,7 @@ async function load() {
     try {
       return withTimeLimit(() => seeds.map(seed => sample(schema, seed, name)), mostMs)
     } catch (error) {
-      if (error instanceof RangeError) throw new UnfitSchema(TOO_DEEP)
+      if (error instanceof RangeError) throw new UnfitSchema('no value fits the schema: it is nested too deeply')
       throw error
     }
   }

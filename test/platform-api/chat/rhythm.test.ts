@@ -49,8 +49,8 @@ test.each<[Paces, PaceInput | undefined]>([
     { tokensPerSecond: 1, firstTokenMs: 2, jitter: 0.3 },
   ],
   [
-    { rule: { firstTokenMs: 3, tokensPerSecond: 9 }, header: 'firstTokenMs=0; distribution=lognormal' },
-    { firstTokenMs: 0, tokensPerSecond: 9, distribution: 'lognormal' },
+    { rule: { firstTokenMs: 3, tokensPerSecond: 9 }, header: 'firstTokenMs=0; jitter=0.5' },
+    { firstTokenMs: 0, tokensPerSecond: 9, jitter: 0.5 },
   ],
   [{ rule: { tokensPerSecond: 5 }, header: 'tokensPerSecond=0' }, undefined],
 ])('the request overrides the rule, the rule the model, the model the configuration: %j', (paces, pace) => {

@@ -69,14 +69,6 @@ test('reasoning tokens that a rule only gives as a number cost as well', () => {
   })
 })
 
-test('a pace that depends on the prompt gets its token count', () => {
-  const pace = { ...unpaced, promptTokensPerSecond: 100 }
-  expect(modelReplying({ pace }).replyTo({ stream: true }).body).toMatchObject({ pace, promptTokens: 9 })
-  expect(modelReplying({ pace }).replyTo({ stream: true, n: 2 }).body).toMatchObject({ promptTokens: 9 })
-  const usage = { promptTokens: 5000 }
-  expect(modelReplying({ pace, usage }).replyTo({ stream: true }).body).toMatchObject({ promptTokens: 5000 })
-})
-
 test('a pace with jitter gets the same seed for the same conversation', () => {
   const pace = { ...unpaced, tokensPerSecond: 100, jitter: 0.5 }
   const { replyTo } = modelReplying({ pace })
