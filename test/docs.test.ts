@@ -82,7 +82,6 @@ const expected: Record<string, RegExp> = {
   'Vercel AI SDK': /^Hello from the platform!$/,
   'supabase-js': /^INITIAL_SESSION\nSIGNED_IN\nSIGNED_OUT\nSIGNED_IN\nTOKEN_REFRESHED\nada@example.com\nSIGNED_OUT$/m,
   'From sign-in to a reply': /^sk-local-\w{4}\nHello from the platform!$/m,
-  '@supabase/ssr': /^developer@example.com \[ 'sb-127-auth-token' \]$/m,
   'Verifying a user token': /^developer@example.com authenticated$/m,
   'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
   'In scripts': /^pong$/m,
