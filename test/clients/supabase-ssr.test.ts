@@ -1,6 +1,5 @@
 import { createServerClient } from '@supabase/ssr'
 import { expect, test } from 'vitest'
-import ws from 'ws'
 import { platformWith } from '../scene.js'
 
 test('a server that renders pages keeps the session of @supabase/ssr in cookies', async () => {
@@ -8,7 +7,6 @@ test('a server that renders pages keeps the session of @supabase/ssr in cookies'
   const cookies = new Map<string, string>()
   const clientOfRequest = () =>
     createServerClient(authUrl, anonKey, {
-      realtime: { transport: ws as never },
       cookies: {
         getAll: () => [...cookies].map(([name, value]) => ({ name, value })),
         setAll: changed => {
