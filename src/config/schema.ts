@@ -152,7 +152,7 @@ export const configSchema = closed({
   requests: option(
     word(['warn', 'strict', 'lenient']),
     'warn',
-    "What happens to a chat request that OpenAI is known to refuse with 400, such as a tool message without its call: warn answers and reports it in the log and the journal, strict refuses it in OpenAI's words, lenient answers silently.",
+    "What happens to a chat request that OpenAI is known to refuse with 400: warn answers and reports it, strict refuses it in OpenAI's words, lenient answers silently.",
   ),
   seed: option(
     integer(0, 2 ** 31 - 1),
@@ -205,14 +205,14 @@ export const configSchema = closed({
       credentials: option(
         word(['swap', 'pass']),
         'swap',
-        "Whose credentials the live platform sees: swap checks the caller's local one and sends the live one, pass sends the caller's own and lets the live platform judge.",
+        "Whose credentials the live platform sees: swap sends the live ones, pass the caller's own, for the live platform to judge.",
       ),
       errors: option(
         v.picklist(errorForms, ({ input }) =>
           input === 'normalise' ? 'is normalise, which is now called documented.' : oneOf(errorForms),
         ),
         'documented',
-        'How errors of the live platform and of recordings are delivered: with the documented body { error }, made from their text (documented), or as they came (untouched).',
+        'How errors of the live platform are delivered: as the documented { error } (documented), or as they came (untouched).',
       ),
       timeoutMs: option(
         integer(1, 3_600_000),
@@ -228,7 +228,7 @@ export const configSchema = closed({
       origins: option(
         v.union([word(['auto', '*']), list(origin, 'origins')], 'auto, "*" or a list of origins'),
         'auto',
-        'Which web pages may call: auto (any page, but only pages of this machine where requests reach the live platform or manage users), a list such as [https://app.example.com], or "*" (any page, also with the live key).',
+        'Which web pages may call: auto (any page; only pages of this machine where requests reach the live platform or manage users), a list such as [https://app.example.com], or "*" (any page).',
       ),
     },
     'Calls from web pages of other origins.',
