@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { type Source, unusedPlaces, violations, weightOf } from './architecture.js'
+import { budgets, type Source, unusedPlaces, violations, weightOf } from './architecture.js'
 
 const root = path.join(import.meta.dirname, '..')
 
@@ -29,7 +29,7 @@ test('the source follows the rules', () => {
   expect(tree.map(({ file }) => file)).toContain('platform.ts')
   expect(violations(tree, Object.keys(dependencies))).toEqual([])
   expect(unusedPlaces(tree)).toEqual([])
-  expect(weightOf(tree)).toEqual([])
+  expect(weightOf(tree, budgets)).toEqual([])
 })
 
 test('a file may import lower floors, its own folder and the packages allowed there', () => {
@@ -209,6 +209,17 @@ test('a short file that only its neighbour imports is reported, unless its comme
   expect(weighed({ ...files, 'http/body.ts': '\n'.repeat(40).replaceAll('\n', 'work()\n') })).toEqual([])
   expect(weighed({ ...files, 'auth/a.ts': "import '../http/body.js'" })).toEqual([])
   expect(weighed(files, 'Reads bodies. A separate file: it is loaded by itself.')).toEqual([])
+})
+
+test('a folder with more lines than its budget is reported, and every folder has a budget', () => {
+  const sources = [
+    { file: 'keys/a.ts', text: 'a\nb\n' },
+    { file: 'keys/b.ts', text: 'c\n' },
+  ]
+  expect(weightOf(sources, { keys: 2 })).toContain('keys/ has 3 lines, and its budget is 2.')
+  expect(weightOf(sources, { keys: 3 }).join()).not.toContain('budget')
+  const folders = realTree().flatMap(({ file }) => (file.includes('/') ? [file.split('/', 1)[0]] : []))
+  expect(Object.keys(budgets).sort()).toEqual([...new Set(folders)].sort())
 })
 
 test('a function of more than 60 lines is reported, unless the comment above it says why', () => {

@@ -25,6 +25,37 @@ const floors: readonly (readonly string[])[] = [
   ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'cli.ts', 'cli'],
 ]
 
+/** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
+export const budgets: Readonly<Record<string, number>> = {
+  api: 400,
+  check: 1500,
+  cli: 4200,
+  completions: 1300,
+  config: 1800,
+  contract: 2900,
+  core: 2700,
+  dashboard: 300,
+  faults: 300,
+  http: 5000,
+  journal: 2000,
+  keys: 700,
+  limits: 400,
+  mcp: 2200,
+  metrics: 100,
+  openapi: 1400,
+  page: 8500,
+  platform: 2600,
+  'platform-api': 1700,
+  recordings: 4200,
+  redact: 900,
+  replies: 8100,
+  resources: 1400,
+  rpc: 200,
+  state: 1700,
+  supabase: 4800,
+  testing: 2100,
+}
+
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */
 const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform.ts': 'platform' }
 
@@ -262,7 +293,10 @@ const CRUMB = 40
 const ownFile = /\ba[\s*]+separate file/i
 
 /** Needless weight in the source, as one sentence each. */
-export function weightOf(sources: readonly Source[]): readonly string[] {
+export function weightOf(
+  sources: readonly Source[],
+  linesOf: Readonly<Record<string, number>> = {},
+): readonly string[] {
   const importers = new Map<string, Set<string>>()
   for (const imported of sources.flatMap(importsOf).filter(({ name }) => isOurs(name))) {
     const to = target(imported)
@@ -272,6 +306,7 @@ export function weightOf(sources: readonly Source[]): readonly string[] {
   return [
     ...typesOfOneName(sources),
     ...crowdedCore(sources),
+    ...overBudget(sources, linesOf),
     ...sources.flatMap(({ file }) => ofOneFolder(file, whoImports(file))),
     ...sources.flatMap(source => crumb(source, whoImports(source.file))),
     ...sources.flatMap(longFunctions),
@@ -302,6 +337,15 @@ function crowdedCore(sources: readonly Source[]): readonly string[] {
   const count = sources.filter(({ file }) => part(file) === 'core').length
   return count > MOST_IN_CORE ? [`core/ has ${count} files; at most ${MOST_IN_CORE}.`] : []
 }
+
+/** A folder that grows says what goes out for it, or a reviewer raises its budget. */
+const overBudget = (sources: readonly Source[], linesOf: Readonly<Record<string, number>>): readonly string[] =>
+  Object.entries(linesOf).flatMap(([folder, most]) => {
+    const lines = sources
+      .filter(({ file }) => part(file) === folder)
+      .reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
+    return lines > most ? [`${folder}/ has ${lines} lines, and its budget is ${most}.`] : []
+  })
 
 /** A file in core/ is for several folders. */
 function ofOneFolder(file: string, importers: readonly string[]): readonly string[] {
