@@ -169,11 +169,9 @@ function wholeChoice({ index, delta, logprobs, finish_reason, ...others }: JsonF
 }
 
 function wholeMessage({ role, content, tool_calls, ...others }: VendorMessage): VendorMessage {
-  // A stream may begin with an empty text that nothing follows.
-  const hasOtherContent = tool_calls?.length || others.function_call || others.refusal || others.audio
   return {
     role: role || 'assistant',
-    content: hasOtherContent ? content || null : (content ?? null),
+    content: content ?? null,
     ...others,
     ...(tool_calls !== undefined && { tool_calls: tool_calls && wholeCalls(tool_calls) }),
   }

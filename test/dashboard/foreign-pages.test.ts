@@ -1,5 +1,9 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import type { Operations } from '../../src/api/operation.js'
+import { CONTROL, DASHBOARD } from '../../src/core/paths.js'
+import { type DashboardApiParts, dashboardOperations } from '../../src/dashboard/operations.js'
+import { type ControlParts, controlOperations } from '../../src/http/operations.js'
 import { folderWith } from '../command.js'
 import { runs } from '../runs.js'
 import { appElsewhere, inBrowser, REBOUND, useBrowser } from './browser.js'
@@ -42,17 +46,25 @@ async function platformToAttack() {
   await post('/__standin/replies', { name: 'mine', reply: { text: 'mine' } })
   await post('/__standin/faults', { fault: { status: 418 }, when: { user: 'never said' } })
   await (await platform.ask('/health')).text()
-  return { platform, post, operations: await operationsOf(platform) }
+  return { platform, post, operations: operationsOf(platform) }
 }
 
-/** All operations of the control API and the dashboard's API: those in the OpenAPI document, and those that it leaves out. */
-async function operationsOf({ url, ask }: Scene): Promise<readonly Operation[]> {
-  const { paths } = (await (await ask('/__standin/openapi.json')).json()) as {
-    paths: Readonly<Record<string, Readonly<Record<string, object>>>>
-  }
-  const described = Object.entries(paths)
-    .filter(([path]) => /^\/(__standin|dashboard)\//.test(path))
-    .flatMap(([path, methods]) => Object.keys(methods).map(method => ({ path, method: method.toUpperCase() })))
+/** Created only for their declarations. */
+const noParts = {} as ControlParts & DashboardApiParts
+
+const declared: readonly (readonly [prefix: string, operations: Operations])[] = [
+  [CONTROL, controlOperations(noParts)],
+  [`${DASHBOARD}/api`, dashboardOperations(noParts)],
+]
+
+/** All operations of the control API and the dashboard's API: the declared ones, and those that have no declaration. */
+function operationsOf({ url }: Scene): readonly Operation[] {
+  const described = declared.flatMap(([prefix, operations]) =>
+    Object.values(operations).map(({ at }) => {
+      const [method = '', path = ''] = at.split(' ')
+      return { path: prefix + path, method }
+    }),
+  )
   const others = ['/dashboard', '/dashboard/api/config', '/dashboard/api/users', '/dashboard/api/messages']
   const more = [...others, '/__standin/journal?follow&brief'].map(path => ({ path, method: 'GET' }))
   return [...described, ...more].map(({ path, method }) => ({

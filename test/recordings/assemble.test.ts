@@ -146,7 +146,7 @@ test('calls without an index are told apart by id', () => {
     { tool_calls: [{ id: 'call_2', function: { name: 'listen', arguments: '[]' } }] },
   )
   expect(message).toEqual({
-    ...{ role: 'assistant', content: null },
+    ...{ role: 'assistant', content: '' },
     tool_calls: [
       { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } },
       { id: 'call_2', type: 'function', function: { name: 'listen', arguments: '[]' } },
