@@ -73,24 +73,26 @@ const flagsList = (flags: Flags) =>
     .map(([name, { value, meaning }]) => item(`--${name}${value ? ` ${value}` : ''}`, meaning))
     .join('\n')
 
-/** A section for each topic, with its commands and their flags. Flags that `standin dev` has as well are only named. */
+/** The flags of a command. Those that `standin dev` has as well are only named, or those that it lacks, if they are fewer. */
+function flagLines(command: string, flags: Flags): readonly string[] {
+  const shared = command === 'dev' ? {} : (runFlags as Flags)
+  const isKnown = (name: string) => flags[name] !== undefined && shared[name]?.meaning === flags[name].meaning
+  const own = flagsList(Object.fromEntries(Object.entries(flags).filter(([name]) => !isKnown(name))))
+  const known = Object.keys(flags).filter(isKnown)
+  const missing = Object.keys(shared).filter(name => !Object.hasOwn(flags, name))
+  const named = (names: readonly string[]) => names.map(name => `\`--${name}\``).join(', ')
+  const all = missing.length > 0 ? `all but ${named(missing)}` : 'all others'
+  const shown = missing.length < known.length ? all : named(known)
+  return [...(own ? [own] : []), ...(known.length > 0 ? [`As for \`standin dev\`: ${shown}.`] : [])]
+}
+
+/** A section for each topic, with its commands and their flags. */
 async function commandSections(): Promise<string> {
   const sections: string[] = []
   for (const { topic, commands } of topics) {
     sections.push(`## ${topic}`)
-    for (const { name, usage, does, load } of commands) {
-      const flags = Object.entries((await load()).flags)
-      const isKnown = ([flag, { meaning }]: (typeof flags)[number]) =>
-        name !== 'dev' && (runFlags as Flags)[flag]?.meaning === meaning
-      const own = flagsList(Object.fromEntries(flags.filter(entry => !isKnown(entry))))
-      const known = flags
-        .filter(isKnown)
-        .map(([flag]) => `\`--${flag}\``)
-        .join(', ')
-      sections.push(`### \`standin ${usage}\``, `${does}.`)
-      if (own !== '') sections.push(own)
-      if (known !== '') sections.push(`As for \`standin dev\`: ${known}.`)
-    }
+    for (const { name, usage, does, load } of commands)
+      sections.push(`### \`standin ${usage}\``, `${does}.`, ...flagLines(name, (await load()).flags))
   }
   return sections.join('\n\n')
 }

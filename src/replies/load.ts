@@ -210,7 +210,7 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
  * The size limit for templates and expressions in one rule that is sent. Compiling and rendering that many characters
  * takes about 50 ms.
  */
-export const MOST_TO_COMPILE = 20_000
+const MOST_TO_COMPILE = 20_000
 /** The cost of a rule without templates and expressions, in characters of these. */
 const RULE_COST = 400
 const MOST_PER_TURN = 20_000

@@ -21,7 +21,7 @@ interface Effect {
 }
 
 /** More than there are different words. Further words in a prompt are ignored. */
-export const MOST_WORDS = 50
+const MOST_WORDS = 50
 
 type MagicWord = readonly [meaning: string, effect: Effect | ((request: ChatRequest, detail: string) => Effect)]
 
