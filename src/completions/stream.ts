@@ -1,6 +1,5 @@
 /** Reads the body of a streamed chat completion. */
 import { jsonOf } from '../core/json.js'
-import type { Sliced } from '../core/work.js'
 import { dataOf, eventsIn } from './events.js'
 import { chunkIn, createSum, hasDelta, type VendorChunk, type VendorCompletion } from './reader.js'
 
@@ -16,14 +15,14 @@ export function chunkOf(event: Buffer): VendorChunk | undefined {
  * What a stream sent before it ended or failed: a completion if it is one, and whether it is entire, with `[DONE]`, no
  * error, and nothing but chunks.
  */
-export function* readStream(
-  body: Buffer,
-): Sliced<{ readonly completion: VendorCompletion | undefined; readonly isEntire: boolean }> {
+export function readStream(body: Buffer): {
+  readonly completion: VendorCompletion | undefined
+  readonly isEntire: boolean
+} {
   const sum = createSum()
   let hasDeltas = false
   const result = (isEntire: boolean) => ({ isEntire, completion: hasDeltas ? sum.completion() : undefined })
   for (const event of eventsIn(body)) {
-    yield
     const data = dataOf(event)
     if (data === undefined) continue
     if (isDone(data)) return result(true)

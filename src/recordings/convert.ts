@@ -6,7 +6,6 @@ import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from
 import { chunkOf, readStream } from '../completions/stream.js'
 import { stepsOf } from '../completions/writer.js'
 import { jsonOf } from '../core/json.js'
-import { runAtOnce, type Sliced } from '../core/work.js'
 import { edited } from './passages.js'
 import { bodyOf, isStream, type RecordedResponse } from './recording.js'
 
@@ -57,7 +56,7 @@ function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions):
  */
 export function wholeOf(response: RecordedResponse): RecordedResponse | undefined {
   if (isError(response) || !isStream(response)) return response
-  const { completion, isEntire } = runAtOnce(readStream(bodyOf(response)))
+  const { completion, isEntire } = readStream(bodyOf(response))
   if (!response.complete || !isEntire || !completion) return undefined
   const { headMs, endMs } = response
   return { ...withBody(response, 'application/json', [JSON.stringify(completion)]), headMs: headMs + endMs }
@@ -80,7 +79,7 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
     return found ? [{ start: start + found.start, end: start + found.end, bytes: nothing }] : []
   })
   if (edits.length === 0) return response
-  const chunks = runAtOnce(edited(response.chunks, edits))
+  const chunks = edited(response.chunks, edits)
   return { ...response, chunks: chunks.filter(({ bytes }) => bytes.length > 0) }
 }
 
@@ -123,24 +122,21 @@ const withBody = (response: RecordedResponse, contentType: string, pieces: reado
   endMs: 0,
 })
 
-/** Runs `assembleText` in one go. */
-export const assembledText = (response: RecordedResponse): string | undefined => runAtOnce(assembleText(response))
-
 /**
  * Returns the text of every choice, with tool calls as `name(arguments)`, and refusals and reasoning marked as such.
  * For a stream that broke off, returns the text up to there. Returns `undefined` if it is not a chat completion. Never
  * throws.
  */
-export function* assembleText(response: RecordedResponse): Sliced<string | undefined> {
-  const choices = (yield* completionOf(response))?.choices
+export function assembledText(response: RecordedResponse): string | undefined {
+  const choices = completionOf(response)?.choices
   return choices
     ?.map(({ message }, i) => [...(choices.length > 1 ? [`[choice ${i}]`] : []), ...linesOf(message)].join('\n'))
     .join('\n\n')
 }
 
-function* completionOf(response: RecordedResponse): Sliced<VendorCompletion | undefined> {
+function completionOf(response: RecordedResponse): VendorCompletion | undefined {
   if (!isStream(response)) return completionIn(jsonOf(bodyOf(response).toString()))
-  return (yield* readStream(bodyOf(response))).completion
+  return readStream(bodyOf(response)).completion
 }
 
 function linesOf(message: VendorCompletion['choices'][number]['message']): readonly string[] {

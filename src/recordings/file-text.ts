@@ -5,9 +5,8 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { isTooDeep, MOST_LEVELS } from '../core/json.js'
-import { runAtOnce, type Sliced } from '../core/work.js'
 import { sorted } from './canonical.js'
-import { assembleText } from './convert.js'
+import { assembledText } from './convert.js'
 import {
   type ChunkForm,
   questionForm,
@@ -27,12 +26,10 @@ import {
   type RecordedResponse,
   type Recording,
 } from './recording.js'
-import { writeYaml } from './yaml-text.js'
+import { yamlText } from './yaml-text.js'
 
-/** Runs `writeText` in one go. */
-export const textOf = (recording: Recording, key: string): string => runAtOnce(writeText(recording, key))
-
-export function* writeText(recording: Recording, key: string): Sliced<string> {
+/** Returns the text of the file of a recording. */
+export function textOf(recording: Recording, key: string): string {
   const { recordedAt, request, response } = recording
   const { method, path, query } = request
   const { status, complete } = response
@@ -45,12 +42,12 @@ export function* writeText(recording: Recording, key: string): Sliced<string> {
       status,
       headMs: tenths(response.headMs),
       headers: headersByName(response),
-      ...(yield* responseBody(response)),
+      ...responseBody(response),
       // Last, so that no editor strips blank lines from a stream at the end of the file.
       endMs: tenths(response.endMs),
     },
   }
-  return `${yield* headingOf(recording)}${yield* writeYaml(file)}\n`
+  return `${headingOf(recording)}${yamlText(file)}\n`
 }
 
 const tenths = (ms: number) => Math.max(0, Math.round(ms * 10) / 10)
@@ -77,15 +74,9 @@ function headersByName({ headers }: RecordedResponse): object {
   return byName
 }
 
-function* responseBody(response: RecordedResponse): Sliced<object> {
-  if (isStream(response)) {
-    const chunks: object[] = []
-    for (const { atMs, bytes } of response.chunks) {
-      chunks.push({ atMs: tenths(atMs), ...contentOf(bytes) })
-      yield
-    }
-    return { chunks }
-  }
+function responseBody(response: RecordedResponse): object {
+  if (isStream(response))
+    return { chunks: response.chunks.map(({ atMs, bytes }) => ({ atMs: tenths(atMs), ...contentOf(bytes) })) }
   const bytes = bodyOf(response)
   if (bytes.length === 0) return {}
   const content = contentOf(bytes)
@@ -189,11 +180,11 @@ const MOST_LINES = 40
 const LONGEST_PROMPT = 80
 
 /** The comment at the top of the file, line by line. */
-function* headingOf({ request, response }: Recording): Sliced<string> {
+function headingOf({ request, response }: Recording): string {
   const { model, prompt } = subjectOf(request)
   const subject = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginning(prompt)}"`]
   const title = `${request.method} ${request.path}${subject.join('')}`
-  const answer = isStream(response) ? yield* assembleText(response) : undefined
+  const answer = isStream(response) ? assembledText(response) : undefined
   const lines = [harmless(title), ...(answer ? ['', ...wrapped(answer)] : [])]
   return lines
     .map(line => `# ${line}`.trimEnd())

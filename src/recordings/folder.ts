@@ -1,10 +1,8 @@
 /** The folder of recordings: lists names, reads files on demand, and writes them atomically. */
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { makeFolder, ProblemsError, unreadable } from '../check/problem.js'
-import { inSlices } from '../core/work.js'
-import { recordingIn, writeText } from './file-text.js'
+import { recordingIn, textOf } from './file-text.js'
 import { entryOf, type RecordingFile } from './names.js'
 import type { Recording } from './recording.js'
 
@@ -38,8 +36,7 @@ export function openFolder(dir: string) {
       return `${mtimeMs} ${size}`
     },
     /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
-    write: async (file: string, recording: Recording, key: string) =>
-      replaceFile(pathOf(file), await inSlices(writeText(recording, key))),
+    write: (file: string, recording: Recording, key: string) => replaceFile(pathOf(file), textOf(recording, key)),
     remove: (file: string) => rm(pathOf(file), { force: true }),
   }
 }
@@ -104,15 +101,9 @@ export function displayPath(file: string): string {
   return relative === '' || relative.startsWith('..') ? file : relative
 }
 
-/** Prefix of the folders for spilled answers (response-buffer.ts), followed by the id of the process. */
-export const SPILL = 'standin-spill-'
-
 /** Removes files that ended processes have left behind. Files that cannot be removed stay. */
 export async function removeLeftovers(dir: string): Promise<void> {
-  const names = await readdir(tmpdir()).catch(() => [])
-  const spilled = await ofEndedProcesses(tmpdir(), names, new RegExp(`^${SPILL}(\\d+)-`))
-  const paths = [...spilled, ...(await leftoversIn(dir)).map(name => path.join(dir, name))]
-  for (const leftover of paths) await rm(leftover, { recursive: true, force: true }).catch(() => {})
+  for (const name of await leftoversIn(dir)) await rm(path.join(dir, name), { force: true }).catch(() => {})
 }
 
 /**
@@ -121,18 +112,10 @@ export async function removeLeftovers(dir: string): Promise<void> {
  */
 export async function leftoversIn(dir: string): Promise<readonly string[]> {
   const names = await namesIn(dir, '').catch(() => [])
-  const found = await ofEndedProcesses(dir, names, /^\..*\.(\d+)-\d+\.tmp$/)
-  return found.map(place => path.relative(dir, place).split(path.sep).join('/'))
-}
-
-/** The matching names whose process, which is part of the name, has ended. */
-async function ofEndedProcesses(dir: string, names: readonly string[], form: RegExp): Promise<readonly string[]> {
   const found: string[] = []
   for (const name of names) {
-    const [, pid] = form.exec(name.slice(name.lastIndexOf('/') + 1)) ?? []
-    if (pid === undefined) continue
-    const file = path.join(dir, name)
-    if (!(await isInUse(file, Number(pid)))) found.push(file)
+    const [, pid] = /^\..*\.(\d+)-\d+\.tmp$/.exec(name.slice(name.lastIndexOf('/') + 1)) ?? []
+    if (pid !== undefined && !(await isInUse(path.join(dir, name), Number(pid)))) found.push(name)
   }
   return found
 }

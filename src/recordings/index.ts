@@ -1,4 +1,5 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
+import type { Redact } from '../redact/index.js'
 import { openFolder } from './folder.js'
 import { type IgnoreOption, ignoreFrom } from './ignore.js'
 import { createIdentify } from './key.js'
@@ -37,6 +38,7 @@ interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 
   /** The absolute path of the folder. */
   readonly dir: string
   readonly ignore: readonly IgnoreOption[]
+  readonly redact: Redact
 }
 
 export type Recordings = ReturnType<typeof openRecordings>

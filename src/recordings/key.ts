@@ -2,7 +2,6 @@
 
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Exchange } from '../core/exchange.js'
 import { decompress } from '../core/http.js'
 import { mayBeJson, requireModestJson } from '../core/json.js'
@@ -124,54 +123,25 @@ function textOf(body: RequestBody): string {
 export interface RequestIdentity {
   readonly request: RecordedRequest
   readonly key: string
-  /**
-   * The redaction that removed the request's secrets, to be used for its answer too; absent if the request came from
-   * the cache.
-   */
-  readonly redaction?: Redaction
+  /** The redaction that removed the request's secrets, to be used for its answer too. */
+  readonly redaction: Redaction
   /** Why the request must not be recorded, as a part of a sentence. */
   readonly objection?: string | undefined
 }
 
-/** The request of an exchange, and the redaction that removed its secrets. `credentials` are the caller's. */
-export function redactedRequest(exchange: Exchange, redact: Redact, credentials = credentialsOf(exchange, redact)) {
+/** The request of an exchange, and the redaction that removed its secrets. */
+export function redactedRequest(exchange: Exchange, redact: Redact) {
   const { method, path, query, headers } = exchange
   const received = { method, path, query, contentType: headers['content-type'] }
   const { body, objection } = decompressedBody(exchange)
-  const redaction = redact(credentials)
+  const redaction = redact(credentialsOf(exchange, redact))
   return { request: requestOf({ ...received, body }, redaction), redaction, objection }
 }
 
-/** Limits of the cache. In memory, each request takes about four times its length. */
-const LONGEST_BYTES = 16_384
-const REMEMBERED = 512
-const REMEMBERED_BYTES = 2_097_152
-
-/** Caches the result by the request's bytes, since apps send the same requests again and again. */
-export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => RequestIdentity {
-  const remembered = new LRUCache<string, RequestIdentity>({
-    max: REMEMBERED,
-    maxSize: REMEMBERED_BYTES,
-    sizeCalculation: (_found, bytes) => bytes.length,
-  })
-
-  function identify(exchange: Exchange, credentials: readonly string[]): RequestIdentity {
-    const identity = redactedRequest(exchange, redact, credentials)
+/** Identifies the request of an exchange. */
+export const createIdentify =
+  (redact: Redact, ignore: Ignore) =>
+  (exchange: Exchange): RequestIdentity => {
+    const identity = redactedRequest(exchange, redact)
     return { ...identity, key: keyOf(identity.request, ignore) }
   }
-
-  return exchange => {
-    const { method, path, query, headers, body } = exchange
-    const credentials = credentialsOf(exchange, redact)
-    // A decompressed body may be much larger than it came.
-    const isLarge = body !== undefined && (body.length > LONGEST_BYTES || headers['content-encoding'] !== undefined)
-    if (isLarge) return identify(exchange, credentials)
-    const head = [method, path, query, headers['content-type'], ...credentials].join('\n')
-    const cacheKey = `${head}\n\n${body?.toString('latin1') ?? ''}`
-    const known = remembered.get(cacheKey)
-    if (known) return known
-    const found = identify(exchange, credentials)
-    remembered.set(cacheKey, { request: found.request, key: found.key })
-    return found
-  }
-}

@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer'
 import { characterStart, eventsIn, linesIn } from '../completions/events.js'
 import { jsonOf } from '../core/json.js'
-import type { Sliced } from '../core/work.js'
 import { type JsonText, jsonTexts } from './json-texts.js'
 import type { RecordedChunk } from './recording.js'
 
@@ -10,29 +9,25 @@ import type { RecordedChunk } from './recording.js'
 export type TextPassage = readonly Piece[]
 
 /** The texts of a whole body: JSON, text, or bytes. */
-export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
+export function passagesOfWhole(body: Body): readonly TextPassage[] {
   const { latin1 } = body
   // Some platforms write a byte order mark, which is not part of the JSON.
   const json = latin1.replace(/^\xef\xbb\xbf/, blank)
   const value = parsed(json)
   if (value === undefined) return [plainPieces(body, 0, latin1.length)]
-  const passages: TextPassage[] = []
-  for (const { start, end, kind } of jsonTexts(json)) {
-    passages.push(kind === 'number' ? [numberPiece(body, start, end)] : jsonPieces(body, start, end))
-    yield
-  }
-  return passages
+  return Array.from(jsonTexts(json), ({ start, end, kind }) =>
+    kind === 'number' ? [numberPiece(body, start, end)] : jsonPieces(body, start, end),
+  )
 }
 
 /**
  * The texts of a stream of events, or of one document per line. Tokens are joined to one text. If nothing else is
  * suspicious, these texts are enough.
  */
-export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly TextPassage[]> {
+export function passagesOfStream(body: Body, isSuspicious: boolean): readonly TextPassage[] {
   const { passages, add, addPlain, endPlain } = collectPassages(body, isSuspicious)
   const isOnLines = isDocument(body.latin1)
   for (const { start, end } of rangesOfEvents(body)) {
-    yield
     const event = body.latin1.slice(start, end)
     const json = isDocument(event) ? event : event.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
     const value = parsed(json)
@@ -88,11 +83,10 @@ function collectPassages(body: Body, isSuspicious: boolean) {
 }
 
 /** Removes the tokens in logprobs. They repeat the text, token by token, with bytes and alternatives. */
-export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly Edit[]> {
+export function withoutTokens(body: Body, isEvents: boolean): readonly Edit[] {
   const documents = isEvents ? rangesOfEvents(body) : [{ start: 0, end: body.latin1.length }]
   const edits: Edit[] = []
   for (const { start, end } of documents) {
-    yield
     const document = body.latin1.slice(start, end)
     if (!document.includes('"logprobs"')) continue
     const json = isDocument(document) ? document : document.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
@@ -260,14 +254,13 @@ export interface Edit {
  * Applies edits, which must not overlap. New bytes go to the chunk in which the edit begins. All others stay in their
  * chunk.
  */
-export function* edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): Sliced<readonly RecordedChunk[]> {
+export function edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): readonly RecordedChunk[] {
   const sorted = edits.toSorted(byStart)
   const result: RecordedChunk[] = []
   let next = 0
   let removedUntil = 0
   let chunkStart = 0
   for (const chunk of chunks) {
-    yield
     const start = chunkStart
     const end = start + chunk.bytes.length
     chunkStart = end

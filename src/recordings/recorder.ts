@@ -1,9 +1,8 @@
 /** Records the live platform's answers while they are proxied. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
-import { createPauses, inSlices, nextTurn } from '../core/work.js'
-import type { Redact, Redaction } from '../redact/index.js'
+import type { Redaction } from '../redact/index.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
-import { type RequestIdentity, redactedRequest } from './key.js'
+import type { RequestIdentity } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import {
   type Capture,
@@ -13,7 +12,7 @@ import {
   type Recording,
   responseOf,
 } from './recording.js'
-import { redactResponse } from './redacted.js'
+import { redactedResponse } from './redacted.js'
 import { createResponseBuffer, type ResponseBuffer } from './response-buffer.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
@@ -21,7 +20,6 @@ import type { Shelf } from './shelf.js'
 export interface RecorderParts {
   readonly shelf: Shelf
   readonly run: Run
-  readonly redact: Redact
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
@@ -36,20 +34,11 @@ export interface NamedObserver extends ResponseObserver {
 const MOST_OF_ONE_REQUEST = 100
 
 /**
- * Writing a file takes several times as long as proxying its request. With this many requests in one pause, recordings
- * wait for a quieter moment.
+ * New requests may arrive faster than files are written, for minutes. Once this many recordings wait to be written, or
+ * their bodies take this much memory, further requests wait until some are written.
  */
-const BUSY = 5
-const PAUSE_MS = 10
-/** With more recordings in memory than this, none waits for a quieter moment. */
-const MOST_WAITING = 2000
-/**
- * New requests may arrive faster than files are written, for minutes. Once the recordings in memory take about this
- * much, further requests wait until some are written.
- */
-const MOST_BYTES = 128 * 1_048_576
-/** The memory that a recording takes until it is written, besides its bodies. */
-const RECORDING_BYTES = 20_480
+const MOST_WAITING = 100
+const MOST_WAITING_BYTES = 128 * 1_048_576
 
 /** An exchange that is being recorded. */
 interface OpenRecording {
@@ -59,8 +48,10 @@ interface OpenRecording {
   readonly earlier: readonly RecordingFile[]
   /** Whether its answer goes on until the client leaves. */
   readonly isEndless: boolean
-  /** The redacted request, and the redaction to use for the answer; absent if it has to be computed again. */
-  readonly redacted: { readonly request: RecordedRequest; readonly redaction: Redaction } | undefined
+  /** Without its secrets. */
+  readonly request: RecordedRequest
+  /** The redaction of the request, to be used for its answer too. */
+  readonly redaction: Redaction
 }
 
 /** A recorded exchange, and its answer as observed. */
@@ -71,14 +62,13 @@ interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'comple
 }
 
 export function createRecorder(parts: RecorderParts) {
-  const { noteRequest, write, flush, room } = createWriter(parts)
+  const { write, flush, room } = createWriter(parts)
   const onEnd = (result: ObservedAnswer | string) =>
     typeof result === 'string' ? parts.run.notRecorded(result) : write(result)
 
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
     observerOf(exchange: Exchange): NamedObserver | undefined {
-      noteRequest()
       const recording = begin(exchange, parts)
       return recording && observerFor(recording, onEnd)
     },
@@ -110,71 +100,43 @@ function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): Ope
   return {
     ...{ exchange, entry: { file, key, nth }, earlier },
     isEndless: isEndless(exchange, request),
-    redacted: redaction && { request, redaction },
+    ...{ request, redaction },
   }
 }
 
-/** Counts the recordings that wait to be written, and the memory that they take. */
-function createWaiting() {
-  const roomWaiters: (() => void)[] = []
-  let count = 0
-  let bytes = 0
-  return {
-    count: () => count,
-    add(recordingBytes: number): void {
-      count++
-      bytes += recordingBytes
-    },
-    remove(recordingBytes: number): void {
-      count--
-      bytes -= recordingBytes
-      if (bytes < MOST_BYTES) for (const resolve of roomWaiters.splice(0)) resolve()
-    },
-    room: () => (bytes < MOST_BYTES ? undefined : new Promise<void>(resolve => void roomWaiters.push(resolve))),
-  }
-}
-
-/** Writes one recording after the other, when there is time for it. */
+/** Writes one recording after the other, in the order in which their answers ended. */
 function createWriter(parts: RecorderParts) {
   let writing: Promise<void> = Promise.resolve()
-  const waiting = createWaiting()
-  let requests = 0
-  let requestsBefore = 0
-  const pauses = createPauses()
+  let waiting = 0
+  let waitingBytes = 0
+  const roomWaiters: (() => void)[] = []
+  const hasRoom = () => waiting < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES
 
-  async function quietMoment(): Promise<void> {
-    await nextTurn()
-    while (waiting.count() <= MOST_WAITING && requests - requestsBefore >= BUSY) {
-      requestsBefore = requests
-      await pauses.of(PAUSE_MS)
-    }
-    requestsBefore = requests
+  async function write(answer: ObservedAnswer, bytes: number): Promise<void> {
+    await save(answer, parts).catch(error => reportFailure(answer, error, parts))
+    waiting--
+    waitingBytes -= bytes
+    if (hasRoom()) for (const resolve of roomWaiters.splice(0)) resolve()
   }
 
   return {
-    noteRequest(): void {
-      requests++
-    },
     write(answer: ObservedAnswer): void {
-      const recordingBytes = RECORDING_BYTES + (answer.exchange.body?.length ?? 0) + answer.buffer.heldBytes()
-      waiting.add(recordingBytes)
-      writing = writing.then(quietMoment).then(() =>
-        save(answer, parts)
-          .catch(error => reportFailure(answer, error, parts))
-          .finally(() => waiting.remove(recordingBytes)),
-      )
+      const bytes = (answer.exchange.body?.length ?? 0) + answer.buffer.bytes()
+      waiting++
+      waitingBytes += bytes
+      writing = writing.then(() => write(answer, bytes))
     },
-    room: waiting.room,
-    flush: () => pauses.without(() => writing),
+    room: () => (hasRoom() ? undefined : new Promise<void>(resolve => void roomWaiters.push(resolve))),
+    flush: () => writing,
   }
 }
 
 async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void> {
-  const { entry, isComplete, buffer, earlier } = answer
+  const { entry, isComplete, earlier } = answer
   const { shelf, run } = parts
   // An incomplete answer never replaces a complete one.
-  if (!isComplete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return buffer.drop()
-  const recording = await recordingOf(answer, parts)
+  if (!isComplete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return
+  const recording = await recordingOf(answer)
   if (typeof recording === 'string') return run.notRecorded(`${entry.file} was not saved: ${recording}.`)
   await shelf.put(entry, recording)
   run.recorded(entry.file)
@@ -183,9 +145,8 @@ async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void>
   for (const old of laterEntries) await shelf.remove(old)
 }
 
-function reportFailure({ entry, buffer }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
+function reportFailure({ entry }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
   const { run, report, warn } = parts
-  buffer.drop()
   const sentence = `${entry.file} was not saved (${error.code ?? error.message}).`
   run.notRecorded(sentence)
   // A full or read-only disk is not a bug of ours.
@@ -213,7 +174,7 @@ function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | 
     },
     end(complete) {
       // There was no answer to save.
-      if (!head || (opensServerStream(recording.exchange) && !hasEvents(buffer.tail()))) return buffer.drop()
+      if (!head || (opensServerStream(recording.exchange) && !hasEvents(buffer.tail()))) return
       if (isTooLarge) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
       const { status, headers, atMs } = head
       onEnd({
@@ -242,15 +203,10 @@ function nextMoment(): string {
 const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
 
 /** Returns the recording, or why the answer cannot be recorded. */
-async function recordingOf(answer: ObservedAnswer, parts: RecorderParts): Promise<Recording | string> {
-  const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, buffer } = answer
-  const { request, redaction } = answer.redacted ?? redactedRequest(exchange, parts.redact)
-  const chunks = await buffer.take()
-  const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
-  // Each step is short, but all of them together are not, as long as their code is not optimized.
-  await nextTurn()
+async function recordingOf(answer: ObservedAnswer): Promise<Recording | string> {
+  const { recordedAt, request, redaction, status, headers, headMs, endMs, isComplete, buffer } = answer
+  const capture: Capture = { status, headers, headMs, endMs, chunks: buffer.chunks(), complete: isComplete }
   const response = await responseOf(capture).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response
-  await nextTurn()
-  return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
+  return { recordedAt, request, response: redactedResponse(response, redaction) }
 }

@@ -1,6 +1,5 @@
 /** Removes the secrets from a recorded answer. Every other byte stays unchanged and in its chunk. */
 import { isUtf8 } from 'node:buffer'
-import { runAtOnce, type Sliced } from '../core/work.js'
 import type { Redaction } from '../redact/index.js'
 import {
   type Body,
@@ -15,46 +14,33 @@ import {
 } from './passages.js'
 import { isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
 
-/** Runs `redactResponse` in one go. */
-export const redactedResponse = (response: RecordedResponse, requestRedaction: Redaction): RecordedResponse =>
-  runAtOnce(redactResponse(response, requestRedaction))
-
 /**
  * `requestRedaction` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed
  * from its body.
  */
-export function* redactResponse(response: RecordedResponse, requestRedaction: Redaction): Sliced<RecordedResponse> {
+export function redactedResponse(response: RecordedResponse, requestRedaction: Redaction): RecordedResponse {
   const { chunks, headers } = response
   const redaction = requestRedaction.withSecretsOf({ headers })
   const body = bodyIn(chunks)
-  const isSuspicious = yield* redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
+  const isSuspicious = redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
   // Not every stream has the right content type, and line-delimited JSON has several.
   const isEvents = isStream(response) || /^data:/m.test(body.latin1) || /^\s*\{[^\n]*\}\r?\n\{/.test(body.latin1)
-  const passages = isEvents
-    ? yield* passagesOfStream(body, isSuspicious)
-    : isSuspicious
-      ? yield* passagesOfWhole(body)
-      : []
-  const edits: Edit[] = []
-  for (const passage of passages) {
-    for (const edit of editsOf(passage, redaction)) edits.push(edit)
-    yield
-  }
+  const passages = isEvents ? passagesOfStream(body, isSuspicious) : isSuspicious ? passagesOfWhole(body) : []
+  const edits = passages.flatMap(passage => editsOf(passage, redaction))
   // If the text contains a secret, the logprobs contain it token by token.
-  const tokenEdits = edits.length > 0 ? yield* withoutTokens(body, isEvents) : []
+  const tokenEdits = edits.length > 0 ? withoutTokens(body, isEvents) : []
   return {
     ...response,
     headers: redactedHeaders(headers, redaction),
-    chunks: yield* edited(chunks, yield* withoutCovered(edits, tokenEdits)),
+    chunks: edited(chunks, withoutCovered(edits, tokenEdits)),
   }
 }
 
 /** All `wider` edits, and the `edits` that do not lie within one. `wider` is sorted and does not overlap. */
-function* withoutCovered(edits: readonly Edit[], wider: readonly Edit[]): Sliced<readonly Edit[]> {
+function withoutCovered(edits: readonly Edit[], wider: readonly Edit[]): readonly Edit[] {
   const result = [...wider]
   let next = 0
   for (const edit of edits.toSorted(byStart)) {
-    yield
     while ((wider[next]?.end ?? Number.POSITIVE_INFINITY) < edit.end) next++
     if ((wider[next]?.start ?? Number.POSITIVE_INFINITY) > edit.start) result.push(edit)
   }

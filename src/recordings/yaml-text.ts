@@ -1,50 +1,30 @@
 /** Writes values as YAML that reads well in a review: block style, long texts literal, nothing folded. */
-import type { Sliced } from '../core/work.js'
 
 /**
  * The text of a value, after a key or as a document of its own. All lines but the first are indented by at least
  * `margin`. This is ten times as fast as the library, which also offers no control over what is literal, quoted or on
  * one line.
  */
-function yamlText(value: unknown, margin = ''): string {
+export function yamlText(value: unknown, margin = ''): string {
   if (Array.isArray(value) && value.length > 0) return listText(value, margin)
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return scalarText(value, margin)
   return Object.entries(value)
-    .map(([key, item]) => fieldText(key, item, margin, yamlText(item, isBlock(item) ? `${margin}  ` : margin)))
+    .map(([key, item]) => fieldText(key, item, margin))
     .join(`\n${margin}`)
-}
-
-/** The same text, with a pause after each item of a list. */
-export function* writeYaml(value: unknown, margin = ''): Sliced<string> {
-  if (!isBlock(value)) return yamlText(value, margin)
-  const parts: string[] = []
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      parts.push(listItem(item, margin))
-      yield
-    }
-  } else {
-    for (const [key, item] of Object.entries(value as object)) {
-      parts.push(fieldText(key, item, margin, yield* writeYaml(item, isBlock(item) ? `${margin}  ` : margin)))
-    }
-  }
-  return parts.join(`\n${margin}`)
 }
 
 /** Numbers go on one line, since vectors have thousands of them. */
 function listText(list: readonly unknown[], margin: string): string {
   if (list.every(item => typeof item === 'number')) return `[${list.map(item => scalarText(item, margin)).join(', ')}]`
-  return list.map(item => listItem(item, margin)).join(`\n${margin}`)
+  return list.map(item => `- ${yamlText(item, `${margin}  `)}`).join(`\n${margin}`)
 }
 
-const listItem = (item: unknown, margin: string) => `- ${yamlText(item, `${margin}  `)}`
-
-/** `valueText` is the text of the value, indented by the margin that it needs. */
-function fieldText(key: string, value: unknown, margin: string, valueText: string): string {
+function fieldText(key: string, value: unknown, margin: string): string {
   const name = isPlain(key) ? key : quoted(key)
   // YAML looks for the colon of a key within 1,024 characters only.
   const keyText = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
-  return isBlock(value) ? `${keyText}\n${margin}  ${valueText}` : `${keyText} ${valueText}`
+  if (!isBlock(value)) return `${keyText} ${yamlText(value, margin)}`
+  return `${keyText}\n${margin}  ${yamlText(value, `${margin}  `)}`
 }
 
 /** Whether the value begins on a new line. */

@@ -1,6 +1,6 @@
 /** Keeps secrets out of what is stored or shown: each is replaced by a stable placeholder. */
 import type { Exchange } from '../core/exchange.js'
-import { memoized, type Sliced } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import { redactedQuery } from './addresses.js'
 import { createFormSearch, createSuspicion } from './forms.js'
 import { createLiteralSearch } from './literals.js'
@@ -30,7 +30,7 @@ export interface Redaction {
   /** The text after the `?`, not decoded. */
   query(query: string): string
   /** False if a text, which may be JSON, certainly has no secret. Quick, and assigns no numbers. */
-  suspects(text: string): Sliced<boolean>
+  suspects(text: string): boolean
   /** A redaction that also replaces the secrets in these fields, such as an answer's headers; the same one if there are none. */
   withSecretsOf(fields: CredentialFields): Redaction
 }
@@ -47,13 +47,6 @@ const queryOrFragment = /(?<=[?#])[^\s#<>"]+/g
 
 /** Text next to a secret may have hidden it. */
 const MOST_ROUNDS = 3
-
-/** This many characters are searched at a time. The next part repeats the last ones of this part, which may be half a secret. */
-const WINDOW = 65_536
-/** Traces of tokens and parameters are never longer. */
-const TRACE_LENGTH = 256
-/** The most characters that one character takes in any form: percent-encoded, it has three bytes. */
-const WIDEST_FORM = 9
 
 /** At most this many callers are remembered. */
 const REMEMBERED = 64
@@ -73,7 +66,6 @@ function searchesOf(rules: RedactionRules) {
     literalsOf: (credentials: readonly string[]) => literalsOf(JSON.stringify(credentials)),
     suspectsForm: createSuspicion(rules),
     secretsIn: createSecretsIn(isSecretHeader, isSecretParameter),
-    knownValues: rules.known.map(({ value }) => value),
   }
 }
 
@@ -109,7 +101,8 @@ function redactionWith(credentials: readonly string[], placeholder: Placeholder,
     ...{ text, pieces, query },
     value: value => withLeaves(value, leaf),
     headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
-    suspects: text => suspects(text, credentials, literals, searches),
+    // Escapes change what a secret looks like.
+    suspects: text => searches.suspectsForm(text) || /\\[u/]/.test(text) || literals(text).length > 0,
     withSecretsOf(fields) {
       const further = secretsIn(fields)
       return further.length === 0 ? redaction : redactionWith([...credentials, ...further], placeholder, searches)
@@ -127,23 +120,6 @@ function replacedPieces(texts: readonly string[], literals: Search, forms: Searc
     redacted = next
   }
   return redacted
-}
-
-function* suspects(
-  text: string,
-  credentials: readonly string[],
-  literals: Search,
-  searches: Searches,
-): Sliced<boolean> {
-  const lengths = [...credentials, ...searches.knownValues].map(({ length }) => length)
-  const overlap = TRACE_LENGTH + WIDEST_FORM * Math.max(0, ...lengths)
-  for (let start = 0; start < text.length; start += WINDOW) {
-    const part = text.slice(start, start + WINDOW + overlap)
-    // Escapes change what a secret looks like.
-    if (searches.suspectsForm(part) || /\\+[u/]/.test(part) || literals(part).length > 0) return true
-    yield
-  }
-  return false
 }
 
 /** The caller's credentials, wherever a client may put them: in the usual places at any length, elsewhere as `secretsIn` finds them. */

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openFolder } from '../../src/recordings/folder.js'
 import { startReady } from '../command.js'
 import { hello } from '../scene.js'
@@ -49,27 +48,11 @@ test('the next start removes leftovers of killed processes and keeps the files o
     writeFileSync(path.join(dir, name), 'half')
     return path.join(dir, name)
   }
-  const spilled = (pid: number) => {
-    const folder = mkdtempSync(path.join(tmpdir(), `standin-spill-${pid}-`))
-    writeFileSync(path.join(folder, 'spill'), 'half')
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    return folder
-  }
   // As in a container, where the previous process had the same pid.
   const ofPreviousProcess = left(`models/.c.yaml.${process.pid}-1.tmp`)
   utimesSync(ofPreviousProcess, 1, 1)
-  const leftovers = [
-    left(`.a.yaml.${deadPid}-1.tmp`),
-    left(`models/.b.yaml.${deadPid}-7.tmp`),
-    ofPreviousProcess,
-    spilled(deadPid),
-  ]
-  const others = [
-    left(`.d.yaml.${process.pid}-1.tmp`),
-    left(`.e.yaml.${process.ppid}-1.tmp`),
-    left('notes.tmp'),
-    spilled(process.ppid),
-  ]
+  const leftovers = [left(`.a.yaml.${deadPid}-1.tmp`), left(`models/.b.yaml.${deadPid}-7.tmp`), ofPreviousProcess]
+  const others = [left(`.d.yaml.${process.pid}-1.tmp`), left(`.e.yaml.${process.ppid}-1.tmp`), left('notes.tmp')]
   await expect((await replaying()).chat(hello)).resolves.toMatchObject({ status: 424 })
   // They are removed in the background.
   await expect.poll(() => leftovers.filter(existsSync)).toEqual([])
