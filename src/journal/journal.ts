@@ -4,8 +4,8 @@ import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { Scopes } from '../core/scope.js'
 import type { Redact } from '../redact/index.js'
+import { createKept } from './kept.js'
 import type { Reading } from './reading.js'
-import { Ring } from './ring.js'
 
 /** As many requests as a long test run makes, and more than anybody reads back. */
 const MOST_ENTRIES = 2000
@@ -38,7 +38,7 @@ export function createJournal({
   report = console.error,
 }: JournalParts) {
   const { notify, follow, followErrors } = createFollowers(report)
-  const ring = new Ring(maxEntries, maxBytes)
+  const kept = createKept(maxEntries, maxBytes)
   const { notifyCleared, followClears } = createClears(scope => {
     if (scope === undefined) clearedId = lastId
   })
@@ -48,7 +48,7 @@ export function createJournal({
     /** Loads what reading needs: far more code than keeping, so it waits until the port is open. */
     async open(): Promise<void> {
       const { createReading } = await import('./reading.js')
-      Object.assign(journal, createReading(ring, { redact, maxEntries, isPast, notifyCleared }))
+      Object.assign(journal, createReading(kept, { redact, maxEntries, isPast, notifyCleared }))
     },
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
@@ -56,7 +56,7 @@ export function createJournal({
       const id = ++lastId
       const nowMs = uptimeMs()
       exchange.endedMs = nowMs
-      ring.add(id, exchange, nowMs)
+      kept.add(id, exchange, nowMs)
       notify(exchange, id)
     },
     ...{ follow, followErrors, followClears, isPast },

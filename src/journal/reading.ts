@@ -5,7 +5,7 @@ import { briefOf } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
-import type { Ring, RingEntry } from './ring.js'
+import type { Kept } from './kept.js'
 
 export type Reading = ReturnType<typeof createReading>
 
@@ -16,25 +16,24 @@ interface Parts {
   readonly notifyCleared: (scope: string | undefined) => void
 }
 
-export const createReading = (ring: Ring, parts: Parts) => ({
-  ...createSelection(ring, parts),
-  ...createLookup(ring, parts),
+export const createReading = (kept: Kept, parts: Parts) => ({
+  ...createSelection(kept, parts),
+  ...createLookup(kept, parts),
   /** Removes the exchanges of a scope; all if none is given. */
   clear(scope?: string) {
-    ring.clear(matchesIn(ring, scope === undefined ? {} : { scope }))
+    kept.remove(matchesIn(kept, scope === undefined ? {} : { scope }))
     parts.notifyCleared(scope)
   },
 })
 
-function matchesIn(ring: Ring, filter: JournalFilter): readonly RingEntry[] {
+function matchesIn(kept: Kept, filter: JournalFilter): readonly JournaledExchange[] {
   const matches = filterOf(filter)
-  return [...ring.all()].filter(([journaled]) => matches(journaled))
+  return kept.all().filter(matches)
 }
 
 /** Reads the exchanges that match a filter, oldest first. */
-function createSelection(ring: Ring, { redact, maxEntries, isPast }: Parts) {
-  const select = (filter: JournalFilter) =>
-    matchesIn(ring, filter).flatMap(([journaled]) => (isPast(journaled.exchange) ? [] : [journaled]))
+function createSelection(kept: Kept, { redact, maxEntries, isPast }: Parts) {
+  const select = (filter: JournalFilter) => matchesIn(kept, filter).filter(({ exchange }) => !isPast(exchange))
 
   const pageOf = (filter: JournalFilter, limit: number) =>
     filter.after === undefined ? select(filter).slice(-limit) : select(filter).slice(0, limit)
@@ -57,13 +56,12 @@ function createSelection(ring: Ring, { redact, maxEntries, isPast }: Parts) {
 }
 
 /** Reads one exchange by its id, or by the x-request-id of its answer. */
-function createLookup(ring: Ring, { redact }: Parts) {
+function createLookup(kept: Kept, { redact }: Parts) {
   /** Returns an exchange as it is kept, with its secrets, for uses such as making a recording. */
   function find(id: string): JournaledExchange | undefined {
     // The number is compared with each id, rather than converting each to text.
     const number = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
-    for (const [found] of ring.all()) if (found.id === number || found.exchange.outcome?.requestId === id) return found
-    return undefined
+    return kept.all().find(found => found.id === number || found.exchange.outcome?.requestId === id)
   }
 
   return {
