@@ -10,7 +10,6 @@ import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, jsonOf } from '../core/json.js'
 import { CHAT, percentDecoded } from '../core/paths.js'
-import type { Sliced } from '../core/work.js'
 import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from './answers.js'
 
 /** An answer to check: a live one, or a recording. */
@@ -106,10 +105,8 @@ function mismatches(schema: Schema, value: unknown, report: Report): readonly Vi
   return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(pathInWords(path), sentence))
 }
 
-/**
- * Returns the violations of an answer. Never throws, whatever the answer contains. Pauses after each event of a stream.
- */
-export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
+/** Returns the violations of an answer. Never throws, whatever the answer contains. */
+export function judge(answer: JudgedAnswer): readonly Violation[] {
   const { status, method, endpoint } = answer
   const isHead = method === 'HEAD'
   if (status >= 400) return isHead ? [] : judgeError(answer)
@@ -120,7 +117,7 @@ export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   if (status !== 200) return [documented('Endpoints')('', `The status must be 200, not ${status}.`)]
   const form = forms[endpoint]
   if (form) return judgeJson(answer, form)
-  return endpoint === `POST ${CHAT}` ? yield* judgeChat(answer) : []
+  return endpoint === `POST ${CHAT}` ? judgeChat(answer) : []
 }
 
 /** The required format of an endpoint's answer. */
@@ -165,11 +162,11 @@ function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, secti
   return [...type, ...mismatches(schema, value, report)]
 }
 
-function* judgeChat(answer: JudgedAnswer): Sliced<readonly Violation[]> {
+function judgeChat(answer: JudgedAnswer): readonly Violation[] {
   const { requested, contentType } = answer
   const isEvents = /^text\/event-stream\b/i.test(contentType)
   if (requested?.stream) {
-    if (isEvents) return yield* judgeStream(answer)
+    if (isEvents) return judgeStream(answer)
     return [decided('', 'With stream true the answer must be text/event-stream, but its content type is not.')]
   }
   // If the request could not be read, events are not checked, since it may have asked for them.
@@ -184,7 +181,7 @@ interface Chunk {
 }
 
 /** Checks each event, and all of them together. */
-function* judgeStream({ body, isWhole, requested }: JudgedAnswer): Sliced<readonly Violation[]> {
+function judgeStream({ body, isWhole, requested }: JudgedAnswer): readonly Violation[] {
   const splitter = createEventSplitter()
   const complete = splitter.push(body)
   // Clients accept a last event without its blank line.
@@ -192,14 +189,8 @@ function* judgeStream({ body, isWhole, requested }: JudgedAnswer): Sliced<readon
   const texts = events.flatMap(event => dataOf(event) ?? [])
   const doneIndex = texts.indexOf('[DONE]')
   const payloads = doneIndex < 0 ? texts : texts.slice(0, doneIndex)
-  const values: unknown[] = []
-  const found: Violation[] = []
-  for (const [i, text] of payloads.entries()) {
-    const value = jsonOf(text)
-    values.push(value)
-    found.push(...eventViolations(value, i))
-    yield
-  }
+  const values = payloads.map(jsonOf)
+  const found = values.flatMap(eventViolations)
   const hasEnded = isWhole || doneIndex >= 0
   return [
     ...found,

@@ -1,18 +1,13 @@
 /** Checks live and recorded answers after they were sent. The checks are loaded with the first one. */
 import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
-import { createPauses, importOnce, inSlices, type Sliced } from '../core/work.js'
+import { once } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
 /** At most this many are listed. */
 const MOST_LISTED = 1000
 /** At most this many wait to be checked, since answering requests comes first. */
 const MOST_WAITING = 1000
-/**
- * The pause before answers are checked, and between two slices of checking. A check takes half as long as proxying a
- * request; done at once, it would delay every request that follows its answer.
- */
-const PAUSE_MS = 5
 
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
@@ -26,8 +21,8 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   let listed: EndpointViolations[] = []
   const counts = { ...noViolations }
 
-  function* check([exchange, id]: QueuedExchange, tools: Tools): Sliced<void> {
-    const violating = yield* judged(exchange, id, tools, redact)
+  function check([exchange, id]: QueuedExchange, tools: Tools): void {
+    const violating = judged(exchange, id, tools, redact)
     if (!violating) return
     exchange.violations = violating.violations
     for (const { source } of violating.violations) counts[source]++
@@ -66,21 +61,21 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 /** An exchange to be checked, and its id in the journal. */
 type QueuedExchange = readonly [exchange: Exchange, id: string]
 
-/** Checks exchanges a little later, one after the other. */
-function createQueue(check: (queued: QueuedExchange, tools: Tools) => Sliced<void>, report: (error: unknown) => void) {
+/** Checks exchanges in later turns of the event loop, one after the other. */
+function createQueue(check: (queued: QueuedExchange, tools: Tools) => void, report: (error: unknown) => void) {
   const queue: QueuedExchange[] = []
   let checking: Promise<void> | undefined
-  const pauses = createPauses()
-  const pause = () => pauses.of(PAUSE_MS)
 
   async function checkAll(): Promise<void> {
-    await pause()
     try {
       const tools = await load()
-      await inSlices(
-        checkAllIn(queue, one => check(one, tools), report),
-        pause,
-      )
+      for (let next = await later(queue); next; next = await later(queue)) {
+        try {
+          check(next, tools)
+        } catch (error) {
+          report(error)
+        }
+      }
     } catch (error) {
       report(error)
     }
@@ -98,31 +93,18 @@ function createQueue(check: (queued: QueuedExchange, tools: Tools) => Sliced<voi
     clear() {
       queue.length = 0
     },
-    /** Checks all without a pause, and resolves when that is done. */
-    settle: () =>
-      pauses.without(async () => {
-        while (checking) await checking
-      }),
+    /** Resolves when everything that was added has been checked. */
+    async settle(): Promise<void> {
+      while (checking) await checking
+    },
   }
 }
 
-/** Empties the queue, including exchanges that are added meanwhile. */
-function* checkAllIn(
-  queue: QueuedExchange[],
-  check: (one: QueuedExchange) => Sliced<void>,
-  report: (error: unknown) => void,
-) {
-  for (let next = queue.shift(); next; next = queue.shift()) {
-    try {
-      yield* check(next)
-    } catch (error) {
-      report(error)
-    }
-    yield
-  }
-}
+/** The next exchange, in a turn of its own, so that its answer is sent first. */
+const later = (queue: QueuedExchange[]) =>
+  new Promise<QueuedExchange | undefined>(resolve => void setImmediate(() => resolve(queue.shift())))
 
-const load = importOnce(async () => {
+const load = once(async () => {
   const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
     import('./judge.js'),
     import('../redact/index.js'),
@@ -133,14 +115,14 @@ const load = importOnce(async () => {
 type Tools = Awaited<ReturnType<typeof load>>
 
 /** The violations of an answer, without secrets; `undefined` if it has none. */
-function* judged(
+function judged(
   exchange: Exchange,
   id: string,
   { judgedAnswer, judge, credentialsOf }: Tools,
   currentRedact: () => Redact,
-): Sliced<EndpointViolations | undefined> {
+): EndpointViolations | undefined {
   const answer = judgedAnswer(exchange)
-  const found = answer ? yield* judge(answer) : []
+  const found = answer ? judge(answer) : []
   if (found.length === 0) return undefined
   // A reload may have changed the secrets while the exchange waited.
   const redact = currentRedact()
