@@ -33,8 +33,6 @@ export class StreamedAnswer {
   constructor(
     readonly contentType: string,
     readonly write: (response: ServerResponse) => unknown,
-    /** The complete JSON value, which tests check against the schema. */
-    readonly whole?: () => unknown,
   ) {}
 }
 
@@ -139,11 +137,10 @@ export const answers: { isChecked: boolean; report(sentence: string): void } = {
 
 /** Reports a response that violates its declaration to `answers.report`. */
 export function checkAnswer({ at, returns }: Operation, answer: unknown): void {
-  const value = answer instanceof StreamedAnswer ? answer.whole?.() : answer
-  if (typeof returns !== 'object' || value === undefined) return
+  if (typeof returns !== 'object' || answer === undefined || answer instanceof StreamedAnswer) return
   const checked = check(
     returns,
-    JSON.parse(JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? Number(part) : part))),
+    JSON.parse(JSON.stringify(answer, (_key, part) => (typeof part === 'bigint' ? Number(part) : part))),
     { whole: 'the answer' },
   )
   if ('mistakes' in checked) answers.report(`${at}: ${checked.mistakes.map(({ sentence }) => sentence).join(' ')}`)

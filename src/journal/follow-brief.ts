@@ -9,6 +9,8 @@ import { sizeOf } from './size.js'
 
 /** Waiting exchanges are held with their bodies, even if the journal has dropped them in the meantime. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
+/** At most this many are sent at once, since answering requests comes first. */
+const MOST_AT_ONCE = 50
 
 interface BriefFollowOptions {
   readonly filter: JournalFilter
@@ -28,8 +30,8 @@ export function followInBrief(
   const { write, writeBriefs } = eventsTo(response)
 
   /** Returns whether more are waiting. */
-  function sendWaiting(untilMs: number): boolean {
-    const briefs = waitingBriefs(waiting, journal, untilMs)
+  function sendWaiting(most = MOST_AT_ONCE): boolean {
+    const briefs = waitingBriefs(waiting, journal, most)
     if (waiting.skipped > 0) write('skipped', { count: waiting.skipped })
     waiting.skipped = 0
     writeBriefs(briefs)
@@ -44,7 +46,7 @@ export function followInBrief(
   return followWith(response, journal, {
     ...{ filter, pauseMs: 100 },
     take: journaled => waiting.add(journaled),
-    send: sendWaiting,
+    send: () => sendWaiting(),
     cleared(scope) {
       // Exchanges from before are sent first.
       sendWaiting(Number.POSITIVE_INFINITY)
@@ -65,10 +67,11 @@ function eventsTo(response: ServerResponse) {
   }
 }
 
-function waitingBriefs(waiting: WaitingQueue, journal: Journal, untilMs: number): readonly JournalBrief[] {
+function waitingBriefs(waiting: WaitingQueue, journal: Journal, most: number): readonly JournalBrief[] {
   const briefs: JournalBrief[] = []
-  for (let seen = waiting.next(); seen; seen = performance.now() < untilMs ? waiting.next() : undefined) {
-    const next = seen
+  for (let count = 0; count < most; count++) {
+    const next = waiting.next()
+    if (!next) break
     const brief = readSafely(() => journal.brief(next))
     if (brief) briefs.push(brief)
     else waiting.skipped++

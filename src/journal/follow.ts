@@ -8,8 +8,6 @@ import type { Journal } from './journal.js'
 
 /** At most this many exchanges wait for a slow reader. */
 export const MOST_WAITING = 1000
-/** The longest time to work without a break, since answering requests comes first. */
-const MOST_WORK_MS = 5
 /** How often a stream shows that it is alive, so that a quiet one is not considered dead. */
 const BEAT_MS = 5000
 
@@ -19,8 +17,8 @@ interface Follower {
   readonly pauseMs: number
   /** Takes a matching exchange, which is sent later. */
   take(journaled: JournaledExchange): void
-  /** Sends waiting exchanges until `untilMs`. Returns whether more are waiting. */
-  send(untilMs: number): boolean
+  /** Sends some of the waiting exchanges. Returns whether more are waiting. */
+  send(): boolean
   /** Called when the exchanges of a scope, or all of them, were cleared. */
   cleared?(scope: string | undefined): void
 }
@@ -38,7 +36,7 @@ export function followWith(response: ServerResponse, journal: Journal, follower:
     timer = undefined
     // A slow reader gets the rest when there is room again.
     if (response.writableNeedDrain) return
-    if (follower.send(performance.now() + MOST_WORK_MS)) sendSoon()
+    if (follower.send()) sendSoon()
   }
 
   const unfollow = journal.follow((exchange, id) => {
@@ -117,8 +115,8 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
       waitingIds.shift()
       skipped++
     },
-    send(untilMs) {
-      while (waitingIds.length > 0 && !response.writableNeedDrain && performance.now() < untilMs) sendOne()
+    send() {
+      while (waitingIds.length > 0 && !response.writableNeedDrain) sendOne()
       if (waitingIds.length === 0) sendSkipped()
       return waitingIds.length > 0
     },

@@ -32,7 +32,7 @@ const operationsOnAll = ({ reader }: JournalParts) => ({
     query: journalQuery,
     returns: v.union([exchanges, briefs]),
     run({ query: { follow = false, brief = false, limit, ...filter }, headers }) {
-      if (!follow) return reader.page(filter, limit ?? PAGE, brief ? 'brief' : 'usual')
+      if (!follow) return brief ? reader.briefPage(filter, limit ?? PAGE) : reader.page(filter, limit ?? PAGE)
       return reader.follow(filter, { limit, isBrief: brief, lastId: headers['last-event-id'] })
     },
   }),
@@ -60,7 +60,8 @@ const searching = ({ reader }: JournalParts) => ({
       whole: optional(boolean, 'Shows bodies in full, however long they are.'),
     }),
     returns: exchanges,
-    run: ({ body: { limit = ALL, whole, ...filter } }) => reader.page(filter, limit, whole ? 'whole' : 'usual'),
+    run: ({ body: { limit = ALL, whole, ...filter } }) =>
+      reader.page(filter, limit, whole ? Number.POSITIVE_INFINITY : undefined),
   }),
 })
 

@@ -8,7 +8,6 @@ import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
 import type { Journal } from './journal.js'
-import { type JournalPage, sendPage } from './send-page.js'
 
 /** With `brief`, a stream begins with at most this many earlier exchanges. */
 const MOST_EARLIER = 1000
@@ -21,15 +20,15 @@ interface Parts {
   readonly stopping: AbortSignal
 }
 
-/** How much of each exchange is shown: parts of the bodies (usual), no bodies, or whole bodies. */
-type Detail = 'usual' | 'brief' | 'whole'
-
 export type Reader = ReturnType<typeof createReader>
 
 export function createReader({ journal, url, stopping }: Parts) {
   const run = randomUUID()
   const stream = createStreams(stopping)
-  const views = createViews(journal)
+  const brief = (id: string) => {
+    const journaled = journal.find(id)
+    return journaled && journal.brief(journaled)
+  }
 
   const orNotFound = <T>(value: T | undefined, id: string): T => {
     if (value === undefined) throw noSuchExchange(id, journal.lastId())
@@ -37,9 +36,11 @@ export function createReader({ journal, url, stopping }: Parts) {
   }
 
   return {
-    /** The last `limit` matching exchanges, or the first ones if the filter has `after`. */
-    page: (filter: JournalFilter, limit: number, detail: Detail = 'usual') =>
-      streamedPage(pageOf(journal, filter, limit), views[detail]),
+    /** The last `limit` matching exchanges, or the first ones if the filter has `after`. Longer bodies are cut to `shownBytes`. */
+    page: (filter: JournalFilter, limit: number, shownBytes?: number) =>
+      pageOf(journal, filter, limit, id => journal.get(id, shownBytes)),
+    /** The same exchanges in short. */
+    briefPage: (filter: JournalFilter, limit: number) => pageOf(journal, filter, limit, brief),
     /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
     follow(
       filter: JournalFilter,
@@ -51,7 +52,7 @@ export function createReader({ journal, url, stopping }: Parts) {
       return stream(response => {
         const firstIds = earlierIds(journal, startFilter, limit)
         if (!isBrief) return follow(response, journal, { filter, firstIds })
-        const firstBriefs = firstIds.slice(-MOST_EARLIER).flatMap(id => views.brief(id) ?? [])
+        const firstBriefs = firstIds.slice(-MOST_EARLIER).flatMap(id => brief(id) ?? [])
         return followInBrief(response, journal, { filter, run, firstBriefs })
       })
     },
@@ -64,25 +65,6 @@ export function createReader({ journal, url, stopping }: Parts) {
     clear: (scope: string | undefined) => journal.clear(scope),
   }
 }
-
-/** `find` returns an exchange as the page shows it. */
-const streamedPage = ({ ids, next }: JournalPage, find: (id: string) => object | undefined) =>
-  new StreamedAnswer(
-    'application/json; charset=utf-8',
-    response => sendPage(response, { ids, next }, find),
-    () => ({ data: ids.flatMap(id => find(id) ?? []), next }),
-  )
-
-/** Functions that return an exchange in each detail, or `undefined` if it is not kept any more. */
-const createViews = (journal: Journal) =>
-  ({
-    usual: id => journal.get(id),
-    whole: id => journal.get(id, Number.POSITIVE_INFINITY),
-    brief(id) {
-      const journaled = journal.find(id)
-      return journaled && journal.brief(journaled)
-    },
-  }) satisfies Readonly<Record<Detail, (id: string) => object | undefined>>
 
 /** Streams of events, which end when the platform stops. `start` returns the function that ends its stream. */
 function createStreams(stopping: AbortSignal) {
@@ -99,12 +81,14 @@ function createStreams(stopping: AbortSignal) {
     })
 }
 
-function pageOf(journal: Journal, filter: JournalFilter, limit: number): JournalPage {
+/** `next` is the id from which to continue; absent on the last page. */
+function pageOf<E>(journal: Journal, filter: JournalFilter, limit: number, find: (id: string) => E | undefined) {
   // One more than is shown, to find out whether there are more.
   const found = journal.ids(filter, limit + 1)
   const forward = filter.after !== undefined
   const ids = forward ? found.slice(0, limit) : found.slice(-limit)
-  return { ids, next: found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined }
+  const next = found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined
+  return { data: ids.flatMap(id => find(id) ?? []), ...(next !== undefined && { next }) }
 }
 
 /** The earlier exchanges to send first: all after a given one, or the last `limit`. */
