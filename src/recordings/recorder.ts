@@ -8,12 +8,12 @@ import {
   type Capture,
   hasDone,
   MOST_BODY_BYTES,
+  type RecordedChunk,
   type RecordedRequest,
   type Recording,
   responseOf,
 } from './recording.js'
 import { redactedResponse } from './redacted.js'
-import { createResponseBuffer, type ResponseBuffer } from './response-buffer.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 
@@ -57,7 +57,7 @@ interface OpenRecording {
 /** A recorded exchange, and its answer as observed. */
 interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'complete'> {
   readonly recordedAt: string
-  readonly buffer: ResponseBuffer
+  readonly buffer: ReturnType<typeof createResponseBuffer>
   readonly isComplete: boolean
 }
 
@@ -184,6 +184,38 @@ function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | 
         isComplete: complete || recording.isEndless || hasDone(buffer.tail()),
       })
     },
+  }
+}
+
+/** The end of a stream is about ten bytes long; this allows for a few events after it. */
+const TAIL_BYTES = 1024
+
+/** Collects an answer in memory while it arrives: its bytes with their times. */
+function createResponseBuffer() {
+  let chunks: RecordedChunk[] = []
+  let totalBytes = 0
+  let tail: Buffer = Buffer.alloc(0)
+  return {
+    /**
+     * Adds bytes that arrived at `atMs`. Returns false once the limit is exceeded; nothing is collected from then on.
+     */
+    add(bytes: Buffer, atMs: number): boolean {
+      totalBytes += bytes.length
+      if (totalBytes > MOST_BODY_BYTES) {
+        chunks = []
+        return false
+      }
+      // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
+      chunks.push({ atMs, bytes: Buffer.from(bytes) })
+      tail =
+        bytes.length >= TAIL_BYTES ? bytes.subarray(-TAIL_BYTES) : Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES)
+      return true
+    },
+    /** The last bytes, enough to see how the answer ended. */
+    tail: () => tail,
+    /** Everything, in the pieces in which it arrived. */
+    chunks: (): readonly RecordedChunk[] => chunks,
+    bytes: () => totalBytes,
   }
 }
 
