@@ -6,7 +6,6 @@ import { AUTH_BODY_BYTES } from '../src/http/auth-surface.js'
 import { BODY_LIMIT_BYTES } from '../src/http/operations-router.js'
 import { MOST_ANSWER_BYTES } from '../src/platform-api/chat/frame.js'
 import { MOST_ADDED } from '../src/replies/at-run-time.js'
-import { MOST_MS } from '../src/replies/conditions/expression.js'
 import { RULES_LIMIT_BYTES } from '../src/replies/operations.js'
 import { RENDER_MS } from '../src/replies/templates/engine.js'
 
@@ -16,7 +15,6 @@ test.each([
   ['levels of objects and arrays in a JSON body', MOST_LEVELS],
   ['strings, commas and brackets in a JSON body', MOST_VALUES],
   ['an answer', MOST_ANSWER_BYTES],
-  ['a regular expression of a rule', MOST_MS],
   ['a template of a rule', RENDER_MS],
   ['a body for `/auth/v1`', AUTH_BODY_BYTES],
   ['a body for `/__standin`', BODY_LIMIT_BYTES],

@@ -49,14 +49,39 @@ export const fitsSchema = (value: JsonValue, schema: NormalizedSchema, lookup: S
 const run = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup, firstOnly: boolean) =>
   validate(value, schema as Schema, '2019-09', lookup as Record<string, Schema>, firstOnly).errors
 
+/**
+ * How many references a validation may follow, which takes about a tenth of a second: as many as a body may have values.
+ * A schema of a hundred lines whose parts refer to one another can ask for any number.
+ */
+const MOST_STEPS = 60_000
+
+/** Thrown when a validation takes too many steps. */
+export class TooManySteps extends Error {
+  override readonly name = 'TooManySteps'
+}
+
+/** How many references may still be followed. */
+export interface StepBudget {
+  left: number
+}
+
+/** The same schemas. Each reference that is followed takes a step of the budget; throws TooManySteps when it is empty. */
+export const within = (budget: StepBudget, lookup: SchemaLookup): SchemaLookup =>
+  new Proxy(lookup, {
+    get(schemas, address: string) {
+      if (budget.left-- <= 0) throw new TooManySteps('It takes too many steps.')
+      return schemas[address]
+    },
+  })
+
 /** Schemas are never changed, so each is prepared once. */
 const validators = new WeakMap<object, Validator>()
 
 export type Validator = (value: unknown, options?: CheckOptions) => readonly Mistake[]
 
 /**
- * Returns a function that lists the mistakes of a value. Patterns and nested lists can take any amount of time, so
- * values from clients are validated within `bounded`. Throws an UnfitSchema for a schema that cannot be used.
+ * Returns a function that lists the mistakes of a value, and throws TooManySteps if that takes too long. Throws an
+ * UnfitSchema for a schema that cannot be used.
  */
 export function validatorOf(schema: unknown): Validator {
   if (typeof schema !== 'object' || schema === null) return createValidator(schema)
@@ -70,7 +95,7 @@ function createValidator(schema: unknown): Validator {
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)
   const check: Validator = (value, { firstOnly = false, whole = 'it', secret = () => false } = {}) => {
-    const errors = run(value as JsonValue, root, lookup, firstOnly)
+    const errors = run(value as JsonValue, root, within({ left: MOST_STEPS }, lookup), firstOnly)
     if (errors.length === 0) return []
     const mistakes = mistakesIn(mismatchesOf(errors, value, schemaAt), { whole, secret })
     return firstOnly ? mistakes.slice(0, 1) : mistakes
@@ -78,7 +103,8 @@ function createValidator(schema: unknown): Validator {
   return (value, options) => {
     try {
       return check(value, options)
-    } catch {
+    } catch (error) {
+      if (error instanceof TooManySteps) throw error
       // Only values that the validator cannot read are copied; few are.
       return check(withoutUnsupported(value), options)
     }

@@ -260,14 +260,6 @@ export const loopbackOnly = () =>
     'The control API of a mounted platform answers on loopback addresses only, such as 127.0.0.1.',
   )
 
-export const noFileDescriptors = () =>
-  refusal(503, 'no_file_descriptors', 'Standin cannot open another file. Try again later.', {
-    hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".',
-  })
-
-/** Whether the system refuses to open another file or connection, by the code of its error. */
-export const isOutOfDescriptors = (code: string | undefined) => code === 'EMFILE' || code === 'ENFILE'
-
 /** For handlers that outlive their platform. */
 export const hasStopped = () => refusal(503, 'has_stopped', 'The platform has been stopped.')
 
@@ -373,13 +365,6 @@ export const toolNotOffered = (name: string, near: string, offered: readonly str
 
 export const templateFailed = (rule: string, sentence: string) =>
   refusal(500, 'template_failed', `A template of ${rule} failed. ${sentence}`)
-
-export const expressionTakesTooLong = (expression: RegExp) =>
-  refusal(
-    500,
-    'expression_failed',
-    `The expression ${String(expression).slice(0, 200)} of a rule takes too long for this request. Avoid repetitions that are nested or follow one another.`,
-  )
 
 export const foreignHost = () =>
   refusal(

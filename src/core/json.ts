@@ -1,7 +1,6 @@
 /** Parses JSON from outside: limits its depth and size, and keeps numbers with many digits. */
 import { randomUUID } from 'node:crypto'
 import { encodedContent, notJson, tooDeep, tooManyValues } from './errors.js'
-import { runAtOnce, type Sliced } from './work.js'
 
 /** The deepest nesting of objects and arrays. A user's metadata may have a little less; the stack can hold far more. */
 export const MOST_LEVELS = 1100
@@ -81,13 +80,10 @@ const number = /-?\d[\d.eE+-]*/y
 const markedNumber = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
 /** Parses JSON, and keeps long whole numbers as BigInts. Throws a SyntaxError for invalid JSON. */
-export const parseExact = (text: string): unknown => runAtOnce(parseExactInSlices(text))
-
-function* parseExactInSlices(text: string): Sliced<unknown> {
+export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (!longNumber.test(text)) return value
-  yield
-  const withMarks = yield* markLongNumbers(text)
+  const withMarks = markLongNumbers(text)
   if (withMarks === text) return value
   return JSON.parse(withMarks, (_key, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
@@ -98,7 +94,7 @@ function* parseExactInSlices(text: string): Sliced<unknown> {
  * Writes long whole numbers as strings that begin with MARK. A single regular expression for the whole text would
  * overflow the stack with a million escapes.
  */
-function* markLongNumbers(text: string): Sliced<string> {
+function markLongNumbers(text: string): string {
   const parts: string[] = []
   let done = 0
   for (let i = 0; i < text.length; i++) {
@@ -110,7 +106,6 @@ function* markLongNumbers(text: string): Sliced<string> {
       if (losesDigits(digits)) {
         parts.push(text.slice(done, i), `"${MARK}${digits}"`)
         done = i + digits.length
-        yield
       }
       i += digits.length - 1
     }
@@ -186,11 +181,10 @@ export function modestJsonBody(body: Buffer): unknown {
 }
 
 /** The same, with long whole numbers as BigInts. */
-export function* exactJsonBody(body: Buffer): Sliced<unknown> {
+export function exactJsonBody(body: Buffer): unknown {
   requireModestJson(body)
-  yield
   try {
-    return yield* parseExactInSlices(jsonText(body))
+    return parseExact(jsonText(body))
   } catch (error) {
     throw notJson((error as Error).message)
   }

@@ -161,12 +161,9 @@ function forward(
   return faultByRule?.(exchange)?.then(fault => ({ ...answer, fault })) ?? answer
 }
 
-function record(mixed: LiveOptions, exchange: Exchange): Forward | Promise<Forward> {
-  const recordings = mixed.recordings()
-  const again = () => record(mixed, exchange)
-  if (recordings instanceof Promise) return recordings.then(again)
-  const ready = recordings.ready()
-  if (ready) return ready.then(again)
+async function record(mixed: LiveOptions, exchange: Exchange): Promise<Forward> {
+  const recordings = await mixed.recordings()
+  for (let waiting = recordings.ready(); waiting; waiting = recordings.ready()) await waiting
   return forward(mixed, exchange, recordings.observerOf(exchange))
 }
 

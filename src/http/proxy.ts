@@ -1,15 +1,8 @@
 /** Forwards requests to the live platform and returns its answers. */
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import {
-  isOutOfDescriptors,
-  noFileDescriptors,
-  notFoundWithDots,
-  upstreamUnreachable,
-  upstreamUnreadable,
-  upstreamUntrusted,
-} from '../core/errors.js'
-import { importOnce } from '../core/work.js'
+import { notFoundWithDots, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
+import { once } from '../core/work.js'
 import type { ForwardedCredential, LiveCredentials } from './proxy/credentials.js'
 import { endMessage } from './proxy/end-message.js'
 import { forwardedHeaders } from './proxy/headers.js'
@@ -159,7 +152,7 @@ function keepAliveClient(live: LiveAddress, agent: HttpAgent, onError: OnError):
 
 /** The client for paths that only the live platform knows, loaded with the first such request. */
 function middlewareClient(live: LiveAddress, agent: HttpAgent, onError: OnError): Client {
-  const load = importOnce(async () => {
+  const load = once(async () => {
     const { createMiddlewareClient } = await import('./proxy/middleware-client.js')
     return createMiddlewareClient({ ...live, agent }, { onConnected, onResponse, onError })
   })
@@ -198,7 +191,6 @@ function onResponse(proxied: ProxiedRequest, answer: IncomingMessage): void {
 
 function errorFor({ code, message }: NodeJS.ErrnoException) {
   const why = code ?? message
-  if (isOutOfDescriptors(code)) return noFileDescriptors()
   if (untrustedCode.test(why)) return upstreamUntrusted(why)
   return unreadableCode.test(why) ? upstreamUnreadable(why) : upstreamUnreachable(why)
 }

@@ -1,11 +1,12 @@
 /** Finds the target of a call in the server's lists, and checks the arguments. */
-import { validatorOf } from '../check/json-schema.js'
+import type { Mistake } from '../check/check.js'
+import { TooManySteps, validatorOf } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
 import { shortened } from '../core/errors.js'
 import { isObject } from '../core/json.js'
-import { memoized, TimeLimitError, withTimeLimit } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { type Context, isModern } from './context.js'
 import type { CallTarget } from './results.js'
@@ -56,9 +57,6 @@ const requireNamed = <T extends { readonly name: string }>(what: string, name: s
   throw invalidParams(`there is no ${what} called ${JSON.stringify(name)}.${didYouMean(name, names)}`)
 }
 
-/** Real arguments are checked faster. */
-const CHECK_TIMEOUT_MS = 100
-
 /** Why the input schema of a tool cannot be used; `undefined` if it can. */
 export function schemaProblem({ name, inputSchema }: Pick<Tool, 'name'> & { readonly inputSchema: object }) {
   try {
@@ -72,17 +70,17 @@ export function schemaProblem({ name, inputSchema }: Pick<Tool, 'name'> & { read
 
 /** Throws an RpcError that names each invalid field, and an UnfitSchema for a schema that cannot be used. */
 export function requireValid(given: unknown, schema: object, whole: string): void {
-  const mistakes = checkInTime(whole, () => validatorOf(schema)(given, { whole }))
+  const mistakes = mistakesOf(given, schema, whole)
   if (mistakes.length === 0) return
   const fields = mistakes.map(({ path, sentence }) => ({ field: shortened(path.join('.')), sentence }))
   throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
 
-function checkInTime<T>(what: string, check: () => T): T {
+function mistakesOf(given: unknown, schema: object, whole: string): readonly Mistake[] {
   try {
-    return withTimeLimit(check, CHECK_TIMEOUT_MS)
+    return validatorOf(schema)(given, { whole })
   } catch (error) {
-    if (error instanceof TimeLimitError) throw invalidParams(`checking ${what} takes too long.`)
+    if (error instanceof TooManySteps) throw invalidParams(`checking ${whole} takes too long.`)
     throw error
   }
 }
@@ -105,7 +103,7 @@ export function readableResource(uri: string, context: Context): Pick<CheckedCal
   const resource = resources.find(one => one.uri === uri)
   if (resource) return { name: uri, resource, mimeType: resource.mimeType }
   const matches = ({ uriTemplate }: { readonly uriTemplate: string }) => patternOf(uriTemplate).test(uri)
-  const template = uri.length <= LONGEST_URI ? checkInTime('uri', () => resourceTemplates.find(matches)) : undefined
+  const template = uri.length <= LONGEST_URI ? resourceTemplates.find(matches) : undefined
   if (template) return { name: uri, mimeType: template.mimeType }
   const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
   const known = resources.map(({ uri }) => uri)

@@ -1,10 +1,10 @@
 /** Serves metrics over HTTP in the format that Prometheus scrapes. */
 import type { Registry } from 'prom-client'
 import { operation, TextAnswer } from '../api/operation.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 
 export function metricOperations({ metrics }: { readonly metrics: () => Promise<Registry> }) {
-  const registry = importOnce(metrics)
+  const registry = once(metrics)
   return {
     getMetrics: operation({
       at: 'GET /metrics',

@@ -14,7 +14,7 @@ import {
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH } from '../core/paths.js'
-import { importOnce, importOnceDirect, inTurns } from '../core/work.js'
+import { allOrProblems, once } from '../core/work.js'
 import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
@@ -90,7 +90,7 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
     async prepare(next: LoadedConfig) {
       const assembly = assemble(next, sources, runtime)
       const made = await assembly.load(runtime.modes.after(next))
-      const continueCounting = await (await assembly.replies()).continuing(await current.replies())
+      const continueCounting = (await assembly.replies()).continuing(await current.replies())
       return () => {
         continueCounting()
         assembly.applyChanges(runtime.settings.changes())
@@ -145,15 +145,15 @@ async function loadAll(
   { own, chat, ownPaths }: Omit<AssemblyParts, 'origins'>,
   neededByModes: readonly (() => unknown)[],
 ) {
-  const [tokens, { files }, redact, others] = await inTurns([
-    own.tokens,
-    chat.replies,
-    () => loadRedact(config),
-    ownPaths.others,
-    own.routes,
-    chat.readTable,
-    ...neededByModes,
-    ...(config.auth.mode === 'proxy' ? [own.proxy] : []),
+  const [tokens, { files }, redact, others] = await allOrProblems([
+    own.tokens(),
+    chat.replies(),
+    loadRedact(config),
+    ownPaths.others(),
+    own.routes(),
+    chat.readTable(),
+    ...neededByModes.map(load => load()),
+    ...(config.auth.mode === 'proxy' ? [own.proxy()] : []),
   ])
   return { tokens, files: [...files, ...others.flatMap(({ files = [] }) => files)], redact }
 }
@@ -173,7 +173,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
   const { use: recordings, read } = runtime.recordings.of(loaded)
-  const proxy = importOnceDirect(() => openProxy(config, liveCors.headersFor))
+  const proxy = once(() => openProxy(config, liveCors.headersFor))
 
   function surfaceWith(changed: AdjustedParts, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()
@@ -220,13 +220,13 @@ function identifyIn(chosen: ModeSettings, { upstream }: Config, { identify }: Au
 function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Runtime, origins: Origins) {
   const { auth, upstream } = loaded.config
   const { now } = clock
-  const tokens = importOnce(async () => {
+  const tokens = once(async () => {
     const { createTokens } = await import('../supabase/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
   const settings = auth
   const backend: Backend = { state: state.get, tokens, settings, now, url: () => `${url()}${AUTH}`, origins, announce }
-  const routes = importOnce(async () => {
+  const routes = once(async () => {
     const { authEndpoints } = await import('../supabase/endpoints/index.js')
     return createRoutes(authEndpoints(backend))
   })
@@ -238,9 +238,7 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
     now,
   })
   const liveCors = createAuthCors(origins.live)
-  const proxy = importOnceDirect(() =>
-    openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => authenticator.forget()),
-  )
+  const proxy = once(() => openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => authenticator.forget()))
   const surface = isLive
     ? liveAuthSurface({ cors: liveCors, origins, proxy })
     : localAuthSurface({
@@ -255,7 +253,7 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
 function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Runtime) {
   const { config } = loaded
   let known: Replies | undefined
-  const replies = importOnce(async () => {
+  const replies = once(async () => {
     const read = await readReplies(loaded, sources, rules.persistent)
     known = read.replies
     return read
@@ -285,7 +283,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
 /** A tokenizer that estimates until the table of its encoding is loaded. */
 function openTokenizer({ tokenizer: name }: Pick<Config, 'tokenizer'>) {
   let table = estimated
-  const readTable = importOnce(async () => {
+  const readTable = once(async () => {
     table = await tokenizerNamed(name)
   })
   const tokenizer: Tokenizer = {

@@ -1,7 +1,7 @@
 /** Where requests arrive: the port, the handler, the request line, and behind it the dashboard and the control API. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PlatformError } from '../core/errors.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 import { type App, createEntrance, createTraffic, type Prototypes, type Traffic } from '../http/entrance.js'
 import { createLine, type LineParts } from '../http/line.js'
 import { type Listener, listen } from '../http/listen.js'
@@ -58,7 +58,7 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
 function createLazyApp({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'>) {
   let app: (() => Promise<App>) | undefined
   return (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void => {
-    app ??= importOnce(() => loadApp(prototypes))
+    app ??= once(() => loadApp(prototypes))
     app()
       .then(answer => answer(request, response))
       .catch(error => {

@@ -4,7 +4,7 @@ import { mcpServers } from '../config/mcp-options.js'
 import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 import type { McpLists } from '../mcp/operations.js'
 import { requestedPaceOf } from '../platform-api/chat-completions.js'
 import type { Replies } from '../replies/index.js'
@@ -20,14 +20,14 @@ async function openMcp(now: () => number) {
 /** `loaded` is the current configuration. */
 export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
   let open: Awaited<ReturnType<typeof openMcp>> | undefined
-  const opened = importOnce(async () => {
+  const opened = once(async () => {
     open = await openMcp(now)
     return open
   })
   return {
     opened,
     /** What servers offer, for the control API and tests. */
-    lists: importOnce(async (): Promise<McpLists> => {
+    lists: once(async (): Promise<McpLists> => {
       const { folder, sessions, overrides } = await opened()
       return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), overrides, sessions })
     }),

@@ -1,6 +1,6 @@
 /** What the commands and the test API get: the public interface of the parts. */
 import { DASHBOARD } from '../core/paths.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 import type { Assemblies, Assembly } from './assembly.js'
 import type { Delivery } from './delivery.js'
 import type { ForTests } from './for-tests.js'
@@ -60,7 +60,7 @@ export function platformOf(parts: PlatformParts): OpenPlatform {
 
 /** Loaded with the first call, since only tests and the control API use it. */
 export function openForTests(runtime: Runtime, current: () => Assembly): ForTests {
-  const load = importOnce(async () => (await import('./for-tests.js')).createForTests(runtime, current))
+  const load = once(async () => (await import('./for-tests.js')).createForTests(runtime, current))
   return {
     messages: async options => (await load()).messages(options),
     clearMessages: async () => (await load()).clearMessages(),

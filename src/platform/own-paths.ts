@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/load.js'
 import type { OwnPath, PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
-import { allOrProblems, importOnce } from '../core/work.js'
+import { allOrProblems, once } from '../core/work.js'
 import { rulePaths } from '../platform-api/rule-paths.js'
 import type { Replies } from '../replies/index.js'
 
@@ -19,7 +19,7 @@ export type OwnPathsAt = (path: string) => readonly OwnPath[]
 
 export function openOwnPaths({ read, replies, openers }: OwnPathDependencies) {
   let known: readonly PathSource[] | undefined = openers.length === 0 ? [] : undefined
-  const open = importOnce(async () => {
+  const open = once(async () => {
     known = await allOrProblems(openers.map(opener => opener()))
     return known
   })

@@ -1,6 +1,6 @@
 /** The life of a part, and the steps that all parts take together. */
 import type { ConfigSources, LoadedConfig } from '../config/load.js'
-import { createSerialQueue, inTurns } from '../core/work.js'
+import { allOrProblems, createSerialQueue } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
 
 export interface ResetOptions {
@@ -31,7 +31,7 @@ export function createParts(parts: readonly Part[]) {
   // Two resets at the same time would overwrite each other's changes.
   const resets = createSerialQueue()
   return {
-    open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
+    open: async () => void (await allOrProblems(parts.map(part => part.open?.()))),
     /** Applies a new configuration completely, or not at all. */
     async reload(next: LoadedConfig) {
       const applyFunctions: ((() => void) | undefined)[] = []

@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../config/load.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import type { Scopes } from '../core/scope.js'
-import { importOnce, importOnceDirect } from '../core/work.js'
+import { once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import { createListeners } from './listeners.js'
@@ -44,8 +44,8 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   return {
     /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
     of(loaded: LoadedConfig) {
-      const read = importOnce(() => open(loaded))
-      const use = importOnceDirect(async () => {
+      const read = once(() => open(loaded))
+      const use = once(async () => {
         latest = await read()
         return latest
       })

@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import type { State } from '../core/state.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 import type { LoadedResources } from '../resources/load.js'
 import type { ResourceRows } from '../resources/manage.js'
 
@@ -34,7 +34,7 @@ async function load({ config, dir, placeOf }: LoadedConfig): Promise<LoadedResou
 
 /** The rows as the control API and tests see them, in the current configuration. */
 export const openResourceRows = (current: () => { readonly loaded: LoadedConfig }, { state, clock }: Parts) =>
-  importOnce(async (): Promise<ResourceRows> => {
+  once(async (): Promise<ResourceRows> => {
     const { createResourceRows } = await import('../resources/manage.js')
     const resources = async () => (await resourcesOf(current().loaded)).resources
     return createResourceRows({ resources, state: state.get, now: clock.now })

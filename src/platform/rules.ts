@@ -1,7 +1,7 @@
 /** The rules of a running platform: those from files and code, and those added at run time. */
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { mcpServers } from '../config/mcp-options.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 import type { ListedRule, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
 import type { Part, PlatformSources } from './part.js'
 
@@ -55,7 +55,7 @@ export interface RulesPart extends Part {
 
 /** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
 export function createRulesPart(current: () => Current, onPaths: () => void): RulesPart {
-  const persistent = importOnce(() => openPersistentRules(onPaths))
+  const persistent = once(() => openPersistentRules(onPaths))
   let memory: Memory | undefined
   return {
     rules: createRules(persistent, current),

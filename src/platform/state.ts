@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
 import { type State, TakenError } from '../core/state.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import type { Snapshot } from '../state/index.js'
 import type { UserSeed } from '../supabase/seeds.js'
@@ -37,7 +37,7 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
   let seeded: SeededConfig = { loaded, atMs: 0 }
   const initialState = createInitialState(loaded.dir)
   const isInMemory = loaded.config.state === 'memory'
-  const get = importOnce(async () => {
+  const get = once(async () => {
     const opened = await openSeeded(loaded, clock.now, warn)
     seeded = opened.seeded
     opened.state.onRevoked(onRevoked)

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../completions/request.js'
 import { mulberry32 } from '../core/random.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 
 export type { Faker } from '@faker-js/faker'
 
@@ -56,7 +56,7 @@ export const seedOfTexts = (values: readonly unknown[]) =>
 /** Derives the seed of the nth variant; the first variant has the seed itself. */
 export const variant = (seed: number, index: number) => (seed + Math.imul(index, 0x9e3779b1)) >>> 0
 
-const loadFaker = importOnce(async (): Promise<Faker> => {
+const loadFaker = once(async (): Promise<Faker> => {
   const { faker } = await import('@faker-js/faker/locale/en')
   // The class is taken from the instance, since the package's root would load all languages. We use our own instance,
   // so that other code does not change its state, with a generator that is cheap to seed.

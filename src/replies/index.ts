@@ -3,7 +3,7 @@
 import type { Exchange } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
-import { importOnce, inSlices, type Sliced } from '../core/work.js'
+import { once } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
@@ -97,16 +97,16 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
       return paths()
     },
     /** The replies of rules for MCP calls. */
-    mcp: importOnce(async () => (await loadMcp()).createMcpReplies(parts)),
+    mcp: once(async () => (await loadMcp()).createMcpReplies(parts)),
     /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
     list(scope?: string) {
       const added = atRunTime.all(scope).map(one => ({ ...one, scope: one.scope || null }))
       const written = ordered.map(rule => ({ id: null, scope: null, rule }))
       return listed([...added, ...written], rule => memory.answered(rule, scope))
     },
-    /** Resolves to a function that hands the counters of `before` to the rules that have not changed. */
-    async continuing(before: { activeRules(): readonly ReadyRule[] }) {
-      const pairs = await inSlices(sameRules(before.activeRules(), activeRules()))
+    /** Returns a function that hands the counters of `before` to the rules that have not changed. */
+    continuing(before: { activeRules(): readonly ReadyRule[] }) {
+      const pairs = sameRules(before.activeRules(), activeRules())
       // A reload forgets callers and conversations.
       const continued = pairs.filter(([previous, current]) => previous !== current && !current.written.per)
       return () => {
@@ -120,24 +120,22 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
  * Recognizes rules after a reload, by their file and their text: pairs each with its predecessor. Its position, and whether it is switched
  * on, do not matter.
  */
-function* sameRules(
+function sameRules(
   before: readonly ReadyRule[],
   after: readonly ReadyRule[],
-): Sliced<readonly (readonly [was: ReadyRule, is: ReadyRule])[]> {
+): readonly (readonly [was: ReadyRule, is: ReadyRule])[] {
   const unpaired = new Map<string, ReadyRule[]>()
   for (const previous of before) {
     const key = keyOf(previous)
     const others = unpaired.get(key)
     if (others) others.push(previous)
     else unpaired.set(key, [previous])
-    yield
   }
   const pairs: (readonly [was: ReadyRule, is: ReadyRule])[] = []
   for (const current of after) {
     // Of several that are written the same, the first one goes with the first.
     const previous = unpaired.get(keyOf(current))?.shift()
     if (previous) pairs.push([previous, current])
-    yield
   }
   return pairs
 }

@@ -5,7 +5,7 @@ import { check, type Path, pathInWords } from '../check/check.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
-import { importOnce } from '../core/work.js'
+import { once } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
 import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
@@ -170,7 +170,7 @@ async function loadHttp() {
 }
 
 /** The code that rules for MCP calls need. */
-export const loadMcp = importOnce(() => import('./mcp/index.js'))
+export const loadMcp = once(() => import('./mcp/index.js'))
 
 /** The dialects of these rules. Dialects that no rule uses are not loaded. */
 async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dialect> {
@@ -189,16 +189,12 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
   const templates = hasTemplate(mayBeTemplates) ? await loadTemplates(mayBeTemplates) : undefined
   const dialectOf = await dialectsFor(rules)
   const ready: ReadyRule[] = []
-  let costOfTurn = 0
   for (const [i, rule] of rules.entries()) {
     const toCompile = charactersToCompile(rule)
     if (context.dir === undefined && toCompile > MOST_TO_COMPILE) {
       complain([i], tooMuchToCompile(toCompile))
       continue
     }
-    // Other requests get their turn in between.
-    costOfTurn += RULE_COST + toCompile
-    if (costOfTurn > MOST_PER_TURN) costOfTurn = await new Promise<number>(resolve => setImmediate(resolve, 0))
     const sharedTexts = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
     const ruleTexts = { ...sharedTexts, complain: (at: Path, why: string) => complain([i, ...at], why) }
     ready.push(readyRule(rule, originOf(i), ruleTexts, dialectOf(rule)))
@@ -211,9 +207,6 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
  * takes about 50 ms.
  */
 const MOST_TO_COMPILE = 20_000
-/** The cost of a rule without templates and expressions, in characters of these. */
-const RULE_COST = 400
-const MOST_PER_TURN = 20_000
 
 const tooMuchToCompile = (characters: number) =>
   `The templates and expressions of a rule that is sent may have ${MOST_TO_COMPILE} characters in total, not ${characters}. Put the rule into a file.`

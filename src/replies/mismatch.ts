@@ -1,7 +1,6 @@
 /** Checks whether a rule's reply is what its request asked for. The result is only a hint in the log. */
 
 import type { ChatRequest } from '../completions/request.js'
-import { withTimeLimit } from '../core/work.js'
 import { offeredTools } from './called-tool.js'
 import type { Choice, Generation, ToolCall } from './generation.js'
 
@@ -19,9 +18,6 @@ export async function loadJudge(): Promise<void> {
 /** Whether a request asks for a certain format. */
 export const asksForForm = ({ response_format: format }: ChatRequest) => format != null && format.type !== 'text'
 
-/** A limit, since patterns from clients may take any amount of time. */
-const LONGEST_MS = 50
-
 /** Returns a function to call when the log is written, or `undefined` if there is nothing to check. */
 export function mismatchOf(request: ChatRequest, generation: Generation): (() => string | undefined) | undefined {
   const { choices, answeredBy, fault } = generation
@@ -29,7 +25,7 @@ export function mismatchOf(request: ChatRequest, generation: Generation): (() =>
   if (!asksForForm(request) && !choices.some(({ toolCalls }) => toolCalls)) return undefined
   return () => {
     try {
-      return withTimeLimit(() => firstMismatch(request, choices), LONGEST_MS)
+      return firstMismatch(request, choices)
     } catch {
       // It cannot be checked, because the schema is unreadable or takes too long.
       return undefined

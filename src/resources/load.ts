@@ -91,7 +91,7 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
   const check = schema === undefined ? undefined : await createRowCheck(await openSource(schema, 'schema'), rowFields)
   const source = await openSource(data ?? [], 'data')
   const seedForm = { ...rowFields, check, userIdOf: input.userIdOf }
-  const { seeds, mistakes, haveIntegerIds } = await readSeeds(source.value, seedForm)
+  const { seeds, mistakes, haveIntegerIds } = readSeeds(source.value, seedForm)
   problems.push(...(await source.problems(mistakes)))
   if (problems.length > 0) throw new ProblemsError(problems)
   const as = rowFields.id.as ?? (haveIntegerIds ? 'integer' : 'uuid')

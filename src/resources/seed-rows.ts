@@ -3,7 +3,6 @@ import { hash } from 'node:crypto'
 import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
 import { isObject, isTooDeep } from '../core/json.js'
 import type { Json } from '../core/state.js'
-import { inSlices, type Sliced } from '../core/work.js'
 import { idText, parentOf, type SeedRow, valueIn } from './resource.js'
 import type { RowCheck, RowFields } from './row-schema.js'
 
@@ -25,9 +24,9 @@ export const MOST_ROW_LEVELS = 100
 /** At most this many mistakes are reported. */
 const MOST_MISTAKES = 20
 
-export const readSeeds = (written: unknown, form: SeedForm): Promise<Seeds> => inSlices(readRows(written ?? [], form))
-
-function* readRows(written: unknown, form: SeedForm): Sliced<Seeds> {
+/** A file without data has no rows. */
+export function readSeeds(data: unknown, form: SeedForm): Seeds {
+  const written = data ?? []
   if (!Array.isArray(written))
     return { seeds: [], mistakes: [{ path: [], sentence: 'The data must be a list of rows.' }], haveIntegerIds: false }
   const seeds: SeedRow[] = []
@@ -43,7 +42,6 @@ function* readRows(written: unknown, form: SeedForm): Sliced<Seeds> {
       else mistakes.push({ path: [i], sentence: `Row ${i + 1} has the same id as row ${before + 1}: ${seed.id}.` })
       used.set(seed.id, i)
     }
-    yield
   }
   const haveIntegerIds = seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(valueIn(row, form.id.field)))
   return { seeds, mistakes, haveIntegerIds }

@@ -1,6 +1,5 @@
 /** Adds the rows of data files to the state, in each scope when it is first used. */
 import type { ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
-import { nextTurn } from '../core/work.js'
 import { parentOf, type ReadyResource, type SeedRow } from './resource.js'
 import { headId, nextIdAfter, rowKey } from './rows.js'
 
@@ -49,8 +48,7 @@ async function seedRows(tables: Tables, resource: ReadyResource, scope: string, 
   const id = headId(scope, resource.path)
   const present = existing ? await removeStale(tables, resource, id) : new Map<string, ResourceRow>()
   let position = existing?.next_position ?? 1
-  for (const [i, seed] of resource.seeds.entries()) {
-    if (i % ROWS_PER_SLICE === 0) await nextTurn()
+  for (const seed of resource.seeds) {
     const known = present.get(rowKey(id, seed.id))
     if (known?.seed === seed.digest) continue
     const content = { ...(await ownedContent(tables, resource, seed)), seed: seed.digest, updated_at: at }
@@ -77,9 +75,6 @@ async function ownedContent({ users }: Tables, { owner: field, params }: ReadyRe
   const ownRow = { ...row, [field]: user.id }
   return { owner: user.id, parent: parentOf(params, ownRow), row: ownRow }
 }
-
-/** The number of rows that are added before other requests are handled. */
-const ROWS_PER_SLICE = 200
 
 const highestOf = (seeds: readonly SeedRow[]) =>
   seeds.reduce((highest, { id }) => Math.max(highest, nextIdAfter(id)), 1)

@@ -1,5 +1,4 @@
 /** Conditions on texts: part of the text, a regular expression, the whole text, or one of several. */
-import { execWithinLimit } from './expression.js'
 import { requiredLiterals } from './literals.js'
 
 /** The forms of a condition: a part, `/a regular expression/flags`, or an object. */
@@ -64,8 +63,8 @@ const equal = (whole: string): TextTest => ({
 })
 
 const matching = (expression: RegExp): TextTest => ({
-  holds: text => execWithinLimit(expression, text) !== null,
-  exec: text => execWithinLimit(expression, text),
+  holds: text => expression.test(text),
+  exec: text => expression.exec(text),
   needles: requiredLiterals(expression),
   mismatch: `does not match ${expression}`,
 })

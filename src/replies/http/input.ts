@@ -3,7 +3,6 @@ import { invalidRequest } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { exactJsonBody, mayBeJson, requireUnencoded } from '../../core/json.js'
 import { lookupMethod } from '../../core/paths.js'
-import { inSlices, runAtOnce } from '../../core/work.js'
 import type { MatchInput } from '../dialect.js'
 import { stepsOfPath } from './route.js'
 
@@ -49,7 +48,7 @@ export class HttpInput implements MatchInput {
   }
 }
 
-/** A promise only for a multipart form or a large body. Throws, or rejects with, a 400 if the body is not what its Content-Type says. */
+/** A promise only for a multipart form. Throws, or rejects with, a 400 if the body is not what its Content-Type says. */
 export function inputOf(request: HttpRequest): HttpInput | Promise<HttpInput> {
   const body = bodyOf(request)
   return body instanceof Promise ? body.then(read => new HttpInput(request, read)) : new HttpInput(request, body)
@@ -67,7 +66,7 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
   const { 'content-type': type = '', 'content-encoding': encoding } = headers
   requireUnencoded(encoding)
   const [kind = ''] = type.toLowerCase().split(';')
-  if (mayBeJson(type)) return jsonIn(body)
+  if (mayBeJson(type)) return exactJsonBody(body)
   if (kind.trim() === 'application/x-www-form-urlencoded') {
     requireFewFields(countOf(body, '&') + 1)
     return fieldsIn(new URLSearchParams(body.toString()))
@@ -75,12 +74,6 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
   if (kind.trim() === 'multipart/form-data') return partsIn(body, type)
   return body.toString()
 }
-
-/** Parsing a larger body would hold up other requests. */
-const LARGE_BODY_BYTES = 262_144
-
-const jsonIn = (body: Buffer): unknown =>
-  body.length > LARGE_BODY_BYTES ? inSlices(exactJsonBody(body)) : runAtOnce(exactJsonBody(body))
 
 /** A field that occurs several times becomes a list. */
 export function fieldsIn(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 /** A whole schema: resolves references, computes minimum depths, and validates values. */
-import { fitsSchema, lookupOf, targetIn } from '../../check/json-schema.js'
+import { fitsSchema, lookupOf, targetIn, within } from '../../check/json-schema.js'
 import {
   type JsonValue,
   type NormalizedSchema,
@@ -8,12 +8,17 @@ import {
   type TypeName,
 } from '../../check/json-schema-form.js'
 
+/** How many references may be followed while the candidates of one value are checked: about half a second's work. */
+const MOST_STEPS = 300_000
+
 export type SchemaDocument = ReturnType<typeof readDocument>
 
 /** Reads the original schema. Throws an UnfitSchema if it is invalid. */
 export function readDocument(schema: unknown) {
   const root = normalized(schema)
   const lookup = lookupOf(root)
+  const budget = { left: MOST_STEPS }
+  const boundedLookup = within(budget, lookup)
   const nodes = Object.values(lookup).filter(schema => typeof schema === 'object')
   const target = (schema: SchemaObject) => targetIn(lookup, schema)
   const heights = heightsOf(nodes, target)
@@ -31,8 +36,13 @@ export function readDocument(schema: unknown) {
           .split('#') ?? []
       return pointer ? `#${pointer}` : 'the schema'
     },
+    /** Whether a value fits. Throws TooManySteps if too many were checked since `restart`. */
     fits: (value: JsonValue, schemas: readonly NormalizedSchema[]): boolean =>
-      schemas.every(schema => fitsSchema(value, schema, lookup)),
+      schemas.every(schema => fitsSchema(value, schema, boundedLookup)),
+    /** Begins to make another value. */
+    restart(): void {
+      budget.left = MOST_STEPS
+    },
   }
 }
 

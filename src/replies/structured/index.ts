@@ -1,7 +1,7 @@
 /** Generates values from JSON Schemas. The entry point; everything behind it is loaded by the first call. */
 
 import { UnfitSchema } from '../../check/json-schema-form.js'
-import { importOnce, TimeLimitError, withTimeLimit } from '../../core/work.js'
+import { once } from '../../core/work.js'
 import { withFaker } from '../fake.js'
 
 export { UnfitSchema } from '../../check/json-schema-form.js'
@@ -13,29 +13,23 @@ interface SampleInput {
   readonly name?: string
 }
 
-/** Protects against patterns that backtrack endlessly, and the like. Typical schemas take a millisecond or two. */
-const LONGEST_MS = 1000
-
 /**
  * Generates JSON values that validate against a client's schema, the same for the same schema, seed and name. If
  * nothing fits otherwise, closed objects that are joined count as open. Rejects with an UnfitSchema if there is no such
  * value, or if none was found.
  */
-export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
-  const samples = await loadSamples()
-  try {
-    return samples(input, LONGEST_MS)
-  } catch (error) {
-    throw error instanceof TimeLimitError ? new UnfitSchema('no value that fits the schema was found in time') : error
-  }
-}
+export const sampled = async (input: SampleInput): Promise<readonly unknown[]> => (await loadSamples())(input)
 
 /** Loads the generator. */
-export const loadSamples = importOnce(load)
+export const loadSamples = once(load)
 
 async function load() {
   // All samples share this instance. Each sets its own seed and ends before the next one begins.
-  const [{ sampleOf }, faker] = await Promise.all([import('./sample.js'), withFaker(0, shared => shared)])
+  const [{ sampleOf }, { TooManySteps }, faker] = await Promise.all([
+    import('./sample.js'),
+    import('../../check/json-schema.js'),
+    withFaker(0, shared => shared),
+  ])
   function sample(schema: unknown, seed: number, name: string): unknown {
     try {
       return sampleOf(schema, faker, seed, name)
@@ -45,11 +39,12 @@ async function load() {
       return sampleOf(opened, faker, seed, name)
     }
   }
-  /** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TimeLimitError. */
-  return ({ schema, seeds, name = '' }: SampleInput, mostMs: number): readonly unknown[] => {
+  /** Generates values. Throws an UnfitSchema. */
+  return ({ schema, seeds, name = '' }: SampleInput): readonly unknown[] => {
     try {
-      return withTimeLimit(() => seeds.map(seed => sample(schema, seed, name)), mostMs)
+      return seeds.map(seed => sample(schema, seed, name))
     } catch (error) {
+      if (error instanceof TooManySteps) throw new UnfitSchema('no value that fits the schema was found in time')
       if (error instanceof RangeError) throw new UnfitSchema('no value fits the schema: it is nested too deeply')
       throw error
     }

@@ -1,5 +1,6 @@
 /** Generates texts from regular expressions. */
 import randexp, { type RandRegExp } from 'randexp'
+import { UnfitSchema } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 
 const charactersIn = (ranges: readonly (readonly [number, number])[]) =>
@@ -76,13 +77,15 @@ export interface Lengths {
 
 /**
  * Generates a text from `pattern`; `undefined` if it cannot be parsed. The text may not match, because lookaheads and
- * lookbehinds are ignored. `attempt` counts texts that did not match or had the wrong length.
+ * lookbehinds are ignored. `attempt` counts texts that did not match or had the wrong length. Throws an UnfitSchema if it
+ * would be far too long.
  */
 export function textLike(pattern: string, { least, most }: Lengths, attempt: number, faker: Faker): string | undefined {
   let repeated = 0
   const counting = (count: number) => {
     repeated += count
-    if (repeated > MOST_REPEATED) throw new RangeError('Too long.')
+    if (repeated > MOST_REPEATED)
+      throw new UnfitSchema('no value fits the schema: a text would need too many characters')
     return count
   }
   try {
@@ -97,7 +100,9 @@ export function textLike(pattern: string, { least, most }: Lengths, attempt: num
       return counting(faker.number.int(attempt % 3 === 2 && enough.min <= enough.max ? enough : few))
     }
     return maker.gen()
-  } catch {
+  } catch (error) {
+    // The first attempt repeats as little as possible.
+    if (error instanceof UnfitSchema && attempt === 0) throw error
     return undefined
   }
 }

@@ -42,6 +42,7 @@ const ALL_STEPS = 120_000
 export function sampleOf(schema: unknown, faker: Faker, seed: number, called: string): JsonValue {
   const document = documentOf(schema)
   const { root } = document
+  document.restart()
   if (document.height(root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
   const title = typeof root === 'object' ? root.title : undefined
   const place = {

@@ -13,7 +13,7 @@ import {
 } from 'liquidjs'
 import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
-import { createEngine, LATE, RENDER_MS, stopReasons, textOfValue } from './engine.js'
+import { createEngine, LATE, stopReasons, textOfValue } from './engine.js'
 import { type CommonFacts, chatNames, type FactNames, type Faker, matchFact, membersOf } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { hasTemplate, TemplateError } from './has-template.js'
@@ -219,18 +219,12 @@ function scopeOf(facts: CommonFacts, { roots, functions }: UsedNames): Scope {
 
 const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => {
   const [first] = templates
-  // Liquid measures real time: on a busy machine a template is given more of it, up to nearly the same processor time.
-  for (let renderLimit = RENDER_MS; ; renderLimit *= 2) {
-    const before = process.cpuUsage()
-    try {
-      return engine.renderSync(templates, scope, { renderLimit })
-    } catch (error) {
-      const isLate = messageOf(error as Error) === LATE
-      const { user, system } = process.cpuUsage(before)
-      if (isLate && (user + system) / 1000 < RENDER_MS * 0.9) continue
-      // Between two parts of a template, Liquid throws an error without a position.
-      throw isLate && first && !LiquidError.is(error) ? new RenderError(error as Error, first) : error
-    }
+  try {
+    return engine.renderSync(templates, scope)
+  } catch (error) {
+    // Between two parts of a template, Liquid throws an error without a position.
+    const isBare = messageOf(error as Error) === LATE && !LiquidError.is(error)
+    throw isBare && first ? new RenderError(error as Error, first) : error
   }
 }
 

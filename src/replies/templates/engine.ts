@@ -8,8 +8,8 @@ import { type FilterArgs, WITH_NEEDS_FUNCTION } from './names.js'
 const MEMORY = 16_000_000
 /** How much may be written in one rendering. */
 const CHARACTERS = 128_000_000
-/** Processor time, since rendering blocks everything else. */
-export const RENDER_MS = 50
+/** How long a rendering may take. Liquid looks at the clock between two parts of a template. */
+export const RENDER_MS = 1000
 
 /** Liquid's message for a rendering that takes too long. */
 export const LATE = 'template render limit exceeded'
