@@ -19,6 +19,7 @@ import {
 } from '../core/errors.js'
 import { type Caller, userCaller } from '../core/exchange.js'
 import { mayAct, type State } from '../core/state.js'
+import { once } from '../core/work.js'
 import { isInvalidKeyError, type TokenHolders, type ValidCredential } from '../keys/identify.js'
 import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims, Tokens } from './tokens.js'
@@ -131,19 +132,26 @@ async function askLive(live: LiveBackend, token: string, nowMs: number): Promise
   throw upstreamUnreachable(`status ${status} of the auth backend`)
 }
 
-async function answerOf(live: LiveBackend, token: string) {
-  const { authUrl, anonKey, timeoutMs } = live
+/** Undici and a client that honours HTTP_PROXY and the like, loaded when the live backend is first asked. */
+const loadClient = once(async () => {
+  const { EnvHttpProxyAgent, request } = await import('undici')
+  return { request, dispatcher: new EnvHttpProxyAgent() }
+})
+
+async function answerOf({ authUrl, anonKey, timeoutMs }: LiveBackend, token: string) {
+  const { request, dispatcher } = await loadClient()
   try {
-    const response = await fetch(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
+    const { statusCode, body } = await request(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
       headers: { apikey: anonKey, authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: 'error',
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      dispatcher,
     })
-    return { status: response.status, body: objectIn(await response.text()) }
+    return { status: statusCode, body: objectIn(await body.text()) }
   } catch (error) {
-    const { name, message, cause } = error as Error & { cause?: { code?: string } }
-    if (name === 'TimeoutError') throw upstreamTimeout(timeoutMs)
-    throw upstreamUnreachable(cause?.code ?? message)
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code?.startsWith('UND_ERR_') && code.endsWith('_TIMEOUT')) throw upstreamTimeout(timeoutMs)
+    throw upstreamUnreachable(code ?? message)
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { ProblemsError, startPlatform } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
@@ -337,7 +337,7 @@ test.each(['/v1/models', '/v1/elsewhere'])(
     const response = await ask(path)
     expect([response.status, await response.json()]).toEqual([
       502,
-      { error: expect.stringContaining('not valid HTTP (EPROTO)') },
+      { error: expect.stringMatching(/not valid HTTP \((EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)\)/) },
     ])
   },
 )
@@ -370,19 +370,17 @@ test.each([
 
 test('a stream that keeps sending is not cut, however long it takes', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const { chat } = await proxyTo(url, { upstream: { timeoutMs: 60_000 } })
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
+  const { chat } = await proxyTo(url, { upstream: { timeoutMs: 1000 } })
   const pending = chat({ ...hello, stream: true })
   const [, live] = await nextRequest()
   const next = readerOf(await pending)
   expect(await next()).toBe('begun')
   for (const event of ['one', 'two', 'three']) {
-    vi.advanceTimersByTime(59_000)
+    // A real pause, since the clock of the client cannot be set.
+    await new Promise(resolve => setTimeout(resolve, 500))
     live.write(event)
     expect(await next()).toBe(event)
   }
-  vi.advanceTimersByTime(60_000)
   await expect(next()).rejects.toThrow('terminated')
 })
 

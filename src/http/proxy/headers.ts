@@ -1,6 +1,6 @@
 /** Decides which headers are forwarded between the client and the live platform, and which are hop-by-hop. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { LiveAnswer } from './live-answer.js'
+import { headerIn } from '../../core/http.js'
 
 // Headers that are meant for a single connection (RFC 9110 §7.6.1).
 const hopByHop = new Set(
@@ -18,14 +18,14 @@ const OWN_PREFIX = 'x-standin-'
 const none: ReadonlySet<string> = new Set()
 
 /** Further hop-by-hop headers, named by `Connection`. */
-const namedInConnection = ({ connection }: Pick<IncomingHttpHeaders, 'connection'>): ReadonlySet<string> =>
+const namedIn = (connection: string | undefined): ReadonlySet<string> =>
   connection === undefined || connection === 'keep-alive' || connection === 'close'
     ? none
     : new Set(connection.toLowerCase().split(/ *, */))
 
 /** The request headers to forward, without any credential. */
 export function forwardedHeaders(headers: IncomingHttpHeaders, body: Buffer | undefined): IncomingHttpHeaders {
-  const named = namedInConnection(headers)
+  const named = namedIn(headers.connection)
   const forwarded: IncomingHttpHeaders = {}
   for (const name in headers) {
     if (!notForwarded.has(name) && !named.has(name) && !name.startsWith(OWN_PREFIX)) forwarded[name] = headers[name]
@@ -37,15 +37,12 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, body: Buffer | un
 }
 
 /** The headers of an answer exactly as they arrived, as node's flat array, without hop-by-hop headers. */
-export function withoutHopByHop({ rawHeaders, headers }: Pick<LiveAnswer, 'rawHeaders' | 'headers'>): string[] {
-  const named = namedInConnection(headers)
-  const kept: string[] = []
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? ''
-    const lower = name.toLowerCase()
-    if (!hopByHop.has(lower) && !named.has(lower)) kept.push(name, rawHeaders[i + 1] ?? '')
-  }
-  return kept
+export function withoutHopByHop(headers: readonly string[]): string[] {
+  const named = namedIn(headerIn(headers, 'connection'))
+  return headers.filter((_text, i) => {
+    const name = headers[i - (i % 2)]?.toLowerCase() ?? ''
+    return !hopByHop.has(name) && !named.has(name)
+  })
 }
 
 /** Returns a copy in which `ours` replace headers of the same name. Names in `ours` must be lower-case. */

@@ -1,53 +1,121 @@
-/** Sends requests with http-proxy-middleware: the only file that imports it, loaded with the first request that needs it. */
-import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
-import { createProxyMiddleware, proxyEventsPlugin } from 'http-proxy-middleware'
-import type { LiveAddress } from './live-answer.js'
-import type { ProxiedRequest } from './proxied-request.js'
+/** Sends undocumented requests and WebSockets with http-proxy-middleware: the only file that imports it. */
+import { type AgentOptions, type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { Duplex } from 'node:stream'
+import express, { type Request, type Response } from 'express'
+import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
+import { upstreamTimeout } from '../../core/errors.js'
+import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
+import { keepForJournal, sendAnswer, setOutcome } from './send-answer.js'
 
-interface MiddlewareClientOptions extends LiveAddress {
-  readonly agent: Agent
-}
+const noBytes = Buffer.alloc(0)
 
-/** What happens to a proxied request on its way. */
-interface Events {
-  onConnected(proxied: ProxiedRequest, upstream: ClientRequest): void
-  onResponse(proxied: ProxiedRequest, answer: IncomingMessage): void
-  onError(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
-}
+/** The proxied request of each request that the middleware has been given. */
+type ProxiedBy = WeakMap<IncomingMessage, ProxiedRequest>
 
-/** Returns a function that sends a proxied request with http-proxy-middleware. */
+/** Returns a function that sends a proxied request. Unless connections are kept, each request gets its own. */
 export function createMiddlewareClient(
-  { agent, ...origin }: MiddlewareClientOptions,
-  { onConnected, onResponse, onError }: Events,
-) {
+  { origin, timeoutMs }: LiveAddress,
+  { keepsConnections }: { readonly keepsConnections: boolean },
+  onError: OnError,
+): (proxied: ProxiedRequest) => void {
+  const { protocol, hostname, port, host } = new URL(origin)
+  // Node honours HTTP_PROXY and the like from 22.21 and 24.5 on; its types do not know the option yet.
+  const agentOptions = { keepAlive: keepsConnections, timeout: timeoutMs, proxyEnv: process.env } as AgentOptions
+  const proxiedBy: ProxiedBy = new WeakMap()
   const middleware = createProxyMiddleware({
-    agent,
+    agent: protocol === 'https:' ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions),
     // By default, it would ignore this variable, which node's own client honours.
     secure: process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0',
-    // The target and path are decided here, and not taken from the request.
-    router: request => ({ ...origin, pathname: proxiedOf(request).target }),
+    // The target and path are decided in proxy.ts. A URL has an IPv6 address in brackets; connecting needs it without.
+    router: request => ({
+      ...{ protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port },
+      pathname: proxiedBy.get(request)?.target ?? '',
+    }),
     ignorePath: true,
     pathFilter: () => true,
     selfHandleResponse: true,
-    // The default plugins only write a log, which costs more than everything else, or listen for the client, which
-    // `ProxiedRequest` does itself.
+    // The default plugins write a log, and answers to errors that are not the platform's.
     ejectPlugins: true,
     plugins: [proxyEventsPlugin],
-    on: {
-      proxyReq: (upstream, request) => onConnected(proxiedOf(request), upstream),
-      proxyRes: (answer, request) => onResponse(proxiedOf(request), answer),
-      error: (error, request) => onError(proxiedOf(request), error),
-    },
+    on: listenersFor(proxiedBy, timeoutMs, onError),
   })
-  return (proxied: ProxiedRequest): void => {
-    const { asRequest, asResponse } = asNodeTypes(proxied)
-    middleware(asRequest, asResponse, error => proxied.fail(error))
+  const app = express().disable('x-powered-by').use(middleware)
+
+  return proxied => {
+    const { request, response, exchange } = proxied.context
+    proxiedBy.set(request, proxied)
+    request.headers = proxied.headers
+    if (exchange.isWebSocket && response.socket) middleware.upgrade(request, response.socket, noBytes)
+    else app(request as Request, response as Response, error => proxied.fail(error))
   }
 }
 
-// http-proxy-middleware expects node's request and response. A proxied request stands in for both.
-const asNodeTypes = (proxied: ProxiedRequest) => ({
-  asRequest: proxied as unknown as IncomingMessage,
-  asResponse: proxied as unknown as ServerResponse,
-})
-const proxiedOf = (request: IncomingMessage) => request as unknown as ProxiedRequest
+/** The listeners to the middleware's events. */
+function listenersFor(proxiedBy: ProxiedBy, timeoutMs: number, onError: OnError): NonNullable<Options['on']> {
+  /** Calls `then` with the proxied request of an event. */
+  function find(request: IncomingMessage, then: (proxied: ProxiedRequest) => void): void {
+    const proxied = proxiedBy.get(request)
+    if (proxied) then(proxied)
+  }
+  return {
+    proxyReq(upstream, request) {
+      find(request, proxied => {
+        watchConnection(proxied, upstream, timeoutMs)
+        upstream.once('upgrade', (_answer, socket) => {
+          socket.destroy()
+          onError(proxied, new Error('no answer'))
+        })
+        // The request itself has been read to its end.
+        upstream.end(proxied.context.exchange.body)
+      })
+    },
+    proxyRes: (answer, request) => find(request, proxied => forwardAnswer(proxied, answer, onError)),
+    proxyReqWs(upstream, request) {
+      find(request, proxied => {
+        watchConnection(proxied, upstream, timeoutMs)
+        upstream.once('upgrade', (answer, live) => followWebSocket(proxied, answer, live))
+        upstream.once('response', answer => followRefusal(proxied, answer))
+      })
+    },
+    error: (error, request) => find(request, proxied => onError(proxied, error)),
+  }
+}
+
+function watchConnection(proxied: ProxiedRequest, upstream: ClientRequest, timeoutMs: number): void {
+  const { response } = proxied.context
+  proxied.setConnection(() => upstream.destroy())
+  if (proxied.isOver) return void upstream.destroy()
+  upstream.on('timeout', () => {
+    // The client reads slowly and so holds up the live platform. That does not count as silence.
+    if (!response.writableNeedDrain) proxied.breakOff(upstreamTimeout(timeoutMs))
+  })
+}
+
+function forwardAnswer(proxied: ProxiedRequest, answer: IncomingMessage, onError: OnError): void {
+  proxied.hasAnswerBegun = true
+  answer.once('error', error => onError(proxied, error))
+  const { statusCode: status = 0, statusMessage: statusText, rawHeaders: headers } = answer
+  const body = sendAnswer(proxied, { status, statusText, headers }, answer)
+  answer.on('data', bytes => body?.add(bytes)).on('end', () => body?.end())
+}
+
+/** The middleware joins both connections of a WebSocket that the live platform has accepted. */
+function followWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, live: Duplex): void {
+  const client = proxied.context.response.socket
+  proxied.setConnection(() => live.destroy())
+  if (proxied.isOver || !client) return void live.destroy()
+  // Removes the listener of `watchForEnd` in websockets.ts.
+  client.removeAllListeners('data')
+  setOutcome(proxied, { status: 101, headers: answer.rawHeaders })
+  live.once('close', () => client.destroySoon())
+  // If neither side ended the connection, the WebSocket was cut off.
+  live.once('end', () => proxied.completeAnswer())
+  client.once('end', () => proxied.completeAnswer())
+}
+
+/** The middleware sends the answer of a live platform that does not accept a WebSocket. */
+function followRefusal(proxied: ProxiedRequest, answer: IncomingMessage): void {
+  setOutcome(proxied, { status: answer.statusCode ?? 0, headers: answer.rawHeaders })
+  answer.on('data', bytes => keepForJournal(proxied, bytes)).on('end', () => proxied.completeAnswer())
+}

@@ -1,10 +1,10 @@
 /** One request on its way to the live platform, and the only place that decides how it ended. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
+import type { PlatformError } from '../../core/errors.js'
 import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
+import { headerIn } from '../../core/http.js'
 import { callsModel } from '../../core/paths.js'
 import { reset } from '../damage-response.js'
-import type { LiveAnswer, LiveRequest } from './live-answer.js'
 
 /** What to forward, and how. */
 export interface ForwardContext {
@@ -44,34 +44,31 @@ export interface ForwardSettings {
   corsFor(origin: string | undefined): readonly string[]
 }
 
-/**
- * One request to the live platform. It is passed to httpxy, on which http-proxy-middleware is built, in place of both
- * the request and the response. httpxy uses little of either, and the many listeners that it would attach to real ones
- * are not needed, because this class itself notices when the client disconnects.
- */
-export class ProxiedRequest {
-  // The fields of a request that httpxy reads. Nothing is piped, because the body was already read; it is written once
-  // there is a connection.
-  readonly method: string
-  readonly url = ''
-  readonly httpVersionMajor = 1
-  readonly socket = { writable: true }
-  headers: IncomingHttpHeaders = {}
-  // The field of a response that httpxy reads. Answers are handled here.
-  readonly finished = false
+/** How to reach the live platform. */
+export interface LiveAddress {
+  /** Protocol, host and port. */
+  readonly origin: string
+  /** How long it may be silent. */
+  readonly timeoutMs: number
+}
 
+/** Called when a request has failed, before or within its answer. */
+export type OnError = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
+
+export class ProxiedRequest {
+  readonly method: string
+  headers: IncomingHttpHeaders = {}
   /** The path to request on the live platform, with its query. */
   target = ''
-  upstream: LiveRequest | undefined
-  answer: LiveAnswer | undefined
   outcome: (Outcome & { complete: boolean }) | undefined
+  /** Whether anything of an answer has arrived, even only an informational response. */
+  hasAnswerBegun = false
   readonly observer: ResponseObserver | undefined
   #isOver = false
   /** Whether the live platform has sent its whole answer. */
   #isAnswerComplete = false
-  #timer: NodeJS.Timeout | undefined
-  /** The number of bytes that a reused connection had received before this request; `undefined` for a new one. */
-  #earlierBytes: number | undefined
+  #isRetried = false
+  #endConnection: (() => void) | undefined
   #connectedMs = 0
 
   constructor(
@@ -95,73 +92,32 @@ export class ProxiedRequest {
     return this.settings.isMcp?.(this.context.exchange.path) ?? false
   }
 
-  /** For httpxy. */
-  on(): this {
-    return this
-  }
-
-  /** For httpxy. */
-  pipe<T>(destination: T): T {
-    return destination
-  }
-
-  /** For httpxy: whether no more will arrive. */
-  get destroyed(): boolean {
-    return this.#isOver || this.#isAnswerComplete
-  }
-
-  /** For httpxy: the answer broke off. */
-  destroy(error?: NodeJS.ErrnoException): void {
-    this.breakOff(upstreamUnreachable(error?.code ?? 'its answer broke off'))
-  }
-
-  /** Starts the timeout for the first byte of the answer. */
-  startFirstByteTimer(): void {
-    this.#timer = setTimeout(failFirstByte, this.settings.timeoutMs, this)
-  }
-
-  /** Called when there is a connection, new or reused. */
-  setConnection(upstream: LiveRequest): void {
-    this.upstream = upstream
-    this.#earlierBytes = upstream.reusedSocket ? upstream.socket?.bytesRead : undefined
+  /** Called when there is a connection, new or reused. `end` closes it. */
+  setConnection(end: () => void): void {
+    this.#endConnection = end
     this.#connectedMs = performance.now()
   }
 
-  /**
-   * Returns whether the live platform closed a reused connection just when the request was sent, so that the request
-   * may be sent again on a new one. If so, forgets the old connection. The timeout for the first byte keeps running,
-   * since it is the client's whole wait.
-   */
+  /** Returns whether the request may be sent again after this error, on a new connection. True at most once. */
   prepareRetry(error: NodeJS.ErrnoException): boolean {
-    const { upstream } = this
-    if (this.#isOver || !upstream || this.#earlierBytes === undefined) return false
-    // Part of a head, or an informational response, already belongs to an answer.
-    if (upstream.socket?.bytesRead !== this.#earlierBytes) return false
-    if (!mayRetry(this.context.exchange, error, performance.now() - this.#connectedMs)) return false
-    this.upstream = undefined
-    upstream.destroy()
+    if (this.#isOver || this.#isRetried || this.hasAnswerBegun) return false
+    const { exchange } = this.context
+    // A tool call must not be sent twice, and a WebSocket's connection has been ended.
+    if (this.isMcp || exchange.isWebSocket) return false
+    if (!mayRetry(exchange, error, performance.now() - this.#connectedMs)) return false
+    this.#isRetried = true
+    this.#endConnection = undefined
     return true
   }
 
-  /** Called when the answer begins. */
-  stopFirstByteTimer(): void {
-    clearTimeout(this.#timer)
-  }
-
-  /** Starts the timeout for silence within an answer. Callers restart it with each chunk. */
-  startIdleTimer(): void {
-    if (this.isMcp) return
-    this.#timer = setTimeout(failIdle, this.settings.timeoutMs, this)
-  }
-
-  restartTimer(): void {
-    this.#timer?.refresh()
+  /** Closes the connection, because no more of the answer is wanted. */
+  endConnection(): void {
+    this.#endConnection?.()
   }
 
   /** Called when the answer is complete, or when no more of it is awaited. */
   completeAnswer(isComplete = true): void {
     this.#isAnswerComplete = true
-    clearTimeout(this.#timer)
     this.observer?.end(isComplete)
   }
 
@@ -174,55 +130,46 @@ export class ProxiedRequest {
 
   /** Ends an answer of which no more will arrive. The client gets the reason, unless part of the answer was already sent. */
   breakOff(reason: PlatformError): void {
-    if (this.destroyed) return
-    if (this.outcome) this.cut()
+    if (this.#isOver || this.#isAnswerComplete) return
+    if (this.outcome) this.#cut()
     else this.fail(reason)
   }
 
   /** Closes the client's connection in the middle of the answer, which shows that the answer is incomplete. */
-  cut(): void {
+  #cut(): void {
     const { response } = this.context
+    const answer = this.outcome?.answer
+    const hasLength = answer?.kind === 'upstream' && headerIn(answer.headers, 'content-length') !== undefined
     // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
-    if (response.chunkedEncoding || this.answer?.headers['content-length'] !== undefined) response.destroy()
+    if (response.chunkedEncoding || hasLength) response.destroy()
     else reset(response)
   }
 
   /** The response is closed: it has ended, or the client has disconnected. */
   #onResponseClose(): void {
     if (this.#isOver) return
-    if (this.outcome) this.outcome.complete = this.#isAnswerComplete && this.context.response.writableFinished
+    const { exchange, response } = this.context
+    // A WebSocket does not end with its response.
+    if (this.outcome)
+      this.outcome.complete = this.#isAnswerComplete && (exchange.isWebSocket === true || response.writableFinished)
     this.#end()
     this.context.done()
   }
 
   #end(): void {
     this.#isOver = true
-    clearTimeout(this.#timer)
     // After a complete answer the connection may already serve another request.
     if (this.#isAnswerComplete) return
-    this.upstream?.destroy()
+    this.endConnection()
     this.observer?.end(false)
   }
-}
-
-function failFirstByte(proxied: ProxiedRequest): void {
-  proxied.fail(upstreamTimeout(proxied.settings.timeoutMs))
-}
-
-function failIdle(proxied: ProxiedRequest): void {
-  // The client reads slowly and so holds up the live platform. That does not count as silence.
-  if (proxied.context.response.writableNeedDrain) proxied.restartTimer()
-  else proxied.breakOff(upstreamTimeout(proxied.settings.timeoutMs))
 }
 
 // RFC 9110 §9.2.2: a proxy may retry only idempotent requests by itself.
 const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
-/**
- * Errors for a connection that the live platform closed while the request was being sent. Node's "socket hang up" is
- * ECONNRESET.
- */
-const closeCodes = new Set(['ECONNRESET', 'EPIPE'])
+/** Errors for a connection that the live platform closed while the request was being sent: of node, and of undici. */
+const closeCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /**
  * A closed connection answers with a reset within one round trip. If more time than this has passed, a model has
@@ -231,8 +178,8 @@ const closeCodes = new Set(['ECONNRESET', 'EPIPE'])
 const MOST_RETRY_MS = 1_000
 
 /**
- * Which requests may be retried when a kept connection was closed before any of the answer arrived. `afterMs` is the
- * time since the request was sent.
+ * Which requests may be retried when the connection was closed before any of the answer arrived. `afterMs` is the time
+ * since the request was sent.
  */
 const mayRetry = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
   closeCodes.has(code) && (idempotent.has(method) || (afterMs < MOST_RETRY_MS && callsModel(method, path)))

@@ -1,8 +1,9 @@
-/** Sends an answer of the live platform to the client: in one piece if it is complete, otherwise as it arrives. */
+/** Sends an answer of the live platform to the client as it arrives, and errors in the documented form. */
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { uptimeMs } from '../../core/clock.js'
-import { upstreamUnreadable } from '../../core/errors.js'
+import { upstreamTimeout, upstreamUnreadable } from '../../core/errors.js'
 import type { UpstreamResponse } from '../../core/exchange.js'
+import { headerIn } from '../../core/http.js'
 import {
   documentedError,
   errorMessageIn,
@@ -12,30 +13,45 @@ import {
   upstreamResponse,
 } from '../documented-error.js'
 import { recordTime } from '../paced-writer.js'
-import { endMessage } from './end-message.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
-import type { LiveAnswer } from './live-answer.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
 const noBytes = Buffer.alloc(0)
 
-/** Sends an answer whose head has arrived, possibly with a part of its body or all of it. */
-export function sendAnswer(proxied: ProxiedRequest): void {
-  if (proxied.isOver) return
-  const { answer } = proxied
+/** The head of an answer, as it arrived. */
+export interface AnswerHead {
+  readonly status: number
+  readonly statusText: string | undefined
+  /** Node's flat array. */
+  readonly headers: readonly string[]
+}
+
+/** Holds up the live platform while the client reads slowly. */
+interface Flow {
+  pause(): unknown
+  resume(): unknown
+}
+
+/** Takes the body of an answer. */
+export interface BodySink {
+  add(bytes: Buffer): void
+  end(): void
+}
+
+/** Sends an answer whose head has arrived. Returns what takes its body; `undefined` if the body is not wanted. */
+export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink | undefined {
+  if (proxied.isOver) return undefined
   try {
-    if (!answer) return
-    requireForwardable(answer)
-    if ((answer.statusCode ?? 0) >= 400 && documentsErrors(proxied)) sendError(proxied, answer)
-    else if (isComplete(answer)) sendCompleteAnswer(proxied, answer)
-    else sendStream(proxied, answer)
+    requireForwardable(head)
+    return head.status >= 400 && documentsErrors(proxied) ? sendError(proxied, head) : sendBody(proxied, head, flow)
   } catch (error) {
     failUnreadable(proxied, error)
+    return undefined
   }
 }
 
-/** Node's parser accepts some headers that its writer rejects. */
-export function failUnreadable(proxied: ProxiedRequest, error: unknown): void {
+/** Parsers accept some headers that node does not write. */
+function failUnreadable(proxied: ProxiedRequest, error: unknown): void {
   const { code, message } = error as NodeJS.ErrnoException
   proxied.fail(upstreamUnreadable(code ?? message))
 }
@@ -43,45 +59,49 @@ export function failUnreadable(proxied: ProxiedRequest, error: unknown): void {
 /** Whether errors with an undocumented body are replaced. */
 const documentsErrors = ({ settings, isMcp }: ProxiedRequest) => settings.errors === 'documented' && !isMcp
 
-/** Whether the answer is complete, and was not sent in chunks that have to be preserved. */
-const isComplete = ({ complete, readableLength, headers }: LiveAnswer) =>
-  complete && (readableLength === 0 || headers['content-length'] !== undefined)
-
-function requireForwardable({ statusCode: status = 0, headers }: LiveAnswer): void {
+function requireForwardable({ status, headers }: AnswerHead): void {
   if (!isStatus(status)) throw new Error(`status ${status}`)
-  const coding = headers['transfer-encoding']
-  // Node decodes no other transfer coding, and we did not ask for any.
+  const coding = headerIn(headers, 'transfer-encoding')
+  // No other transfer coding is decoded, and we did not ask for any.
   if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
 }
 
-/** The head that is sent to the client. */
-interface Head {
+/** What is sent to the client instead of the live platform's own head. */
+interface SentHead {
   readonly headers: readonly string[]
   /** The live platform's answer, if it was replaced. */
   readonly upstream?: UpstreamResponse | undefined
   readonly remark?: (() => string | undefined) | undefined
   /** The list to which the arrival times of a stream's pieces are added. */
-  readonly piecesAtMs?: number[]
+  readonly piecesAtMs?: number[] | undefined
 }
 
 /** Sends the head. `headers` are the live ones, or ones made to fit the document. */
-export function sendHead(
+function sendHead(
   proxied: ProxiedRequest,
-  answer: LiveAnswer,
-  { headers, upstream, remark, piecesAtMs }: Head,
+  { status, statusText = '', headers: live }: AnswerHead,
+  { headers, upstream, remark, piecesAtMs }: SentHead,
 ): void {
-  const { context, settings } = proxied
-  const { request, response, exchange, ownHeaders, recordedAs } = context
-  const { statusCode: status = 0, statusMessage = '' } = answer
+  const { response, ownHeaders } = proxied.context
   const sentHeaders = replaceHeaders(headers, ownHeaders?.() ?? [])
-  if (answer.headers['access-control-allow-origin'] === undefined) {
-    sentHeaders.push(...settings.corsFor(request.headers.origin))
+  if (headerIn(live, 'access-control-allow-origin') === undefined) {
+    sentHeaders.push(...proxied.settings.corsFor(proxied.context.exchange.headers.origin))
   }
-  response.sendDate = answer.headers.date === undefined
-  response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
+  response.sendDate = headerIn(live, 'date') === undefined
+  response.writeHead(status, statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
+  setOutcome(proxied, { status, headers, upstream, remark, piecesAtMs })
+}
+
+/** Notes for the journal what the client gets. */
+export function setOutcome(
+  proxied: ProxiedRequest,
+  { status, headers, upstream, remark, piecesAtMs }: SentHead & Pick<AnswerHead, 'status'>,
+): void {
+  const { recordedAs, exchange } = proxied.context
+  const { baseUrl } = proxied.settings
   proxied.outcome = {
     status,
-    answeredBy: { kind: 'live', baseUrl: settings.baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
+    answeredBy: { kind: 'live', baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
     error: undefined,
     remark,
     answer: upstreamResponse(headers, noBytes),
@@ -94,7 +114,7 @@ export function sendHead(
 }
 
 /** Keeps the beginning of a body for the journal. */
-function keepForJournal({ outcome }: ProxiedRequest, bytes: Buffer): void {
+export function keepForJournal({ outcome }: ProxiedRequest, bytes: Buffer): void {
   const answer = outcome?.answer
   if (answer?.kind !== 'upstream') return
   // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
@@ -103,52 +123,39 @@ function keepForJournal({ outcome }: ProxiedRequest, bytes: Buffer): void {
   answer.bytes += bytes.length
 }
 
-interface CompleteAnswer extends Omit<Head, 'piecesAtMs'> {
-  readonly body: Buffer
-}
-
-/** Sends head and body together. */
-function sendHeadAndBody(proxied: ProxiedRequest, answer: LiveAnswer, { body, ...head }: CompleteAnswer): void {
-  sendHead(proxied, answer, head)
-  endMessage(proxied.context.response, body)
-  keepForJournal(proxied, body)
-}
-
-function sendCompleteAnswer(proxied: ProxiedRequest, answer: LiveAnswer): void {
-  const { observer } = proxied
-  const [headers, body]: [string[], Buffer] = [withoutHopByHop(answer), answer.read() ?? noBytes]
-  sendHeadAndBody(proxied, answer, { headers, body })
-  observer?.head(answer.statusCode ?? 0, headers)
-  if (body.length > 0) observer?.bytes(body)
-  proxied.completeAnswer()
-}
-
-function sendStream(proxied: ProxiedRequest, answer: LiveAnswer): void {
+function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink {
   const { context, observer } = proxied
   const { response } = context
-  const piecesAtMs: number[] = []
-  const forwardChunk = (chunk: Buffer) => {
-    proxied.restartTimer()
-    if (!response.write(chunk)) answer.pause()
-    keepForJournal(proxied, chunk)
-    recordTime(piecesAtMs, proxied.outcome?.beganMs ?? 0)
-    observer?.bytes(chunk)
-  }
-  const headers = withoutHopByHop(answer)
-  sendHead(proxied, answer, { headers, piecesAtMs })
-  observer?.head(answer.statusCode ?? 0, headers)
-  proxied.startIdleTimer()
-  // Sends the head now, since the first token of a stream may be seconds away. Uses an empty write, because
+  const headers = withoutHopByHop(head.headers)
+  // Only a stream has no length.
+  const piecesAtMs = headerIn(headers, 'content-length') === undefined ? [] : undefined
+  let isBegun = false
+  sendHead(proxied, head, { headers, piecesAtMs })
+  observer?.head(head.status, headers)
+  // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
-  if (answer.readableLength === 0) response.write(noBytes)
-  answer.on('data', forwardChunk)
-  response.on('drain', () => answer.resume())
-  answer.on('end', () => {
-    // The client has disconnected. The rest is read and discarded.
-    if (proxied.isOver) return
-    proxied.completeAnswer()
-    response.end()
+  process.nextTick(() => {
+    if (!isBegun && !proxied.isOver) response.write(noBytes)
   })
+  return {
+    add(bytes) {
+      if (proxied.isOver) return
+      isBegun = true
+      if (!response.write(bytes)) {
+        flow.pause()
+        response.once('drain', () => flow.resume())
+      }
+      keepForJournal(proxied, bytes)
+      if (piecesAtMs) recordTime(piecesAtMs, proxied.outcome?.beganMs ?? 0)
+      observer?.bytes(bytes)
+    },
+    end() {
+      if (proxied.isOver) return
+      isBegun = true
+      proxied.completeAnswer()
+      response.end()
+    },
+  }
 }
 
 /** The observer gets more of an error than the client, so that it sees all of a long page. */
@@ -157,22 +164,29 @@ const MOST_OBSERVED_BYTES = 8_388_608
 const LAST_EVENT_MS = 250
 
 /**
- * Collects an error until it is clear whether its body is as documented. The observer gets the original. The bytes do
- * not restart the timeout, so that a slow error does not keep the client waiting for longer than silence would.
+ * Collects an error until it is clear whether its body is as documented. The observer gets the original. The client
+ * waits for it no longer than for the first byte of an answer.
  */
-function sendError(proxied: ProxiedRequest, answer: LiveAnswer): void {
-  const { observer, context } = proxied
-  const { statusCode: status = 0 } = answer
-  const headers = withoutHopByHop(answer)
-  const events = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '') ? createEventSplitter() : undefined
+function sendError(proxied: ProxiedRequest, head: AnswerHead): BodySink {
+  const { observer, context, settings } = proxied
+  const { status } = head
+  const headers = withoutHopByHop(head.headers)
+  const isStream = /^text\/event-stream\b/i.test(headerIn(headers, 'content-type') ?? '')
+  const events = isStream ? createEventSplitter() : undefined
   const chunks: Buffer[] = []
   let bytes = 0
-  let timer: NodeJS.Timeout | undefined
-  proxied.startIdleTimer()
+  let lastEventTimer: NodeJS.Timeout | undefined
+  const timer = setTimeout(() => proxied.fail(upstreamTimeout(settings.timeoutMs)), settings.timeoutMs)
+  context.response.once('close', stopTimers)
   observer?.head(status, headers)
 
-  function deliver(isWhole: boolean): void {
+  function stopTimers(): void {
     clearTimeout(timer)
+    clearTimeout(lastEventTimer)
+  }
+
+  function deliver(isWhole: boolean): void {
+    stopTimers()
     if (proxied.isOver || proxied.outcome) return
     const body = Buffer.concat(chunks)
     const isComplete = isWhole && body.length === bytes
@@ -182,23 +196,27 @@ function sendError(proxied: ProxiedRequest, answer: LiveAnswer): void {
         ? { ...replacement, upstream: upstreamResponse(headers, body, bytes) }
         : { headers, body }
       const message = errorMessageIn(sent.body)
-      sendHeadAndBody(proxied, answer, { ...sent, remark: () => message })
+      sendHead(proxied, head, { ...sent, remark: () => message })
+      context.response.end(sent.body)
+      keepForJournal(proxied, sent.body)
       proxied.completeAnswer(isWhole)
+      if (!isWhole) proxied.endConnection()
     } catch (error) {
       failUnreadable(proxied, error)
     }
-    if (!isWhole) answer.destroy()
   }
 
-  answer.on('data', (chunk: Buffer) => {
-    const room = MOST_ERROR_BYTES - bytes
-    bytes += chunk.length
-    if (room > 0) chunks.push(chunk.subarray(0, room))
-    observer?.bytes(chunk)
-    if (bytes > (observer ? MOST_OBSERVED_BYTES : MOST_ERROR_BYTES)) deliver(false)
-    else if (events?.push(chunk).some(event => dataOf(event) !== undefined)) {
-      timer ??= setTimeout(deliver, LAST_EVENT_MS, false)
-    }
-  })
-  answer.on('end', () => deliver(true))
+  return {
+    add(chunk) {
+      const room = MOST_ERROR_BYTES - bytes
+      bytes += chunk.length
+      if (room > 0) chunks.push(chunk.subarray(0, room))
+      observer?.bytes(chunk)
+      if (bytes > (observer ? MOST_OBSERVED_BYTES : MOST_ERROR_BYTES)) deliver(false)
+      else if (events?.push(chunk).some(event => dataOf(event) !== undefined)) {
+        lastEventTimer ??= setTimeout(deliver, LAST_EVENT_MS, false)
+      }
+    },
+    end: () => deliver(true),
+  }
 }
