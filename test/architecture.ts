@@ -76,10 +76,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'eventsource-parser': ['page/'],
   'jsonc-parser': ['page/playground/settings.ts', 'check/json-places.ts'],
   '@supabase/auth-js': ['page/session/auth-client.ts'],
-  // The state: one query builder, and the two databases.
   'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/seeds.ts'],
-  kysely: ['state/'],
-  libsql: ['state/sqlite.ts'],
   pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],
   'gpt-tokenizer': ['completions/tokens/'],
   'prom-client': ['metrics/'],
