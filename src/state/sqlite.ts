@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder, StartError } from '../check/problem.js'
 import { createSerialQueue } from '../core/work.js'
 import type { Database, Query, Trouble } from './database.js'
+import { loadSqlite } from './load-sqlite.js'
 import { migrate } from './migrations.js'
 
 /** How long to wait for another process that is starting. That takes much less. */
@@ -14,27 +15,7 @@ const OPENING_PATIENCE_MS = 3000
 const WRITERS_PATIENCE_MS = 30_000
 const POLL_MS = 250
 
-const sqlite = loadQuietly()
-
-/**
- * Loads Node's SQLite. Node 22 then warns that it is experimental, which does not help whoever runs Standin, and which
- * is therefore kept from the listeners, one of which prints warnings. They get every other warning.
- */
-function loadQuietly() {
-  const listeners = process.rawListeners('warning')
-  const passOn = (warning: Error) => {
-    if (!warning.message.startsWith('SQLite is an experimental feature'))
-      for (const listener of listeners) listener.call(process, warning)
-  }
-  process.removeAllListeners('warning').on('warning', passOn)
-  const loaded = process.getBuiltinModule('node:sqlite')
-  // The warning is emitted in the next tick, before this.
-  process.nextTick(() => {
-    process.off('warning', passOn)
-    for (const listener of listeners) process.on('warning', listener as (warning: Error) => void)
-  })
-  return loaded
-}
+const sqlite = loadSqlite()
 
 /** Opens a database in memory, which is gone when it is closed. */
 export async function openMemory(): Promise<Database> {

@@ -21,28 +21,9 @@ function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
   const { key: keyColumn, order } = shape
   const sorting = order === undefined ? `"created_at" desc, "${keyColumn}"` : `"${order}", "${keyColumn}"`
 
-  /** Runs a statement on the rows with these values. */
-  async function onRows(statement: string, where: AnyRow, rest = '', restValues: readonly Cell[] = []) {
-    const conditions = Object.entries(where).map(([column, value]) => [column, queried(column, value)] as const)
-    // No row can match, and the statement must not be sent: half a character would become another one, and PostgreSQL
-    // refuses NUL.
-    if (!conditions.every(([, value]) => isStorable(value))) return []
-    const tests = conditions.map(([column, value]) => `"${column}" ${value === null ? 'is null' : '= ?'}`)
-    const values = conditions.flatMap(([, value]) => (value === null ? [] : [value]))
-    return query(`${statement} where ${tests.join(' and ') || 'true'} ${rest}`, [...values, ...restValues])
-  }
-
-  /**
-   * Whether a row other than `ownKey` already has one of the new unique values. There is only one writer, so the answer
-   * stays valid until it has written.
-   */
-  async function isTaken(columns: CellRow, ownKey: string): Promise<boolean> {
-    const unique = [keyColumn, ...shape.unique].filter(column => typeof columns[column] === 'string')
-    if (unique.length === 0) return false
-    const tests = [keyColumn, ...unique].map(column => `"${column}" = ?`).join(' or ')
-    const values = [ownKey, ...unique.map(column => columns[column] as Cell)]
-    const rows = await query(`select "${keyColumn}" from ${table} where ${tests}`, values)
-    return rows.length > 1 && rows.some(row => row[keyColumn] === ownKey)
+  const onRows = async (statement: string, where: AnyRow, rest = '', restValues: readonly Cell[] = []) => {
+    const filter = filterFor(where)
+    return filter ? query(`${statement} where ${filter.tests} ${rest}`, [...filter.values, ...restValues]) : []
   }
 
   return {
@@ -64,13 +45,13 @@ function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
       // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
       const rest = `on conflict do nothing returning "${keyColumn}"`
       const added = await query(`${insertion(table, columns)} ${rest}`, Object.values(columns))
-      if (added.length === 0) throw new TakenError('A row with this key or this unique value already exists.')
+      if (added.length === 0) throw taken()
     },
     async update(key, changes) {
       const columns = encoded(shape, changes)
       const names = Object.keys(columns)
       if (names.length === 0 || !isStorable(key)) return
-      if (await isTaken(columns, key)) throw new TakenError('A row with this key or this unique value already exists.')
+      if (await isTaken(query, table, shape, columns, key)) throw taken()
       const settings = names.map(name => `"${name}" = ?`).join(', ')
       await query(`update ${table} set ${settings} where "${keyColumn}" = ?`, [...Object.values(columns), key])
     },
@@ -79,6 +60,30 @@ function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
       return removed.length
     },
   }
+}
+
+const taken = () => new TakenError('A row with this key or this unique value already exists.')
+
+/** The condition of a query; undefined if no row can match, because a value cannot be stored. */
+function filterFor(where: AnyRow) {
+  const conditions = Object.entries(where).map(([column, value]) => [column, queried(column, value)] as const)
+  // The query must not be sent: half a character would become another one, and PostgreSQL refuses NUL.
+  if (!conditions.every(([, value]) => isStorable(value))) return undefined
+  const tests = conditions.map(([column, value]) => `"${column}" ${value === null ? 'is null' : '= ?'}`)
+  return { tests: tests.join(' and ') || 'true', values: conditions.flatMap(([, value]) => value ?? []) }
+}
+
+/**
+ * Whether a row other than `ownKey` already has one of the new unique values. There is only one writer, so the answer
+ * stays valid until it has written.
+ */
+async function isTaken(query: Query, table: string, { key, unique }: AnyShape, columns: CellRow, ownKey: string) {
+  const names = [key, ...unique].filter(name => typeof columns[name] === 'string')
+  if (names.length === 0) return false
+  const tests = [key, ...names].map(name => `"${name}" = ?`).join(' or ')
+  const values = [ownKey, ...names.map(name => columns[name] as Cell)]
+  const rows = await query(`select "${key}" from ${table} where ${tests}`, values)
+  return rows.length > 1 && rows.some(row => row[key] === ownKey)
 }
 
 /** The statement that adds a row with these columns, with a `?` for each. */
