@@ -51,7 +51,7 @@ export const budgets: Readonly<Record<string, number>> = {
   replies: 8100,
   resources: 1400,
   rpc: 200,
-  state: 1700,
+  state: 1250,
   supabase: 4800,
   testing: 2100,
 }

@@ -1,5 +1,5 @@
 /** A state that cannot be opened says why, and what to do about it. */
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -161,6 +161,29 @@ describe('in a file', () => {
     const sentence = `The state cannot be kept in ${dir}/state.db: it is not a database of Standin, or a damaged one. Move it away, or choose another file.`
     await expect(starting).rejects.toEqual(new StartError(sentence))
     expect(told).toEqual([])
+  })
+
+  test('a file that release 0.2.0 wrote is opened with all that is in it', async () => {
+    const place = filePlace()
+    const database = databaseAt(place)
+    database.exec('pragma journal_mode = wal')
+    database.exec(readFileSync(path.join(import.meta.dirname, 'release-0.2.0.sql'), 'utf8'))
+    // Copied while it is open, as a killed process leaves it: everything is still in the log.
+    const dir = freshFolder()
+    for (const name of ['state.db', 'state.db-wal']) copyFileSync(path.join(place.dir, name), path.join(dir, name))
+    database.close()
+    const state = await opened({ where: place.where, dir })
+    const { users, keys } = await state.read(async ({ users, api_keys }) => ({
+      users: await users.find({}),
+      keys: await api_keys.find({}),
+    }))
+    expect(users.map(({ email }) => email)).toEqual(['ada@example.com', 'developer@example.com'])
+    expect(users[0]).toMatchObject({ user_metadata: { name: 'Ada' }, is_anonymous: false })
+    expect(keys.map(({ name, seeded }) => [name, seeded])).toEqual([
+      ['laptop', false],
+      ['development', true],
+    ])
+    await state.write(({ users }) => users.insert(user({ email: 'bob@example.com' })))
   })
 
   test('a file from a newer version of Standin is refused', async () => {
