@@ -6,7 +6,7 @@ import { type BuildOptions, build, type CodeSplittingNameFunction, type OutputBu
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
-  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql|prom-client|vitest)(\/|$)/
+  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|prom-client|vitest)(\/|$)/
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 

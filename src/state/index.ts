@@ -2,8 +2,9 @@
 import path from 'node:path'
 import { StartError } from '../check/problem.js'
 import type { State } from '../core/state.js'
-import { createMemoryStore } from './memory.js'
-import { createState, type Store } from './store.js'
+import type { Database } from './database.js'
+import { openFile, openMemory } from './sqlite.js'
+import { createState } from './state.js'
 
 type StateKind = 'memory' | 'file' | 'postgres'
 
@@ -18,41 +19,29 @@ export function stateKindOf(setting: string): StateKind | undefined {
 export interface StateDependencies {
   /** The folder for relative paths. */
   readonly dir: string
-  /**
-   * Called with a sentence when the state becomes unusable, when it is usable again, and when part of it is damaged.
-   */
+  /** Called with a sentence when the state becomes unusable, and when it is usable again. */
   readonly warn?: ((sentence: string) => void) | undefined
 }
 
 /** Opens `memory`, `file:PATH` or `postgres://…`. If that fails, rejects with a StartError that says what to do. */
 export async function openState(setting: string, { dir, warn = () => {} }: StateDependencies): Promise<State> {
-  return createState(await openStore(setting, dir, warn), warn)
+  return createState(await openDatabase(setting, dir), warn)
 }
 
 export { restoreRows, type Snapshot, snapshotOf } from './snapshot.js'
 
-// Database libraries are loaded on demand, since most platforms do not use one.
-async function openStore(setting: string, dir: string, warn: (sentence: string) => void): Promise<Store> {
+async function openDatabase(setting: string, dir: string): Promise<Database> {
   switch (stateKindOf(setting)) {
     case 'memory':
-      return createMemoryStore()
-    case 'file': {
-      const { openSqlite } = await import('./sqlite.js').catch(unloadable)
-      return openSqlite(path.resolve(dir, setting.slice('file:'.length)), warn)
-    }
+      return openMemory()
+    case 'file':
+      return openFile(path.resolve(dir, setting.slice('file:'.length)))
     case 'postgres': {
+      // Loaded on demand, since most platforms do not use it.
       const { openPostgres } = await import('./postgres.js')
       return openPostgres(setting)
     }
     case undefined:
       throw new StartError('The state is kept in "memory", "file:PATH" or "postgres://user:password@host/database".')
   }
-}
-
-// libsql is a native library, which is not available on every system.
-function unloadable(error: Error): never {
-  const reason = error.message.split('\n', 1)[0]
-  throw new StartError(
-    `SQLite cannot be loaded on this system (${reason}). Keep the state in "memory" or in PostgreSQL.`,
-  )
 }

@@ -1,81 +1,79 @@
 /** Creates and changes the tables of a database, version by version. */
-import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
-import { type Migration, Migrator } from 'kysely/migration'
 import { StartError } from '../check/problem.js'
-import { tablesWithSecrets, withDigests } from './shapes.js'
-import type { Database } from './sql.js'
-
-const TABLE = 'standin_migrations'
-
-/** The text type of this database, sorted by bytes, whatever the locale. */
-type TextColumn = ColumnDataType | RawBuilder<unknown>
+import { digestOf } from '../core/secrets.js'
+import type { Cell, CellRow, Database, Query } from './database.js'
+import { insertion } from './tables.js'
 
 interface Target {
-  readonly text: TextColumn
-  readonly schema?: string
+  /** The place of the database, for people. */
+  readonly place: string
+  /** The text type of this database, sorted by bytes, whatever the locale. */
+  readonly text?: string
+  /** Called before anything is changed, in the same transaction. */
+  prepare?(query: Query): Promise<unknown>
 }
 
 /**
- * Whether nothing has to be migrated, which is the case at most starts. Throws a StartError if a newer version has used
- * the database.
+ * Migrates a database to this version of Standin. Other processes may do the same at the same time. Throws a StartError
+ * if a newer version has used the database.
  */
-export async function isCurrent(db: Kysely<Database>, place: string): Promise<boolean> {
-  const known = Object.keys(migrations('text'))
-  const applied = await appliedMigrations(db)
-  if (applied.every(name => known.includes(name))) return applied.length === known.length
-  throw new StartError(
-    `The state in ${place} is from a newer version of Standin. Update Standin, or choose another place.`,
-  )
-}
-
-/** Migrates a database to this version of Standin. Other processes may do the same at the same time. */
-export async function migrate(db: Kysely<Database>, { text, schema }: Target): Promise<void> {
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: async () => migrations(text) },
-    migrationTableName: TABLE,
-    migrationLockTableName: `${TABLE}_lock`,
-    ...(schema && { migrationTableSchema: schema }),
-  })
-  const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
-}
-
-async function appliedMigrations(db: Kysely<Database>): Promise<readonly string[]> {
-  try {
-    const rows = await db.selectFrom(TABLE).select('name').execute()
-    return rows.map(({ name }) => String(name))
-  } catch (error) {
-    if (isNoSuchTable(error as { code?: unknown; message: string })) return []
-    throw error
+export async function migrate(database: Database, { place, text = 'text', prepare }: Target): Promise<void> {
+  const { schema } = database
+  const table = `${schema}standin_migrations`
+  const appliedBy = async (query: Query) => (await query(`select name from ${table}`)).map(({ name }) => name)
+  const applied = await database.transaction('read', appliedBy).catch(noneIfMissing)
+  if (applied.some(name => !migrations.some(known => known.name === name))) {
+    throw new StartError(
+      `The state in ${place} is from a newer version of Standin. Update Standin, or choose another place.`,
+    )
   }
+  // So it is at most starts.
+  if (applied.length === migrations.length) return
+  await database.transaction('write', async query => {
+    await prepare?.(query)
+    await query(
+      `create table if not exists ${table} (name varchar(255) not null primary key, timestamp varchar(255) not null)`,
+    )
+    const applied = await appliedBy(query)
+    for (const { name, up } of migrations.filter(({ name }) => !applied.includes(name))) {
+      await up({ query, schema, text })
+      const row = { name, timestamp: new Date().toISOString() }
+      await query(insertion(table, row), Object.values(row))
+    }
+  })
 }
 
-const isNoSuchTable = ({ code, message }: { readonly code?: unknown; readonly message: string }) =>
-  code === '42P01' || message.includes('no such table')
+/** A new database has no table of migrations yet. */
+function noneIfMissing(error: { readonly code?: unknown; readonly message: string }): Cell[] {
+  if (error.code === '42P01' || error.message.startsWith('no such table')) return []
+  throw error
+}
+
+interface Step {
+  readonly query: Query
+  readonly schema: string
+  readonly text: string
+}
 
 // A released migration is never changed, since existing databases have already run it. Add a new one instead.
-const migrations = (text: TextColumn): Record<string, Migration> => ({
-  '001-users-sessions-keys': { up: db => makeTables(db, text, firstTables, firstIndexes) },
-  '002-digests-of-secrets': { up: db => hashSecrets(db, text) },
-  '003-resources': { up: db => makeTables(db, text, resourceTables, resourceIndexes) },
-})
-
-/** A database that may not have the columns of this version yet. */
-type AnyDatabase = Parameters<Migration['up']>[0]
+const migrations = [
+  { name: '001-users-sessions-keys', up: (step: Step) => makeTables(step, firstTables, firstIndexes) },
+  { name: '002-digests-of-secrets', up: hashSecrets },
+  { name: '003-resources', up: (step: Step) => makeTables(step, resourceTables, resourceIndexes) },
+]
 
 /** The kinds of columns. JSON is stored as text, which preserves the order of keys, and NUL. */
 const kinds = {
-  key: column => column.notNull().primaryKey(),
-  text: column => column.notNull(),
-  'unique text': column => column.notNull().unique(),
-  'text or null': column => column,
-  'unique text or null': column => column.unique(),
-  json: column => column.notNull(),
-  number: column => column.notNull(),
+  key: 'TEXT not null primary key',
+  text: 'TEXT not null',
+  'unique text': 'TEXT not null unique',
+  'text or null': 'TEXT',
+  'unique text or null': 'TEXT unique',
+  json: 'TEXT not null',
+  number: 'integer not null',
   // 0 or 1.
-  boolean: column => column.notNull(),
-} as const satisfies Record<string, (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder>
+  boolean: 'integer not null',
+} as const
 
 type Columns = Readonly<Record<string, keyof typeof kinds>>
 
@@ -206,32 +204,45 @@ const resourceIndexes: NewIndexes = [
   ['resource_rows', 'owner'],
 ]
 
-async function makeTables(db: AnyDatabase, text: TextColumn, tables: NewTables, indexes: NewIndexes): Promise<void> {
+async function makeTables({ query, schema, text }: Step, tables: NewTables, indexes: NewIndexes): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) {
-    let table = db.schema.createTable(name)
-    for (const [column, kind] of Object.entries(columns)) {
-      const isNumber = kind === 'number' || kind === 'boolean'
-      table = table.addColumn(column, isNumber ? 'integer' : text, kinds[kind])
-    }
-    await table.execute()
+    const definitions = Object.entries(columns).map(
+      ([column, kind]) => `"${column}" ${kinds[kind].replace('TEXT', text)}`,
+    )
+    await query(`create table ${schema}${name} (${definitions.join(', ')})`)
   }
   for (const [table, ...columns] of indexes) {
     const name = `${table}_${columns[0]?.split(' ')[0]}`
-    await db.schema.createIndex(name).on(table).columns(columns).execute()
+    await query(`create index ${name} on ${schema}${table} (${columns.join(', ')})`)
   }
 }
 
-async function hashSecrets(db: AnyDatabase, text: TextColumn): Promise<void> {
-  await db.schema.alterTable('refresh_tokens').addColumn('salt', text).execute()
-  for (const table of tablesWithSecrets) {
-    const rows = await db.selectFrom(table).selectAll().execute()
-    await db.deleteFrom(table).execute()
-    for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) {
-      const slice = rows.slice(i, i + ROWS_AT_ONCE).map(row => withDigests(table, row))
-      await db.insertInto(table).values(slice).execute()
+const refreshToken = /^[a-z0-9]{12}$/
+
+/** The formats of secrets in clear, as the first version stored them. */
+const plainSecrets: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  refresh_tokens: { token: refreshToken, parent: refreshToken },
+  one_time_tokens: { token_hash: /^(pkce_)?[\da-f]{56}$/ },
+  flow_states: { auth_code: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/ },
+}
+
+async function hashSecrets({ query, schema, text }: Step): Promise<void> {
+  await query(`alter table ${schema}refresh_tokens add column salt ${text}`)
+  for (const [name, formats] of Object.entries(plainSecrets)) {
+    const table = `${schema}${name}`
+    const rows = await query(`delete from ${table} returning *`)
+    for (const row of rows) {
+      const hashed = withDigests(row, formats)
+      await query(insertion(table, hashed), Object.values(hashed))
     }
   }
 }
 
-/** SQLite accepts at most 32,766 values in one statement. */
-const ROWS_AT_ONCE = 1000
+/** Replaces secrets in clear by digests. */
+function withDigests(row: CellRow, formats: Readonly<Record<string, RegExp>>): CellRow {
+  const columns = Object.entries(row).map(([column, value]) => {
+    const isSecret = typeof value === 'string' && formats[column]?.test(value)
+    return [column, isSecret ? digestOf(value) : value]
+  })
+  return Object.fromEntries(columns)
+}

@@ -1,7 +1,7 @@
 /** The address of a PostgreSQL server, and why it could not be used, with what to do about it. */
 import pg from 'pg'
 import { StartError } from '../check/problem.js'
-import type { Trouble } from './store.js'
+import type { Trouble } from './database.js'
 
 interface Failure {
   readonly code?: string

@@ -1,13 +1,12 @@
 /** The state in a PostgreSQL database: persistent, and shared by replicas on any machine. */
 import { randomUUID } from 'node:crypto'
-import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { StartError } from '../check/problem.js'
-import { isCurrent, migrate } from './migrations.js'
+import { createSerialQueue } from '../core/work.js'
+import type { Database, Query } from './database.js'
+import { migrate } from './migrations.js'
 import { type AnnouncementListener, listenForAnnouncements } from './notifications.js'
 import { addressOf, cannotOpen, troubleWith } from './postgres-trouble.js'
-import { createSqlStore, type Database } from './sql.js'
-import type { Store } from './store.js'
 
 /** All of our tables are in their own schema, so that they can share a database with the app's tables. */
 const SCHEMA = 'standin'
@@ -31,41 +30,41 @@ const connectionSettings: pg.ClientConfig = {
 }
 
 /** Connects, and creates the tables if they do not exist. Throws a StartError if that fails. */
-export async function openPostgres(url: string): Promise<Store> {
+export async function openPostgres(url: string): Promise<Database> {
   const address = addressOf(url)
   const settings = { ...connectionSettings, connectionString: url }
   const pool = poolFor(settings)
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA)
   const ownId = randomUUID()
   let onChange = () => {}
   let announcementListener: AnnouncementListener | undefined
 
-  async function close() {
-    announcementListener?.end()
-    await pool.end()
-  }
-
-  try {
-    if (!(await isCurrent(db, `${address.server}/${address.database}`)))
-      await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
-    // Our own listeners have already been notified.
-    const onAnnouncement = (announcement?: string) => announcement !== ownId && onChange()
-    announcementListener = await listenForAnnouncements({ settings, channel: CHANNEL, onAnnouncement })
-  } catch (error) {
-    await close()
-    throw error instanceof StartError ? error : cannotOpen(error as Error, address)
-  }
-
-  return createSqlStore({
-    ...{ readDb: db, writeDb: db, lock, close },
-    async announce(transaction) {
-      await sql`select pg_notify(${CHANNEL}, ${ownId})`.execute(transaction)
+  const database: Database = {
+    schema: `${SCHEMA}.`,
+    transaction: (kind, work) => inTransaction(pool, beginnings[kind], work),
+    async announce(query) {
+      await query('select pg_notify(?, ?)', [CHANNEL, ownId])
     },
     follow(listener) {
       onChange = listener
     },
+    async close() {
+      announcementListener?.end()
+      await pool.end()
+    },
     troubleOf: error => troubleWith(error as Error, address),
-  })
+  }
+
+  try {
+    const place = `${address.server}/${address.database}`
+    await migrate(database, { place, text: 'text collate "C"', prepare: createSchema })
+    // Our own listeners have already been notified.
+    const onAnnouncement = (announcement?: string) => announcement !== ownId && onChange()
+    announcementListener = await listenForAnnouncements({ settings, channel: CHANNEL, onAnnouncement })
+    return database
+  } catch (error) {
+    await database.close()
+    throw error instanceof StartError ? error : cannotOpen(error as Error, address)
+  }
 }
 
 function poolFor(settings: pg.ClientConfig): pg.Pool {
@@ -76,7 +75,44 @@ function poolFor(settings: pg.ClientConfig): pg.Pool {
   return pool
 }
 
-async function lock(transaction: Kysely<Database>): Promise<void> {
-  const patience = sql`set_config('idle_in_transaction_session_timeout', ${String(WRITERS_PATIENCE_MS)}, true)`
-  await sql`select ${patience}, pg_advisory_xact_lock(${WRITERS_LOCK})`.execute(transaction)
+const beginnings = {
+  // A snapshot: changes committed in the meantime are not visible.
+  read: 'begin isolation level repeatable read read only',
+  // A stricter level would see the rows from before the wait, and not those of the writer that it waited for.
+  write:
+    `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${WRITERS_PATIENCE_MS}; ` +
+    `select pg_advisory_xact_lock(${WRITERS_LOCK})`,
+}
+
+async function inTransaction<T>(pool: pg.Pool, beginning: string, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  // Work may ask for several things at once, but a connection answers one at a time.
+  const inTurn = createSerialQueue()
+  const query: Query = (sql, values = []) => inTurn(async () => (await client.query(numbered(sql), [...values])).rows)
+  try {
+    await client.query(beginning)
+    const result = await work(query)
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    // If the connection is lost, this fails as well and would hide the real error.
+    await client.query('rollback').then(
+      () => client.release(),
+      failure => client.release(failure),
+    )
+    throw error
+  }
+}
+
+/** PostgreSQL's placeholders have numbers. */
+function numbered(sql: string): string {
+  let n = 0
+  return sql.replaceAll('?', () => `$${++n}`)
+}
+
+async function createSchema(query: Query): Promise<void> {
+  // Asking for it first, since whoever may use an existing schema may not be allowed to create one.
+  const existing = await query('select 1 from pg_namespace where nspname = ?', [SCHEMA])
+  if (existing.length === 0) await query(`create schema ${SCHEMA}`)
 }

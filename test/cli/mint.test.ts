@@ -326,7 +326,7 @@ test('a state that cannot be opened is reported in a sentence, without a stack t
   for (const words of [['token'], ['key', 'create']]) {
     const { code, stdout, stderr } = await run([...words, '--state', `file:${dir}/state.db`])
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^The state cannot be kept in [^\n]+ is not an SQLite database[^\n]+\n$/)
+    expect(stderr).toMatch(/^The state cannot be kept in [^\n]+ is not a database of Standin[^\n]+\n$/)
   }
 })
 

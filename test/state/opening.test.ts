@@ -1,8 +1,8 @@
 /** A state that cannot be opened says why, and what to do about it. */
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import Libsql from 'libsql'
+import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StartError } from '../../src/check/problem.js'
@@ -87,7 +87,7 @@ describe('in a file', () => {
     const text = 'port: 4000\n'.repeat(100)
     writeFileSync(path.join(dir, 'platform.config.yaml'), text)
     expect(await refusal({ where: 'file:platform.config.yaml', dir })).toBe(
-      `The state cannot be kept in ${dir}/platform.config.yaml: it is not an SQLite database, or a damaged one. Move it away, or choose another file.`,
+      `The state cannot be kept in ${dir}/platform.config.yaml: it is not a database of Standin, or a damaged one. Move it away, or choose another file.`,
     )
     expect(readFileSync(path.join(dir, 'platform.config.yaml'), 'utf8')).toBe(text)
   })
@@ -97,14 +97,16 @@ describe('in a file', () => {
     const database = databaseAt(place)
     database.exec('create table users (name text)')
     database.close()
-    expect(await refusal(place)).toMatch(/state.db: it is the database of something else. Choose another file.$/)
+    expect(await refusal(place)).toMatch(
+      /state.db: it is not a database of Standin, or a damaged one. Move it away, or choose another file.$/,
+    )
   })
 
   test('a folder in place of a file is refused', async () => {
     const dir = freshFolder()
     mkdirSync(path.join(dir, 'state.db'))
     expect(await refusal({ where: 'file:state.db', dir })).toBe(
-      `The state cannot be kept in ${dir}/state.db: it is a folder. Name a file in it, such as ${dir}/state.db/standin.db.`,
+      `The state cannot be kept in ${dir}/state.db: it cannot be opened or written (EISDIR: illegal operation on a directory). Allow it, make room on the disk, choose another file, or keep nothing with --state memory.`,
     )
   })
 
@@ -113,7 +115,7 @@ describe('in a file', () => {
     writeFileSync(path.join(dir, 'file'), '')
     for (const where of ['file:file/state.db', 'file:file/deep/state.db']) {
       expect(await refusal({ where, dir })).toMatch(
-        /: a part of its path is a file, not a folder. Choose another file.$/,
+        /: it cannot be opened or written \((ENOTDIR: not a directory|EEXIST: file already exists)\)\. Allow it, /,
       )
     }
   })
@@ -123,7 +125,7 @@ describe('in a file', () => {
     chmodSync(dir, 0o555)
     asNobody()
     expect(await refusal({ where: 'file:state.db', dir })).toBe(
-      `The state cannot be kept in ${dir}/state.db: this user may not write there (EACCES). Allow it, choose another file, or keep nothing with --state memory.`,
+      `The state cannot be kept in ${dir}/state.db: it cannot be opened or written (EACCES: permission denied). Allow it, make room on the disk, choose another file, or keep nothing with --state memory.`,
     )
   })
 
@@ -133,7 +135,7 @@ describe('in a file', () => {
     chmodSync(path.join(place.dir, 'state.db'), 0o666)
     chmodSync(place.dir, 0o555)
     asNobody()
-    expect(await refusal(place)).toMatch(/this user may not write there \(\w+\). .* --state memory.$/)
+    expect(await refusal(place)).toMatch(/it cannot be opened or written \(.+\). .* --state memory.$/)
   })
 
   test('a file that another program has locked is refused', async () => {
@@ -156,9 +158,32 @@ describe('in a file', () => {
       ...{ cwd: dir, file: false, listen: false, warn: told.push.bind(told) },
       flags: [{ path: ['state'], value: place.where, origin: 'here' }],
     })
-    const sentence = `The state cannot be kept in ${dir}/state.db: it is not an SQLite database, or a damaged one. Move it away, or choose another file.`
+    const sentence = `The state cannot be kept in ${dir}/state.db: it is not a database of Standin, or a damaged one. Move it away, or choose another file.`
     await expect(starting).rejects.toEqual(new StartError(sentence))
     expect(told).toEqual([])
+  })
+
+  test('a file that release 0.2.0 wrote is opened with all that is in it', async () => {
+    const place = filePlace()
+    const database = databaseAt(place)
+    database.exec('pragma journal_mode = wal')
+    database.exec(readFileSync(path.join(import.meta.dirname, 'release-0.2.0.sql'), 'utf8'))
+    // Copied while it is open, as a killed process leaves it: everything is still in the log.
+    const dir = freshFolder()
+    for (const name of ['state.db', 'state.db-wal']) copyFileSync(path.join(place.dir, name), path.join(dir, name))
+    database.close()
+    const state = await opened({ where: place.where, dir })
+    const { users, keys } = await state.read(async ({ users, api_keys }) => ({
+      users: await users.find({}),
+      keys: await api_keys.find({}),
+    }))
+    expect(users.map(({ email }) => email)).toEqual(['ada@example.com', 'developer@example.com'])
+    expect(users[0]).toMatchObject({ user_metadata: { name: 'Ada' }, is_anonymous: false })
+    expect(keys.map(({ name, seeded }) => [name, seeded])).toEqual([
+      ['laptop', false],
+      ['development', true],
+    ])
+    await state.write(({ users }) => users.insert(user({ email: 'bob@example.com' })))
   })
 
   test('a file from a newer version of Standin is refused', async () => {
@@ -312,7 +337,7 @@ function damageUsers(place: Place): void {
   writeFileSync(file, readFileSync(file).fill(0xee, (rootpage - 1) * 4096, rootpage * 4096))
 }
 
-const databaseAt = ({ dir }: Place) => new Libsql(path.join(dir, 'state.db'))
+const databaseAt = ({ dir }: Place) => new DatabaseSync(path.join(dir, 'state.db'))
 
 async function query(url: URL, text: string) {
   const client = new pg.Client({ connectionString: String(url) })

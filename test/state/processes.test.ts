@@ -89,7 +89,7 @@ beforeAll(async () => {
   await build({
     input: source,
     platform: 'node',
-    external: /^(libsql|pg)$/,
+    external: 'pg',
     output: { file: program, format: 'esm', codeSplitting: false },
   })
 })

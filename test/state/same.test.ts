@@ -1,10 +1,10 @@
-/** All kinds of state give the same results, whatever is done to them. */
+/** Both databases give the same results, whatever is done to them. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type State, type TableName, type Tables, TakenError } from '../../src/core/state.js'
 import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
-import { lasting, opened } from './kinds.js'
+import { opened, server } from './kinds.js'
 import { apiKey, at, refreshToken, user } from './rows.js'
 
 /** One operation, as a value, so that fast-check can show and shrink it. */
@@ -93,16 +93,15 @@ const transactions: fc.Arbitrary<readonly Transaction[]> = fc.array(
   { maxLength: 6 },
 )
 
-describe.each(lasting)('in $kind', kind => {
-  test('the results are the same as in memory', async () => {
+describe.skipIf(!server)('in PostgreSQL', () => {
+  test('the results are the same as in SQLite', async () => {
     const memory = listenTo(await opened({ where: 'memory', dir: '/' }))
-    const other = listenTo(await opened(await kind.emptyPlace()))
-    const numRuns = runs(kind.kind === 'a file' ? 300 : 60)
+    const other = listenTo(await opened({ where: (await server?.freshDatabase()) ?? '', dir: '/' }))
     await fc.assert(
       fc.asyncProperty(transactions, async transactions => {
         expect(await resultsOf(other, transactions)).toEqual(await resultsOf(memory, transactions))
       }),
-      { numRuns, endOnFailure: false },
+      { numRuns: runs(60), endOnFailure: false },
     )
   })
 })

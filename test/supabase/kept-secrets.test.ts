@@ -1,7 +1,7 @@
 /** A stored secret is of no use by itself, and states of earlier versions, which stored secrets in plain text, still work. */
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import Libsql from 'libsql'
+import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { snapshotOf } from '../../src/state/index.js'
@@ -52,7 +52,7 @@ test('a copy of the state without its outbox contains no usable secret', async (
 /** Runs SQL on the database of a place. */
 async function run({ where, dir }: Place, statements: readonly string[]) {
   if (where.startsWith('file:')) {
-    const file = new Libsql(path.join(dir, where.slice('file:'.length)))
+    const file = new DatabaseSync(path.join(dir, where.slice('file:'.length)))
     for (const sql of statements) file.exec(sql)
     return file.close()
   }

@@ -1,66 +1,54 @@
-/** Turns a store into a state: adds a single writer at a time, an orderly close, and listeners. */
+/** Turns a database into a state: adds tables, a single writer at a time, an orderly close, and listeners. */
 import { hasStopped, stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
 import { createSerialQueue } from '../core/work.js'
-
-/** Why nothing can be read or written at the moment, although the request is valid. */
-export interface Trouble {
-  /** For clients: a sentence without paths and credentials. */
-  readonly sentence: string
-  /** For the log: the cause, and what to do. */
-  readonly line: string
-}
-
-/** How rows are stored: the part in which the kinds of state differ. */
-export interface Store {
-  read<T>(work: (tables: Tables) => Promise<T>): Promise<T>
-  /**
-   * Called for one piece of work at a time. `endedAccess` says whether a session, a user or a key has lost access.
-   */
-  write<T>(work: (tables: Tables) => Promise<T>): Promise<{ readonly result: T; readonly endedAccess: boolean }>
-  /** Calls `onChange` whenever another process may have ended access. */
-  follow(onChange: () => void): void
-  /** Called once, when nothing is read or written any more. */
-  close(): Promise<void>
-  /** What an error says about the place where rows are stored; `undefined` for other errors. */
-  troubleOf?(error: unknown): Trouble | undefined
-}
+import type { Database, Query } from './database.js'
+import { watchAccess } from './shapes.js'
+import { readOnlyTablesIn, tablesIn } from './tables.js'
 
 /** `warn` is called once when the state becomes unusable, and once when it is usable again. */
-export function createState(store: Store, warn: (sentence: string) => void = () => {}): State {
+export function createState(database: Database, warn: (sentence: string) => void): State {
   const listeners = new Set<() => void>()
   const inTurn = createSerialQueue()
-  const { run, close } = createAccess(store, warn)
+  const { schema } = database
+  const { run, close } = createAccess(database, warn)
 
   const notify = () => {
     for (const listener of listeners) listener()
   }
 
+  async function writing<T>(query: Query, work: (tables: Tables) => Promise<T>) {
+    const watched = watchAccess(tablesIn(query, schema))
+    const result = await work(watched.tables)
+    if (watched.endedAccess) await database.announce?.(query)
+    return { result, endedAccess: watched.endedAccess }
+  }
+
   return {
-    read: work => run('read', () => store.read(work)),
+    read: work => run('read', () => database.transaction('read', query => work(readOnlyTablesIn(query, schema)))),
     write: work =>
       run('write', async () => {
-        const { result, endedAccess } = await inTurn(() => store.write(work))
+        const { result, endedAccess } = await inTurn(() => database.transaction('write', query => writing(query, work)))
         if (endedAccess) notify()
         return result
       }),
     onRevoked(listener) {
-      if (listeners.size === 0) store.follow(notify)
+      if (listeners.size === 0) database.follow(notify)
       listeners.add(listener)
     },
     close,
   }
 }
 
-/** Runs work on a store until it is closed, which waits for all work to end. */
-function createAccess(store: Store, warn: (sentence: string) => void) {
+/** Runs work on a database until it is closed, which waits for all work to end. */
+function createAccess(database: Database, warn: (sentence: string) => void) {
   const running = new Set<Promise<unknown>>()
-  const orUnavailable = createGuard(store, warn)
+  const orUnavailable = createGuard(database, warn)
   let closing: Promise<void> | undefined
 
   async function finish() {
     await Promise.allSettled(running)
-    await store.close()
+    await database.close()
   }
 
   return {
@@ -83,7 +71,7 @@ function createAccess(store: Store, warn: (sentence: string) => void) {
 }
 
 /** Turns an error of the storage into a 503, and warns when the trouble begins and ends. */
-function createGuard({ troubleOf }: Store, warn: (sentence: string) => void) {
+function createGuard({ troubleOf }: Database, warn: (sentence: string) => void) {
   /** What has failed. A full disk can still be read, so a successful read does not end the trouble of a write. */
   let failedKind: 'read' | 'write' | undefined
   return async <T>(kind: 'read' | 'write', work: Promise<T>): Promise<T> => {
@@ -95,7 +83,7 @@ function createGuard({ troubleOf }: Store, warn: (sentence: string) => void) {
       }
       return result
     } catch (error) {
-      const trouble = troubleOf?.(error)
+      const trouble = troubleOf(error)
       if (!trouble) throw error
       if (failedKind === undefined) warn(trouble.line)
       failedKind ??= kind

@@ -1,0 +1,127 @@
+/** Reads and writes the rows of tables, with the same statements for SQLite and PostgreSQL. */
+import { isStorableText, type Tables, TakenError } from '../core/state.js'
+import type { Cell, CellRow, Query } from './database.js'
+import { type AnyRow, type AnyShape, type AnyTable, shapeOf, tablesOf } from './shapes.js'
+
+/** The tables, for work in one transaction. `schema` precedes their names. */
+export const tablesIn = (query: Query, schema: string): Tables =>
+  tablesOf(name => tableIn(query, `${schema}${name}`, shapeOf(name)))
+
+/** The tables of a reader, who may not change them. */
+export const readOnlyTablesIn = (query: Query, schema: string): Tables =>
+  tablesOf(name => ({ ...tableIn(query, `${schema}${name}`, shapeOf(name)), ...refusedChanges }))
+
+const refuse = async () => {
+  throw new Error('A read cannot change rows.')
+}
+
+const refusedChanges = { insert: refuse, update: refuse, remove: refuse }
+
+function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
+  const { key: keyColumn, order } = shape
+  const sorting = order === undefined ? `"created_at" desc, "${keyColumn}"` : `"${order}", "${keyColumn}"`
+
+  const onRows = async (statement: string, where: AnyRow, rest = '', restValues: readonly Cell[] = []) => {
+    const filter = filterFor(where)
+    return filter ? query(`${statement} where ${filter.tests} ${rest}`, [...filter.values, ...restValues]) : []
+  }
+
+  return {
+    async get(key) {
+      const [row] = await onRows(`select * from ${table}`, { [keyColumn]: key })
+      return row && decoded(shape, row)
+    },
+    async find(where, { limit = Number.MAX_SAFE_INTEGER, offset = 0 } = {}) {
+      const rest = `order by ${sorting} limit ? offset ?`
+      const rows = await onRows(`select * from ${table}`, where, rest, [limit, offset])
+      return rows.map(row => decoded(shape, row))
+    },
+    async count(where) {
+      const [row] = await onRows(`select count(*) as "count" from ${table}`, where)
+      return Number(row?.count ?? 0)
+    },
+    async insert(row) {
+      const columns = encoded(shape, row)
+      // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
+      const rest = `on conflict do nothing returning "${keyColumn}"`
+      const added = await query(`${insertion(table, columns)} ${rest}`, Object.values(columns))
+      if (added.length === 0) throw taken()
+    },
+    async update(key, changes) {
+      const columns = encoded(shape, changes)
+      const names = Object.keys(columns)
+      if (names.length === 0 || !isStorable(key)) return
+      if (await isTaken(query, table, shape, columns, key)) throw taken()
+      const settings = names.map(name => `"${name}" = ?`).join(', ')
+      await query(`update ${table} set ${settings} where "${keyColumn}" = ?`, [...Object.values(columns), key])
+    },
+    async remove(where) {
+      const removed = await onRows(`delete from ${table}`, where, `returning "${keyColumn}"`)
+      return removed.length
+    },
+  }
+}
+
+const taken = () => new TakenError('A row with this key or this unique value already exists.')
+
+/** The condition of a query; undefined if no row can match, because a value cannot be stored. */
+function filterFor(where: AnyRow) {
+  const conditions = Object.entries(where).map(([column, value]) => [column, queried(column, value)] as const)
+  // The query must not be sent: half a character would become another one, and PostgreSQL refuses NUL.
+  if (!conditions.every(([, value]) => isStorable(value))) return undefined
+  const tests = conditions.map(([column, value]) => `"${column}" ${value === null ? 'is null' : '= ?'}`)
+  return { tests: tests.join(' and ') || 'true', values: conditions.flatMap(([, value]) => value ?? []) }
+}
+
+/**
+ * Whether a row other than `ownKey` already has one of the new unique values. There is only one writer, so the answer
+ * stays valid until it has written.
+ */
+async function isTaken(query: Query, table: string, { key, unique }: AnyShape, columns: CellRow, ownKey: string) {
+  const names = [key, ...unique].filter(name => typeof columns[name] === 'string')
+  if (names.length === 0) return false
+  const tests = [key, ...names].map(name => `"${name}" = ?`).join(' or ')
+  const values = [ownKey, ...names.map(name => columns[name] as Cell)]
+  const rows = await query(`select "${key}" from ${table} where ${tests}`, values)
+  return rows.length > 1 && rows.some(row => row[key] === ownKey)
+}
+
+/** The statement that adds a row with these columns, with a `?` for each. */
+export function insertion(table: string, columns: CellRow): string {
+  const names = Object.keys(columns)
+  return `insert into ${table} (${names.map(name => `"${name}"`).join(', ')}) values (${names.map(() => '?').join(', ')})`
+}
+
+/** A value to ask for. Throws a TypeError for an undefined one, which would match every row. */
+function queried(column: string, value: unknown): Cell {
+  if (isValue(value)) return cellOf(value)
+  throw new TypeError(`${column} cannot be asked for: it is no text, number or boolean, nor null.`)
+}
+
+/** Converts a row, or some columns of one, to its stored form. Throws a TypeError for a value that cannot be stored. */
+function encoded({ json }: AnyShape, row: AnyRow): CellRow {
+  const columns = Object.entries(row).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    columns.map(([column, value]) => {
+      if (json.includes(column)) return [column, JSON.stringify(value)]
+      if (isValue(value) && isStorable(value)) return [column, cellOf(value)]
+      throw new TypeError(
+        `${column} cannot be kept: it is no text, number or boolean, or text with NUL or half a character.`,
+      )
+    }),
+  )
+}
+
+function decoded({ json, booleans }: AnyShape, row: CellRow): AnyRow {
+  const decoded: Record<string, unknown> = { ...row }
+  for (const column of json) decoded[column] = JSON.parse(row[column] as string)
+  for (const column of booleans) decoded[column] = row[column] === 1
+  return decoded
+}
+
+const isValue = (value: unknown): value is Cell | boolean =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+
+const isStorable = (value: Cell | boolean): boolean => typeof value !== 'string' || isStorableText(value)
+
+const cellOf = (value: Cell | boolean): Cell => (typeof value === 'boolean' ? Number(value) : value)
