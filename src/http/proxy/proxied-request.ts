@@ -4,6 +4,7 @@ import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../
 import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
 import { callsModel } from '../../core/paths.js'
 import { reset } from '../damage-response.js'
+import { writerOf } from '../writer.js'
 import type { LiveAnswer, LiveRequest } from './live-answer.js'
 
 /** What to forward, and how. */
@@ -211,7 +212,7 @@ function failFirstByte(proxied: ProxiedRequest): void {
 
 function failIdle(proxied: ProxiedRequest): void {
   // The client reads slowly and so holds up the live platform. That does not count as silence.
-  if (proxied.context.response.writableNeedDrain) proxied.restartTimer()
+  if (writerOf(proxied.context.response).writableNeedDrain) proxied.restartTimer()
   else proxied.breakOff(upstreamTimeout(proxied.settings.timeoutMs))
 }
 

@@ -12,7 +12,7 @@ import {
   upstreamResponse,
 } from '../documented-error.js'
 import { recordTime } from '../paced-writer.js'
-import { endMessage } from './end-message.js'
+import { writerOf } from '../writer.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { LiveAnswer } from './live-answer.js'
 import type { ProxiedRequest } from './proxied-request.js'
@@ -78,7 +78,7 @@ export function sendHead(
     sentHeaders.push(...settings.corsFor(request.headers.origin))
   }
   response.sendDate = answer.headers.date === undefined
-  response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
+  writerOf(response).writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
   proxied.outcome = {
     status,
     answeredBy: { kind: 'live', baseUrl: settings.baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
@@ -110,7 +110,7 @@ interface CompleteAnswer extends Omit<Head, 'piecesAtMs'> {
 /** Sends head and body together. */
 function sendHeadAndBody(proxied: ProxiedRequest, answer: LiveAnswer, { body, ...head }: CompleteAnswer): void {
   sendHead(proxied, answer, head)
-  endMessage(proxied.context.response, body)
+  writerOf(proxied.context.response).end(body)
   keepForJournal(proxied, body)
 }
 
@@ -126,10 +126,11 @@ function sendCompleteAnswer(proxied: ProxiedRequest, answer: LiveAnswer): void {
 function sendStream(proxied: ProxiedRequest, answer: LiveAnswer): void {
   const { context, observer } = proxied
   const { response } = context
+  const writer = writerOf(response)
   const piecesAtMs: number[] = []
   const forwardChunk = (chunk: Buffer) => {
     proxied.restartTimer()
-    if (!response.write(chunk)) answer.pause()
+    if (!writer.write(chunk)) answer.pause()
     keepForJournal(proxied, chunk)
     recordTime(piecesAtMs, proxied.outcome?.beganMs ?? 0)
     observer?.bytes(chunk)
@@ -140,14 +141,14 @@ function sendStream(proxied: ProxiedRequest, answer: LiveAnswer): void {
   proxied.startIdleTimer()
   // Sends the head now, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
-  if (answer.readableLength === 0) response.write(noBytes)
+  if (answer.readableLength === 0) writer.write(noBytes)
   answer.on('data', forwardChunk)
   response.on('drain', () => answer.resume())
   answer.on('end', () => {
     // The client has disconnected. The rest is read and discarded.
     if (proxied.isOver) return
     proxied.completeAnswer()
-    response.end()
+    writer.end()
   })
 }
 
