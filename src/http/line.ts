@@ -378,7 +378,6 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     mode: undefined,
     body: undefined,
     chat: undefined,
-    isKnownGood: undefined,
     openaiRefuses: undefined,
     outcome: undefined,
   }
