@@ -1,7 +1,7 @@
 /** Sends replies: the only place where our own answers become bytes. */
 import type { ServerResponse } from 'node:http'
+import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { MOST_WRITTEN_PIECES, type OpenBody, type PacedBody, type Reply } from '../core/exchange.js'
-import { PacedWriter, recordTime } from './paced-writer.js'
 import type { Pacer } from './pacer.js'
 import { type Writer, writerOf } from './writer.js'
 
@@ -72,14 +72,33 @@ export function sendPaced(
   { pacer, piecesAtMs }: StreamOptions,
   done: (complete: boolean, sentBytes?: number) => void,
 ): void {
-  const target = writerOf(response)
-  if (writeHead(response, target, status, head)) return done(true)
-  const writer = new PacedWriter(target, body.isLatin1 ? 'latin1' : 'utf8', piecesAtMs)
-  const stop = pacer.play(body, writer)
-  writer.begin()
+  const writer = writerOf(response)
+  if (writeHead(response, writer, status, head)) return done(true)
+  const encoding = body.isLatin1 ? 'latin1' : 'utf8'
+  const startMs = performance.now()
+  let sentBytes = 0
+  let isComplete = false
+  function note(text: string): void {
+    sentBytes += Buffer.byteLength(text, encoding)
+    if (piecesAtMs) recordTime(piecesAtMs, startMs)
+  }
+  const stop = pacer.play(body, {
+    write(text) {
+      note(text)
+      writer.write(text, encoding)
+    },
+    end(text) {
+      note(text)
+      isComplete = true
+      writer.end(text, encoding)
+    },
+    isFull: () => writer.writableNeedDrain,
+  })
+  // The client learns at once that its request was accepted.
+  if (sentBytes === 0 && !isComplete) writer.flushHeaders()
   response.on('close', () => {
     stop()
-    done(writer.isComplete, writer.sentBytes)
+    done(isComplete, sentBytes)
   })
 }
 
@@ -113,4 +132,9 @@ export function sendOpen(
     stop()
     done(complete)
   })
+}
+
+/** Notes that a piece is sent now. */
+export function recordTime(piecesAtMs: number[], startMs: number): void {
+  if (piecesAtMs.length < MOST_TIMED_PIECES) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
 }

@@ -11,7 +11,7 @@ import {
   MOST_KEPT_BYTES,
   upstreamResponse,
 } from '../documented-error.js'
-import { recordTime } from '../paced-writer.js'
+import { recordTime } from '../send.js'
 import { writerOf } from '../writer.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { LiveAnswer } from './live-answer.js'
