@@ -71,7 +71,7 @@ export class Handshake extends Duplex {
 
   constructor(
     request: IncomingMessage,
-    private readonly socket: Socket,
+    readonly socket: Socket,
   ) {
     super({
       read() {},
