@@ -4,7 +4,6 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { notFoundWithDots, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
 import { once } from '../core/work.js'
 import type { ForwardedCredential, LiveCredentials } from './proxy/credentials.js'
-import { endMessage } from './proxy/end-message.js'
 import { forwardedHeaders } from './proxy/headers.js'
 import { createKeepAliveClient } from './proxy/keep-alive-client.js'
 import { MOST_IDLE_MS } from './proxy/keep-alive-connection.js'
@@ -175,7 +174,7 @@ function onConnected(proxied: ProxiedRequest, upstream: ClientRequest): void {
     if (!proxied.answer && proxied.upstream === upstream) proxied.fail(errorFor(new Error('no answer')))
   })
   // The body's original bytes. The request itself has been read to its end.
-  endMessage(upstream, proxied.context.exchange.body)
+  upstream.end(proxied.context.exchange.body)
 }
 
 function beginAnswer(proxied: ProxiedRequest, answer: LiveAnswer): void {

@@ -1,5 +1,6 @@
 /** A connection to the live platform that serves one request after another, without the streams and events of node's client. */
 import type { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
 import {
   ANOTHER_PROTOCOL_FOLLOWS,
   type AnswerHead,
@@ -9,7 +10,6 @@ import {
   NO_BODY_FOLLOWS,
   type ParserFactory,
 } from './answer-parser.js'
-import { writeHeadAndBody } from './end-message.js'
 import { LiveCall } from './live-call.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
@@ -161,4 +161,20 @@ function idleMsOf(keepAlive: string | undefined): number {
   return seconds === undefined
     ? MOST_IDLE_MS
     : Math.min(Math.max(Number(seconds) * 1_000 - CLOSE_EARLIER_MS, 1), MOST_IDLE_MS)
+}
+
+/** Bodies up to this size are copied to be sent with the head. */
+const SHORT_BYTES = 16_384
+
+/** Writes a head and a body that is already complete. */
+function writeHeadAndBody(socket: Writable, head: string, body: Buffer | undefined): void {
+  if (!body || body.length <= SHORT_BYTES) {
+    // As latin1, one character per byte, they can be joined without converting either.
+    socket.write(body ? head + body.toString('latin1') : head, 'latin1')
+    return
+  }
+  socket.cork()
+  socket.write(head, 'latin1')
+  socket.write(body)
+  socket.uncork()
 }

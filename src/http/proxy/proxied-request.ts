@@ -182,9 +182,9 @@ export class ProxiedRequest {
 
   /** Closes the client's connection in the middle of the answer, which shows that the answer is incomplete. */
   cut(): void {
-    const { response } = this.context
+    const { request, response } = this.context
     // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
-    if (response.chunkedEncoding || this.answer?.headers['content-length'] !== undefined) response.destroy()
+    if (request.httpVersion === '1.1' || this.answer?.headers['content-length'] !== undefined) response.destroy()
     else reset(response)
   }
 
