@@ -50,11 +50,11 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   const stopping = new AbortController()
   const delivery = createDelivery({
     ...{ line: () => current().line(), ...runtime },
-    async loadApp(prototypes) {
+    async loadApp() {
       await ready()
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
-      return loadApp(prototypes, { runtime, forTests, current, reset, controlToken, stopping: signal })
+      return loadApp({ runtime, forTests, current, reset, controlToken, stopping: signal })
     },
   })
 

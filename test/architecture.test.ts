@@ -44,6 +44,24 @@ test('a file may import lower floors, its own folder and the packages allowed th
   expect(planted(files, ['jose'])).toEqual([])
 })
 
+test('internals of Node and of packages are reported', () => {
+  const files = {
+    'http/a.ts': 'export const isSent = (response: any) => response._header !== null',
+    'http/b.ts': 'export const current = ({ _httpMessage: response }: any) => response',
+    'http/c.ts': 'export class Request extends IncomingMessage {\n  _dump() {}\n}',
+    'http/d.ts': 'Object.setPrototypeOf(request, app.request)',
+    'http/e.ts': 'response.write = () => true',
+    'mcp/f.ts': 'export const meta = (params: any) => params._meta',
+  }
+  expect(planted(files)).toEqual([
+    'http/a.ts uses _header, which is internal.',
+    'http/b.ts uses _httpMessage, which is internal.',
+    'http/c.ts uses _dump, which is internal.',
+    'http/d.ts uses setPrototypeOf, which is internal.',
+    'http/e.ts replaces write of response.',
+  ])
+})
+
 test('a sideways import is reported', () => {
   expect(planted({ 'keys/keys.ts': "import { load } from '../config/load.js'" })).toEqual([
     'keys/keys.ts imports ../config/load.js: sideways, from keys to config.',

@@ -136,6 +136,7 @@ export function violations(sources: readonly Source[], dependencies: readonly st
     ...imports.flatMap(floorRule),
     ...imports.flatMap(indexRule),
     ...imports.flatMap(packageRule),
+    ...sources.flatMap(internals),
     ...cycles(sources, imports),
     ...unused(dependencies, imports),
   ]
@@ -246,6 +247,64 @@ function packageRule({ file, name }: Import): readonly string[] {
   if (!allowed) return [`${file} imports ${name}, which no file may import.`]
   if (allowed.some(place => isInPlace(file, place))) return []
   return [`${file} imports ${name}, which only ${allowed.join(', ')} may import.`]
+}
+
+/** Members that only the source of Node knows, and ways to change objects and classes that are not ours. */
+const internalMembers = new Set(['setPrototypeOf', '__proto__', 'binding', 'chunkedEncoding'])
+/** Fields that a protocol or a format has defined with an underscore. */
+const documentedUnderscores: Readonly<Record<string, readonly string[]>> = {
+  'the Model Context Protocol': ['_meta'],
+  'HAR of browsers': ['_error', '_resourceType'],
+  'queries of json-server': ['_sort', '_order', '_page', '_limit'],
+  'the types of @cfworker/json-schema': ['__absolute_ref__'],
+}
+const allowedUnderscores = new Set(Object.values(documentedUnderscores).flat())
+/** What objects of Node are called here. Their methods are not replaced. */
+const objectsOfNode = /^(request|response|req|res|socket|server|client|upstream)$/
+
+const isInternal = (name: string) => internalMembers.has(name) || (/^_\w/.test(name) && !allowedUnderscores.has(name))
+
+interface Member {
+  readonly type: string
+  readonly computed?: boolean
+  readonly key?: Named
+  readonly property?: Named
+  readonly object?: Named
+  readonly left?: Member
+  readonly right?: Named
+}
+
+interface Named {
+  readonly type: string
+  readonly name?: string
+}
+
+/** The name that a node uses as a member, in an access, a pattern, a class or a type. */
+function memberName({ type, computed, key, property }: Member): string | undefined {
+  if (computed) return undefined
+  if (type === 'MemberExpression') return property?.name
+  return key && /Property|MethodDefinition|TSMethodSignature/.test(type) ? key.name : undefined
+}
+
+/** Only what Node and packages document may be used. */
+function internals(source: Source): readonly string[] {
+  const found = new Set<string>()
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(visit)
+    if (typeof node !== 'object' || node === null) return
+    const member = node as Member
+    const name = memberName(member)
+    if (name === 'parser' && objectsOfNode.test(member.object?.name ?? ''))
+      found.add(`${source.file} uses the parser of ${member.object?.name}, which is internal.`)
+    if (name !== undefined && isInternal(name)) found.add(`${source.file} uses ${name}, which is internal.`)
+    const { type, left, right } = member
+    const isFunction = /^(Arrow)?Function/.test(right?.type ?? '')
+    if (type === 'AssignmentExpression' && isFunction && objectsOfNode.test(left?.object?.name ?? ''))
+      found.add(`${source.file} replaces ${left?.property?.name} of ${left?.object?.name}.`)
+    Object.values(node).forEach(visit)
+  }
+  visit(parsed(source).program.body)
+  return [...found]
 }
 
 /** Type imports count too: a reader goes round in circles all the same. */

@@ -121,18 +121,22 @@ export function closed<const E extends v.ObjectEntries>(
   const strict = v.strictObject(entries, AN_OBJECT)
   const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
+  // valibot's own strict object stops at the first unknown key. The author of a file wants to see all of them.
+  const onlyKnown: v.GenericSchema = v.pipe(
+    v.unknown(),
+    v.rawCheck(({ dataset: { value: input }, addIssue }) => {
+      if (typeof input !== 'object' || input === null) return
+      for (const key of Object.keys(input).filter(key => !known.includes(key))) {
+        const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
+        const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
+        addIssue({ label: 'key', input: key, expected: 'never', path, message: `${NOT_KNOWN}${near}` })
+      }
+    }),
+  )
   const checking = withRun(strict, (dataset, config) => {
-    const { value: input } = dataset // read first, because the inner schema replaces it
+    const { issues } = onlyKnown['~run']({ value: dataset.value }, config)
     const result = inner['~run'](dataset, config)
-    if (typeof input !== 'object' || input === null) return result
-    // valibot's own strict object stops at the first unknown key. The author of a file wants to see all of them.
-    for (const key of Object.keys(input).filter(key => !known.includes(key))) {
-      const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
-      const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
-      const message = `${NOT_KNOWN}${near}`
-      v._addIssue(strict, 'key', result, config, { input: key, expected: 'never', path, message })
-      Object.assign(result, { typed: false })
-    }
+    if (issues) Object.assign(result, { typed: false, issues: [...(result.issues ?? []), ...issues] })
     return result
   })
   return withoutArrays(checking)

@@ -125,13 +125,11 @@ export function textOf({ content }: ChatMessage): string {
 }
 
 /** Returns the chat request of an exchange. Throws a 400 that names the first mistake in its body. */
-export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isKnownGood'>): ChatRequest {
+export function chatIn(exchange: Pick<Exchange, 'body' | 'chat'>): ChatRequest {
   const { body, chat } = exchange
   if (chat !== undefined) return chat as ChatRequest
   if (!body || body.length === 0) throw emptyBody()
-  const value = jsonBody(body)
-  exchange.isKnownGood = isUsual(value)
-  const request = exchange.isKnownGood ? (value as ChatRequest) : checked(value)
+  const request = checked(jsonBody(body))
   exchange.chat = request
   return request
 }
@@ -141,51 +139,6 @@ function checked(value: unknown): ChatRequest {
   const checked = check(chatRequest, value, { firstOnly: true, whole: 'The request body' })
   if ('value' in checked) return checked.value
   throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not a chat completion request.')
-}
-
-/**
- * Whether a value is an ordinary request: a model, plain text messages, and the usual settings. Neither the schema nor
- * OpenAI refuses such a request, so both checks are skipped, which takes a tenth of the time. All others are checked.
- */
-export function isUsual(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const { model, messages } = value as { readonly model?: unknown; readonly messages?: unknown }
-  if (typeof model !== 'string' || model === '' || !Array.isArray(messages) || messages.length === 0) return false
-  for (const field in value) if (!isUsualField(field, (value as Record<string, unknown>)[field], model)) return false
-  // By index, because an iterator would take longer than the check.
-  for (let at = 0; at < messages.length; at++) if (!isUsualMessage(messages[at])) return false
-  return true
-}
-
-function isUsualField(field: string, value: unknown, model: string): boolean {
-  switch (field) {
-    case 'model':
-    case 'messages':
-      return true
-    case 'stream':
-      return typeof value === 'boolean'
-    case 'temperature':
-      return typeof value === 'number' && value >= 0 && value <= 2
-    case 'top_p':
-      return typeof value === 'number' && value >= 0 && value <= 1
-    case 'max_tokens':
-      // Reasoning models use another name for it.
-      return Number.isInteger(value) && (value as number) > 0 && !/^(o|gpt-5)/.test(model)
-    case 'seed':
-      return Number.isInteger(value)
-    case 'user':
-      return typeof value === 'string'
-    default:
-      return false
-  }
-}
-
-function isUsualMessage(message: unknown): boolean {
-  if (typeof message !== 'object' || message === null) return false
-  const { role, content } = message as { readonly role?: unknown; readonly content?: unknown }
-  if (typeof content !== 'string' || (role !== 'user' && role !== 'system' && role !== 'assistant')) return false
-  for (const field in message) if (field !== 'role' && field !== 'content') return false
-  return true
 }
 
 /** Whether a request uses the older functions instead of tools. */

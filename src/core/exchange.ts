@@ -111,8 +111,6 @@ export interface Exchange {
   bodyCutFromBytes?: number
   /** The parsed chat request. completions/request.ts knows its fields. */
   chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] } | undefined
-  /** Whether the chat request needs no further checks: neither the schema nor OpenAI finds mistakes in it. */
-  isKnownGood?: boolean | undefined
   /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
@@ -194,12 +192,6 @@ export interface Reply {
   readonly contentType: string
   /** A text is sent with its length. Bytes are a stream that is already complete, so they are sent without one. */
   readonly body: string | Buffer | PacedBody
-  /** Called when a body of bytes has been sent. The bytes may then be reused. */
-  readonly onSent?: (() => void) | undefined
-  /** A buffer that contains the body's bytes, with `HEAD_ROOM` free bytes before them and the end of a chunk after them (core/http.ts), so that head and body can be sent in one write. */
-  readonly framedBody?: Buffer | undefined
-  /** Creates the body's bytes again, for readers that need them after they were reused. */
-  readonly regenerate?: (() => Buffer) | undefined
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[] | undefined
   readonly answeredBy?: AnsweredBy | undefined

@@ -105,9 +105,9 @@ async function decompressOne(chunks: readonly Chunk[], coding: string, mostBytes
 }
 
 /** The body of a reply as bytes, for inspection after it was sent. */
-export function replyBytes({ body, regenerate }: Pick<Reply, 'body' | 'regenerate'>): Buffer {
+export function replyBytes({ body }: Pick<Reply, 'body'>): Buffer {
   if (typeof body === 'string') return Buffer.from(body)
-  if (Buffer.isBuffer(body)) return regenerate?.() ?? body
+  if (Buffer.isBuffer(body)) return body
   return Buffer.from(textOf(body), body.isLatin1 ? 'latin1' : 'utf8')
 }
 
@@ -117,9 +117,3 @@ const textOf = ({ head, before, pieces, after, tail }: PacedBody) =>
 /** The first value of the header with this name, which must be lower-case. */
 export const headerIn = (headers: readonly string[], name: string): string | undefined =>
   headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name)
-
-/** The end of a chunked body (RFC 9112 §7.1). */
-export const LAST_CHUNK = '0\r\n\r\n'
-
-/** Enough for the head of an answer without unusual headers. */
-export const HEAD_ROOM = 1024

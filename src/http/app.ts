@@ -3,11 +3,10 @@ import express, { type ErrorRequestHandler } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { CONTROL, DASHBOARD } from '../core/paths.js'
 import { refuseForeign } from './cors.js'
-import type { App, Prototypes } from './entrance.js'
+import type { App } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 
 interface AppParts {
-  readonly prototypes: Prototypes
   /** The host that the server was asked to listen on. It counts as one of our own names. */
   readonly host: string
   /** The control API, which decides for itself which callers to refuse. */
@@ -18,11 +17,10 @@ interface AppParts {
 }
 
 /** Creates the express app that serves Standin's own paths. */
-export function createApp({ prototypes, host, control, dashboard, report }: AppParts): App {
+export function createApp({ host, control, dashboard, report }: AppParts): App {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  usePrototypes(app, prototypes)
 
   app.use(CONTROL, control)
   app.use((request, _response, next) => {
@@ -35,17 +33,6 @@ export function createApp({ prototypes, host, control, dashboard, report }: AppP
   })
   app.use(errorHandler(report))
   return app
-}
-
-/**
- * Express changes the prototype of each request and response, which makes V8 slow, here and on the line. Makes
- * express's prototypes the parents of ours once, so that express finds its own already in place.
- */
-function usePrototypes(app: express.Express, { request, response }: Prototypes): void {
-  Object.setPrototypeOf(request, app.request)
-  Object.setPrototypeOf(response, app.response)
-  app.request = request as express.Request
-  app.response = response as express.Response
 }
 
 /** Express recognises an error handler by its four parameters. */

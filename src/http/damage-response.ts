@@ -1,18 +1,12 @@
-/** Makes a response apply a fault to everything that is written to it. */
-import { OutgoingMessage, type ServerResponse } from 'node:http'
+/** Applies a fault to everything that is written to a response. */
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
 import { headerIn } from '../core/http.js'
 import { type BodyFacts, type Damage, type DamageStep, damageOf, halfLength } from './damage.js'
+import { setWriter, type Writer, writerOf } from './writer.js'
 
-export interface DamagedResponse {
-  /** Whether the fault took effect. An answer may be too short for it. */
-  happened(): boolean
-  /** How much of the body was sent. */
-  sentBytes(): number
-}
-
-/** The arguments of `writeHead`; the headers as node's flat array. */
+/** The arguments of `writeHead`. */
 interface Head {
   readonly status: number
   readonly reason: string | undefined
@@ -24,46 +18,22 @@ const noBytes = Buffer.alloc(0)
 /** The time for the client to read what was sent, since a reset discards what it has not read yet. */
 const RESET_DELAY_MS = 50
 
-/**
- * Applies `fault` to everything that is written to `response` from now on. The head is held back until the body begins
- * or the head is flushed. Node always does the framing of chunks; PacedWriter sees from `chunkedEncoding` that it must
- * not.
- */
-export function damageResponse(response: ServerResponse, fault: Fault): DamagedResponse {
-  const body = new DamagedBody(response, fault)
-  response.once('close', () => body.close())
-  Object.defineProperty(response, 'writableNeedDrain', { get: () => body.isFull() })
-  Object.assign(response, {
-    writeHead(status: number, ...rest: [string, readonly string[]] | [readonly string[]]) {
-      const [reason, headers] = rest.length === 2 ? rest : [undefined, rest[0]]
-      body.head = { status, reason, headers }
-      return response
-    },
-    flushHeaders: () => body.flushHeaders(),
-    write: (chunk: string | Buffer, encoding?: BufferEncoding) => body.write(bytesOf(chunk, encoding)),
-    end(chunk: string | Buffer = noBytes, more?: BufferEncoding | (() => void)) {
-      const last = bytesOf(chunk, typeof more === 'string' ? more : undefined)
-      body.end(last, typeof more === 'function' ? more : undefined)
-      return response
-    },
-  })
-  return { happened: () => body.happened, sentBytes: () => body.sentBytes }
+/** Applies `fault` to everything that is written to `response` from now on. */
+export function damageResponse(response: ServerResponse, fault: Fault): DamagedWriter {
+  const writer = new DamagedWriter(response, fault)
+  response.once('close', () => writer.close())
+  setWriter(response, writer)
+  return writer
 }
 
-/** The original methods of a response. */
-const originalMethods = (response: ServerResponse) => ({
-  writeHead: response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => void,
-  flushHeaders: response.flushHeaders.bind(response),
-  write: response.write.bind(response) as (bytes: Buffer, sent?: () => void) => void,
-  end: response.end.bind(response) as (sent?: () => void) => void,
-})
-
-/** Sits between the code that writes a body and the response. */
-class DamagedBody {
-  head: Head = { status: 200, reason: undefined, headers: [] }
+/** Sits between the code that writes an answer and the response. Holds the head back until the body begins or the head is flushed. */
+export class DamagedWriter implements Writer {
+  /** Whether the fault took effect. An answer may be too short for it. */
   happened = false
+  /** How much of the body was sent. */
   sentBytes = 0
-  private readonly original: ReturnType<typeof originalMethods>
+  private head: Head = { status: 200, reason: undefined, headers: [] }
+  private readonly inner: Writer
   private damage: Damage | undefined
   private hasLength = false
   /** Whether nothing more is sent. */
@@ -71,42 +41,43 @@ class DamagedBody {
   private stall: { readonly timer: NodeJS.Timeout | undefined } | undefined
   /** The steps to take next. During a stall, writers that wait for `drain` add no more. */
   private queue: Iterator<DamageStep>[] = []
-  /** Set when the writer has ended the body. */
-  private ended: { readonly sent: (() => void) | undefined } | undefined
+  /** Whether the writer has ended the body. */
+  private isEnded = false
 
   constructor(
     private readonly response: ServerResponse,
     private readonly fault: Fault,
   ) {
-    this.original = originalMethods(response)
+    this.inner = writerOf(response)
   }
 
   /** A stalled response counts as full, so that its writer waits, and with it the live platform. */
-  isFull(): boolean {
-    const { isOver, stall, response } = this
-    return (
-      isOver || stall !== undefined || Reflect.get(OutgoingMessage.prototype, 'writableNeedDrain', response) === true
-    )
+  get writableNeedDrain(): boolean {
+    return this.isOver || this.stall !== undefined || this.inner.writableNeedDrain
+  }
+
+  writeHead(status: number, reason: string | undefined, headers: readonly string[]): void {
+    this.head = { status, reason, headers }
   }
 
   flushHeaders(): void {
     this.start()
-    if (!this.isOver) this.original.flushHeaders()
+    if (!this.isOver) this.inner.flushHeaders()
   }
 
-  write(bytes: Buffer): boolean {
+  write(chunk: string | Buffer, encoding?: BufferEncoding): boolean {
     const { take } = this.start()
     // With an empty write, node sends the head.
-    if (!this.isOver && bytes.length === 0) this.original.write(noBytes)
-    if (!this.isOver) this.run(take(bytes))
-    return !this.isFull()
+    if (!this.isOver && chunk.length === 0) this.inner.write(noBytes)
+    if (!this.isOver) this.run(take(bytesOf(chunk, encoding)))
+    return !this.writableNeedDrain
   }
 
-  end(last: Buffer, sent: (() => void) | undefined): void {
+  end(chunk: string | Buffer = noBytes, encoding?: BufferEncoding): void {
     const { take, end } = this.start()
     if (this.isOver) return
-    this.ended = { sent }
-    this.queue.push(take(last)[Symbol.iterator]())
+    this.isEnded = true
+    this.queue.push(take(bytesOf(chunk, encoding))[Symbol.iterator]())
     this.run(end())
   }
 
@@ -127,7 +98,7 @@ class DamagedBody {
     if (fault.contentType !== undefined) this.happened = true
     const damagedHeaders = headersFor(headers, fault, facts)
     this.hasLength = headerIn(damagedHeaders, 'content-length') !== undefined
-    this.original.writeHead(status, ...(reason === undefined ? [] : [reason]), damagedHeaders)
+    this.inner.writeHead(status, reason, damagedHeaders)
     this.run(treatment.begin())
     return treatment
   }
@@ -141,7 +112,7 @@ class DamagedBody {
     while (!this.isOver && !this.stall) {
       const [first] = this.queue
       if (!first) {
-        if (this.ended) this.finish(this.ended.sent)
+        if (this.isEnded) this.finish()
         return
       }
       const { done, value } = first.next()
@@ -156,7 +127,7 @@ class DamagedBody {
     switch (step.kind) {
       case 'pass':
         this.sentBytes += step.bytes.length
-        if (step.bytes.length > 0) this.original.write(step.bytes)
+        if (step.bytes.length > 0) this.inner.write(step.bytes)
         return
       case 'stall':
         this.stall = {
@@ -165,30 +136,30 @@ class DamagedBody {
         return
       case 'cut':
         // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
-        if (this.hasLength || response.chunkedEncoding) return this.sendThen(() => response.destroy())
+        if (this.hasLength || response.req.httpVersion === '1.1') return this.sendThen(() => response.destroy())
         return this.sendThen(() => resetAfterDelay(response))
       case 'reset':
         return this.sendThen(() => resetAfterDelay(response))
       case 'end':
-        return this.finish(undefined)
+        return this.finish()
     }
   }
 
-  private finish(sent: (() => void) | undefined): void {
+  private finish(): void {
     this.isOver = true
-    this.original.end(sent)
+    this.inner.end()
   }
 
   private endStall(): void {
     this.stall = undefined
     this.runQueue()
-    if (!this.isFull()) this.response.emit('drain')
+    if (!this.writableNeedDrain) this.response.emit('drain')
   }
 
   /** Calls `act` when everything written so far was sent, and sends nothing more. */
   private sendThen(act: () => void): void {
     this.isOver = true
-    this.original.write(noBytes, act)
+    this.response.write(noBytes, act)
   }
 }
 

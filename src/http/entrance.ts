@@ -1,27 +1,17 @@
 /** Where every request enters: passes it to the line or to express, and counts the pending ones. */
-import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { uptimeMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { CONTROL, DASHBOARD, isReserved } from '../core/paths.js'
-import { createRequestClass, requestsWebSocket } from './body.js'
 import type { Line } from './line.js'
-import { createResponseClass } from './send.js'
-
-/** The prototypes of the server's requests and responses. */
-export interface Prototypes {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-}
 
 /** Answers requests that are not for the line. This is express, typed without importing it. */
 export type App = (request: IncomingMessage, response: ServerResponse) => void
 
 interface RequestTargets {
   readonly line: Line['accept']
-  /** Whether a WebSocket on a path is forwarded to the live platform. By default, none is. */
-  readonly forwardsWebSocket?: Line['forwardsWebSocket'] | undefined
-  readonly app: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
+  readonly app: App
 }
 
 /** Counts the requests on the line, and can hold back new ones, for example during a reset. */
@@ -41,14 +31,7 @@ export interface Traffic {
   hold<T>(work: () => Promise<T>): Promise<T>
 }
 
-export interface Entrance {
-  /** The classes from which our own server creates its requests and responses. */
-  readonly classes: Pick<
-    ServerOptions<typeof IncomingMessage, typeof ServerResponse<IncomingMessage>>,
-    'IncomingMessage' | 'ServerResponse'
-  >
-  readonly answer: (request: IncomingMessage, response: ServerResponse) => void
-}
+export type Entrance = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Creates the traffic, with the members by which the entrance and the line update it. */
 export function createTraffic() {
@@ -58,27 +41,16 @@ export function createTraffic() {
 }
 
 export function createEntrance(
-  { line, forwardsWebSocket = () => false, app }: RequestTargets,
+  { line, app }: RequestTargets,
   { counts, gate }: Pick<ReturnType<typeof createTraffic>, 'counts' | 'gate'> = createTraffic(),
 ): Entrance {
-  const allowsUpgrade = (request: IncomingMessage) => {
-    if (!requestsWebSocket(request)) return false
+  return (request, response) => {
     const path = pathOf(request.url ?? '/')
-    return !isReserved(path) && forwardsWebSocket({ method: 'GET', path })
-  }
-  const classes = { IncomingMessage: createRequestClass(allowsUpgrade), ServerResponse: createResponseClass() }
-  const prototypes = { request: classes.IncomingMessage.prototype, response: classes.ServerResponse.prototype }
-  return {
-    classes,
-    answer(request, response) {
-      const path = pathOf(request.url ?? '/')
-      if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path))
-        return app(request, response, prototypes)
-      counts.pending++
-      counts.started++
-      if (gate.isOpen) line(request, response, path)
-      else void gate.whenOpen().then(() => line(request, response, path))
-    },
+    if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path)) return app(request, response)
+    counts.pending++
+    counts.started++
+    if (gate.isOpen) line(request, response, path)
+    else void gate.whenOpen().then(() => line(request, response, path))
   }
 }
 

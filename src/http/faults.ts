@@ -4,12 +4,12 @@ import { faultError, type PlatformError } from '../core/errors.js'
 import { appliedFaultInWords, type Exchange, type Outcome } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { ChosenFault } from '../faults/index.js'
-import { type DamagedResponse, damageResponse, reset } from './damage-response.js'
+import { type DamagedWriter, damageResponse, reset } from './damage-response.js'
 
 interface FaultSteps {
   /** Returns the error code for a fault with this status. */
   codeOf(status: number): string
-  /** Sends the normal answer, which the response then damages. */
+  /** Sends the normal answer, which is then damaged. */
   sendAnswer(): void
   /** Sends this error instead of the answer. */
   refuse(error: PlatformError): void
@@ -24,18 +24,18 @@ export function applyFault(
   { fault, by }: ChosenFault,
   steps: FaultSteps,
 ): void {
-  let damaged: DamagedResponse | undefined
+  let damaged: DamagedWriter | undefined
   let complete = false
   response.once('finish', () => {
     complete = true
   })
   response.once('close', () => {
-    const isSpoilt = damaged?.happened() === true
-    const happened = !isOnlyForBody(fault) || damaged?.happened() !== false
+    const isSpoilt = damaged?.happened === true
+    const happened = !isOnlyForBody(fault) || damaged?.happened !== false
     const outcome = exchange.outcome ?? noOutcome
     exchange.outcome = {
       ...{ ...outcome, fault: { fault, by, happened, isSpoilt }, complete },
-      ...(!complete && { sentBytes: damaged?.sentBytes() }),
+      ...(!complete && { sentBytes: damaged?.sentBytes }),
     }
     steps.ended()
   })

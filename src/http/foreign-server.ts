@@ -1,23 +1,17 @@
 /** Adapts the requests and responses of another server, in which the platform is mounted, to the line. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyIsGone, type PlatformError } from '../core/errors.js'
+import { setWriter, type Writer } from './writer.js'
 
-const FOREIGN = Symbol('foreign')
 /** The key for the body of a request that other middleware has already read, or for the error if it is not available. */
 export const READ_BODY = Symbol('body')
 export type ForeignRequest = IncomingMessage & { readonly [READ_BODY]?: Buffer | PlatformError }
 
-/** Marks a request whose body was already read, and a response whose methods may have been replaced by middleware. */
+/** Keeps the body of a request that other middleware has read, and lets the response be written as middleware expects. */
 export function markForeign(request: IncomingMessage, response: ServerResponse): void {
   if (request.readableDidRead) Object.assign(request, { [READ_BODY]: alreadyReadBody(request) })
-  Object.assign(response, { [FOREIGN]: true, writeHead: writeHeadOneByOne(response) })
+  setWriter(response, foreignWriter(response))
 }
-
-/**
- * Whether a response may only be written through its own methods, because middleware that compresses or counts replaces
- * them.
- */
-export const isForeign = (response: ServerResponse) => FOREIGN in response
 
 function alreadyReadBody(request: IncomingMessage): Buffer | PlatformError {
   const { body } = request as { body?: unknown }
@@ -29,19 +23,20 @@ function alreadyReadBody(request: IncomingMessage): Buffer | PlatformError {
   return bodyIsGone()
 }
 
-type WriteHead = (status: number, ...rest: readonly (string | readonly string[])[]) => unknown
-
 /**
- * Returns a `writeHead` that sets headers one by one instead of as node's flat array, which some middleware cannot
- * read. Headers that an app has set on the response are kept, unless the answer sets them too.
+ * Sets headers one by one instead of as node's flat array, which some middleware cannot read. Headers that an app has set
+ * on the response are kept, unless the answer sets them too.
  */
-function writeHeadOneByOne(response: ServerResponse): WriteHead {
-  const writeHead: (status: number, reason?: string) => unknown = response.writeHead.bind(response)
-  return (status, ...rest) => {
-    const headers = rest.find(part => Array.isArray(part)) ?? []
-    const [reason] = rest.filter(part => typeof part === 'string')
-    for (let i = 0; i < headers.length; i += 2) response.removeHeader(String(headers[i]))
-    for (let i = 0; i < headers.length; i += 2) response.appendHeader(String(headers[i]), String(headers[i + 1]))
-    return reason === undefined ? writeHead(status) : writeHead(status, reason)
-  }
-}
+const foreignWriter = (response: ServerResponse): Writer => ({
+  writeHead(status, reason, headers) {
+    for (let i = 0; i < headers.length; i += 2) response.removeHeader(headers[i] ?? '')
+    for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] ?? '', headers[i + 1] ?? '')
+    return reason === undefined ? response.writeHead(status) : response.writeHead(status, reason)
+  },
+  flushHeaders: () => response.flushHeaders(),
+  write: (chunk, encoding = 'utf8') => response.write(chunk, encoding),
+  end: (chunk = '', encoding = 'utf8') => response.end(chunk, encoding),
+  get writableNeedDrain() {
+    return response.writableNeedDrain
+  },
+})

@@ -18,13 +18,13 @@ import {
   usesRecordings,
 } from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
-import { isAuth } from '../core/paths.js'
+import { isAuth, isReserved } from '../core/paths.js'
 import { createIds } from '../core/random.js'
 import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
 import type { Limits, Quota } from '../limits/index.js'
-import { hasUpgraded, isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
+import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { allMethods, isPreflight, preflightHeaders } from './cors.js'
 import { type ForeignRequest, READ_BODY } from './foreign-server.js'
 import { faultsAfter, faultsBefore, limitChat, limitRequests, ownPagesOnly } from './optional-stages.js'
@@ -32,6 +32,7 @@ import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
 import { sendComplete, sendOpen, sendPaced } from './send.js'
 import type { Exits, RequestContext, Stage, Step, Surface } from './stage.js'
+import { handshakeOf } from './upgrades.js'
 
 /** What the line is built from. A feature that is switched off has no stage on the line. */
 export interface LineParts {
@@ -58,8 +59,8 @@ interface LineServices {
 
 export interface Line {
   readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
-  /** Whether a WebSocket on this path is forwarded to the live platform. */
-  readonly forwardsWebSocket: (request: Pick<Exchange, 'method' | 'path'>) => boolean
+  /** Decides whether a WebSocket on a path is forwarded to the live platform; `undefined` while none is. */
+  readonly webSockets: () => ((path: string) => boolean) | undefined
   /** Rebuilds the line after something was switched on or off. Pending requests stay on the old one. */
   renew(): void
 }
@@ -71,11 +72,14 @@ export function createLine(current: () => LineParts, services: LineServices): Li
     renew() {
       line = composeLine(current(), services)
     },
-    forwardsWebSocket: request => !isAuth(request.path) && (line.platform.live?.forwardsWebSocket?.(request) ?? false),
+    webSockets() {
+      const forwards = line.platform.live?.forwardsWebSocket
+      return forwards && (path => !isAuth(path) && !isReserved(path) && forwards({ method: 'GET', path }))
+    },
     accept(request, response, path) {
       const { platform, auth, first, firstWithFault, exits } = line
       const exchange = newExchange(request, path)
-      if (hasUpgraded(request)) exchange.isWebSocket = true
+      if (handshakeOf(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
       const context = {
@@ -311,7 +315,7 @@ class LineExits implements Exits {
     // Set before the first byte is sent, so that the journal also has streams that are cut.
     exchange.outcome = outcome
     if (isComplete) {
-      sendComplete(response, head, reply, body)
+      sendComplete(response, head, reply.status, body)
       outcome.complete = true
       return this.end(context)
     }
@@ -374,7 +378,6 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     mode: undefined,
     body: undefined,
     chat: undefined,
-    isKnownGood: undefined,
     openaiRefuses: undefined,
     outcome: undefined,
   }

@@ -1,19 +1,22 @@
 /** Opens the port and closes it again. */
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { uptimeMs } from '../core/clock.js'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
 import { startError } from './address.js'
 import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { KEEP_ALIVE_MS } from './send.js'
-import { createWebSockets } from './websockets.js'
+import { createUpgrades } from './upgrades.js'
 
 export interface Listener {
   /** The port that the server listens on. */
   readonly port: number
   /** Stops accepting connections, waits up to `graceMs` for open ones, then cuts them. Resolves when all are closed. */
   stop(graceMs: number): Promise<void>
+  /** Called when WebSockets may have become possible, or impossible. */
+  renew(): void
 }
 
 interface ListenAddress {
@@ -22,17 +25,24 @@ interface ListenAddress {
   readonly port: number
   /** Called with a sentence about a request that node cannot parse, and that so does not reach the line. */
   readonly warn?: (sentence: string) => void
+  /** Decides whether a request opens a WebSocket to the live platform; returns `undefined` while none does. */
+  readonly webSockets?: () => ((request: IncomingMessage) => boolean) | undefined
 }
 
 /** Listens on `host` and `port`. Rejects with a StartError if that fails. */
 export async function listen(
-  { classes, answer }: Entrance,
-  { host, port, warn = () => {} }: ListenAddress,
+  entrance: Entrance,
+  { host, port, warn = () => {}, webSockets = () => undefined }: ListenAddress,
 ): Promise<Listener> {
   const warnOnce = createWarnings(warn)
+  /** The last response on each connection. */
+  const responses = new WeakMap<Duplex, ServerResponse>()
+  const answer: Entrance = (request, response) => {
+    responses.set(request.socket, response)
+    entrance(request, response)
+  }
   const server = createServer(
     {
-      ...classes,
       // Otherwise node would silently keep only one of two Authorization headers.
       joinDuplicateHeaders: true,
       // The line checks this itself, with the platform's error body.
@@ -41,10 +51,20 @@ export async function listen(
     },
     answer,
   )
-  server.on('clientError', (cause: ParserError, socket: Socket) => refuseAndWarn(warnOnce, cause, socket))
-  const webSockets = createWebSockets({ classes, answer })
-  // Emitted only for the WebSockets that are forwarded (`createRequestClass`).
-  server.on('upgrade', webSockets.take)
+  server.on('clientError', (cause: ParserError, socket: Socket) => {
+    refuseAndWarn(warnOnce, cause, socket, responses.get(socket))
+  })
+  const upgrades = createUpgrades({
+    server,
+    isForwarded: request => webSockets()?.(request) ?? false,
+    lastResponse: socket => responses.get(socket),
+  })
+  // Without a listener, node answers requests to upgrade like any others.
+  function renew(): void {
+    server.off('upgrade', upgrades.take)
+    if (webSockets()) server.on('upgrade', upgrades.take)
+  }
+  renew()
   // Node would refuse unknown expectations itself; the line does it with the platform's error body.
   server.on('checkExpectation', answer)
 
@@ -58,9 +78,10 @@ export async function listen(
 
   return {
     port: (server.address() as AddressInfo).port,
+    renew,
     stop(graceMs) {
       // WebSockets stay open for as long as both sides like, so there is no end to wait for.
-      webSockets.close()
+      upgrades.close()
       return closeServer(server, graceMs)
     },
   }
@@ -106,8 +127,8 @@ function createWarnings(warn: (sentence: string) => void) {
 
 type WarnOnce = ReturnType<typeof createWarnings>
 
-function refuseAndWarn(note: WarnOnce, cause: ParserError, socket: Socket): void {
-  const status = refuse(cause, socket)
+function refuseAndWarn(note: WarnOnce, cause: ParserError, socket: Socket, last: ServerResponse | undefined): void {
+  const status = refuse(cause, socket, last)
   if (isTls(cause))
     note('tls', `A client uses TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
   // A client that closes its side in the middle of a request has usually just disconnected.
@@ -119,10 +140,10 @@ function refuseAndWarn(note: WarnOnce, cause: ParserError, socket: Socket): void
  * Answers a request that node's parser could not read with an error body, unless a response has already begun. Returns
  * its status.
  */
-function refuse(cause: ParserError, socket: Socket): number | undefined {
-  // Node's own name for the response in progress on a socket. Its default handler checks the same property.
-  const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse }
-  if (!socket.writable || cause.code === 'ECONNRESET' || response?.headersSent) {
+function refuse(cause: ParserError, socket: Socket, last: ServerResponse | undefined): number | undefined {
+  // A response without a socket waits for an earlier one.
+  const hasBegun = last !== undefined && !last.writableFinished && (last.headersSent || last.socket === null)
+  if (!socket.writable || cause.code === 'ECONNRESET' || hasBegun) {
     socket.destroy()
     return undefined
   }

@@ -13,7 +13,7 @@ import { markForeign } from './foreign-server.js'
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: unknown) => void
 
-export function createMount({ answer }: Pick<Entrance, 'answer'>) {
+export function createMount(answer: Entrance) {
   const open = new Set<ServerResponse>()
   let stopped = false
   let resolveStop = () => {}

@@ -1,4 +1,4 @@
-/** Plays paced bodies with a timer wheel, which all streams share and which stops when there are none. */
+/** Plays paced bodies with one timer for all of them, which stops when there are none. */
 import type { PacedBody } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import { mulberry32 } from '../core/random.js'
@@ -19,9 +19,8 @@ export interface Pacer {
 }
 
 interface Stream {
-  /** The body and its sink; both `undefined` once the stream has ended. A slot may hold the stream a little longer. */
-  paced: PacedBody | undefined
-  sink: Sink | undefined
+  readonly paced: PacedBody
+  readonly sink: Sink
   readonly startMs: number
   /** From the start to the first piece. */
   readonly firstMs: number
@@ -35,130 +34,68 @@ interface Stream {
   nextMs: number
 }
 
-/** With this, a stream ends about 3 ms late among thousands of others; with 5 ms it would be 6. Shorter ticks gain nothing. */
 const TICK_MS = 2
 
-/** One turn of the wheel is SLOTS ticks. Entries that are due in a later turn are put back. */
-const SLOTS = 1024
-
-/** How soon a stream whose client reads too slowly is checked again. */
-const SLOW_READER_MS = 5
-
-/**
- * Tolerance for rounding errors in sums of fractions of milliseconds. Without it, a piece could just miss its tick.
- */
+/** Tolerance for rounding errors in sums of fractions of milliseconds. Without it, a piece could just miss its tick. */
 const ROUNDING_MS = 1e-6
 
-/** A wheel that moves every `tickMs`. Due times count from the start of a stream, so delays do not add up. */
-class TimerWheel implements Pacer {
-  /** Empty until the first stream begins: most platforms of a test suite never play one. */
-  private slots: Stream[][] = []
-  private timer: NodeJS.Timeout | undefined
-  private wheelStartMs = 0
-  private tick = 0
-  private playingStreams = 0
+/** Due times count from the start of a stream, so delays do not add up. */
+export function createPacer({ tickMs = TICK_MS, nowMs = () => performance.now() } = {}): Pacer {
+  const playing = new Set<Stream>()
+  let timer: NodeJS.Timeout | undefined
 
-  constructor(
-    private readonly tickMs: number,
-    private readonly nowMs: () => number,
-  ) {}
-
-  play(paced: PacedBody, sink: Sink): () => void {
-    const now = this.nowMs()
-    const stream = begin(paced, sink, now)
-    if (this.slots.length === 0) this.slots = Array.from({ length: SLOTS }, () => [])
-    if (this.playingStreams++ === 0) {
-      this.wheelStartMs = now
-      this.tick = 0
-      this.timer = setInterval(() => this.turn(), this.tickMs)
-    }
-    this.advance(stream, now)
-    return () => this.finish(stream)
+  function stop(stream: Stream): void {
+    if (playing.delete(stream) && playing.size === 0) clearInterval(timer)
   }
 
-  private turn() {
-    const now = this.nowMs()
-    const currentTick = Math.floor((now - this.wheelStartMs) / this.tickMs)
-    while (this.tick < currentTick) {
-      this.tick++
-      const slot = this.tick % SLOTS
-      const due = this.slots[slot] as Stream[]
-      if (due.length === 0) continue
-      this.slots[slot] = []
-      const wheel = this.timer
-      for (const stream of due) this.advance(stream, now)
-      // The last stream has ended, and a new one has started the wheel again.
-      if (this.timer !== wheel) return
-    }
-  }
-
-  /** Writes everything that is due now in one go, and waits for the next piece. */
-  private advance(stream: Stream, now: number) {
-    const { paced, sink } = stream
-    if (!paced || !sink) return
-    if (sink.isFull()) return this.wait(stream, now + SLOW_READER_MS)
+  /** Writes everything that is due in one go. */
+  function advance(stream: Stream, now: number): void {
     const elapsedMs = now - stream.startMs + ROUNDING_MS
-    if (stream.nextMs <= elapsedMs) {
-      const text = (stream.sentPieces === 0 ? paced.head : '') + duePieces(stream, paced, elapsedMs)
-      // A stream without pieces still has a head and a tail. They are due when the first piece would have been.
-      if (stream.sentPieces === paced.pieces.length) {
-        this.finish(stream)
-        return sink.end(text + paced.tail)
-      }
-      sink.write(text)
-      if (!stream.paced) return
-    }
-    this.wait(stream, stream.startMs + stream.nextMs)
+    if (stream.nextMs > elapsedMs || stream.sink.isFull()) return
+    const { paced, sink } = stream
+    const text = (stream.sentPieces === 0 ? paced.head : '') + duePieces(stream, elapsedMs)
+    // A stream without pieces still has a head and a tail. They are due when the first piece would have been.
+    if (stream.sentPieces < paced.pieces.length) return sink.write(text)
+    stop(stream)
+    sink.end(text + paced.tail)
   }
 
-  private wait(stream: Stream, untilMs: number) {
-    const dueTick = Math.ceil((untilMs - this.wheelStartMs) / this.tickMs)
-    this.slots[Math.max(dueTick, this.tick + 1) % SLOTS]?.push(stream)
+  function tick(): void {
+    const now = nowMs()
+    for (const stream of playing) advance(stream, now)
   }
 
-  private finish(stream: Stream) {
-    if (!stream.paced) return
-    stream.paced = undefined
-    stream.sink = undefined
-    if (--this.playingStreams > 0) return
-    clearInterval(this.timer)
-    for (const slot of this.slots) slot.length = 0
+  return {
+    play(paced, sink) {
+      const now = nowMs()
+      const stream = begin(paced, sink, now)
+      if (playing.size === 0) timer = setInterval(tick, tickMs)
+      playing.add(stream)
+      advance(stream, now)
+      return () => stop(stream)
+    },
   }
 }
 
-export const createPacer = ({ tickMs = TICK_MS, nowMs = () => performance.now() } = {}): Pacer =>
-  new TimerWheel(tickMs, nowMs)
-
-function begin(paced: PacedBody, sink: Sink, now: number): Stream {
+function begin(paced: PacedBody, sink: Sink, startMs: number): Stream {
   const { firstTokenMs, tokensPerSecond } = paced.pace
-  const vary = createVariation(paced.pace, paced.seed ?? 0)
-  const firstMs = paced.atMs?.[0] ?? (vary ? firstTokenMs * vary() : firstTokenMs)
-  return {
-    paced,
-    sink,
-    startMs: now,
-    firstMs,
-    stepMs: tokensPerSecond === 0 ? 0 : 1000 / tokensPerSecond,
-    drawFactor: vary,
-    sentPieces: 0,
-    nextMs: firstMs,
-  }
+  const drawFactor = createVariation(paced.pace, paced.seed ?? 0)
+  const firstMs = paced.atMs?.[0] ?? firstTokenMs * (drawFactor?.() ?? 1)
+  const stepMs = tokensPerSecond === 0 ? 0 : 1000 / tokensPerSecond
+  return { paced, sink, startMs, firstMs, stepMs, drawFactor, sentPieces: 0, nextMs: firstMs }
 }
 
 /** Returns the pieces that are due after `elapsedMs`, with their frames, and sets the time of the next one. */
-function duePieces(stream: Stream, { before, pieces, after, atMs }: PacedBody, elapsedMs: number): string {
+function duePieces(stream: Stream, elapsedMs: number): string {
+  const { before, pieces, after, atMs } = stream.paced
   let text = ''
   while (stream.nextMs <= elapsedMs && stream.sentPieces < pieces.length) {
     text += before + pieces[stream.sentPieces] + after
     stream.sentPieces++
-    if (atMs) {
-      stream.nextMs = atMs[stream.sentPieces] ?? stream.nextMs
-      continue
-    }
     // Counts from the start, or from when this piece was due, so that a late piece does not delay the following ones.
-    stream.nextMs = stream.drawFactor
-      ? stream.nextMs + stream.stepMs * stream.drawFactor()
-      : stream.firstMs + stream.sentPieces * stream.stepMs
+    if (atMs) stream.nextMs = atMs[stream.sentPieces] ?? stream.nextMs
+    else if (stream.drawFactor) stream.nextMs += stream.stepMs * stream.drawFactor()
+    else stream.nextMs = stream.firstMs + stream.sentPieces * stream.stepMs
   }
   return text
 }

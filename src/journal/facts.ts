@@ -136,9 +136,9 @@ function endOf(answer: Reply | UpstreamResponse | undefined): string {
     const bytes = Buffer.concat(answer.beginning)
     return bytes.length < answer.bytes ? '' : bytes.subarray(-USAGE_BYTES).toString('latin1')
   }
-  const { body, regenerate } = answer
+  const { body } = answer
   if (typeof body === 'string') return body.slice(-USAGE_BYTES)
-  if (Buffer.isBuffer(body)) return (regenerate?.() ?? body).subarray(-USAGE_BYTES).toString('latin1')
+  if (Buffer.isBuffer(body)) return body.subarray(-USAGE_BYTES).toString('latin1')
   return `${body.pieces.at(-1) ?? ''}${body.tail}`.slice(-USAGE_BYTES)
 }
 

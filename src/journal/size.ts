@@ -22,13 +22,11 @@ const PIECE_BYTES = 150
 const TEXT_BYTES = 24
 
 /**
- * Counts the pieces of a stream in full, although they may be shared with their rule or recording. Bytes that can be
- * computed again are not kept.
+ * Counts the pieces of a stream in full, although they may be shared with their rule or recording.
  */
 function memoryOf(answer: Reply | UpstreamResponse): number {
   if (answer.kind === 'upstream') return answer.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
-  const { body, regenerate } = answer
-  if (typeof body === 'string') return body.length
-  if (Buffer.isBuffer(body)) return regenerate ? 0 : body.length
+  const { body } = answer
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return body.length
   return body.pieces.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)
 }

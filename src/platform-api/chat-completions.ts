@@ -10,10 +10,10 @@ import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
 import { CHAT } from '../core/paths.js'
 import type { Generation, Replies } from '../replies/index.js'
+import { createCompletions } from './chat/completion.js'
 import { describeChat } from './chat/description.js'
 import type { Form } from './chat/frame.js'
 import { openaiRefusal } from './chat/openai-refusals.js'
-import { createCompletions } from './chat/plain.js'
 import type { Model } from './models.js'
 
 interface Parts {
@@ -44,7 +44,7 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
     if (!knownModels.has(request.model)) throw unknownModel(request.model, modelIds)
-    if (requests !== 'lenient' && !exchange.isKnownGood) exchange.openaiRefuses = openaiRefusalOf(request, requests)
+    if (requests !== 'lenient') exchange.openaiRefuses = openaiRefusalOf(request, requests)
     // Read before a rule counts its answer, since a refused request does not get one.
     const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : requestedPaceOf(exchange.headers)
     const generation = replies.answer(request, exchange)
@@ -91,27 +91,10 @@ function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access'
   }
 }
 
-const replyOf = (
-  { contentType, headers, body, framedBody, onSent, regenerate, tokens }: Form,
-  { answeredBy, fault }: Generation,
-  remark: Reply['remark'],
-): Reply => {
-  const status = 200
-  return {
-    kind: 'reply',
-    status,
-    contentType,
-    body,
-    framedBody,
-    onSent,
-    regenerate,
-    headers,
-    answeredBy,
-    remark,
-    fault,
-    tokens,
-  }
-}
+const replyOf = (form: Form, { answeredBy, fault }: Generation, remark: Reply['remark']): Reply => ({
+  ...{ kind: 'reply', status: 200, answeredBy, remark, fault },
+  ...form,
+})
 
 const SMALL_REQUEST_BYTES = 10_000
 

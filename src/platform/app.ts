@@ -2,7 +2,7 @@
 import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
-import type { App, Prototypes } from '../http/entrance.js'
+import type { App } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import type { Attempt } from '../replies/operations.js'
@@ -27,7 +27,7 @@ interface Dependencies {
   readonly stopping: AbortSignal
 }
 
-export async function loadApp(prototypes: Prototypes, dependencies: Dependencies): Promise<App> {
+export async function loadApp(dependencies: Dependencies): Promise<App> {
   const { current, runtime } = dependencies
   // Imported one after another, because jest 29 cannot link modules that share others at the same time.
   const { createApp } = await import('../http/app.js')
@@ -58,7 +58,7 @@ export async function loadApp(prototypes: Prototypes, dependencies: Dependencies
     userList: people.createUserList(state.get),
     sessions: people.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),
   })
-  return createApp({ prototypes, host, control, dashboard, report })
+  return createApp({ host, control, dashboard, report })
 }
 
 /** The parts of the control API that need no further imports. */

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
-import { type App, createEntrance, createTraffic, type Prototypes, type Traffic } from '../http/entrance.js'
+import { requestsWebSocket } from '../http/body.js'
+import { type App, createEntrance, createTraffic, pathOf, type Traffic } from '../http/entrance.js'
 import { createLine, type LineParts } from '../http/line.js'
 import { type Listener, listen } from '../http/listen.js'
 import { createMount, refuse } from '../http/mount.js'
@@ -15,13 +16,13 @@ interface Dependencies {
   readonly line: () => LineParts
   readonly journal: Journal
   /** Creates the app for requests that are not on the line. */
-  readonly loadApp: (prototypes: Prototypes) => Promise<App>
+  readonly loadApp: () => Promise<App>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
 }
 
 /** Used if no port is opened. */
-const noListener: Listener = { port: 0, stop: async () => {} }
+const noListener: Listener = { port: 0, stop: async () => {}, renew: () => {} }
 
 export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies) {
   const traffic = createTraffic()
@@ -33,19 +34,28 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
   })
   let listener = noListener
   const app = createLazyApp({ loadApp, report })
-  const entrance = createEntrance({ line: line.accept, forwardsWebSocket: line.forwardsWebSocket, app }, traffic)
+  const entrance = createEntrance({ line: line.accept, app }, traffic)
   const mount = createMount(entrance)
+  function webSockets() {
+    const forwards = line.webSockets()
+    return (
+      forwards && ((request: IncomingMessage) => requestsWebSocket(request) && forwards(pathOf(request.url ?? '/')))
+    )
+  }
   return {
     /** Opens the port. Rejects with a StartError if it is not available. */
     async listen(where: { readonly host: string; readonly port: number }) {
-      listener = await listen(entrance, { ...where, warn })
+      listener = await listen(entrance, { ...where, warn, webSockets })
     },
     /** 0 if no port is open. */
     port: () => listener.port,
     handler: mount.handler,
     traffic,
     /** Rebuilds the request line from what is currently switched on. */
-    renew: line.renew,
+    renew() {
+      line.renew()
+      listener.renew()
+    },
     async close(graceMs: number) {
       traffic.close()
       await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
@@ -56,9 +66,8 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
 
 /** Answers requests that are not on the line, with an app that is loaded for the first of them. */
 function createLazyApp({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'>) {
-  let app: (() => Promise<App>) | undefined
-  return (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void => {
-    app ??= once(() => loadApp(prototypes))
+  const app = once(loadApp)
+  return (request: IncomingMessage, response: ServerResponse): void => {
     app()
       .then(answer => answer(request, response))
       .catch(error => {

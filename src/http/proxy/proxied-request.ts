@@ -137,11 +137,11 @@ export class ProxiedRequest {
 
   /** Closes the client's connection in the middle of the answer, which shows that the answer is incomplete. */
   #cut(): void {
-    const { response } = this.context
+    const { request, response } = this.context
     const answer = this.outcome?.answer
     const hasLength = answer?.kind === 'upstream' && headerIn(answer.headers, 'content-length') !== undefined
     // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
-    if (response.chunkedEncoding || hasLength) response.destroy()
+    if (request.httpVersion === '1.1' || hasLength) response.destroy()
     else reset(response)
   }
 

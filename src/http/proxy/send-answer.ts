@@ -12,7 +12,8 @@ import {
   MOST_KEPT_BYTES,
   upstreamResponse,
 } from '../documented-error.js'
-import { recordTime } from '../paced-writer.js'
+import { recordTime } from '../send.js'
+import { writerOf } from '../writer.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
@@ -88,7 +89,7 @@ function sendHead(
     sentHeaders.push(...proxied.settings.corsFor(proxied.context.exchange.headers.origin))
   }
   response.sendDate = headerIn(live, 'date') === undefined
-  response.writeHead(status, statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
+  writerOf(response).writeHead(status, statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
   setOutcome(proxied, { status, headers, upstream, remark, piecesAtMs })
 }
 
@@ -126,6 +127,7 @@ export function keepForJournal({ outcome }: ProxiedRequest, bytes: Buffer): void
 function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink {
   const { context, observer } = proxied
   const { response } = context
+  const writer = writerOf(response)
   const headers = withoutHopByHop(head.headers)
   // Only a stream has no length.
   const piecesAtMs = headerIn(headers, 'content-length') === undefined ? [] : undefined
@@ -135,13 +137,13 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
-    if (!isBegun && !proxied.isOver) response.write(noBytes)
+    if (!isBegun && !proxied.isOver) writer.write(noBytes)
   })
   return {
     add(bytes) {
       if (proxied.isOver) return
       isBegun = true
-      if (!response.write(bytes)) {
+      if (!writer.write(bytes)) {
         flow.pause()
         response.once('drain', () => flow.resume())
       }
@@ -153,7 +155,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
       if (proxied.isOver) return
       isBegun = true
       proxied.completeAnswer()
-      response.end()
+      writer.end()
     },
   }
 }
@@ -197,7 +199,7 @@ function sendError(proxied: ProxiedRequest, head: AnswerHead): BodySink {
         : { headers, body }
       const message = errorMessageIn(sent.body)
       sendHead(proxied, head, { ...sent, remark: () => message })
-      context.response.end(sent.body)
+      writerOf(context.response).end(sent.body)
       keepForJournal(proxied, sent.body)
       proxied.completeAnswer(isWhole)
       if (!isWhole) proxied.endConnection()

@@ -82,14 +82,20 @@ export function streamEvents({ choices, usage, ...opening }: Completion, { piece
   // It has the form of any vendor's completion, except that its lists are readonly.
   const tracks = choices.map(choice => stepsOf(choice as VendorChoice, cut))
   const rounds = Math.max(...tracks.map(({ length }) => length))
-  const written = (turn: number) => tracks.flatMap(track => (track[turn] ? [JSON.stringify(track[turn])] : []))
+  function written(from: number, to: number): readonly string[] {
+    const events: string[] = []
+    for (let turn = from; turn < to; turn++) {
+      for (const track of tracks) if (turn < track.length) events.push(JSON.stringify(track[turn]))
+    }
+    return events
+  }
   const framed = (events: readonly string[]) => events.map(event => before + event + after).join('')
   return {
     // OpenAI sends no logprobs with the role.
     head: framed(tracks.map(([first]) => JSON.stringify({ ...first, logprobs: null }))),
     ...{ before, after },
-    pieces: Array.from({ length: rounds - 2 }, (_, i) => written(i + 1)).flat(),
-    tail: framed(written(rounds - 1)) + end,
+    pieces: written(1, rounds - 1),
+    tail: framed(written(rounds - 1, rounds)) + end,
   }
 }
 

@@ -21,8 +21,8 @@ import {
 } from './frame.js'
 import { trimChoices } from './trim.js'
 
-/** Creates completions of any kind. `tokenizer` counts their tokens. */
-export function createAnyCompletions(tokenizer: Tokenizer) {
+/** Creates completions. `tokenizer` counts their tokens. */
+export function createCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
 
   /** The completion as one JSON object. */

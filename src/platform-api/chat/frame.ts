@@ -11,7 +11,7 @@ import type { Choice, Generation, UsageInput } from '../../replies/index.js'
 import type { TrimmedChoice } from './trim.js'
 
 /** The part of a reply that depends on its form. */
-export type Form = Pick<Reply, 'contentType' | 'body' | 'framedBody' | 'onSent' | 'regenerate' | 'headers' | 'tokens'>
+export type Form = Pick<Reply, 'contentType' | 'body' | 'headers' | 'tokens'>
 
 /** The beginning of a completion. */
 export interface Opening {
@@ -133,12 +133,6 @@ export function usageOf(
     ...detailsOf(named.cachedTokens ?? 0, reasoningTokens(choices, named)),
   }
 }
-
-const noDetails = JSON.stringify(detailsOf(0, 0)).slice(1)
-
-/** The same as JSON, for a plain text, which has no details. */
-export const plainUsage = ({ prompt, completion }: Pick<TokenCount, 'prompt' | 'completion'>) =>
-  `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${noDetails}`
 
 export const MOST_ANSWER_BYTES = 33_554_432
 
