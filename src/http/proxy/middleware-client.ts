@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import express, { type Request, type Response } from 'express'
 import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
 import { upstreamTimeout } from '../../core/errors.js'
+import { handshakeOf } from '../upgrades.js'
 import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
 import { keepForJournal, sendAnswer, setOutcome } from './send-answer.js'
 
@@ -43,10 +44,11 @@ export function createMiddlewareClient(
   const app = express().disable('x-powered-by').use(middleware)
 
   return proxied => {
-    const { request, response, exchange } = proxied.context
+    const { request, response } = proxied.context
+    const handshake = handshakeOf(request)
     proxiedBy.set(request, proxied)
     request.headers = proxied.headers
-    if (exchange.isWebSocket && response.socket) middleware.upgrade(request, response.socket, noBytes)
+    if (handshake) middleware.upgrade(request, handshake.socket, noBytes)
     else app(request as Request, response as Response, error => proxied.fail(error))
   }
 }
@@ -102,20 +104,25 @@ function forwardAnswer(proxied: ProxiedRequest, answer: IncomingMessage, onError
 
 /** The middleware joins both connections of a WebSocket that the live platform has accepted. */
 function followWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, live: Duplex): void {
-  const client = proxied.context.response.socket
+  const client = proxied.isOver ? undefined : handshakeOf(proxied.context.request)?.takeSocket()
+  if (!client) return void live.destroy()
   proxied.setConnection(() => live.destroy())
-  if (proxied.isOver || !client) return void live.destroy()
-  // Removes the listener of `watchForEnd` in websockets.ts.
-  client.removeAllListeners('data')
   setOutcome(proxied, { status: 101, headers: answer.rawHeaders })
   live.once('close', () => client.destroySoon())
   // If neither side ended the connection, the WebSocket was cut off.
-  live.once('end', () => proxied.completeAnswer())
-  client.once('end', () => proxied.completeAnswer())
+  live.once('end', () => endAnswer(proxied))
+  client.once('end', () => endAnswer(proxied))
 }
 
 /** The middleware sends the answer of a live platform that does not accept a WebSocket. */
 function followRefusal(proxied: ProxiedRequest, answer: IncomingMessage): void {
+  handshakeOf(proxied.context.request)?.takeSocket()
   setOutcome(proxied, { status: answer.statusCode ?? 0, headers: answer.rawHeaders })
-  answer.on('data', bytes => keepForJournal(proxied, bytes)).on('end', () => proxied.completeAnswer())
+  answer.on('data', bytes => keepForJournal(proxied, bytes)).on('end', () => endAnswer(proxied))
+}
+
+/** Ends the response beside the socket, which has sent nothing. */
+function endAnswer(proxied: ProxiedRequest): void {
+  proxied.completeAnswer()
+  proxied.context.response.end()
 }
