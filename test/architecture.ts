@@ -71,7 +71,6 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   liquidjs: ['replies/templates/'],
   '@cfworker/json-schema': ['check/json-schema.ts'],
   randexp: ['replies/structured/'],
-  'fastest-levenshtein': ['check/suggest.ts'],
   // The dashboard's page, which is a separate bundle.
   preact: ['page/'],
   'eventsource-parser': ['page/'],
@@ -82,11 +81,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'gpt-tokenizer': ['completions/tokens/'],
   'prom-client': ['metrics/'],
   '@redocly/openapi-core': ['openapi/'],
-  picocolors: ['cli/output.ts'],
   'fast-string-truncated-width': ['cli/format.ts'],
-  'fast-wrap-ansi': ['cli/format.ts'],
-  'pretty-bytes': ['cli/format.ts'],
-  'pretty-ms': ['cli/format.ts'],
   // Installed by the user, and only needed with this entry point.
   vitest: ['vitest.ts'],
   // Types only.

@@ -172,7 +172,7 @@ export const askChat = ({ url, apiKey }: Pick<Ready, 'url' | 'apiKey'>, body: ob
   })
 
 /** The output of a process, line by line. */
-export interface Lines {
+interface Lines {
   /** Everything so far. */
   readonly text: string
   /** Resolves with the next line that contains `part`, skipping others; rejects if none comes. One call at a time. */

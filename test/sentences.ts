@@ -44,7 +44,6 @@ export const NO_BODY = errors.emptyBody().message
 export const tooLarge = (bytes: number) => errors.bodyTooLarge(bytes).message
 export const tooDeep = (levels: number) => errors.tooDeep(levels).message
 export const notReached = (why: string) => errors.upstreamUnreachable(why).message
-export const noRecordingOf = (asked: string) => errors.noRecording(asked, '').message.trimEnd()
 /** The same on the terminal. */
 export const missOf = (method: string, path: string) => missText({ method, path, reason: '' }).trimEnd()
 
@@ -80,5 +79,4 @@ export const BANNED = userBanned().message
 export const EMAIL_TAKEN = emailExists().message
 export const NOT_AN_EMAIL = 'Unable to validate email address: invalid format'
 export const NOT_A_PHONE = 'Invalid phone number format (E.164 required)'
-export const PKCE_INCOMPLETE = 'PKCE flow requires code_challenge_method and code_challenge'
 export const passwordShorterThan = (characters: number) => `Password should be at least ${characters} characters.`

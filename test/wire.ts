@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-export interface Wire {
+interface Wire {
   /** Sends text, one byte per character; resolves once it is sent. */
   say(text: string): Promise<void>
   /** The next answer that has a Content-Length. */
@@ -14,7 +14,7 @@ export interface Wire {
   leave(): void
 }
 
-export interface WireAnswer {
+interface WireAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: string

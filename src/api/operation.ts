@@ -41,7 +41,7 @@ type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
   : unknown
 
 /** The read-only form of a JSON value's type. */
-export type ReadonlyValue<T> = T extends (...args: never) => unknown
+type ReadonlyValue<T> = T extends (...args: never) => unknown
   ? T
   : T extends readonly (infer Item)[]
     ? readonly ReadonlyValue<Item>[]

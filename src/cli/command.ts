@@ -34,12 +34,6 @@ export const fileName = (meaning: string): Flag<string | undefined> => ({
   },
 })
 
-/** A flag that names a file for what is otherwise printed. A dash is standard output. */
-export function outputFile(meaning: string): Flag<string | undefined> {
-  const flag = fileName(`${meaning} (standard output)`)
-  return { ...flag, parse: (input, name) => flag.parse(input === '-' ? undefined : input, name) }
-}
-
 /** A flag without a value. */
 export const toggle = (meaning: string): Flag<boolean> => ({
   ...{ type: 'boolean', meaning },

@@ -1,6 +1,6 @@
 /** Writes to the terminal: lines in batches, colours only on a terminal, and untrusted text escaped. */
 import path from 'node:path'
-import pc from 'picocolors'
+import { styleText } from 'node:util'
 
 export type TerminalOutput = ReturnType<typeof createOutput>
 
@@ -19,20 +19,30 @@ export function createOutput(stream: NodeJS.WriteStream) {
   return { flush, write, line: (text: string) => write(`${text}\n`) }
 }
 
+const styles = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const
+
+export type Colors = Readonly<Record<(typeof styles)[number], (text: string) => string>>
+
+export function createColors(isColored: boolean): Colors {
+  const painters = styles.map(style => {
+    const paint = (text: string) => (isColored ? styleText(style, text, { validateStream: false }) : text)
+    return [style, paint] as const
+  })
+  return Object.fromEntries(painters) as Colors
+}
+
 /** Colours for a stream: none if it is not a terminal, or if NO_COLOR is set. */
-export const colorsFor = (stream: NodeJS.WriteStream) => pc.createColors(pc.isColorSupported && stream.isTTY === true)
+export const colorsFor = (stream: NodeJS.WriteStream): Colors =>
+  createColors(stream.isTTY === true && stream.hasColors())
 
 /** The width of a terminal; `undefined` for a stream that is not one. */
 export const columnsOf = ({ isTTY, columns }: NodeJS.WriteStream) => (isTTY === true ? columns || 80 : undefined)
 
 /** Whether text that was written can be overwritten, which takes more than a dumb terminal. */
-export const canOverwrite = ({ isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> | { readonly isTTY?: boolean }) =>
-  isTTY === true && process.env.TERM !== 'dumb'
+export const canOverwrite = ({ isTTY }: { readonly isTTY?: boolean }) => isTTY === true && process.env.TERM !== 'dumb'
 
 /** For text that goes to a file. */
-export const noColors: Colors = pc.createColors(false)
-
-export type Colors = ReturnType<typeof colorsFor>
+export const noColors = createColors(false)
 
 /** Control characters, and those that change the direction of text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them

@@ -39,12 +39,12 @@ export const limitsChange = closed(optionalEach(limits))
 export type LimitsChange = v.InferOutput<typeof limitsChange>
 
 /** The default pace of streams, and the paces of single models. */
-export interface PaceSettings extends Pace {
+interface PaceSettings extends Pace {
   readonly models: Readonly<Record<string, PaceInput>>
 }
 
 /** The settings that can be changed at run time, with their current values. */
-export type CurrentLimits = { readonly [Name in keyof typeof limits]: number }
+type CurrentLimits = { readonly [Name in keyof typeof limits]: number }
 
 export interface Changeable {
   readonly pace: PaceSettings

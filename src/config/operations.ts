@@ -41,40 +41,36 @@ const modeChoices = ({ impossible }: ModeSwitch) =>
     return sentences ? { mode, reason: sentences.join(' ') } : { mode }
   })
 
-export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch }) => {
-  const answersModes = { returns: currentModes, answer: 'The mode, and the modes of single endpoints.' } as const
-
-  return {
-    getMode: operation({
-      at: 'GET /mode',
-      does: 'Returns the current mode: where answers come from.',
-      ...answersModes,
-      run: () => switcher.current(),
+export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch }) => ({
+  getMode: operation({
+    at: 'GET /mode',
+    does: 'Returns the current mode: where answers come from.',
+    returns: currentModes,
+    run: () => switcher.current(),
+  }),
+  setMode: operation({
+    at: 'PUT /mode',
+    does: 'Changes the mode, from the next request on.',
+    body: modeSwitch,
+    returns: currentModes,
+    run: ({ body }) => changeModes(switcher, body),
+  }),
+  restoreMode: operation({
+    at: 'DELETE /mode',
+    does: 'Restores the configured mode.',
+    returns: currentModes,
+    run: () => changeModes(switcher, switcher.configured()),
+  }),
+  listModes: operation({
+    at: 'GET /mode/choices',
+    does: 'Lists the available modes, and the configured one.',
+    returns: object({
+      data: listOf(object({ mode: oneOf(modes), reason: optionalMember(text) })),
+      configured: currentModes,
     }),
-    setMode: operation({
-      at: 'PUT /mode',
-      does: 'Changes the mode, from the next request on.',
-      body: modeSwitch,
-      ...answersModes,
-      run: ({ body }) => changeModes(switcher, body),
-    }),
-    restoreMode: operation({
-      at: 'DELETE /mode',
-      does: 'Restores the configured mode.',
-      ...answersModes,
-      run: () => changeModes(switcher, switcher.configured()),
-    }),
-    listModes: operation({
-      at: 'GET /mode/choices',
-      does: 'Lists the available modes, and the configured one.',
-      returns: object({
-        data: listOf(object({ mode: oneOf(modes), reason: optionalMember(text) })),
-        configured: currentModes,
-      }),
-      run: () => ({ data: modeChoices(switcher), configured: modesOnly(switcher.configured()) }),
-    }),
-  }
-}
+    run: () => ({ data: modeChoices(switcher), configured: modesOnly(switcher.configured()) }),
+  }),
+})
 
 interface RuntimeSettings {
   setting<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
@@ -142,13 +138,14 @@ function changeable<const P extends `/${string}`, B extends Schema, R extends Sc
     set: operation({
       at: `PUT ${path}` as const,
       does: `Sets ${what}, from the next request on. Fields that are left out get their configured values.`,
-      ...{ body, returns },
+      body,
+      returns,
       run: run as never,
     }),
     restore: operation({
       at: `DELETE ${path}` as const,
       does: `Restores ${what} from the configuration.`,
-      ...{ returns },
+      returns,
       run: run as never,
     }),
   }

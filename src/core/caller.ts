@@ -118,7 +118,7 @@ export const factFilterKeys = [
 ] as const
 
 /** A filter on exchanges: the same for the journal, tests, `standin tail` and the dashboard. */
-export interface FactFilter extends Partial<Readonly<Record<Exclude<(typeof factFilterKeys)[number], Flag>, unknown>>> {
+interface FactFilter extends Partial<Readonly<Record<Exclude<(typeof factFilterKeys)[number], Flag>, unknown>>> {
   readonly complete?: boolean | undefined
   readonly problems?: boolean | undefined
 }

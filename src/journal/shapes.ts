@@ -183,28 +183,3 @@ export const exchangeInBrief = object({
   piecesAtMs: listOf(number),
 })
 export type JournalBrief = ValueOf<typeof exchangeInBrief>
-
-/** The events of a stream. */
-export const journalEvents = [
-  { name: 'exchange', what: 'An exchange.', data: exchange },
-  {
-    name: 'began',
-    what: 'The first event with `brief`: `run` changes with each start of Standin, when ids begin again; every exchange after the id `after` is sent or skipped; those up to the id `cleared` were deleted.',
-    data: object({ run: text, after: text, cleared: text }),
-  },
-  {
-    name: 'exchanges',
-    what: 'With `brief`: several exchanges, each in short.',
-    data: listOf(exchangeInBrief),
-  },
-  {
-    name: 'cleared',
-    what: 'With `brief`: the exchanges of this scope were deleted; all of them if there is no scope.',
-    data: object({ scope: optionalMember(text) }),
-  },
-  {
-    name: 'skipped',
-    what: 'The number of exchanges that were skipped for lack of time.',
-    data: object({ count: wholeNumber }),
-  },
-] as const

@@ -98,11 +98,8 @@ interface Parts {
   readonly now: () => number
 }
 
-const secretAnswer = {
-  returns: newKey,
-  status: 201,
-  answer: 'The key with its secret as `key`, which is shown only once.',
-} as const
+/** The key with its secret as `key`, which is shown only once. */
+const secretAnswer = { returns: newKey, status: 201 } as const
 
 export const keyOperations = ({ apiKeys, now }: Parts) => ({
   listKeys: operation({

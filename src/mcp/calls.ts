@@ -21,7 +21,7 @@ import { answersInRounds, openRound, requireValidAnswers } from './rounds.js'
 /** A result, or questions that the client has to answer first. */
 export type CallOutcome = AnsweredCall | InputRequiredCall
 
-export interface AnsweredCall {
+interface AnsweredCall {
   readonly kind: 'answered'
   readonly result: McpResult
   /** Notifications that are sent before the result. */

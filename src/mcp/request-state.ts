@@ -5,7 +5,7 @@ import { isSameSecret } from '../core/secrets.js'
 import { RpcError, rpcCodes } from '../rpc/frames.js'
 
 /** The state of a call that has asked the client. */
-export interface CallProgress {
+interface CallProgress {
   /** The place of the rule, and how often it has answered. */
   readonly place: string
   readonly count: number
@@ -13,7 +13,7 @@ export interface CallProgress {
 }
 
 /** What a state is bound to. */
-export interface Binding {
+interface Binding {
   readonly holder: string
   readonly call: string
 }

@@ -4,7 +4,7 @@ import { unpaced } from '../core/pace.js'
 import { eventText, type RpcFrame } from '../rpc/frames.js'
 
 /** Where events are written. */
-export interface EventSink {
+interface EventSink {
   write(text: string): void
   end(): void
 }

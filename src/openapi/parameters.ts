@@ -60,7 +60,7 @@ interface SchemaFacts {
 }
 
 /** Collects the facts of a schema and its alternatives. `seen` has the schemas visited so far, because alternatives can be circular. */
-export function schemaFacts(document: OpenApiDocument, schema: unknown, seen = new Set<unknown>()): SchemaFacts {
+function schemaFacts(document: OpenApiDocument, schema: unknown, seen = new Set<unknown>()): SchemaFacts {
   const found = document.resolve(schema)
   if (!isObject(found) || seen.has(found))
     return { types: new Set(), items: undefined, properties: {}, additional: undefined }
@@ -82,7 +82,7 @@ const entriesOf = ({ properties }: { readonly properties: unknown }) =>
   isObject(properties) ? Object.entries(properties) : []
 
 /** Parses a text as the number, boolean or null that its schema allows; otherwise returns the text. */
-export function parseAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {
+function parseAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {
   if (typeof text !== 'string') return text
   const { types } = schemaFacts(document, schema)
   if ((types.has('integer') || types.has('number')) && /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))

@@ -29,7 +29,7 @@ export interface ReadInput {
 }
 
 /** A document with all other files included, or its problems. */
-export type ReadOutput = (
+type ReadOutput = (
   | { readonly problems: readonly Problem[] }
   | {
       readonly document: ReadonlyDocument

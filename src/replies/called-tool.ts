@@ -12,7 +12,7 @@ export interface CalledTool {
   readonly field: string
 }
 
-export interface OfferedTool extends CalledTool {
+interface OfferedTool extends CalledTool {
   readonly description: string
 }
 

@@ -15,8 +15,6 @@ import { hasMagic, MAGIC_PREFIX, magicReply } from './magic.js'
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
 import { nearestSentence } from './nearest.js'
 
-export type ChatReplies = ReturnType<typeof createChatReplies>
-
 /** How chat completions are answered without a rule. */
 export interface ChatSettings {
   readonly seed: number

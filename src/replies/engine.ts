@@ -4,7 +4,7 @@ import type { Memory } from './memory.js'
 import { isActive, isSpent } from './ready-rule.js'
 
 /** A reply and its rule, and how often that has answered, including this time. */
-export interface ChosenReply<S extends ReadyReply = ReadyReply> {
+interface ChosenReply<S extends ReadyReply = ReadyReply> {
   readonly rule: ReadyRule<S>
   readonly reply: S
   readonly count: number
@@ -72,7 +72,7 @@ function objectionTo(rule: ReadyRule, input: MatchInput, memory: Memory): string
 }
 
 /** Rules that are added and removed at run time, in engines of their own. */
-export interface AddedRules {
+interface AddedRules {
   /** Whether there are none, so that requests need not check. */
   readonly isEmpty: boolean
   /** The engines of a dialect, in the order in which they are asked: for a scope, or all if none is given. */

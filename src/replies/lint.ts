@@ -12,7 +12,7 @@ import { isHttpRule, isMcpRule } from './rules.js'
 import { hasTemplate } from './templates.js'
 
 /** A valid rule that is probably a mistake. */
-export interface LintFinding {
+interface LintFinding {
   /** The position of the rule. */
   readonly place: string
   readonly sentence: string

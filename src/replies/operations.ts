@@ -102,7 +102,7 @@ export interface Attempt {
 }
 
 /** The rules of a running platform. */
-export interface RunningRules {
+interface RunningRules {
   /** The active rules in the order in which they are tried: those for a scope, or all without one. */
   list(scope?: string): Promise<readonly ListedRule[]>
   /** Adds one or several rules, which keep their order. Rejects with a ProblemsError for mistakes. */

@@ -15,7 +15,7 @@ import { loadWraps } from './wrap.js'
 
 export type LoadedResources = Awaited<ReturnType<typeof loadResources>>
 
-export interface LoadInput {
+interface LoadInput {
   readonly resources: Readonly<Record<string, ResourceOptions>>
   /** Files are relative to this folder. */
   readonly dir: string

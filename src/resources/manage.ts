@@ -21,7 +21,7 @@ export interface ResourceAddress {
   readonly scope: string
 }
 
-export interface RowsQuery {
+interface RowsQuery {
   readonly search?: string | undefined
   readonly limit?: number | undefined
   readonly offset?: number | undefined

@@ -1,6 +1,6 @@
 /** Operations on resources and their rows. */
 import * as v from 'valibot'
-import { operation, type ValueOf } from '../api/operation.js'
+import { operation } from '../api/operation.js'
 import {
   boolean,
   dataOf,
@@ -33,7 +33,6 @@ const summary = object({
   /** How many rows there are. */
   rows: wholeNumber,
 })
-export type ResourceSummary = ValueOf<typeof summary>
 
 const row = object({
   id: text,
@@ -45,7 +44,6 @@ const row = object({
   created_at: moment,
   updated_at: moment,
 })
-export type RowView = ValueOf<typeof row>
 
 const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
 

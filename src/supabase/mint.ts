@@ -63,7 +63,7 @@ const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
 })
 
 /** The user to sign in. */
-export interface UserToSignIn {
+interface UserToSignIn {
   /** In lower case. */
   readonly email: string
   /** Without it, no password is checked. */

@@ -28,7 +28,7 @@ export const stream = post({ ...chat, stream: true })
 /** Every request is different. */
 export const newEachTime: Load = { ...whole, vary: (body, nth) => body.replace('What', `Ticket ${nth}: what`) }
 
-export interface Throughput {
+interface Throughput {
   readonly requestsPerSecond: number
   readonly cpuMicroseconds: number
 }

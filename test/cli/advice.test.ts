@@ -1,6 +1,6 @@
-import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { knownPaths } from '../../src/cli/advice.js'
+import { createColors } from '../../src/cli/output.js'
 import { requestRows } from '../../src/cli/request-log.js'
 import { folderWith } from '../command.js'
 import { answerOf, ask, sentences, signIn, signUp, userOf } from '../keys/people.js'
@@ -20,7 +20,7 @@ test('every path that is suggested for an unknown one is served', async () => {
 /** The log line of the last request, and the advice below it. */
 async function lastLine({ ask }: Scene) {
   const { data } = (await (await ask('/__standin/journal?limit=1')).json()) as { data: [never] }
-  const [line = '', advice = ''] = requestRows(data[0], { colors: pc.createColors(false) })
+  const [line = '', advice = ''] = requestRows(data[0], { colors: createColors(false) })
   return { line: line.trim(), advice: advice.trim() }
 }
 

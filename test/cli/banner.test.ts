@@ -1,6 +1,6 @@
-import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { banner } from '../../src/cli/banner.js'
+import { createColors } from '../../src/cli/output.js'
 import { createViolations } from '../../src/contract/violations.js'
 import { createClock } from '../../src/core/clock.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/secrets.js'
@@ -53,7 +53,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     mcp: notHere,
     stop: async () => {},
   }
-  return banner(platform, '1.2.3', pc.createColors(false))
+  return banner(platform, '1.2.3', createColors(false))
 }
 
 test('the banner lists the facts, then an unindented block to copy', () => {

@@ -1,11 +1,11 @@
-import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { bodyLines } from '../../src/cli/bodies.js'
+import { createColors } from '../../src/cli/output.js'
 import type { JournalEntry } from '../../src/journal/index.js'
 import { liveWith } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
-const colors = pc.createColors(false)
+const colors = createColors(false)
 
 /** What --verbose shows below the line of the last request. */
 async function shownOf(platform: Scene): Promise<readonly string[]> {

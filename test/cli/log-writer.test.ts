@@ -1,7 +1,7 @@
-import pc from 'picocolors'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { LogLine } from '../../src/cli/log-line.js'
 import { createLogWriter } from '../../src/cli/log-writer.js'
+import { createColors } from '../../src/cli/output.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
 /** What a terminal shows after these bytes were written. Emulates only what the log uses. */
@@ -25,7 +25,7 @@ function logOn(kind: 'terminal' | 'pipe') {
   }
   const log = createLogWriter({
     output: { write, line: text => write(`${text}\n`), flush() {} },
-    layout: () => ({ colors: pc.createColors(false), ...(kind === 'terminal' && { columns: 100 }) }),
+    layout: () => ({ colors: createColors(false), ...(kind === 'terminal' && { columns: 100 }) }),
     canOverwrite: kind === 'terminal',
   })
   return {

@@ -54,7 +54,7 @@ export function streamed(input: RecordingInput & { readonly pieces?: readonly st
   }
 }
 
-export const keyOfRecording = ({ request }: Recording) => keyOf(request, ignoreFrom([]))
+const keyOfRecording = ({ request }: Recording) => keyOf(request, ignoreFrom([]))
 
 /** The name of a recording in its folder. */
 export const nameOf = (recording: Recording, nth = 1) => fileOf(recording.request, keyOfRecording(recording), nth)

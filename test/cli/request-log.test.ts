@@ -1,6 +1,6 @@
-import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { logLineOf } from '../../src/cli/log-line.js'
+import { createColors } from '../../src/cli/output.js'
 import { requestEvent, requestRows } from '../../src/cli/request-log.js'
 import { notFound, unknownApiKey } from '../../src/core/errors.js'
 import type { Endpoint, Exchange, Outcome, UpstreamResponse } from '../../src/core/exchange.js'
@@ -8,8 +8,8 @@ import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
-const noColors = pc.createColors(false)
-const colors = pc.createColors(true)
+const noColors = createColors(false)
+const colors = createColors(true)
 const redact = createRedact({ names: [], emails: false, patterns: [], known: [] })
 
 const answered = { status: 200, answeredBy: undefined, error: undefined, complete: true }

@@ -38,7 +38,7 @@ const browserArguments = [
 
 export const phone = { width: 360, height: 740 }
 export const desktop = { width: 1440, height: 900 }
-export interface OpenedPage {
+interface OpenedPage {
   readonly page: Page
   /** Every URL that it requested. */
   readonly asked: readonly string[]

@@ -2,7 +2,7 @@
 import type { Platform } from '../../src/platform.js'
 
 /** The status of an answer and its JSON; `body` is undefined when the answer has none. */
-export interface ControlAnswer {
+interface ControlAnswer {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
   readonly body: any

@@ -12,7 +12,7 @@ import { newUser } from '../../src/supabase/users.js'
 export const noon = Date.parse('2030-01-01T12:00:00Z')
 
 /** Holds reads of the state back until it is opened. */
-export interface Gate {
+interface Gate {
   /** From now on reads wait before they return what they have read. */
   close(): void
   /** Resolves when a read is waiting. */

@@ -4,7 +4,7 @@ import type { ConfigInput } from '../../src/index.js'
 import { openPlatform, type Platform } from '../../src/platform.js'
 import { type Files, folderWith, writeInto } from '../command.js'
 
-export interface Edited {
+interface Edited {
   readonly dir: string
   /** The platform that is running. */
   readonly platform: Platform

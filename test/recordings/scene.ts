@@ -28,7 +28,7 @@ export function plantedRedaction(): Redaction {
 }
 
 /** Changes nothing. */
-export const noRedaction: Redaction = {
+const noRedaction: Redaction = {
   text: text => text,
   pieces: texts => texts,
   value: value => value,

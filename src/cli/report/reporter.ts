@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
-import { type CommandLine, oneOf, outputFile, type outputFlags } from '../command.js'
+import { type CommandLine, fileName, oneOf, type outputFlags } from '../command.js'
 import { type Colors, colorsFor, noColors } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from './junit.js'
@@ -11,9 +11,15 @@ import type { Report } from './report.js'
 
 const reporters = ['text', 'json', 'junit'] as const
 
+const outputFile = fileName('File for the report (standard output)')
+
 export const reportFlags = {
   reporter: oneOf(reporters, ['FORMAT', 'Format of the report: text, json or junit (text)'], undefined),
-  output: outputFile('File for the report'),
+  /** A dash is standard output. */
+  output: {
+    ...outputFile,
+    parse: (input: string | undefined, name: string) => outputFile.parse(input === '-' ? undefined : input, name),
+  },
 }
 
 type ReporterFlags = CommandLine<typeof reportFlags & typeof outputFlags>['flags']
@@ -23,7 +29,7 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
   const format = reporter ?? (json ? 'json' : 'text')
   if (json && format !== 'json')
     throw new UsageError(`--json and --reporter ${format} contradict each other: give only one of them.`)
-  if (output !== undefined) requireWritable('--output', output)
+  if (output !== undefined) requireWritable(output)
   return {
     /** Not shown to another program that may read both outputs. */
     progress: (total: number) =>
@@ -51,8 +57,7 @@ const writers = {
 }
 
 /** Creates the folders for a report before the work begins. Throws a StartError or a UsageError if it cannot be written. */
-export function requireWritable(flag: string, file: string): void {
-  if (file === '-') throw new UsageError(`${flag} must name a file, and cannot be standard output.`)
+function requireWritable(file: string): void {
   const place = path.resolve(file)
   let isFolder: boolean
   try {
@@ -63,10 +68,10 @@ export function requireWritable(flag: string, file: string): void {
   } catch (error) {
     throw cannotWrite(file, error)
   }
-  if (isFolder) throw new UsageError(`${flag} must name a file, and ${file} is a folder.`)
+  if (isFolder) throw new UsageError(`--output must name a file, and ${file} is a folder.`)
 }
 
-export async function writeReport(file: string, text: string): Promise<void> {
+async function writeReport(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text)
   } catch (error) {

@@ -29,7 +29,7 @@ export const estimated: Tokenizer = {
 }
 
 /** Whether a surrogate pair would be split at `at`. */
-export const splitsPair = (text: string, at: number) => (text.codePointAt(at - 1) ?? 0) > 0xffff
+const splitsPair = (text: string, at: number) => (text.codePointAt(at - 1) ?? 0) > 0xffff
 
 // Each message has a few tokens around it (four in OpenAI's cookbook) and one for its name. The answer begins with
 // three.

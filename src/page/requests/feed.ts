@@ -5,7 +5,7 @@ import { control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 import { textsOf } from '../widgets/json.js'
 
-export interface FeedBeginning {
+interface FeedBeginning {
   /** Changes with each start of Standin, when ids begin again. */
   readonly run: string
   /** Everything after this id follows, unless there is too much at once. */

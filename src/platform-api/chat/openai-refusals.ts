@@ -6,7 +6,7 @@ import { type ChatMessage, type ChatRequest, textOf } from '../../completions/re
 import { schemaMistake } from './strict-schema.js'
 
 /** Why OpenAI refuses a request. */
-export interface OpenAiRefusal {
+interface OpenAiRefusal {
   readonly code: string
   readonly message: string
 }

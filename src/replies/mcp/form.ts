@@ -55,7 +55,7 @@ const questions = map(filled, question, 'a map from names to questions')
 const changes = ['tools', 'resources', 'prompts'] as const
 
 /** Faults that only this protocol has. */
-export const protocolFaults = [
+const protocolFaults = [
   'wrong-id',
   'malformed-json',
   'cut-stream',

@@ -3,7 +3,7 @@ import { didYouMean } from '../../check/suggest.js'
 
 /** Methods whose calls name something. */
 const namedMethods = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'] as const
-export type NamedMethod = (typeof namedMethods)[number]
+type NamedMethod = (typeof namedMethods)[number]
 
 /** Methods whose calls name nothing. Their answers follow from the configuration, so a rule can only make them fail. */
 const plainMethods = [
@@ -22,7 +22,7 @@ const plainMethods = [
 const methods: readonly string[] = [...namedMethods, ...plainMethods]
 
 /** The parts of `tools/call get_weather`. `name` may contain `*`. */
-export interface McpTarget {
+interface McpTarget {
   readonly method: string
   readonly name: string
 }

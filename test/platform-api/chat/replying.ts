@@ -7,7 +7,7 @@ import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
 
 /** What DeepSeek adds to OpenAI's message or delta. */
-export interface Reasoned {
+interface Reasoned {
   readonly reasoning_content?: string
 }
 
@@ -111,7 +111,7 @@ interface CallPiece {
 }
 
 /** OpenAI's types know only functions in the deltas of a stream. */
-export interface CustomDelta {
+interface CustomDelta {
   readonly custom?: { readonly name?: string; readonly input?: string }
 }
 
