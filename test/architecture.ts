@@ -82,6 +82,10 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics/'],
   '@redocly/openapi-core': ['openapi/'],
   'fast-string-truncated-width': ['cli/format.ts'],
+  'fast-wrap-ansi': ['cli/format.ts'],
+  'fastest-levenshtein': ['check/suggest.ts'],
+  'pretty-bytes': ['cli/format.ts'],
+  'pretty-ms': ['cli/format.ts'],
   // Installed by the user, and only needed with this entry point.
   vitest: ['vitest.ts'],
   // Types only.

@@ -1,4 +1,5 @@
 /** Finds what the user probably meant. */
+import { distance } from 'fastest-levenshtein'
 
 /** Comparing takes quadratic time, and a longer text is not a misspelt name. */
 const LONGEST = 200
@@ -20,20 +21,6 @@ export function nearest(written: string, known: readonly string[]): string | und
 /** Swapped letters count as one mistake. */
 const distanceTo = (name: string, written: string) =>
   name !== written && lettersOf(name) === lettersOf(written) ? 1 : distance(name, written)
-
-/** Levenshtein's distance: how many letters to insert, remove or replace. `row` has the distances to the beginnings of `to`. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_empty, length) => length)
-  for (const [above, letter] of from.split('').entries()) {
-    const next = [above + 1]
-    for (let i = 0; i < to.length; i++) {
-      const replaced = (row[i] ?? 0) + (letter === to[i] ? 0 : 1)
-      next.push(Math.min(replaced, (row[i + 1] ?? 0) + 1, (next[i] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[to.length] ?? 0
-}
 
 const lettersOf = (word: string) => [...word].sort().join('')
 
