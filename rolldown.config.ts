@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type BuildOptions, build, type CodeSplittingNameFunction, type OutputBundle, type Plugin } from 'rolldown'
+import { type BuildOptions, build, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
@@ -24,48 +24,6 @@ const licenses: Plugin = {
     })
     this.emitFile({ type: 'asset', fileName: 'licenses.txt', source: texts.join(`\n${'-'.repeat(80)}\n\n`) })
   },
-}
-
-/**
- * Modules that share one file with everything that they import statically. Finding and opening many files takes longer than compiling
- * one. With twenty files, V8 also optimizes Node's path functions, and the optimizing compiler alone takes 4 MB of memory. A module that
- * two of these need is in the first.
- */
-const together = {
-  /** What a start needs before it can do anything: the command line, and the command that starts a platform. */
-  start: ['src/cli/main.ts', 'src/cli/dev.ts'],
-  yaml: ['src/check/yaml.ts'],
-  /** What most commands print with. */
-  output: ['src/cli/output.ts', 'src/cli/format.ts'],
-  /** What every platform loads once its port is open. */
-  running: [
-    'src/replies/index.ts',
-    'src/redact/index.ts',
-    'src/state/index.ts',
-    'src/supabase/tokens.ts',
-    'src/supabase/endpoints/index.ts',
-    'src/supabase/seeds.ts',
-    'src/journal/reading.ts',
-  ],
-  log: ['src/cli/event-log.ts', 'src/cli/banner.ts', 'src/cli/receipt.ts', 'src/cli/watch.ts'],
-}
-
-function togetherAs(name: string, entries: readonly string[]): CodeSplittingNameFunction {
-  let closure: ReadonlySet<string> | undefined
-  return (id, modules) => {
-    closure ??= closureOf(entries, modules)
-    return closure.has(id) ? name : null
-  }
-}
-
-type Modules = Parameters<CodeSplittingNameFunction>[1]
-
-/** Modules, and everything that they import statically. */
-function closureOf(entries: readonly string[], modules: Modules): ReadonlySet<string> {
-  const found = new Set(entries.map(file => path.resolve(file)))
-  // The loop also visits what is added on the way.
-  for (const id of found) for (const next of modules.getModuleInfo(id)?.importedIds ?? []) found.add(next)
-  return found
 }
 
 const pageFolder = 'src/page'
@@ -171,13 +129,9 @@ const config: BuildOptions = {
     comments: false,
     minifyInternalExports: false,
     chunkFileNames: 'chunks/[name].js',
-    codeSplitting: {
-      groups: Object.entries(together).map(([name, entries], index, all) => ({
-        name: togetherAs(name, entries),
-        debugName: name,
-        priority: all.length - index,
-      })),
-    },
+    // What a platform needs is one file, with everything that it imports statically: finding and opening many takes longer. The rest
+    // is split where it is loaded later.
+    codeSplitting: { groups: [{ name: 'start', test: /src[\\/]cli[\\/](main|dev)\.ts$/ }] },
   },
 }
 

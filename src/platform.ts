@@ -1,31 +1,37 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
 import { type LoadedConfig, loadConfig } from './config/load.js'
+import { type Clock, createClock } from './core/clock.js'
 import { isLoopback } from './core/origins.js'
 import { createSerialQueue, once } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
-import { openForTests, platformOf } from './platform/open-platform.js'
+import { createForTests } from './platform/for-tests.js'
+import { platformOf } from './platform/open-platform.js'
 import { createParts, type Part, type PlatformSources, type ResetOptions } from './platform/part.js'
 import type { OpenPlatform } from './platform/platform.js'
+import { prepareConfig } from './platform/prepare.js'
+import type { PreparedConfig } from './platform/prepared.js'
 import { clockPart, createContractPart, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
+import { type OpenedState, openSeededState } from './platform/state.js'
 
 export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
 
 /**
- * Reads the configuration, unless `read` has it, opens the port, and only then loads what not every request needs.
+ * Reads the configuration, unless `read` has it, and everything that it names, opens the state, and then the port.
  * Rejects with a ProblemsError for an invalid configuration or rules, and with a StartError if the port or the state is
  * not available.
  */
 export async function openPlatform(sources: PlatformSources, read?: LoadedConfig): Promise<OpenPlatform> {
-  const parts = createPlatformParts(sources, read ?? (await loadConfig(sources)))
-  const { delivery, assemblies } = parts
-  const { host, port } = assemblies.current().loaded.config
-  if (sources.listen !== false) await delivery.listen({ host, port })
+  const clock = createClock()
+  const prepare = (loaded: LoadedConfig) => prepareConfig(loaded, { warn: console.error, ...sources, now: clock.now })
+  const first = await prepare(read ?? (await loadConfig(sources)))
+  const state = await openSeededState(first, clock.now, sources.warn ?? console.error)
+  const parts = createPlatformParts(sources, { first, clock, state, prepare })
   try {
-    await parts.ready()
+    await parts.open()
     return platformOf(parts)
   } catch (error) {
     await parts.stop(0)
@@ -33,25 +39,31 @@ export async function openPlatform(sources: PlatformSources, read?: LoadedConfig
   }
 }
 
-function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
-  const { host } = first.config
+interface Opened {
+  readonly first: PreparedConfig
+  readonly clock: Clock
+  readonly state: OpenedState
+  readonly prepare: (loaded: LoadedConfig) => Promise<PreparedConfig>
+}
+
+function createPlatformParts(sources: PlatformSources, { first, clock, state, prepare }: Opened) {
+  const { host, port } = first.loaded.config
+  const listens = sources.listen !== false
   const current = () => assemblies.current()
   const loaded = () => current().loaded
-  const url = once(() => (sources.listen === false ? 'http://localhost' : `http://${urlHost(host)}:${delivery.port()}`))
-  const runtime = createRuntime(first, sources, {
-    ...{ current, url, redact: () => assemblies.completed().redact },
-    ...{ port: () => delivery.port(), renew: () => delivery.renew() },
+  const url = once(() => (listens ? `http://${urlHost(host)}:${delivery.port()}` : 'http://localhost'))
+  const runtime = createRuntime({ loaded: first.loaded, clock, state }, sources, {
+    ...{ current, url, renew: () => delivery.renew() },
+    port: () => delivery.port() || (listens ? port : 0),
   })
-  const assemblies: Assemblies = createAssemblies(first, sources, runtime)
+  const assemblies: Assemblies = createAssemblies(first, runtime)
   const generatedToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   const controlToken = () => loaded().config.controlToken || generatedToken()
-  const forTests = openForTests(runtime, current)
-  const ready = once(() => parts.open())
+  const forTests = createForTests(runtime, current)
   const stopping = new AbortController()
   const delivery = createDelivery({
     ...{ line: () => current().line(), ...runtime },
     async loadApp() {
-      await ready()
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
       return loadApp({ runtime, forTests, current, reset, controlToken, stopping: signal })
@@ -59,6 +71,11 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   })
 
   const parts = createParts(orderedParts({ runtime, assemblies, delivery, stopping }))
+
+  async function open(): Promise<void> {
+    await parts.open()
+    if (listens) await delivery.listen({ host, port })
+  }
 
   // No request may be answered in the middle of a reset.
   const reset = (options?: ResetOptions) => {
@@ -68,9 +85,9 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
 
   // Reading takes longer for some files than for others, so an earlier reload could otherwise replace a later one.
   const reloads = createSerialQueue()
-  const reload = () => reloads(async () => parts.reload(await loadConfig(sources)))
+  const reload = () => reloads(async () => parts.reload(await prepare(await loadConfig(sources))))
   const stop = (graceMs = 0) => parts.close(graceMs)
-  return { runtime, forTests, assemblies, delivery, url, generatedToken, ready, reset, reload, stop }
+  return { runtime, forTests, assemblies, delivery, url, generatedToken, open, reset, reload, stop }
 }
 
 interface PartsToOrder {

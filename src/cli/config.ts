@@ -11,7 +11,7 @@ const check = command({
   async run(line) {
     const { loaded, rules } = await withPlatform(line, async ({ loaded, rules }) => ({
       loaded,
-      rules: await rules.list(),
+      rules: rules.list(),
     }))
     const verdict = loaded.file
       ? 'The configuration is valid'

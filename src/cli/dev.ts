@@ -8,13 +8,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import { PlatformError } from '../core/errors.js'
-import { once } from '../core/work.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
-import { type CommandLine, command, configSources, type RunFlags, runFlags } from './command.js'
-import type { EventLog } from './event-log.js'
+import { banner } from './banner.js'
+import { type CommandLine, command, configSources, runFlags } from './command.js'
+import { conclude, createEventLog, type EventLog, logMessages, logProblems, logRequests } from './event-log.js'
 import type { Colors } from './output.js'
+import { requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
+import { watchFiles } from './watch.js'
 
 /** How long open streams may continue after the first signal. */
 const GRACE_MS = 3000
@@ -52,33 +54,28 @@ export const commands = { dev, record: commandForMode('record'), replay: command
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
 async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefined> {
   const { flags } = line
-  let log: EventLog | undefined
+  const log = await createEventLog(flags, process.stdout, true)
   const printError = (error: unknown) => {
-    log?.interrupt()
+    log.interrupt()
     console.error(error)
   }
   const readAtMs = Date.now()
   const opening = openPlatform({ ...configSources(line), report: printError, warn: printError })
-  // Loading the log takes time, and requests must not wait for it.
-  const loading = once(() => loadLog(flags))
   stopPlatformOnSignals(async graceMs => {
     // If opening fails, the command itself reports it.
     const platform = await opening
-    const { log, conclude } = await loading()
     await platform.stop(graceMs)
     process.exit(conclude(platform, log, flags) ? EXIT_FAILED : 0)
   })
   const platform = await opening
   tuneGarbageCollection()
-  const { logRequests, logMessages, logProblems, requireUsedFlags, banner, ...loaded } = await loading()
-  log = loaded.log
   requireUsedFlags(platform, flags)
   const bannerText = (colors: Colors) => banner(platform, version, colors)
   log.event({ event: 'ready', ...readyFacts(platform) }, bannerText)
   logMessages(platform, log)
   logProblems(platform, log)
-  const reloadRedaction = flags.quiet && !flags.json ? async () => {} : await logRequests(platform, log, flags)
-  await reloadOnChange({ platform, log, bannerText, readAtMs, reloadRedaction })
+  if (flags.json || !flags.quiet) logRequests(platform, log, flags)
+  reloadOnChange({ platform, log, bannerText, readAtMs })
 }
 
 /**
@@ -105,15 +102,6 @@ function tuneGarbageCollection(): void {
   })
 }
 
-async function loadLog(flags: RunFlags) {
-  const [events, { banner }, { requireUsedFlags }] = await Promise.all([
-    import('./event-log.js'),
-    import('./banner.js'),
-    import('./receipt.js'),
-  ])
-  return { ...events, banner, requireUsedFlags, log: await events.createEventLog(flags, process.stdout, true) }
-}
-
 function readyFacts({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, controlToken, mode, loaded }: Platform) {
   const { publishableKey, secretKey } = loaded.config.auth
   return {
@@ -134,12 +122,10 @@ interface ReloadParts {
   readonly log: EventLog
   readonly bannerText: (colors: Colors) => string
   readonly readAtMs: number
-  readonly reloadRedaction: () => Promise<void>
 }
 
-async function reloadOnChange(parts: ReloadParts): Promise<void> {
-  const { platform, log, readAtMs, reloadRedaction } = parts
-  const { watchFiles } = await import('./watch.js')
+function reloadOnChange(parts: ReloadParts): void {
+  const { platform, log, readAtMs } = parts
   let watched = { ...filesToWatch(platform), readAtMs }
   let unwatch = watchFiles(watched, onChange)
   let reloading = Promise.resolve()
@@ -161,7 +147,6 @@ async function reloadOnChange(parts: ReloadParts): Promise<void> {
     let brokenFiles: readonly string[] = []
     try {
       await platform.reload()
-      await reloadRedaction()
       logReload(parts, before)
     } catch (error) {
       const problems = problemsOf(error)

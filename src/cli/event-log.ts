@@ -1,14 +1,12 @@
 /**
- * Reports what happens in a platform: as JSON lines for programs, or as text for people. Loaded while the platform
- * starts.
+ * Reports what happens in a platform: as JSON lines for programs, or as text for people.
  */
 import type { EndpointViolations } from '../check/finding.js'
 import type { JournalEntry } from '../journal/index.js'
-import { loadRedact } from '../platform/recordings.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
-import { type LogLine, loadCallOf, logLineOf } from './log-line.js'
+import { callsOf, type LogLine, logLineOf } from './log-line.js'
 import { createLogWriter } from './log-writer.js'
 import { type Colors, canOverwrite, colorsFor, columnsOf, createOutput, jsonLine } from './output.js'
 import {
@@ -72,27 +70,19 @@ export async function createEventLog(
   }
 }
 
-/**
- * Reports requests, beginning with those that were answered before the log was loaded. Returns a function that reloads
- * the redaction rules after a change of the configuration.
- */
-export async function logRequests(platform: Platform, log: EventLog, { verbose }: Flags) {
+/** Reports requests, beginning with those that were already answered. */
+export function logRequests(platform: Platform, log: EventLog, { verbose }: Flags) {
   const { journal } = platform
-  const load = () => Promise.all([loadRedact(platform.loaded.config), loadCallOf(platform.loaded.config)])
   const logRequest = (line: LogLine, entry?: JournalEntry) => log.request(requestEvent(line, entry), line, entry)
-  let redaction = await load()
   for (const entry of journal.entries()) logRequest(entry, verbose ? entry : undefined)
   journal.follow((exchange, id) => {
     // Under heavy load, the journal may already have dropped it.
     const entry = verbose ? journal.get(String(id)) : undefined
-    logRequest(entry ?? logLineOf(exchange, ...redaction), entry)
+    logRequest(entry ?? logLineOf(exchange, platform.redact, callsOf(platform.loaded.config)), entry)
   })
-  return async () => {
-    redaction = await load()
-  }
 }
 
-/** Reports problems, beginning with those that occurred before the log was loaded. */
+/** Reports problems, beginning with those that have already occurred. */
 export function logProblems(platform: Platform, log: EventLog): void {
   const { onMiss, violations } = platform
   const logMiss = (miss: Miss) => log.problem({ event: 'miss', ...miss }, colors => missText(miss, colors))
@@ -103,7 +93,7 @@ export function logProblems(platform: Platform, log: EventLog): void {
   violations.onViolating(logViolations)
 }
 
-/** Reports messages in the outbox (codes and links), beginning with those that were sent before the log was loaded. */
+/** Reports messages in the outbox (codes and links), beginning with those that have already been sent. */
 export const logMessages = (platform: Pick<Platform, 'onMessage'>, log: Pick<EventLog, 'event'>): void =>
   platform.onMessage(message => log.event(messageEvent(message), colors => messageLine(message, colors)))
 

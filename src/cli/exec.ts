@@ -57,7 +57,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)
   if (flags.verbose) {
-    await logRequests(platform, log, flags)
+    logRequests(platform, log, flags)
     logMessages(platform, log)
   }
   logProblems(platform, log)

@@ -3,7 +3,7 @@ import { mcpServers } from '../config/mcp-options.js'
 import type { Config } from '../config/schema.js'
 import { type Exchange, sourceOf } from '../core/exchange.js'
 import { once } from '../core/work.js'
-import { type JournalEntry, loadFacts } from '../journal/index.js'
+import { callOf, type JournalEntry } from '../journal/index.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 
 /** Fields that only a whole journal entry has. */
@@ -57,5 +57,4 @@ const rounded = (ms: number) => Math.round(ms * 10) / 10
 type CallOf = (exchange: Exchange) => string | null
 
 /** Returns a function that names the call of an MCP server; `undefined` without MCP servers, to save reading bodies. */
-export const loadCallOf = async ({ mcp }: Config): Promise<CallOf | undefined> =>
-  mcpServers(mcp).size === 0 ? undefined : (await loadFacts()).callOf
+export const callsOf = ({ mcp }: Config): CallOf | undefined => (mcpServers(mcp).size === 0 ? undefined : callOf)

@@ -10,8 +10,8 @@ import { createApiKeys } from '../keys/api-keys.js'
 import { configuredUser } from '../platform/state.js'
 import { openState } from '../state/index.js'
 import { validEmail } from '../supabase/addresses.js'
-import type { Backend } from '../supabase/backend.js'
-import { sessionlessTokenFor, tokenFor } from '../supabase/mint.js'
+import type { TokenBackend } from '../supabase/backend.js'
+import { keyFor, sessionlessTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
@@ -69,7 +69,7 @@ const keyCreate = command({
       seconds === undefined ? null : new Date((Math.floor(Date.now() / 1000) + seconds) * 1000).toISOString()
     return withState(loaded, async state => {
       const owner = email === undefined ? null : await ownerOf(loaded, state, parseEmail(email))
-      const apiKeys = createApiKeys({ state: async () => state, report: console.error })
+      const apiKeys = createApiKeys({ state, report: console.error })
       const { key } = await apiKeys.create(owner, { name: name.trim(), expiresAt })
       return `${key}\n`
     })
@@ -79,12 +79,10 @@ const keyCreate = command({
 export const commands = { token, 'key create': keyCreate }
 
 /** The auth backend of the configured platform, without its state. */
-function backendOf(loaded: LoadedConfig): Backend {
+async function backendOf(loaded: LoadedConfig): Promise<TokenBackend> {
   const { auth, host, port } = loaded.config
-  const tokens = createTokens({ jwtSecret: auth.jwtSecret, signingKeys: signingKeysOf(loaded) })
   return {
-    state: () => Promise.reject(new Error('A command opens the state itself.')),
-    tokens: () => tokens,
+    tokens: await createTokens({ jwtSecret: auth.jwtSecret, signingKeys: signingKeysOf(loaded) }),
     settings: auth,
     now: Date.now,
     url: () => `http://${host}:${port}${AUTH}`,
@@ -107,12 +105,13 @@ async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) 
  * A state in memory belongs to another process, so the token then has no session.
  */
 async function mintToken(request: TokenRequest, loaded: LoadedConfig): Promise<MintedToken> {
-  const backend = backendOf(loaded)
+  const backend = await backendOf(loaded)
   const seedOf = (email: string) => configuredUser(loaded, email)
-  if (request.role !== 'user') return tokenFor(backend, request, seedOf)
+  const { role, expiresIn } = request
+  if (role !== 'user') return keyFor(backend, { role, expiresIn })
   if (loaded.config.auth.mode === 'proxy') throw new UsageError(usersAreLive().message)
   if (loaded.config.state === 'memory') return sessionlessTokenFor(backend, request, seedOf)
-  return withState(loaded, state => tokenFor({ ...backend, state: async () => state }, request, seedOf))
+  return withState(loaded, state => tokenFor({ ...backend, state }, request, seedOf))
 }
 
 function parseEmail(input: string): string {

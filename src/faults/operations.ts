@@ -10,7 +10,7 @@ interface WaitingFaults {
   /** The waiting faults of a scope, or of all scopes, in order. */
   waiting(scope?: string): readonly (FaultCall & { readonly id: string })[]
   /** Rejects with a ProblemsError for unknown conditions. */
-  add(call: FaultCall): Promise<{ readonly id: string }>
+  add(call: FaultCall): { readonly id: string }
   clear(scope?: string): void
   /** Returns whether it was waiting. */
   remove(id: string): boolean

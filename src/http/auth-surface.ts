@@ -23,8 +23,7 @@ const common = {
 } as const
 
 interface Backend {
-  /** Loaded at the first sign-in, or earlier when the process is idle. */
-  readonly routes: () => Promise<Routes>
+  readonly routes: Routes
   readonly gateway: Gateway
   readonly cors: Cors
 }
@@ -36,13 +35,12 @@ export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface =>
   ...common,
   cors,
   bodyLimitBytes: AUTH_BODY_BYTES,
-  methodsOf: async ({ path }) => (await routes()).methodsOf(path),
-  async enter(exchange) {
+  methodsOf: ({ path }) => routes.methodsOf(path),
+  enter(exchange) {
     const { method, path } = exchange
-    const loaded = await routes()
-    exchange.endpoint = loaded.find(method, path)
-    exchange.authorization = await gateway.admit(exchange)
-    exchange.endpoint = loaded.get(method, path)
+    exchange.endpoint = routes.find(method, path)
+    exchange.authorization = gateway.admit(exchange)
+    exchange.endpoint = routes.get(method, path)
     return anonymous
   },
   answer(exchange) {

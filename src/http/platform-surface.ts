@@ -35,7 +35,7 @@ interface LiveOptions {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
   /** The recordings to replay and to write. Only called in modes that use them. */
-  readonly recordings: () => Recordings | Promise<Recordings>
+  readonly recordings: () => Promise<Recordings>
   /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
   /** Whether an MCP server is at a path. MCP errors have their own form. */
@@ -49,17 +49,6 @@ interface LiveOptions {
   /** Called for each request that is forwarded to the live platform. */
   readonly onForward: () => void
 }
-
-/**
- * The user's own paths are read after the port is open. Until then, requests for undocumented paths wait for the surface
- * that `later` returns, which has these paths.
- */
-export const waitForOwnPaths = (surface: Surface, { has }: Routes, later: () => Promise<Surface>): Surface => ({
-  ...surface,
-  enter: exchange => (has(exchange.path) ? surface.enter(exchange) : later().then(({ enter }) => enter(exchange))),
-  methodsOf: exchange =>
-    has(exchange.path) ? surface.methodsOf(exchange) : later().then(({ methodsOf }) => methodsOf(exchange)),
-})
 
 /** Creates the surface. `mixed` is needed if answers may also come from the live platform or from recordings. */
 export function platformSurface(local: LocalPlatform, mixed?: LiveOptions): Surface {

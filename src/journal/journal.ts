@@ -5,7 +5,7 @@ import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { Scopes } from '../core/scope.js'
 import type { Redact } from '../redact/index.js'
 import { createKept } from './kept.js'
-import type { Reading } from './reading.js'
+import { createReading } from './reading.js'
 
 /** As many requests as a long test run makes, and more than anybody reads back. */
 const MOST_ENTRIES = 2000
@@ -15,7 +15,6 @@ const MOST_BYTES = 33_554_432
 type Listener = (exchange: Exchange, id: number) => void
 type ClearListener = (scope: string | undefined) => void
 
-/** The part that every request uses, and the reading that `open` adds. */
 export type Journal = ReturnType<typeof createJournal>
 
 interface JournalParts {
@@ -29,7 +28,6 @@ interface JournalParts {
   readonly report?: (error: unknown) => void
 }
 
-/** Nothing can be read before `open`. */
 export function createJournal({
   maxEntries = MOST_ENTRIES,
   maxBytes = MOST_BYTES,
@@ -44,12 +42,8 @@ export function createJournal({
   })
   let lastId = 0
   let clearedId = 0
-  const journal = {
-    /** Loads what reading needs: far more code than keeping, so it waits until the port is open. */
-    async open(): Promise<void> {
-      const { createReading } = await import('./reading.js')
-      Object.assign(journal, createReading(kept, { redact, maxEntries, isPast, notifyCleared }))
-    },
+  return {
+    ...createReading(kept, { redact, maxEntries, isPast, notifyCleared }),
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
       if (exchange.headers[DASHBOARD_HEADER] !== undefined && isFromDashboard(exchange)) return
@@ -65,7 +59,6 @@ export function createJournal({
     /** The last id when all exchanges were last cleared; `0` before that. */
     clearedId: () => String(clearedId),
   }
-  return journal as typeof journal & Reading
 }
 
 /**

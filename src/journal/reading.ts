@@ -7,8 +7,6 @@ import { entryOf, type JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
 import type { Kept } from './kept.js'
 
-export type Reading = ReturnType<typeof createReading>
-
 interface Parts {
   readonly redact: () => Redact
   readonly maxEntries: number

@@ -42,8 +42,7 @@ export interface ApiKeys extends UserKeys {
 }
 
 interface Parts {
-  /** A function, so that nothing is opened before the first key is used. */
-  readonly state: () => Promise<State>
+  readonly state: State
   /** Whether users are those of a live backend. Then it is unknown here which of them still exist. */
   readonly usersAreElsewhere?: () => boolean
   readonly now?: () => number
@@ -162,7 +161,7 @@ async function getKey({ api_keys }: Tables, userId: string | undefined, id: stri
 
 export function createApiKeys(parts: Parts): ApiKeys {
   const { state, usersAreElsewhere = () => false, now = Date.now, report } = parts
-  const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
+  const { write } = state
   const uses = createUses(write, report)
   const view = (row: ApiKeyRow) => viewOf(row, uses.lastUsedMs(row.id), now())
 
@@ -171,7 +170,7 @@ export function createApiKeys(parts: Parts): ApiKeys {
     noteUse: uses.noteUse,
     async list(userId) {
       const filter = userId === undefined ? {} : { user_id: userId }
-      const rows = await (await state()).read(({ api_keys }) => api_keys.find(filter))
+      const rows = await state.read(({ api_keys }) => api_keys.find(filter))
       return rows.map(view)
     },
     async create(userId, { name, expiresAt, key = newSecret() }) {
@@ -203,7 +202,7 @@ export function createApiKeys(parts: Parts): ApiKeys {
 const createFind =
   ({ state, usersAreElsewhere, now }: Required<Omit<Parts, 'report'>>) =>
   async (secret: string): Promise<WorkingApiKey> => {
-    const { key, owner } = await (await state()).read(async ({ api_keys, users }) => {
+    const { key, owner } = await state.read(async ({ api_keys, users }) => {
       const [key] = await api_keys.find({ digest: digestOf(secret) })
       return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
     })

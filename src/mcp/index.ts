@@ -30,16 +30,12 @@ interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'configur
   readonly overrides: Pick<McpOverrides, 'apply'>
 }
 
-/** Rejects with a ProblemsError for schemas and files that cannot be used. */
-export async function mcpSource(
-  loaded: LoadedConfig,
-  { origins, paceOf, overrides, ...shared }: SourceParts,
-): Promise<PathSource> {
-  const readFile = (name: string) => readBodyFile(path.resolve(loaded.dir, name))
+/** The servers of a configuration that `requireUsableServers` has accepted. */
+export function mcpSource(loaded: LoadedConfig, { origins, paceOf, overrides, ...shared }: SourceParts): PathSource {
+  const readFile = fileReader(loaded)
   const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
     ...{ ...shared, path, options, configured: options, readFile },
   }))
-  await requireUsable(servers, loaded)
   const serverFor: ServerFor = (server, { scope }) => {
     const options = overrides.apply(server.path, server.options, scope)
     return options === server.options ? server : { ...server, options }
@@ -113,11 +109,19 @@ function orErrorReply(answer: () => Reply): Reply {
   }
 }
 
+/** Files are relative to the configuration. */
+const fileReader =
+  ({ dir }: LoadedConfig) =>
+  (name: string) =>
+    readBodyFile(path.resolve(dir, name))
+
 /** Rejects with a ProblemsError for tools and resources that could not be used at all. */
-async function requireUsable(servers: readonly RunningServer[], { placeOf, config, dir }: LoadedConfig): Promise<void> {
+export async function requireUsableServers(loaded: LoadedConfig): Promise<void> {
+  const { placeOf, config, dir } = loaded
+  const readFile = fileReader(loaded)
   const problems: Problem[] = []
   const files: string[] = []
-  for (const { path: server, options, readFile } of servers) {
+  for (const [server, options] of mcpServers(config.mcp)) {
     const serverOption = mcpServerAt(config.mcp, server)
     for (const [i, tool] of options.tools.entries()) {
       const sentence = schemaProblem(tool)

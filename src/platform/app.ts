@@ -5,6 +5,7 @@ import type { ConfigJson } from '../dashboard/operations.js'
 import type { App } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
+import { draftOf } from '../replies/index.js'
 import type { Attempt } from '../replies/operations.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
@@ -13,7 +14,6 @@ import { explain } from './explain.js'
 import type { ForTests } from './for-tests.js'
 import type { Parts } from './part.js'
 import { usableKey } from './platform.js'
-import { loadReplies, type RepliesPart } from './rules.js'
 import type { Runtime } from './runtime.js'
 
 interface Dependencies {
@@ -44,7 +44,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   }
   const dashboard = createDashboard({
     config: async isLocal => ({
-      ...(await configJson(current(), modes.current().mode, url())),
+      ...configJson(current(), modes.current().mode, url()),
       clock: clock.state(),
       users: state.origin(),
       ...(isLocal && developmentKeyOf(current(), clock.now())),
@@ -54,9 +54,9 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const control = createControl({
     ...{ host, ...keys, ...controlParts(dependencies) },
     reader: createReader({ journal, url, stopping: dependencies.stopping }),
-    people: people.createOutbox(state.get),
-    userList: people.createUserList(state.get),
-    sessions: people.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),
+    people: people.createOutbox(state.state),
+    userList: people.createUserList(state.state),
+    sessions: people.createOpenSessions(state.state, () => current().loaded.config.auth.jwtExp),
   })
   return createApp({ host, control, dashboard, report })
 }
@@ -70,7 +70,7 @@ function controlParts({ current, runtime, forTests, reset }: Dependencies) {
     mcp: runtime.mcp.lists,
     ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
     rules: { ...rules.rules, explain: (attempt: Attempt) => explain(attempt, current()) },
-    draftRule: async (...source: Parameters<RepliesPart['draftOf']>) => (await loadReplies()).draftOf(...source),
+    draftRule: draftOf,
     faults: { ...faults.calls, add: faults.add },
     library: () => current().library(),
     readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
@@ -87,7 +87,7 @@ function controlParts({ current, runtime, forTests, reset }: Dependencies) {
     document: () => documentOf({ current, runtime }, url()),
     async credentials() {
       const { loaded, tokens } = current()
-      const { anonKey, serviceKey } = await tokens()
+      const { anonKey, serviceKey } = tokens
       const { publishableKey, secretKey } = loaded.config.auth
       return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey }
     },
@@ -97,21 +97,21 @@ function controlParts({ current, runtime, forTests, reset }: Dependencies) {
 /** The OpenAPI document of the current configuration, as served at this URL. */
 export async function documentOf({ current, runtime }: Pick<Dependencies, 'current' | 'runtime'>, url: string) {
   const { openApiOf } = await import('./openapi/document.js')
-  return openApiOf(runtime.modes.loaded().config, { url, ownPaths: await current().ownPaths() })
+  return openApiOf(runtime.modes.loaded().config, { url, ownPaths: current().ownPaths() })
 }
 
 /** What the dashboard shows about the platform. */
-async function configJson(
+function configJson(
   { loaded: { config }, endpoints, tokens }: Assembly,
   mode: Mode,
   url: string,
-): Promise<Omit<ConfigJson, 'clock' | 'users'>> {
+): Omit<ConfigJson, 'clock' | 'users'> {
   const { models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
   return {
     ...{ url, auth_url: url, mode, version },
-    anon_key: (await tokens()).anonKey,
+    anon_key: tokens.anonKey,
     auth_mode: auth.mode,
     models: models.map(({ id }) => id),
     endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),

@@ -5,15 +5,22 @@ import { mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, PlatformError } from '../core/errors.js'
 import { type AnsweredBy, sourceInWords } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
-import type { Explanation, Generation, Replies } from '../replies/index.js'
+import {
+  type Explanation,
+  type Generation,
+  linesOf,
+  type Replies,
+  sentCall,
+  verdictOf,
+  writtenCall,
+} from '../replies/index.js'
 import type { Attempt, Explained } from '../replies/operations.js'
 import type { Assembly } from './assembly.js'
-import { loadReplies, type RepliesPart } from './rules.js'
 
 /** Rejects with a PlatformError for an invalid request. */
 export async function explain(attempt: Attempt, { loaded, replies }: Pick<Assembly, 'loaded' | 'replies'>) {
   const servers = [...mcpServers(loaded.config.mcp).keys()]
-  return explainAttempt(attempt, { replies: await replies(), models: loaded.config.models, servers })
+  return explainAttempt(attempt, { replies, models: loaded.config.models, servers })
 }
 
 /** At most this many reasons, since more would not help and take time. */
@@ -30,7 +37,6 @@ async function explainAttempt(
   { prompt = '', model, request, scope = '' }: Attempt,
   { replies, models, servers }: ExplainContext,
 ): Promise<Explained> {
-  const { linesOf, sentCall, verdictOf, writtenCall } = await loadReplies()
   const messages = [{ role: 'user', content: prompt }]
   const total = replies.activeRules().length
   const isServer = request && servers.includes(request.path)
@@ -39,21 +45,21 @@ async function explainAttempt(
     const { explain, linesOf } = await replies.mcp()
     const server = request?.path ?? servers[0] ?? '/mcp'
     const tried = { ...call, server, scope, headers: request?.headers, caller: request?.caller }
-    return { ...(await explainedAttempt(explain(tried), { linesOf, verdictOf })), total }
+    return { ...(await explainedAttempt(explain(tried), { linesOf })), total }
   }
   if (request && replies.http && request.path !== CHAT) {
     const { explain, linesOf } = replies.http
-    return { ...(await explainedAttempt(await explain({ ...request, scope }), { linesOf, verdictOf })), total }
+    return { ...(await explainedAttempt(await explain({ ...request, scope }), { linesOf })), total }
   }
   const body = request?.body ?? { model: model ?? models[0]?.id ?? '', messages }
   const checked = check(chatRequest, body, { firstOnly: true })
   if ('mistakes' in checked) throw invalidRequest(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
   const explanation = replies.explain(checked.value, { scope })
   const mismatch = (generation: Generation) => replies.mismatch(checked.value, generation)?.()
-  return { ...(await explainedAttempt(explanation, { linesOf, verdictOf, mismatch })), total }
+  return { ...(await explainedAttempt(explanation, { linesOf, mismatch })), total }
 }
 
-interface ReplyDescriber<T> extends Pick<RepliesPart, 'verdictOf'> {
+interface ReplyDescriber<T> {
   linesOf(generation: T): readonly string[]
   /** What may be wrong with the reply. */
   mismatch?(generation: T): string | undefined
@@ -61,7 +67,7 @@ interface ReplyDescriber<T> extends Pick<RepliesPart, 'verdictOf'> {
 
 async function explainedAttempt<T extends { readonly answeredBy: AnsweredBy }>(
   { rule, nearest, triedBefore, remaining, reply }: Explanation<T>,
-  { linesOf, verdictOf, mismatch = () => undefined }: ReplyDescriber<T>,
+  { linesOf, mismatch = () => undefined }: ReplyDescriber<T>,
 ): Promise<Omit<Explained, 'total'>> {
   const generation = await reply().catch((error: unknown) => {
     // With strict, the refusal is what the app would get.

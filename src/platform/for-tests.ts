@@ -54,7 +54,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
   const keyOfScope = createScopeKeys(apiKeys, scope => create({ scope, name: `scope ${scope}` }))
 
   return {
-    ...createOutbox(state.get),
+    ...createOutbox(state.state),
     signIn,
     async mintToken(request) {
       if (request.role === 'user' && usersAreElsewhere()) throw usersAreLive()
@@ -90,7 +90,7 @@ async function signInByEmail(
 }
 
 async function signInById(backend: Backend, id: string): Promise<SessionJson> {
-  const grant = await (await backend.state()).write(async tables => {
+  const grant = await backend.state.write(async tables => {
     const user = await tables.users.get(id)
     if (!user || user.deleted_at !== null) throw noSuchUser(id)
     return startSession(backend, tables, user, 'password')

@@ -1,11 +1,8 @@
-/**
- * Turns the replies of tools, resources and prompts in the configuration into rules that come after all others. A
- * separate file, because only servers with such replies need it.
- */
+/** Turns the replies of tools, resources and prompts in the configuration into rules that come after all others. */
 import { type Problem, ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type McpServer, mcpServerAt, mcpServers } from '../config/mcp-options.js'
-import type { joined, LoadedRules, RuleInput, rulesAsGiven } from '../replies/index.js'
+import { joined, type LoadedRules, type RuleInput, rulesAsGiven } from '../replies/index.js'
 
 /** A reply, its target, and its position. */
 interface ReplyPlace {
@@ -17,10 +14,7 @@ interface ReplyPlace {
 const LAST_PRIORITY = -1_000_000
 
 /** Compiles the replies of all servers. Rejects with a ProblemsError that has the mistakes of all of them. */
-export async function configuredReplies(
-  loaded: LoadedConfig,
-  engine: { readonly joined: typeof joined; readonly rulesAsGiven: typeof rulesAsGiven },
-): Promise<LoadedRules> {
+export async function configuredReplies(loaded: LoadedConfig): Promise<LoadedRules> {
   const { config, dir, originOf, placeOf } = loaded
   const all = [...mcpServers(config.mcp)].flatMap(([path, server]) =>
     repliesIn(path, server, mcpServerAt(config.mcp, path)),
@@ -30,14 +24,14 @@ export async function configuredReplies(
     const rule = { on, when: { server }, reply, priority: LAST_PRIORITY } as RuleInput
     try {
       const ruleOrigin = () => ({ place: originOf(at), title: `${on} of ${server}` })
-      return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, originOf: ruleOrigin }), files: [] }
+      return { rules: await rulesAsGiven(rule, { dir, seed: config.seed, originOf: ruleOrigin }), files: [] }
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
       problems.push(...error.problems.map(({ sentence }) => ({ ...placeOf(at), sentence })))
       return { rules: [], files: [] }
     }
   })
-  const rules = engine.joined(await Promise.all(ruleLists))
+  const rules = joined(await Promise.all(ruleLists))
   if (problems.length > 0) throw new ProblemsError(problems)
   return rules
 }

@@ -4,65 +4,65 @@ import { mcpServers } from '../config/mcp-options.js'
 import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
-import { once } from '../core/work.js'
 import type { McpLists } from '../mcp/operations.js'
 import { requestedPaceOf } from '../platform-api/chat-completions.js'
 import type { Replies } from '../replies/index.js'
 import type { ResetOptions } from './part.js'
+import type { McpFolder, PreparedConfig } from './prepared.js'
+
+/** Loads the code of MCP servers, with the first of them. */
+export const loadMcp = () => import('../mcp/index.js')
 
 /** Sessions, changes to the servers' lists, and the keys that sign the state that clients send back. */
-async function openMcp(now: () => number) {
-  const folder = await import('../mcp/index.js')
-  const { createMcpOverrides, createMcpSessions, createRequestStates } = folder
-  return { folder, sessions: createMcpSessions(now), overrides: createMcpOverrides(), states: createRequestStates(now) }
-}
+const openMcp = (folder: McpFolder, now: () => number) => ({
+  folder,
+  sessions: folder.createMcpSessions(now),
+  overrides: folder.createMcpOverrides(),
+  states: folder.createRequestStates(now),
+})
+
+export type McpPart = ReturnType<typeof createMcpPart>
 
 /** `loaded` is the current configuration. */
 export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
-  let open: Awaited<ReturnType<typeof openMcp>> | undefined
-  const opened = once(async () => {
-    open = await openMcp(now)
-    return open
-  })
+  let opened: ReturnType<typeof openMcp> | undefined
+  function use(folder: McpFolder) {
+    opened ??= openMcp(folder, now)
+    return opened
+  }
   return {
-    opened,
+    use,
     /** What servers offer, for the control API and tests. */
-    lists: once(async (): Promise<McpLists> => {
-      const { folder, sessions, overrides } = await opened()
+    async lists(): Promise<McpLists> {
+      const { folder, sessions, overrides } = use(await loadMcp())
       return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), overrides, sessions })
-    }),
-    async prepare(next: LoadedConfig) {
+    },
+    async prepare(next: PreparedConfig) {
       const before = loaded()
-      return () => open?.folder.announceChanges(open.sessions, before, next)
+      return () => opened?.folder.announceChanges(opened.sessions, before, next.loaded)
     },
     reset({ scope }: ResetOptions) {
-      open?.overrides.forget(scope)
-      open?.sessions.forget(scope)
+      opened?.overrides.forget(scope)
+      opened?.sessions.forget(scope)
     },
-    close: () => open?.sessions.close(),
+    close: () => opened?.sessions.close(),
   }
 }
 
 interface McpDependencies {
-  readonly part: Pick<ReturnType<typeof createMcpPart>, 'opened'>
-  readonly replies: () => Promise<Replies>
+  readonly part: Pick<McpPart, 'use'>
+  readonly replies: Replies
   readonly origins: Origins
   readonly pace: () => Pace
 }
 
-/** Opens the source of the configured servers; `undefined` if there are none. */
-export function mcpOpeners(loaded: LoadedConfig, needed: McpDependencies): readonly (() => Promise<PathSource>)[] {
+/** The source of the configured servers; `undefined` if there are none. */
+export function mcpSourceOf({ loaded, mcp }: PreparedConfig, needed: McpDependencies): PathSource | undefined {
+  if (!mcp) return undefined
   const { part, replies, origins, pace } = needed
-  const { config } = loaded
-  if (mcpServers(config.mcp).size === 0) return []
-  return [
-    async () => {
-      const { folder, sessions, overrides, states } = await part.opened()
-      return folder.mcpSource(loaded, {
-        ...{ sessions, overrides, states, origins, strict: config.strict },
-        replies: async () => (await replies()).mcp(),
-        paceOf: ({ headers }, own) => paceFrom(requestedPaceOf(headers), paceFrom(own, pace())),
-      })
-    },
-  ]
+  const { folder, sessions, overrides, states } = part.use(mcp)
+  return folder.mcpSource(loaded, {
+    ...{ sessions, overrides, states, origins, strict: loaded.config.strict, replies: replies.mcp },
+    paceOf: ({ headers }, own) => paceFrom(requestedPaceOf(headers), paceFrom(own, pace())),
+  })
 }

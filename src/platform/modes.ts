@@ -10,6 +10,7 @@ import { isOwnAddress } from '../http/address.js'
 import { createModeOf, type ModeOf, type ModesByEndpoint } from '../http/modes.js'
 import { createListeners } from './listeners.js'
 import type { ResetOptions } from './part.js'
+import type { PreparedConfig } from './prepared.js'
 
 export interface ModeSettings {
   readonly mode: Mode
@@ -127,7 +128,7 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
       refuseSelf(loaded(), port())
       warnIfOpenToAll(running())
     },
-    async prepare(next: LoadedConfig) {
+    async prepare({ loaded: next }: PreparedConfig) {
       refuseSelf(withModes(next, after(next)), port())
       const wasOpen = isOpenToAll(running())
       return () => {

@@ -1,7 +1,6 @@
 /** What the commands and the test API get: the public interface of the parts. */
 import { DASHBOARD } from '../core/paths.js'
-import { once } from '../core/work.js'
-import type { Assemblies, Assembly } from './assembly.js'
+import type { Assemblies } from './assembly.js'
 import type { Delivery } from './delivery.js'
 import type { ForTests } from './for-tests.js'
 import { type OpenPlatform, usableKey } from './platform.js'
@@ -32,10 +31,10 @@ export function platformOf(parts: PlatformParts): OpenPlatform {
     openApi: async (at = url) => (await import('./app.js')).documentOf({ current, runtime }, at),
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
     get anonKey() {
-      return assemblies.completed().tokens.anonKey
+      return current().tokens.anonKey
     },
     get serviceKey() {
-      return assemblies.completed().tokens.serviceKey
+      return current().tokens.serviceKey
     },
     get apiKey() {
       return usableKey(current().loaded.config, clock.now())
@@ -52,20 +51,11 @@ export function platformOf(parts: PlatformParts): OpenPlatform {
     get loaded() {
       return current().loaded
     },
-    get textFiles() {
-      return assemblies.completed().files
+    get redact() {
+      return current().redact
     },
-  }
-}
-
-/** Loaded with the first call, since only tests and the control API use it. */
-export function openForTests(runtime: Runtime, current: () => Assembly): ForTests {
-  const load = once(async () => (await import('./for-tests.js')).createForTests(runtime, current))
-  return {
-    messages: async options => (await load()).messages(options),
-    clearMessages: async () => (await load()).clearMessages(),
-    signIn: async options => (await load()).signIn(options),
-    mintToken: async request => (await load()).mintToken(request),
-    createKey: async wish => (await load()).createKey(wish),
+    get textFiles() {
+      return current().files
+    },
   }
 }

@@ -1,7 +1,8 @@
 /** The life of a part, and the steps that all parts take together. */
-import type { ConfigSources, LoadedConfig } from '../config/load.js'
-import { allOrProblems, createSerialQueue } from '../core/work.js'
+import type { ConfigSources } from '../config/load.js'
+import { createSerialQueue } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
+import type { PreparedConfig } from './prepared.js'
 
 export interface ResetOptions {
   /** Resets only this scope; without one, everything. */
@@ -12,12 +13,12 @@ export interface ResetOptions {
 
 /** A feature of the platform. Parts implement only the steps that they need. */
 export interface Part {
-  /** Loads what requests would otherwise have to wait for. */
-  open?(): Promise<unknown>
+  /** Gets ready for requests, before the port is open. Rejects to refuse the start. */
+  open?(): void | Promise<void>
   /**
    * Prepares a new configuration without changing anything yet. Rejects to refuse it. Resolves to a function that applies it and cannot fail.
    */
-  prepare?(next: LoadedConfig): Promise<() => void>
+  prepare?(next: PreparedConfig): Promise<() => void>
   /** Restores the state at the start, in one scope or in all. */
   reset?(options: ResetOptions): void | Promise<void>
   /** Releases everything. Work in progress has `graceMs` to end. */
@@ -31,9 +32,11 @@ export function createParts(parts: readonly Part[]) {
   // Two resets at the same time would overwrite each other's changes.
   const resets = createSerialQueue()
   return {
-    open: async () => void (await allOrProblems(parts.map(part => part.open?.()))),
+    async open() {
+      for (const part of parts) await part.open?.()
+    },
     /** Applies a new configuration completely, or not at all. */
-    async reload(next: LoadedConfig) {
+    async reload(next: PreparedConfig) {
       const applyFunctions: ((() => void) | undefined)[] = []
       for (const part of parts) applyFunctions.push(await part.prepare?.(next))
       for (const apply of applyFunctions) apply?.()

@@ -13,6 +13,7 @@ import type { Handler } from '../http/mount.js'
 import type { Journal } from '../journal/index.js'
 import type { McpLists } from '../mcp/operations.js'
 import type { Miss, Receipt } from '../recordings/index.js'
+import type { Redact } from '../redact/index.js'
 import type { ResourceRows } from '../resources/manage.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { ForTests } from './for-tests.js'
@@ -40,6 +41,8 @@ export interface OpenPlatform {
   /** The files that rules use. */
   readonly textFiles: readonly string[]
   readonly journal: Journal
+  /** Redacts what is shown, as currently configured. */
+  readonly redact: Redact
   /** Faults for the next requests. They survive a reload. */
   readonly faultCalls: FaultCalls
   /** Queues a fault for the next matching requests. Throws a ProblemsError for an invalid fault. */
@@ -69,7 +72,7 @@ export interface OpenPlatform {
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
   /** The rows of resources, of all users. */
-  readonly resources: () => Promise<ResourceRows>
+  readonly resources: ResourceRows
   /** What MCP servers offer. */
   readonly mcp: () => Promise<McpLists>
   /** Calls the listener with each email and text message that a live backend would have sent. */
@@ -77,7 +80,7 @@ export interface OpenPlatform {
   /** Creates a token without a password. Unknown users are signed up. Rejects with a PlatformError if users belong to a live backend. */
   mintToken(wish: TokenRequest): Promise<MintedToken>
   /** The paths of the user's rules, resources, OpenAPI documents and MCP servers. */
-  ownPathsAt(): Promise<OwnPathsAt>
+  ownPathsAt(): OwnPathsAt
   /** The OpenAPI document of the platform, as served at `url`, which defaults to its own. */
   openApi(url?: string): Promise<object>
   /** Reloads the configuration and rules. For mistakes, rejects with a ProblemsError and continues as before. */

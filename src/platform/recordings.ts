@@ -1,21 +1,12 @@
-/** The recordings of one process, across reloads. Nothing is loaded before a mode needs it. */
+/** The recordings of one process, across reloads. Their code is loaded when a mode first needs them. */
 import path from 'node:path'
 import type { ViolationCounts } from '../check/finding.js'
-import type { LoadedConfig } from '../config/load.js'
-import { redactionRules } from '../config/redaction.js'
-import type { Config } from '../config/schema.js'
 import type { Scopes } from '../core/scope.js'
 import { once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
-import type { Redact } from '../redact/index.js'
 import { createListeners } from './listeners.js'
 import type { ResetOptions } from './part.js'
-
-/** The redaction that is configured. */
-export async function loadRedact(config: Config): Promise<Redact> {
-  const { createRedact } = await import('../redact/index.js')
-  return createRedact(redactionRules(config))
-}
+import type { PreparedConfig } from './prepared.js'
 
 interface Reporters {
   /** Called with a warning, as a sentence. */
@@ -26,6 +17,8 @@ interface Reporters {
   readonly violations: () => ViolationCounts
 }
 
+type Configured = Pick<PreparedConfig, 'loaded' | 'redact'>
+
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
   const all: Recordings[] = []
@@ -33,18 +26,22 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   let history: History | undefined
   let forwarded = 0
 
-  async function open(loaded: LoadedConfig): Promise<Recordings> {
-    const { createHistory } = await import('../recordings/index.js')
+  async function open({ loaded: { config, dir }, redact }: Configured): Promise<Recordings> {
+    const { createHistory, openRecordings } = await import('../recordings/index.js')
     history ??= createHistory(missed.emit, isPast)
-    const recordings = await openFor(loaded, { history, warn, report })
+    const folder = path.resolve(dir, config.recordings.dir)
+    const recordings = openRecordings({
+      ...{ ...config.recordings, warn, report, redact },
+      ...{ dir: folder, run: history.of(folder) },
+    })
     all.push(recordings)
     return recordings
   }
 
   return {
     /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
-    of(loaded: LoadedConfig) {
-      const read = once(() => open(loaded))
+    of(configured: Configured) {
+      const read = once(() => open(configured))
       const use = once(async () => {
         latest = await read()
         return latest
@@ -63,18 +60,4 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     // Everything that has ended so far is then on disk.
     close: () => Promise.all(all.map(recordings => recordings.flush())),
   }
-}
-
-/** The recordings of the configured folder. */
-async function openFor(
-  { config, dir }: LoadedConfig,
-  { history, ...reporters }: Pick<Reporters, 'warn' | 'report'> & { readonly history: History },
-) {
-  const [{ openRecordings }, redact] = await Promise.all([import('../recordings/index.js'), loadRedact(config)])
-  const { recordings: options } = config
-  const folder = path.resolve(dir, options.dir)
-  return openRecordings({
-    ...{ ...options, ...reporters, redact },
-    ...{ dir: folder, run: history.of(folder) },
-  })
 }

@@ -2,7 +2,7 @@
 import type { Changes } from '../config/limit-options.js'
 import type { LoadedConfig } from '../config/load.js'
 import { createViolations } from '../contract/violations.js'
-import { createClock } from '../core/clock.js'
+import type { Clock } from '../core/clock.js'
 import { isStateUnavailable } from '../core/errors.js'
 import type { FaultCall, FaultCallInput } from '../core/fault.js'
 import { createScopes } from '../core/scope.js'
@@ -11,32 +11,30 @@ import { createChances, createFaultCalls, faultCallFromCode } from '../faults/in
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
 import { createCounters } from '../limits/index.js'
-import type { Redact } from '../redact/index.js'
-import type { Replies } from '../replies/index.js'
+import { conditionsOn, type Replies } from '../replies/index.js'
+import { createResourceRows } from '../resources/manage.js'
 import { createListeners } from './listeners.js'
 import { createMcpPart } from './mcp.js'
 import { allModes, createModes } from './modes.js'
 import type { Part, PlatformSources, ResetOptions } from './part.js'
+import type { PreparedConfig } from './prepared.js'
 import { createRecordingsPart } from './recordings.js'
-import { openResourceRows } from './resources.js'
-import { createRulesPart, loadReplies, type RepliesPart } from './rules.js'
+import { createRulesPart } from './rules.js'
 import { createSettings } from './settings.js'
-import { createStatePart } from './state.js'
+import { createStatePart, type OpenedState } from './state.js'
 
-/** The result of one reading of the configuration. */
-interface Current {
-  readonly loaded: LoadedConfig
+/** What follows from the current configuration. */
+interface Current extends Pick<PreparedConfig, 'loaded' | 'redact' | 'resources'> {
   readonly authenticator: { forget(): void }
-  readonly replies: () => Promise<Replies>
+  readonly replies: Replies
   /** Replaces all run-time changes, from the next request on. */
   applyChanges(changes: Changes): void
 }
 
-/** Available later, once the configuration is read and the port is open. */
+/** Available later, once everything is assembled. */
 interface Later {
   readonly current: () => Current
-  /** Redacts what is shown. */
-  readonly redact: () => Redact
+  /** The port that is open, or will be; 0 if it is not known. */
   readonly port: () => number
   readonly url: () => string
   /** Rebuilds the request line. */
@@ -45,24 +43,32 @@ interface Later {
 
 export type Runtime = ReturnType<typeof createRuntime>
 
-export function createRuntime(first: LoadedConfig, sources: PlatformSources, later: Later) {
+/** What was read and opened before. */
+interface Opened {
+  readonly loaded: LoadedConfig
+  readonly clock: Clock
+  readonly state: OpenedState
+}
+
+export function createRuntime(opened: Opened, sources: PlatformSources, later: Later) {
   const { warn = console.error, report: reportAny = console.error } = sources
-  const { current, redact, renew } = later
+  const { clock } = opened
+  const { state } = opened.state
+  const { current, renew } = later
+  const redact = () => current().redact
   const report = exceptUnavailable(reportAny)
   const loaded = () => current().loaded
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
-  const clock = createClock()
   const messages = createListeners<MessageRow>()
   const scopes = createScopes(renew)
   const journal = createJournal({ redact, isPast: scopes.isFromBeforeReset, report })
-  const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
-  const onRevoked = () => current().authenticator.forget()
-  const state = createStatePart({ loaded: first, clock, apiKeys, scopes, warn, report, onRevoked })
-  const modes = createModes(first, { loaded, warn, port: later.port })
+  const apiKeys = createApiKeys({ state, report, now: clock.now, usersAreElsewhere })
+  state.onRevoked(() => current().authenticator.forget())
+  const modes = createModes(opened.loaded, { loaded, warn, port: later.port })
   modes.follow(renew)
   const counters = createCounters(clock.now)
   const settings = createSettings({
-    ...{ loaded, counters, state: state.get },
+    ...{ loaded, counters, state },
     apply(changes) {
       current().applyChanges(changes)
       renew()
@@ -70,13 +76,14 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   })
   const violations = createViolations(report, redact)
   return {
-    ...{ warn, report, url: later.url, clock, journal, apiKeys, state, modes, counters, settings, violations },
+    ...{ warn, report, url: later.url, clock, journal, apiKeys, modes, counters, settings, violations },
     ...{ renew, scopes, usersAreElsewhere },
+    state: createStatePart({ opened: opened.state, clock, apiKeys, scopes, report }),
     rules: createRulesPart(current, renew),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
     /** The rows of resources, for the control API and tests. */
-    resources: openResourceRows(current, { state, clock }),
+    resources: createResourceRows({ resources: () => current().resources, state, now: clock.now }),
     recordings: createRecordingsPart({ warn, report, isPast: scopes.isFromBeforeReset, violations: violations.counts }),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,
@@ -100,7 +107,7 @@ export function createContractPart({ journal, violations, modes }: Runtime): Par
 
   modes.follow(follow)
   return {
-    open: async () => follow(),
+    open: follow,
     reset({ scope }) {
       if (scope === undefined) violations.forget()
     },
@@ -109,7 +116,6 @@ export function createContractPart({ journal, violations, modes }: Runtime): Par
 }
 
 export const journalPart = ({ journal }: Pick<Runtime, 'journal'>): Part => ({
-  open: journal.open,
   reset: ({ scope }) => journal.clear(scope),
 })
 
@@ -122,9 +128,9 @@ export const clockPart = ({ clock }: Pick<Runtime, 'clock'>): Part => ({
 function createFaultsPart(renew: () => void) {
   const calls = createFaultCalls(renew)
   const chances = createChances()
-  let replies: RepliesPart | undefined
 
-  function addCall({ conditionsOn }: RepliesPart, call: FaultCall) {
+  /** Throws a ProblemsError for invalid conditions. */
+  function addCall(call: FaultCall) {
     if (call.when === undefined) return calls.add(call)
     const { when, fit } = conditionsOn(call.when)
     return calls.add({ ...call, when: { ...when } }, fit)
@@ -133,16 +139,10 @@ function createFaultsPart(renew: () => void) {
   return {
     calls,
     chances,
-    /** Queues a fault for the next requests. Rejects with a ProblemsError for invalid conditions. */
-    add: async (call: FaultCall): Promise<{ readonly id: string }> => addCall(await loadReplies(), call),
-    /** The synchronous form for code. Throws a ProblemsError for an invalid fault. */
-    failNext(call: FaultCallInput): void {
-      if (!replies) throw new Error('The platform is not open yet.')
-      addCall(replies, faultCallFromCode(call))
-    },
-    async open() {
-      replies = await loadReplies()
-    },
+    /** Queues a fault for the next requests. Throws a ProblemsError for invalid conditions. */
+    add: (call: FaultCall): { readonly id: string } => addCall(call),
+    /** The form for code. Throws a ProblemsError for an invalid fault. */
+    failNext: (call: FaultCallInput) => void addCall(faultCallFromCode(call)),
     reset({ scope }: ResetOptions) {
       calls.clear(scope)
       chances.forget(scope)

@@ -10,6 +10,7 @@ import { type Pace, type PaceChange, type PaceInput, paceFrom } from '../core/pa
 import type { State, Tables } from '../core/state.js'
 import type { Counters, LimitUsage } from '../limits/index.js'
 import type { ResetOptions } from './part.js'
+import type { PreparedConfig } from './prepared.js'
 
 type Configured = Pick<Config, 'pace' | 'models' | 'limits' | 'faults'>
 
@@ -65,7 +66,7 @@ function requireModels(pace: PaceChange | undefined, known: readonly string[]): 
 interface Dependencies {
   readonly loaded: () => LoadedConfig
   readonly counters: Counters
-  readonly state: () => Promise<State>
+  readonly state: State
   /** Applies the changes to the request line. */
   readonly apply: (changes: Changes) => void
 }
@@ -94,7 +95,7 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
     change,
     /** What each credential has used of its limits in the current minute. */
     usage: () => withNames(state, counters.all()),
-    async prepare(next: LoadedConfig) {
+    async prepare({ loaded: next }: PreparedConfig) {
       const before = loaded()
       return () => {
         changes = survivingChanges(changes, before, next)
@@ -110,9 +111,9 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
 }
 
 /** Adds the names, and sorts by use, highest first. */
-async function withNames(state: () => Promise<State>, usages: readonly LimitUsage[]): Promise<readonly NamedUsage[]> {
+async function withNames(state: State, usages: readonly LimitUsage[]): Promise<readonly NamedUsage[]> {
   if (usages.length === 0) return []
-  const all = await (await state()).read(tables => Promise.all(usages.map(usage => nameOf(tables, usage))))
+  const all = await state.read(tables => Promise.all(usages.map(usage => nameOf(tables, usage))))
   return all.toSorted((a, b) => b.requests + b.refused - (a.requests + a.refused))
 }
 

@@ -6,12 +6,12 @@ import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
 import { type State, TakenError } from '../core/state.js'
-import { once } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
-import type { Snapshot } from '../state/index.js'
-import type { UserSeed } from '../supabase/seeds.js'
+import { removeScope, seedResources } from '../resources/seeds.js'
+import { openState, restoreRows, type Snapshot, snapshotOf } from '../state/index.js'
+import { plantSeeds, type UserSeed } from '../supabase/seeds.js'
 import type { ResetOptions } from './part.js'
-import { hasResources, resourcesOf } from './resources.js'
+import type { PreparedConfig } from './prepared.js'
 
 export interface StateOrigin {
   /** The process that holds the state in memory; null for a state that survives a restart. */
@@ -21,28 +21,20 @@ export interface StateOrigin {
 }
 
 interface Dependencies {
-  readonly loaded: LoadedConfig
+  readonly opened: OpenedState
   readonly clock: Clock
   /** Collects the times when keys were used. They are written before the state is replaced. */
   readonly apiKeys: ApiKeys
   readonly scopes: Pick<Scopes, 'byKey'>
-  readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
-  /** Called when a session, user or key has ended. */
-  readonly onRevoked: () => void
 }
 
-export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, onRevoked }: Dependencies) {
+export function createStatePart({ opened: { state, seeded: first }, clock, apiKeys, scopes, report }: Dependencies) {
   /** The current configuration, and when its users and keys were added to the state. */
-  let seeded: SeededConfig = { loaded, atMs: 0 }
-  const initialState = createInitialState(loaded.dir)
-  const isInMemory = loaded.config.state === 'memory'
-  const get = once(async () => {
-    const opened = await openSeeded(loaded, clock.now, warn)
-    seeded = opened.seeded
-    opened.state.onRevoked(onRevoked)
-    return opened.state
-  })
+  let seeded = first
+  const { dir, config } = first.loaded
+  const initialState = createInitialState(dir)
+  const isInMemory = config.state === 'memory'
   const run = isInMemory ? randomUUID() : null
   let replaced = 0
 
@@ -50,8 +42,7 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
   async function restore(): Promise<void> {
     const initial = await initialState(seeded)
     await apiKeys.flush()
-    const { restoreRows } = await loadState()
-    const isChanged = await (await get()).write(async tables => {
+    const isChanged = await state.write(async tables => {
       const unowned = await tables.api_keys.find({ user_id: null, expires_at: null, revoked_at: null })
       // The newest first, as in any snapshot.
       const api_keys = [...unowned.filter(({ id }) => scopes.byKey.has(id)), ...initial.api_keys]
@@ -61,39 +52,46 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
   }
 
   return {
-    /** The state, opened by the first call. */
-    get,
-    open: get,
+    state,
     /** By this, a signed-in client knows whether its session can still exist. */
     origin: (): StateOrigin => ({ run, replaced }),
-    async prepare(next: LoadedConfig) {
-      const put = await seedState(await get(), next, clock.now())
+    async prepare(next: PreparedConfig) {
+      const put = await seedState(state, next, clock.now())
       return () => {
         seeded = put
       }
     },
-    async reset({ scope, state = true }: ResetOptions) {
+    async reset({ scope, state: isIncluded = true }: ResetOptions) {
       // A reset leaves a persistent state alone, since other processes may share it.
-      if (scope === undefined && state && isInMemory) await restore()
+      if (scope === undefined && isIncluded && isInMemory) await restore()
       // The rows of a scope belong to one test, so they are reset in any kind of state.
-      if (scope !== undefined && hasResources(seeded.loaded)) await forgetRows(await get(), scope)
+      if (scope !== undefined && seeded.resources.length > 0) await removeScope(state, scope)
     },
-    close: () => closeState(get, apiKeys, { report, keys: isInMemory ? [] : [...scopes.byKey.keys()] }),
+    close: () => closeState(state, apiKeys, { report, keys: isInMemory ? [] : [...scopes.byKey.keys()] }),
   }
 }
 
-/** Opens the state with the configured users and keys in it. */
-async function openSeeded(loaded: LoadedConfig, now: () => number, warn: Dependencies['warn']) {
-  const { openState } = await loadState()
+export interface OpenedState {
+  readonly state: State
+  readonly seeded: SeededConfig
+}
+
+/** Opens the state, and adds the configured users, keys and rows. */
+export async function openSeededState(
+  prepared: Seeds,
+  now: () => number,
+  warn: (sentence: string) => void,
+): Promise<OpenedState> {
+  const { config, dir } = prepared.loaded
   let tell = warn
-  const state = await openState(loaded.config.state, { dir: loaded.dir, warn: sentence => tell(sentence) })
+  const state = await openState(config.state, { dir, warn: sentence => tell(sentence) })
   // A problem that ends the start is reported once, by its error.
   let warning = ''
   tell = sentence => {
     warning = sentence
   }
   try {
-    const seeded = await seedState(state, loaded, now())
+    const seeded = await seedState(state, prepared, now())
     tell = warn
     return { state, seeded }
   } catch (error) {
@@ -102,15 +100,9 @@ async function openSeeded(loaded: LoadedConfig, now: () => number, warn: Depende
   }
 }
 
-async function forgetRows(state: State, scope: string): Promise<void> {
-  const { removeScope: forgetScope } = await import('../resources/seeds.js')
-  await forgetScope(state, scope)
-}
+type Seeds = Pick<PreparedConfig, 'loaded' | 'resources'>
 
-const loadState = () => import('../state/index.js')
-
-interface SeededConfig {
-  readonly loaded: LoadedConfig
+interface SeededConfig extends Seeds {
   readonly atMs: number
 }
 
@@ -119,28 +111,23 @@ function createInitialState(dir: string) {
   let cached: { readonly seeded: SeededConfig; readonly rows: Snapshot } | undefined
   return async (seeded: SeededConfig): Promise<Snapshot> => {
     if (cached?.seeded === seeded) return cached.rows
-    const { openState, snapshotOf } = await loadState()
     const state = await openState('memory', { dir })
-    await seedState(state, seeded.loaded, seeded.atMs)
+    await seedState(state, seeded, seeded.atMs)
     cached = { seeded, rows: await snapshotOf(state) }
     return cached.rows
   }
 }
 
-/** Adds the configured users and keys to the state. Rejects with a ProblemsError if they conflict with it. */
-async function seedState(state: State, loaded: LoadedConfig, atMs: number): Promise<SeededConfig> {
-  const { plantSeeds } = await import('../supabase/seeds.js')
+/** Adds the configured users, keys and rows to the state. Rejects with a ProblemsError if they conflict with it. */
+async function seedState(state: State, { loaded, resources }: Seeds, atMs: number): Promise<SeededConfig> {
   await plantSeeds(state, loaded.config, atMs).catch(error => {
     const isConflict = error instanceof TakenError || (error instanceof PlatformError && !isStateUnavailable(error))
     if (!isConflict) throw error
     const sentence = `users and apiKeys conflict with what the state already has. ${error.message}`
     throw new ProblemsError([{ origin: loaded.originOf(['users']), sentence }])
   })
-  if (hasResources(loaded)) {
-    const { seedResources: plantResources } = await import('../resources/seeds.js')
-    await plantResources(state, (await resourcesOf(loaded)).resources, atMs)
-  }
-  return { loaded, atMs }
+  if (resources.length > 0) await seedResources(state, resources, atMs)
+  return { loaded, resources, atMs }
 }
 
 interface Closing {
@@ -150,25 +137,23 @@ interface Closing {
 }
 
 /** Closes the state, and does not wait long for an unreachable database. What was acknowledged is already stored. */
-async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, { report, keys }: Closing) {
+async function closeState(state: State, apiKeys: ApiKeys, { report, keys }: Closing) {
   const timeout = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
-  await Promise.race([flushAndClose(get, apiKeys, keys).catch(report), timeout])
+  await Promise.race([flushAndClose(state, apiKeys, keys).catch(report), timeout])
 }
 
 const CLOSE_MS = 1000
 
-/** Writes what is still pending, if the state was opened. */
-async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys, keys: Closing['keys']): Promise<void> {
-  const opened = await get().catch(() => undefined)
-  if (!opened) return
+/** Writes what is still pending. */
+async function flushAndClose(state: State, apiKeys: ApiKeys, keys: Closing['keys']): Promise<void> {
   try {
     await apiKeys.flush()
     if (keys.length > 0)
-      await opened.write(async ({ api_keys }) => {
+      await state.write(async ({ api_keys }) => {
         for (const id of keys) await api_keys.remove({ id })
       })
   } finally {
-    await opened.close()
+    await state.close()
   }
 }
 

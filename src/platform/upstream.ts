@@ -28,14 +28,11 @@ const mayEndSessions = ({ method, path }: Pick<Exchange, 'method' | 'path'>) =>
 /** `forget` is called before the client gets an answer that may have invalidated a token. */
 export async function openAuthProxy(
   { upstream, auth: { publishableKey, secretKey } }: Config,
-  tokens: () => Promise<Tokens>,
+  { anonKey, serviceKey }: Tokens,
   corsFor: Cors['headersFor'],
   forget: () => void,
 ): Promise<Upstream> {
-  const [{ createProxy, authCredentials }, { anonKey, serviceKey }] = await Promise.all([
-    import('../http/proxy.js'),
-    tokens(),
-  ])
+  const { createProxy, authCredentials } = await import('../http/proxy.js')
   const credentials = authCredentials({
     local: [anonKey, publishableKey],
     admin: [serviceKey, secretKey],

@@ -8,8 +8,8 @@ import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
 import type { RuleSources } from './engine.js'
-import type { HttpReplies } from './http/index.js'
-import { type LoadedRules, loadedHttp, loadMcp } from './load.js'
+import { createHttpReplies, type HttpReplies } from './http/index.js'
+import { type LoadedRules, loadMcp } from './load.js'
 import { createMemory, type Memory } from './memory.js'
 import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
@@ -148,7 +148,7 @@ function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime
   let replies: HttpReplies | undefined
   return () => {
     if (!havePaths && !parts.atRunTime.havePaths) return undefined
-    replies ??= loadedHttp()?.createHttpReplies(parts)
+    replies ??= createHttpReplies(parts)
     return replies
   }
 }

@@ -4,10 +4,9 @@ import path from 'node:path'
 import { check, type Path, pathInWords } from '../check/check.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
-import { readYaml } from '../check/yaml.js'
-import { once } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
+import { http } from './http/index.js'
 import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
 import { isHttpRule, isMcpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates, textsIn } from './templates.js'
@@ -135,6 +134,7 @@ interface RuleText extends Pick<CompileContext, 'dir' | 'seed'> {
 
 /** Parses and compiles the rules in a text. */
 export async function rulesInText(text: string, { name, dir, seed }: RuleText): Promise<ReadRules> {
+  const { readYaml } = await import('../check/yaml.js')
   const yaml = readYaml(text, name, { keepDigits: true })
   if (yaml.problems.length > 0) return withoutRules(yaml.problems)
   // An empty file, or one that is commented out, has no rules, which is not a mistake.
@@ -159,22 +159,11 @@ interface CompileContext {
   complain(at: Path, sentence: string): void
 }
 
-let httpModule: typeof import('./http/index.js') | undefined
+/** The code that rules for MCP calls need, loaded with the first of them. */
+export const loadMcp = () => import('./mcp/index.js')
 
-/** The code that rules for paths need. Loaded with the first of them. */
-export const loadedHttp = () => httpModule
-
-async function loadHttp() {
-  httpModule ??= await import('./http/index.js')
-  return httpModule
-}
-
-/** The code that rules for MCP calls need. */
-export const loadMcp = once(() => import('./mcp/index.js'))
-
-/** The dialects of these rules. Dialects that no rule uses are not loaded. */
+/** The dialects of these rules. */
 async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dialect> {
-  const http = rules.some(isHttpRule) ? (await loadHttp()).http : chat
   const mcp = rules.some(isMcpRule) ? (await loadMcp()).mcp : chat
   return rule => (isHttpRule(rule) ? http : isMcpRule(rule) ? mcp : chat)
 }

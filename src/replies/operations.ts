@@ -104,13 +104,13 @@ export interface Attempt {
 /** The rules of a running platform. */
 interface RunningRules {
   /** The active rules in the order in which they are tried: those for a scope, or all without one. */
-  list(scope?: string): Promise<readonly ListedRule[]>
+  list(scope?: string): readonly ListedRule[]
   /** Adds one or several rules, which keep their order. Rejects with a ProblemsError for mistakes. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
   /** Explains what would be answered, and why. Rejects with a PlatformError for an invalid request. */
   explain(attempt: Attempt): Promise<Explained>
   /** Returns how many there were. */
-  remove(which: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
+  remove(which: { readonly id?: string; readonly scope?: string | undefined }): number
 }
 
 interface RuleParts {
@@ -128,7 +128,7 @@ const operationsOnList = ({ rules }: RuleParts) => ({
       data: listOf(object({ ...listedFields, yaml: optionalMember(text) })),
       total: optionalMember(wholeNumber),
     }),
-    run: async ({ query, scope }) => partOf(await rules.list(scope), query),
+    run: ({ query, scope }) => partOf(rules.list(scope), query),
   }),
   addRules: operation({
     at: 'POST /replies',
@@ -152,14 +152,14 @@ const removals = ({ rules }: RuleParts) => ({
     at: 'DELETE /replies',
     does: 'Removes the rules that were added, or those of one scope.',
     query: scopeQuery,
-    run: async ({ scope }) => void (await rules.remove({ scope })),
+    run: ({ scope }) => void rules.remove({ scope }),
   }),
   removeRule: operation({
     at: 'DELETE /replies/{id}',
     does: 'Removes a rule that was added.',
     query: scopeQuery,
     async run({ id, scope }) {
-      if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)
+      if (rules.remove({ id, scope }) === 0) throw noSuchRule(id)
     },
   }),
 })
@@ -203,7 +203,7 @@ interface DraftParts {
    * Drafts a rule that repeats a reply; `redact` removes secrets from texts. Rejects with a PlatformError that says why that is not
    * possible.
    */
-  readonly draftRule: (source: DraftSource, redact: (text: string) => string) => Promise<Draft>
+  readonly draftRule: (source: DraftSource, redact: (text: string) => string) => Draft
   readonly journal: {
     get(id: string, shownBytes?: number): DraftSource | undefined
     redaction(id: string): ((text: string) => string) | undefined

@@ -9,8 +9,9 @@ import { allRows, changeRow, insertRow, listRows, type RowSet, removeRow } from 
 import { headOf, removeAllRows, seededHead } from './seeds.js'
 
 interface Parts {
-  readonly resources: () => Promise<readonly ReadyResource[]>
-  readonly state: () => Promise<State>
+  /** The resources of the current configuration. */
+  readonly resources: () => readonly ReadyResource[]
+  readonly state: State
   readonly now: () => number
 }
 
@@ -37,14 +38,14 @@ export function createResourceRows({ resources, state, now }: Parts) {
   }
 
   async function write<T>({ path, scope }: ResourceAddress, work: (tables: Tables, set: RowSet) => Promise<T>) {
-    const resource = resourceAt(await resources(), path)
-    return (await state()).write(async tables => work(tables, await rowSetOf(tables, resource, scope)))
+    const resource = resourceAt(resources(), path)
+    return state.write(async tables => work(tables, await rowSetOf(tables, resource, scope)))
   }
 
   return {
     async list(scope: string) {
-      const all = await resources()
-      return (await state()).read(tables => Promise.all(all.map(one => summaryOf(tables, one, scope))))
+      const all = resources()
+      return state.read(tables => Promise.all(all.map(one => summaryOf(tables, one, scope))))
     },
     /** One page, in the order of the rows, and the total count. */
     rows: (address: ResourceAddress, query: RowsQuery = {}) =>

@@ -48,7 +48,7 @@ const row = object({
 const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
 
 interface Parts {
-  readonly resources: () => Promise<ResourceRows>
+  readonly resources: ResourceRows
 }
 
 const addressIn = ({ resource, scope = '' }: { resource: string; scope: string | undefined }): ResourceAddress => ({
@@ -64,14 +64,14 @@ const operationsOnAll = ({ resources }: Parts) => ({
     does: 'Lists the resources.',
     query: inScope,
     returns: dataOf(summary),
-    run: async ({ scope = '' }) => ({ data: await (await resources()).list(scope) }),
+    run: async ({ scope = '' }) => ({ data: await resources.list(scope) }),
   }),
   listRows: operation({
     at: 'GET /resources/{resource}/rows',
     does: 'Lists all rows of a resource, whatever user they belong to.',
     query: object({ ...inScope.entries, ...listingQuery.entries }),
     returns: pageOf(row),
-    run: async input => (await resources()).rows(addressIn(input), input.query),
+    run: async input => resources.rows(addressIn(input), input.query),
   }),
   insertRow: operation({
     at: 'POST /resources/{resource}/rows',
@@ -80,7 +80,7 @@ const operationsOnAll = ({ resources }: Parts) => ({
     body: objectOf<Json>(),
     returns: objectOf<Json>(),
     status: 201,
-    run: async input => (await resources()).insert(addressIn(input), input.body),
+    run: async input => resources.insert(addressIn(input), input.body),
   }),
 })
 
@@ -91,18 +91,18 @@ const operationsOnOne = ({ resources }: Parts) => ({
     query: inScope,
     body: objectOf<Json>(),
     returns: objectOf<Json>(),
-    run: async input => (await resources()).change(addressIn(input), input.id, input.body),
+    run: async input => resources.change(addressIn(input), input.id, input.body),
   }),
   removeRow: operation({
     at: 'DELETE /resources/{resource}/rows/{id}',
     does: 'Removes a row.',
     query: inScope,
-    run: async input => (await resources()).remove(addressIn(input), input.id),
+    run: async input => resources.remove(addressIn(input), input.id),
   }),
   restoreRows: operation({
     at: 'POST /resources/{resource}/restore',
     does: 'Restores the initial rows of a resource and removes all others.',
     query: inScope,
-    run: async input => (await resources()).restore(addressIn(input)),
+    run: async input => resources.restore(addressIn(input)),
   }),
 })

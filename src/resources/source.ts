@@ -22,7 +22,7 @@ import {
 import { headOf, seededHead } from './seeds.js'
 
 interface Parts {
-  readonly state: () => Promise<State>
+  readonly state: State
   readonly now: () => number
 }
 
@@ -96,7 +96,7 @@ async function readReply(
     action === 'get'
       ? rowReply(request, set, (await getRow(tables, set, id)).row)
       : listReply(request, set, query, await listRows(tables, set, query))
-  const opened = await state()
+  const opened = state
   const found = await opened.read(async tables => {
     const set = await rowSetOf(tables, resource, request, await headOf(tables, resource, exchange.scope))
     return set && work(tables, set)
@@ -129,7 +129,7 @@ async function writeReply(
   const { exchange, id } = request
   const body = action === 'delete' ? {} : rowIn(exchange)
   const ifMatch = exchange.headers['if-match']
-  return (await state()).write(async tables => {
+  return state.write(async tables => {
     const head = await seededHead(tables, resource, exchange.scope, now())
     const set = (await rowSetOf(tables, resource, request, head)) as RowSet
     switch (action) {

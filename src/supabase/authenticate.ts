@@ -44,7 +44,7 @@ async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
   if (!isUuid(sub)) throw subNotUuid()
   const sessionId = session_id === '' || session_id === NIL_UUID ? undefined : session_id
   if (sessionId !== undefined && !isUuid(sessionId)) throw sessionNotUuid()
-  const { user, session } = await (await backend.state()).read(async ({ users, sessions }) => ({
+  const { user, session } = await backend.state.read(async ({ users, sessions }) => ({
     user: await users.get(sub.toLowerCase()),
     session: sessionId === undefined ? undefined : await sessions.get(sessionId.toLowerCase()),
   }))
@@ -77,7 +77,7 @@ async function claimsOf(backend: Backend, authorization: string | undefined): Pr
   const token = /^bearer (\S+$)/i.exec(authorization ?? '')?.[1]
   if (token === undefined) throw noAuthorization(authorization ? { kind: 'header', reason: 'malformed' } : undefined)
   try {
-    return await (await backend.tokens()).verify(token)
+    return await backend.tokens.verify(token)
   } catch (error) {
     throw error instanceof TokenRefusal ? badJwt(messageFor(error), error.tried) : error
   }

@@ -25,8 +25,8 @@ export interface AuthSettings {
 }
 
 export interface Backend {
-  readonly state: () => Promise<State>
-  readonly tokens: () => Promise<Tokens>
+  readonly state: State
+  readonly tokens: Tokens
   readonly settings: AuthSettings
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -38,6 +38,9 @@ export interface Backend {
   readonly announce: (message: MessageRow) => void
 }
 
+/** What signing a token needs. */
+export type TokenBackend = Omit<Backend, 'state'>
+
 /** The current time of the backend. */
 export const momentOf = ({ now }: Pick<Backend, 'now'>): Moment => new Date(now()).toISOString()
 
@@ -45,6 +48,6 @@ export const momentOf = ({ now }: Pick<Backend, 'now'>): Moment => new Date(now(
 export const externalUrl = ({ settings, url }: Backend) => settings.apiExternalUrl.replace(/\/+$/, '') || url()
 
 /** The issuer of the tokens; `undefined` if they have no `iss`. */
-export function issuerOf({ settings: { jwtIssuer }, url }: Backend): string | undefined {
+export function issuerOf({ settings: { jwtIssuer }, url }: TokenBackend): string | undefined {
   return jwtIssuer === 'none' ? undefined : jwtIssuer || url()
 }

@@ -13,7 +13,7 @@ export type Gateway = ReturnType<typeof createGateway>
 interface Parts {
   /** `kong` requires a key, `open` does not. */
   readonly kind: 'kong' | 'open'
-  readonly tokens: () => Promise<Tokens>
+  readonly tokens: Pick<Tokens, 'anonKey' | 'serviceKey'>
   readonly publishableKey: string
   readonly secretKey: string
 }
@@ -24,15 +24,14 @@ const openPaths =
 /** Whether the gateway requires no key for this path. */
 export const isOpenAtGateway = (path: string) => openPaths.test(path)
 
-export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts) {
+export function createGateway({ kind, tokens: { anonKey, serviceKey }, publishableKey, secretKey }: Parts) {
   return {
     /**
-     * Returns the Authorization header for the backend: an opaque key is replaced by its JWT. Rejects with Kong's 401
+     * Returns the Authorization header for the backend: an opaque key is replaced by its JWT. Throws Kong's 401
      * if a key is required and is missing or unknown.
      */
-    async admit({ path, query, headers }: Pick<Exchange, 'path' | 'query' | 'headers'>): Promise<string | undefined> {
+    admit({ path, query, headers }: Pick<Exchange, 'path' | 'query' | 'headers'>): string | undefined {
       const keys = keysIn(headers.apikey, query)
-      const { anonKey, serviceKey } = await tokens()
       if (kind === 'kong' && !isOpenAtGateway(path)) {
         if (keys.length > 1) throw gatewayRefusal('Duplicate API key found', { kind: 'header', reason: 'doubled' })
         const [key] = keys

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { developmentUser } from '../core/secrets.js'
 import type { Moment, Tables, UserRow } from '../core/state.js'
 import { validEmail } from './addresses.js'
-import { type Backend, momentOf } from './backend.js'
+import { type Backend, momentOf, type TokenBackend } from './backend.js'
 import { invalidCredentials } from './errors.js'
 import type { MintedToken, TokenRequest } from './operations.js'
 import { hashOf, matchesHash } from './passwords.js'
@@ -21,7 +21,7 @@ type SeedOf = (email: string) => UserSeed | undefined
  */
 export async function tokenFor(backend: Backend, request: TokenRequest, seedOf: SeedOf): Promise<MintedToken> {
   const { role, email = developmentUser.email, expiresIn } = request
-  if (role !== 'user') return keyOfRole(backend, role, expiresIn)
+  if (role !== 'user') return keyFor(backend, { role, expiresIn })
   const address = validEmail(email)
   const tokenBackend = withTokenLifetime(backend, expiresIn)
   return signToken(tokenBackend, await signIn(tokenBackend, { email: address, seed: seedOf(address) }))
@@ -29,7 +29,7 @@ export async function tokenFor(backend: Backend, request: TokenRequest, seedOf: 
 
 /** A user token without a session, for use without any state. It names the user that a platform would have. */
 export async function sessionlessTokenFor(
-  backend: Backend,
+  backend: TokenBackend,
   { email = developmentUser.email, expiresIn }: Omit<TokenRequest, 'role'>,
   seedOf: SeedOf,
 ): Promise<MintedToken> {
@@ -38,21 +38,24 @@ export async function sessionlessTokenFor(
   return signToken(withTokenLifetime(backend, expiresIn), { user, session: undefined, refreshToken: '' })
 }
 
-const withTokenLifetime = (backend: Backend, seconds = backend.settings.jwtExp): Backend => ({
+const withTokenLifetime = <B extends TokenBackend>(backend: B, seconds = backend.settings.jwtExp): B => ({
   ...backend,
   settings: { ...backend.settings, jwtExp: seconds },
 })
 
-async function keyOfRole(backend: Backend, role: 'anon' | 'service', expiresIn?: number): Promise<MintedToken> {
-  const tokens = await backend.tokens()
+/** Returns the anon or the service key; with a lifetime, a new one like it. */
+export async function keyFor(
+  { tokens, now }: Pick<TokenBackend, 'tokens' | 'now'>,
+  { role, expiresIn }: Pick<TokenRequest, 'expiresIn'> & { readonly role: 'anon' | 'service' },
+): Promise<MintedToken> {
   if (expiresIn === undefined) {
     return minted(role === 'anon' ? tokens.anonKey : tokens.serviceKey, keysExpireAtSeconds)
   }
-  const exp = Math.floor(backend.now() / 1000) + expiresIn
+  const exp = Math.floor(now() / 1000) + expiresIn
   return minted(await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', exp), exp)
 }
 
-async function signToken(backend: Backend, grant: Parameters<typeof tokenResponse>[1]): Promise<MintedToken> {
+async function signToken(backend: TokenBackend, grant: Parameters<typeof tokenResponse>[1]): Promise<MintedToken> {
   const { access_token, expires_at } = await tokenResponse(backend, grant)
   return minted(access_token, expires_at)
 }
@@ -74,7 +77,7 @@ interface UserToSignIn {
 
 /** Rejects with Supabase's error if the password is wrong for an existing user. */
 export async function signIn(backend: Backend, { email, password, seed }: UserToSignIn): Promise<Grant> {
-  const state = await backend.state()
+  const { state } = backend
   // Nothing else of the configuration is added: the state may belong to a platform that was started with another one.
   if (seed) await plantUser(state, seed, backend.now)
   const [userBefore] = await state.read(({ users }) => users.find({ email }))

@@ -24,9 +24,9 @@ async function pageIn<Row>(
   return { rows: found.slice(offset, offset + limit), total: found.length }
 }
 
-export const createUserList = (state: () => Promise<State>): UserList => ({
+export const createUserList = (state: State): UserList => ({
   users: async query =>
-    (await state()).read(async ({ users, sessions }) => {
+    state.read(async ({ users, sessions }) => {
       const { rows, total } = await pageIn(users, query, ({ email, phone, id, user_metadata }) => [
         email,
         withPlus(phone),
@@ -56,10 +56,10 @@ function openSessionOf(session: SessionRow, user: UserRow | undefined, tokenSeco
 }
 
 /** `tokenSeconds` returns the lifetime of an access token. */
-export function createOpenSessions(state: () => Promise<State>, tokenSeconds: () => number): OpenSessions {
+export function createOpenSessions(state: State, tokenSeconds: () => number): OpenSessions {
   return {
     list: async query =>
-      (await state()).read(async ({ sessions, users }) => {
+      state.read(async ({ sessions, users }) => {
         const allUsers = query.search?.trim() ? await users.find({}) : []
         const byId = new Map(allUsers.map(user => [user.id, user]))
         const { rows, total } = await pageIn(sessions, query, ({ id, user_id }) => {
@@ -70,13 +70,13 @@ export function createOpenSessions(state: () => Promise<State>, tokenSeconds: ()
         return { data: await Promise.all(data), total }
       }),
     end: async id =>
-      (await state()).write(async tables => {
+      state.write(async tables => {
         const session = await tables.sessions.get(id)
         if (session) await endSessions(tables, [session])
         return session !== undefined
       }),
     async endAll(userId) {
-      await (await state()).write(async tables => {
+      await state.write(async tables => {
         if (userId !== undefined) return endSessionsOf(tables, userId)
         await tables.refresh_tokens.remove({})
         await tables.sessions.remove({})
@@ -105,9 +105,9 @@ function messageOf(row: MessageRow): Message {
 }
 
 /** Shows the outbox to developers and tests: each message with its text, and where its link redirects to. */
-export const createOutbox = (state: () => Promise<State>): Messages => ({
+export const createOutbox = (state: State): Messages => ({
   async messages({ search, after, offset = 0, limit } = {}) {
-    const rows = await (await state()).read(({ messages }) => messages.find({}))
+    const rows = await state.read(({ messages }) => messages.find({}))
     const matches = searchFor(search)
     const afterIndex = rows.findIndex(({ id }) => id === after)
     const found = rows
@@ -119,6 +119,6 @@ export const createOutbox = (state: () => Promise<State>): Messages => ({
     return { data: found.slice(offset, end).map(messageOf), total: found.length }
   },
   async clearMessages() {
-    await (await state()).write(({ messages }) => messages.remove({}))
+    await state.write(({ messages }) => messages.remove({}))
   },
 })

@@ -2,7 +2,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { digestOf } from '../core/secrets.js'
 import { isBanned, type SessionRow, type Tables, type UserRow } from '../core/state.js'
-import { type Backend, issuerOf, momentOf } from './backend.js'
+import { type Backend, issuerOf, momentOf, type TokenBackend } from './backend.js'
 import { refreshTokenNotFound, refreshTokenUsed, userBanned } from './errors.js'
 import { userJson } from './users.js'
 
@@ -148,11 +148,11 @@ export async function removeUser(tables: Tables, { id }: Pick<UserRow, 'id'>): P
 type TokenGrant = Omit<Grant, 'session'> & { readonly session: SessionRow | undefined }
 
 /** Signs the user token of a grant and builds the response for the client. */
-export async function tokenResponse(backend: Backend, { user, session, refreshToken }: TokenGrant) {
+export async function tokenResponse(backend: TokenBackend, { user, session, refreshToken }: TokenGrant) {
   const { jwtExp } = backend.settings
   const issuedAt = Math.floor(backend.now() / 1000)
   const issuer = issuerOf(backend)
-  const accessToken = await (await backend.tokens()).sign({
+  const accessToken = await backend.tokens.sign({
     ...(issuer !== undefined && { iss: issuer }),
     sub: user.id,
     aud: user.aud,

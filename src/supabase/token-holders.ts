@@ -33,9 +33,8 @@ interface LiveBackend {
 }
 
 interface Parts {
-  /** Loaded lazily, so that an API key does not wait for what only tokens need. */
-  readonly tokens: () => Promise<Tokens>
-  readonly state: () => Promise<State>
+  readonly tokens: Pick<Tokens, 'verify'>
+  readonly state: State
   /** The live auth backend, if the users are the live platform's. */
   readonly live?: LiveBackend | undefined
   readonly now?: () => number
@@ -44,10 +43,10 @@ interface Parts {
 export function createTokenHolders({ tokens, state, live, now = Date.now }: Parts): TokenHolders {
   const findHere: TokenHolders['find'] = async (token, findKey) => {
     try {
-      const claims = await (await tokens()).verify(token)
+      const claims = await tokens.verify(token)
       if (typeof claims.exp !== 'number') throw tokenWithoutExpiry(triedToken('times', claims))
       const caller = callerOf(claims)
-      await requireAlive(claims, await state(), now())
+      await requireAlive(claims, state, now())
       return { caller, expiresAtMs: claims.exp * 1000 }
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error

@@ -66,7 +66,7 @@ export function createAddReply({ rules, forTests }: Pick<Platform, 'rules' | 'fo
       get count() {
         return answered()
       },
-      remove: () => hold(async () => void (await rules.remove({ id }))),
+      remove: () => hold(async () => void rules.remove({ id })),
     }
   }
 }

@@ -45,9 +45,9 @@ export const resourceOf = ({ page, insert, change, remove }: RowSource): TestRes
 export function testResource({ resources }: Pick<Platform, 'resources'>, path: string, scope = ''): TestResource {
   const address = { path, scope }
   return resourceOf({
-    page: async (limit, offset) => (await resources()).rows(address, { limit, offset }),
-    insert: async row => (await resources()).insert(address, row),
-    change: async (id, changes) => (await resources()).change(address, id, changes),
-    remove: async id => (await resources()).remove(address, id),
+    page: (limit, offset) => resources.rows(address, { limit, offset }),
+    insert: row => resources.insert(address, row),
+    change: (id, changes) => resources.change(address, id, changes),
+    remove: id => resources.remove(address, id),
   })
 }

@@ -40,7 +40,6 @@ const redact = createRedact({ names: [], emails: false, patterns: [], known: [] 
 
 async function journalOfTen() {
   const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
-  await journal.open()
   return journal
 }
 

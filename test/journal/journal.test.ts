@@ -15,7 +15,6 @@ const redact = createRedact({ names: [], emails: false, patterns: [], known: [] 
 
 async function journalOf({ maxEntries = 10, maxBytes = 1_000_000 } = {}) {
   const journal = createJournal({ maxEntries, maxBytes, redact: () => redact })
-  await journal.open()
   return journal
 }
 

@@ -67,9 +67,9 @@ export async function authenticatorAt(startMs = noon) {
   }
 
   const reports: unknown[] = []
-  const apiKeys = createApiKeys({ state: async () => state, now, report: error => reports.push(error) })
+  const apiKeys = createApiKeys({ state, now, report: error => reports.push(error) })
   const tokens = await createTokens({ jwtSecret: developmentSecret, now })
-  const holders = createTokenHolders({ tokens: async () => tokens, state: async () => state, now })
+  const holders = createTokenHolders({ tokens, state, now })
   const authenticator = createAuthenticator({ tokens: holders, apiKeys, now })
   inner.onRevoked(() => authenticator.forget())
 

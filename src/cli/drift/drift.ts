@@ -79,7 +79,7 @@ async function compareWithLive(
 }
 
 async function liveCredentials({ ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
-  const endpointsAt = await ownPathsAt()
+  const endpointsAt = ownPathsAt()
   const isForKeys = (path: string) => endpointsAt(path).some(({ access }) => acceptsApiKey(access))
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }

@@ -77,7 +77,9 @@ const describeConfigured = (method: string, path: string): EndpointDescription =
 
 async function authOperations(config: Config): Promise<readonly PlacedOperation[]> {
   const backend: Backend = {
-    ...{ state: notCalled, tokens: notCalled, url: notCalled },
+    state: { read: notCalled, write: notCalled, onRevoked: notCalled, close: notCalled },
+    tokens: { anonKey: '', serviceKey: '', jwks: { keys: [] }, sign: notCalled, signKey: notCalled, verify: notCalled },
+    url: notCalled,
     ...{ settings: config.auth, now: Date.now, announce: () => {}, origins: { requireOwnAdmin: notCalled } },
   }
   return describeEndpoints(authEndpoints(backend), config, (access, path) => {

@@ -1,4 +1,4 @@
-/** The dialect of rules for paths. Loaded with the first such rule. */
+/** The dialect of rules for paths. */
 import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '../../core/errors.js'
 import { anonymous, type Caller, combinedAccess, type OwnPath } from '../../core/exchange.js'
 import { isJson, stringifyExact } from '../../core/json.js'

@@ -52,8 +52,8 @@ export const jwks = ({ tokens }: Backend): Endpoint =>
   forAnyone(
     'GET /.well-known/jwks.json',
     { id: 'getKeys', does: 'Returns the public keys of user tokens (RFC 7517).', answer: 'object' },
-    async () => ({
-      ...jsonReply((await tokens()).jwks),
+    () => ({
+      ...jsonReply(tokens.jwks),
       headers: ['cache-control', 'public, max-age=600'],
     }),
   )

@@ -21,7 +21,7 @@ export const invite = (backend: Backend): Endpoint =>
     async exchange => {
       const params = readParams(exchange, 'InviteParams', inviteFields)
       const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
-      const sent = await (await backend.state()).write(async tables => {
+      const sent = await backend.state.write(async tables => {
         const user = await findOrAddUnconfirmed(tables, guest)
         return sendInvite(backend, tables, user, redirectOf(backend, exchange))
       })
@@ -67,7 +67,7 @@ export const generateLink = (backend: Backend): Endpoint =>
       const redirect = redirectTo(backend.settings, [params.redirect_to, redirectOf(backend, exchange)])
       const password = await passwordFor(backend, params)
       const code = newCode(backend)
-      const { user, type, hash } = await (await backend.state()).write(tables =>
+      const { user, type, hash } = await backend.state.write(tables =>
         storeLinkToken(backend, tables, params, { code, password }),
       )
       return jsonReply({
@@ -85,7 +85,7 @@ export const generateLink = (backend: Backend): Endpoint =>
 /** The password hash of a newcomer. It is computed outside the transaction, since it takes a moment. */
 async function passwordFor(backend: Backend, { type, email, password }: LinkParams): Promise<string | null> {
   if (type !== 'magiclink' && type !== 'signup') return null
-  const isKnown = await (await backend.state()).read(({ users }) => users.count({ email }))
+  const isKnown = await backend.state.read(({ users }) => users.count({ email }))
   if (isKnown) return null
   if (type === 'magiclink') return hashOf(randomPassword())
   if (password === '') throw validationFailed('Signup requires a valid password')

@@ -48,7 +48,7 @@ export const listUsers = (backend: Backend): Endpoint =>
     const isOldestFirst = directionIn(query) === 'ASC'
     const page = pageIn(query)
     const aud = exchange.headers['x-jwt-aud']?.toString() || 'authenticated'
-    const found = await (await backend.state()).read(({ users }) => users.find({ aud }))
+    const found = await backend.state.read(({ users }) => users.find({ aud }))
     const matching = found.filter(user => matchesFilter(user, query.get('filter') ?? ''))
     if (isOldestFirst) matching.reverse()
     const users = matching.slice((page.number - 1) * page.size, page.number * page.size)
@@ -76,7 +76,7 @@ export const getUserById = (backend: Backend): Endpoint =>
   forAdmin(backend)(
     'GET /admin/users/{id}',
     { id: 'getUserById', does: 'Returns a user.', answer: 'user' },
-    async exchange => jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
+    async exchange => jsonReply(userJson(await backend.state.read(tables => userIn(tables, exchange)))),
   )
 
 /** The position of the id in `/auth/v1/admin/users/{id}`. */
@@ -103,7 +103,7 @@ const aboutDeletion: About = {
 
 export const deleteUser = (backend: Backend): Endpoint =>
   forAdmin(backend)('DELETE /admin/users/{id}', aboutDeletion, async exchange => {
-    const state = await backend.state()
+    const state = backend.state
     await state.read(tables => userIn(tables, exchange))
     const isEmpty = (exchange.body?.length ?? 0) === 0
     const isSoft = !isEmpty && readParams(exchange, 'adminUserDeleteParams', deletionFields).should_soft_delete
@@ -186,7 +186,7 @@ export const createUser = (backend: Backend): Endpoint =>
         throw validationFailed('Cannot create a user without either an email or phone')
       }
       const params = withValidAddresses(given)
-      const state = await backend.state()
+      const state = backend.state
       await state.read(tables => requireFreeForAdmin(tables, params))
       if (params.password) requireStrength(params.password, backend.settings)
       const encrypted_password = await hashOf(params.password || randomPassword())
@@ -230,7 +230,7 @@ export const updateUserById = (backend: Backend): Endpoint =>
       answer: 'user',
     },
     async exchange => {
-      const state = await backend.state()
+      const state = backend.state
       const before = await state.read(tables => userIn(tables, exchange))
       const params = withValidAddresses(adminParamsIn(exchange))
       bannedUntil(backend, params.ban_duration, null)

@@ -92,7 +92,7 @@ export async function sendTo(
   address: UserAddress,
   send: (tables: Tables, user: UserRow) => Promise<UserWithMessages | undefined>,
 ): Promise<readonly MessageRow[]> {
-  const sent = await (await backend.state()).write(async tables => {
+  const sent = await backend.state.write(async tables => {
     const [user] = await tables.users.find(address)
     return user && send(tables, user)
   })

@@ -66,7 +66,7 @@ export const magicLink = (backend: Backend): Endpoint =>
 
 async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
   const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
-  const [user] = await (await backend.state()).read(({ users }) => users.find(address))
+  const [user] = await backend.state.read(({ users }) => users.find(address))
   return user
 }
 

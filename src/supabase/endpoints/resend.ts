@@ -99,7 +99,7 @@ export const reauthenticate = (backend: Backend): Endpoint =>
       }
       if (user.email !== null && user.email_confirmed_at === null) throw emailToConfirm()
       if (user.email === null && user.phone_confirmed_at === null) throw phoneToConfirm()
-      const { messages } = await (await backend.state()).write(tables => sendReauthentication(backend, tables, user))
+      const { messages } = await backend.state.write(tables => sendReauthentication(backend, tables, user))
       announce(backend, messages)
       return jsonReply(user.email === null ? messageIdOf(messages) : {})
     },

@@ -70,7 +70,7 @@ async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Jso
   if (!settings.externalAnonymousUsersEnabled) throw anonymousProviderDisabled()
   if (settings.disableSignup) throw signupDisabled()
   const user = newUser(momentOf(backend), { is_anonymous: true, user_metadata: data })
-  const grant = await (await backend.state()).write(async tables => {
+  const grant = await backend.state.write(async tables => {
     await tables.users.insert(user)
     return startSession(backend, tables, user, 'anonymous')
   })
@@ -121,7 +121,7 @@ export async function signUp(backend: Backend, input: SignupInput, redirect: str
   const encrypted_password = await hashOf(input.password)
   const at = momentOf(backend)
 
-  const result = await (await backend.state()).write(async (tables): Promise<SignUpResult> => {
+  const result = await backend.state.write(async (tables): Promise<SignUpResult> => {
     const [existing] = await tables.users.find({ [provider]: address })
     if (existing && (isMail ? isConfirmed(existing) : existing.phone_confirmed_at !== null)) {
       return { kind: 'taken', madeUpUser: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }

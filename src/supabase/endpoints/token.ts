@@ -71,7 +71,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
 
 /** Starts a session for the user with this password. */
 async function signInWith(backend: Backend, address: UserAddress, password: string): Promise<Grant> {
-  const state = await backend.state()
+  const state = backend.state
   const [user] = await state.read(({ users }) => users.find(address))
   const storedHash = user?.encrypted_password ?? null
   if (user && storedHash !== null && isBanned(user, backend.now())) throw userBanned()
@@ -92,7 +92,7 @@ async function signInWith(backend: Backend, address: UserAddress, password: stri
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
   const { refresh_token: refreshToken } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
   if (!isRefreshToken(refreshToken)) throw validationFailed('Refresh token is not valid')
-  const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, refreshToken))
+  const refreshed = await backend.state.write(tables => refreshSession(backend, tables, refreshToken))
   // Thrown only here, so that the end of the token family is committed although the response is an error.
   if ('refusal' in refreshed) throw refreshed.refusal
   return sessionReply(backend, exchange, refreshed.grant)
@@ -103,7 +103,7 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
   if (auth_code === '' || code_verifier === '') {
     throw validationFailed('invalid request: both auth code and code verifier should be non-empty')
   }
-  const grant = await (await backend.state()).write(async tables => {
+  const grant = await backend.state.write(async tables => {
     const flow = await endFlow(backend, tables, auth_code, code_verifier)
     const user = flow.user_id === null ? undefined : await tables.users.get(flow.user_id)
     if (!user) throw flowStateNotFound()
@@ -126,7 +126,7 @@ export const logout = (backend: Backend): Endpoint =>
     if (!['global', 'local', 'others'].includes(scope)) {
       throw validationFailed(`Unsupported logout scope "${scope}"`)
     }
-    await (await backend.state()).write(async tables => {
+    await backend.state.write(async tables => {
       if (scope === 'local' && session) return endSessions(tables, [session])
       return endSessionsOf(tables, user.id, scope === 'others' ? session?.id : undefined)
     })

@@ -51,7 +51,7 @@ export const updateUser = (backend: Backend): Endpoint =>
     { id: 'updateUser', does: 'Lets users change their own data.', fields, answer: 'user' },
     async (exchange, who) => {
       const params = validated(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
-      const state = await backend.state()
+      const state = backend.state
       await state.read(tables => requireFree(tables, params, who.user.id))
       const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
       const { user, messages } = await state.write(tables =>

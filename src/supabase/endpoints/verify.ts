@@ -35,7 +35,7 @@ export const verify = (backend: Backend): Endpoint =>
     },
     async exchange => {
       const proof = proofIn(exchange)
-      const grant = await (await backend.state()).write(async tables => {
+      const grant = await backend.state.write(async tables => {
         const proven = await proveAddress(backend, tables, proof)
         return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
       })
@@ -104,7 +104,7 @@ export const followLink = (backend: Backend): Endpoint =>
 /** Returns the address to which a valid link redirects, which is based on `back`. */
 async function redirectAfterProof(backend: Backend, type: string, hash: string, redirect: string): Promise<string> {
   const isPkce = hash.startsWith(PKCE)
-  const result = await (await backend.state()).write(async tables => {
+  const result = await backend.state.write(async tables => {
     const proven = await proveAddress(backend, tables, { type, address: '', code: '', hash })
     if (proven.kind === 'half') return undefined
     const { user } = proven
