@@ -41,8 +41,12 @@ export async function listen(
     responses.set(request.socket, response)
     entrance(request, response)
   }
+  const isForwarded = (request: IncomingMessage) => webSockets()?.(request) ?? false
+  // From 24.9 on, node asks this instead of handing over every request to upgrade. Its types do not know the option yet.
+  const upgradeOptions = { shouldUpgradeCallback: isForwarded }
   const server = createServer(
     {
+      ...upgradeOptions,
       // Otherwise node would silently keep only one of two Authorization headers.
       joinDuplicateHeaders: true,
       // The line checks this itself, with the platform's error body.
@@ -56,7 +60,7 @@ export async function listen(
   })
   const upgrades = createUpgrades({
     server,
-    isForwarded: request => webSockets()?.(request) ?? false,
+    isForwarded,
     lastResponse: socket => responses.get(socket),
   })
   // Without a listener, node answers requests to upgrade like any others.

@@ -1,6 +1,6 @@
 /**
- * Requests for another protocol. Node hands over their connections as soon as one of them may open a WebSocket. They are
- * put back, so that each is answered like any other request.
+ * Requests for another protocol. Once one of them may open a WebSocket, node before 24.9 hands over the connections of
+ * all. They are put back, so that each is answered like any other request.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
