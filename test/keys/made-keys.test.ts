@@ -70,6 +70,15 @@ test('an expired key can be rolled: the new one works as long as it did, and the
   expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
 })
 
+test('a valid key is looked up once, and then works without the state', async () => {
+  const { apiKeys, answerTo, gate, user } = await authenticatorAt()
+  const { id } = await user()
+  const { key } = await apiKeys.create(id, forever)
+  expect(await answerTo(key)).toBe('apiKey')
+  gate.fail(new Error('The state is away.'))
+  expect(await answerTo(key)).toBe('apiKey')
+})
+
 test('a key that is revoked while it is being looked up is not cached', async () => {
   const { apiKeys, answerTo, gate, user } = await authenticatorAt()
   const { id } = await user()

@@ -89,6 +89,12 @@ test('an index never leaves out a rule that matches', () => {
   )
 })
 
+test('of many rules, only those that can match a text are tried', () => {
+  const rules = Array.from({ length: 500 }, (_, i) => textTest(`word${i}x`))
+  const { candidates } = createRuleIndex(rules, ({ needles }) => needles)
+  expect([...candidates('this is word77x, and nothing else')]).toEqual([rules[77]])
+})
+
 test('with many rules the first match answers, as with few', async () => {
   const many = Array.from({ length: 500 }, (_, i) => ({
     when: { user: `/number ${i}\\b/i` },
