@@ -1,12 +1,14 @@
-/** Builds dist/ as bundles, as `npm run build` does by running this file: finding and reading many small files would take most of a start. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** Builds dist/ as bundles, as `npm run build` does by running this file, and `npm run dev` whenever the source changes: finding and reading many small files would take most of a start. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, watch } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
-  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|prom-client|vitest)(\/|$)/
+  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|prom-client|undici|vitest)(\/|$)/
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 
@@ -137,5 +139,42 @@ const config: BuildOptions = {
 
 export default config
 
+/** Starts the built development server, builds again when a source file has changed, and then starts it anew. */
+function developing(args: readonly string[]): void {
+  const start = () => spawn(process.execPath, ['dist/cli.js', 'dev', ...args], { stdio: 'inherit' })
+  let server = start()
+  let timer: NodeJS.Timeout | undefined
+  let building = Promise.resolve()
+
+  async function rebuild(): Promise<void> {
+    try {
+      await build(config)
+    } catch (error) {
+      // The server that runs goes on with what was built before.
+      return console.error((error as Error).message)
+    }
+    const { exitCode, signalCode } = server
+    server.kill()
+    if (exitCode === null && signalCode === null) await once(server, 'exit')
+    server = start()
+  }
+
+  watch('src', { recursive: true }, () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => (building = building.then(rebuild)), 100)
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      server.once('exit', code => process.exit(code ?? 0))
+      // The terminal sends Ctrl-C to both.
+      if (signal === 'SIGTERM') server.kill(signal)
+    })
+  }
+}
+
 // Rolldown's own command lists the size of each of the 130 files, and cannot be told not to.
-if (process.argv[1] === import.meta.filename) await build(config)
+if (process.argv[1] === import.meta.filename) {
+  const [command, ...args] = process.argv.slice(2)
+  if (command === 'dev') developing(args)
+  else await build(config)
+}

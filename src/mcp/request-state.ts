@@ -5,7 +5,7 @@ import { isSameSecret } from '../core/secrets.js'
 import { RpcError, rpcCodes } from '../rpc/frames.js'
 
 /** The state of a call that has asked the client. */
-interface CallProgress {
+export interface CallProgress {
   /** The place of the rule, and how often it has answered. */
   readonly place: string
   readonly count: number

@@ -22,7 +22,7 @@ export interface ResourceAddress {
   readonly scope: string
 }
 
-interface RowsQuery {
+export interface RowsQuery {
   readonly search?: string | undefined
   readonly limit?: number | undefined
   readonly offset?: number | undefined
