@@ -13,7 +13,7 @@ export interface CallProgress {
 }
 
 /** What a state is bound to. */
-interface Binding {
+export interface Binding {
   readonly holder: string
   readonly call: string
 }
