@@ -102,7 +102,7 @@ export function readableResource(uri: string, context: Context): Pick<CheckedCal
   const { resources, resourceTemplates } = context.server.options
   const resource = resources.find(one => one.uri === uri)
   if (resource) return { name: uri, resource, mimeType: resource.mimeType }
-  const matches = ({ uriTemplate }: { readonly uriTemplate: string }) => patternOf(uriTemplate).test(uri)
+  const matches = ({ uriTemplate }: { readonly uriTemplate: string }) => matchesTemplate(uri, uriTemplate)
   const template = uri.length <= LONGEST_URI ? resourceTemplates.find(matches) : undefined
   if (template) return { name: uri, mimeType: template.mimeType }
   const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
@@ -110,16 +110,32 @@ export function readableResource(uri: string, context: Context): Pick<CheckedCal
   throw new RpcError(code, `Resource not found: ${uri}.${didYouMean(uri, known)}`, { uri })
 }
 
-/** RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}. */
-const patternOf = memoized((template: string) => {
-  const parts = template.split(/(\{[^}]*\})/).map(patternPart)
-  return new RegExp(`^${parts.join('')}$`)
-})
+/**
+ * RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}.
+ * Takes time in proportion to the lengths of both, whatever a client sends: an expression with several variables would not.
+ */
+function matchesTemplate(uri: string, template: string): boolean {
+  if (/[\n\r\u2028\u2029]/.test(uri)) return false
+  /** Where the parts so far can end: one flag for each place in the URI. */
+  let ends = Array.from({ length: uri.length + 1 }, (_empty, at) => at === 0)
+  for (const part of partsOf(template)) ends = endsAfter(part, uri, ends)
+  return ends[uri.length] === true
+}
 
-function patternPart(part: string): string {
-  if (/^\{[+#]/.test(part)) return '.+'
-  if (/^\{\?/.test(part)) return '(?:\\?.*)?'
-  return part.startsWith('{') ? '[^/?#]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const partsOf = memoized((template: string) => template.split(/(\{[^}]*\})/).filter(part => part !== ''))
+
+function endsAfter(part: string, uri: string, begins: readonly boolean[]): boolean[] {
+  if (!part.startsWith('{'))
+    return begins.map((_begins, end) => begins[end - part.length] === true && uri.startsWith(part, end - part.length))
+  const isQuery = part.startsWith('{?')
+  const takesAll = isQuery || /^\{[+#]/.test(part)
+  let isInside = false
+  return begins.map((_begins, end) => {
+    const before = uri[end - 1] ?? ''
+    const canBegin = begins[end - 1] === true && (!isQuery || before === '?')
+    isInside = (isInside || canBegin) && (takesAll || !'/?#'.includes(before))
+    return isInside || (isQuery && begins[end] === true)
+  })
 }
 
 /** The template or prompt whose argument is to be completed. */

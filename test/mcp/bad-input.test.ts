@@ -91,7 +91,7 @@ test('malformed messages and headers in a session get the errors of the specific
       200,
     ],
     // With backtracking this would take years.
-    [request('resources/read', { uri: `part:${'.'.repeat(1900)}/` }), headers, 200, -32602],
+    [request('resources/read', { uri: `part:${'.'.repeat(1900)}/` }), headers, 200, -32002],
     [request('resources/read', { uri: `part:${'.'.repeat(2000)}` }), headers, 200, -32002],
     [request('resources/subscribe', { uri: 'docs://lost' }), headers, 200, -32002],
     [request('logging/setLevel', { level: 'loud' }), headers, 200, -32602],
