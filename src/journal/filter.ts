@@ -18,7 +18,7 @@ const status = v.union(
   aStatus,
 )
 
-/** Conditions on exchanges; the same names in the API, in tests, as flags of `standin tail`, and on the dashboard. */
+/** Conditions on exchanges; the same names in the API, in tests and on the dashboard. `standin tail` has two of them. */
 export const journalFilter = closed({
   method: optional(text, 'The method: POST.'),
   path: optional(text, 'The path. * matches anything.'),

@@ -5,17 +5,16 @@ import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
 import { methodNotAllowed } from '../core/errors.js'
-import type { Exchange, OwnPath, PathSource, Reply } from '../core/exchange.js'
+import { type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
-import { lookupMethod } from '../core/paths.js'
+import { AUTH, lookupMethod } from '../core/paths.js'
 import { readBodyFile } from '../replies/index.js'
 import { RpcError } from '../rpc/frames.js'
-import { isStateless, sessionVersions } from '../rpc/versions.js'
+import { isStateless, sessionVersions } from '../rpc/protocol.js'
 import { schemaProblem } from './check-call.js'
 import type { RunningServer } from './context.js'
 import { errorReply } from './deliver.js'
 import { endSession, generalStream } from './legacy.js'
-import { challenge, metadata, WELL_KNOWN } from './metadata.js'
 import type { McpOverrides } from './overrides.js'
 import { type PaceOf, postReply } from './post.js'
 
@@ -141,3 +140,26 @@ export async function requireUsableServers(loaded: LoadedConfig): Promise<void> 
   }
   if (problems.length > 0) throw new ProblemsError(problems, files)
 }
+
+/** RFC 9728: the documents that say which credentials a server accepts. The header of a 401 points to them. */
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+
+/** The address that the client used to reach us. */
+const baseOf = ({ headers: { host } }: Pick<Exchange, 'headers'>) => `http://${host ?? 'localhost'}`
+
+/** The header of a 401. */
+const challenge = (path: string, exchange: Pick<Exchange, 'headers'>): string =>
+  `Bearer resource_metadata="${baseOf(exchange)}${WELL_KNOWN}${path}"`
+
+/**
+ * Names the auth backend if the server accepts user tokens, because the backend issues them. API keys come from the
+ * dashboard, so they have no authorization server. The backend is not an OAuth server, so no scopes are listed.
+ */
+const metadata = ({ path, options }: RunningServer, exchange: Exchange): Reply =>
+  jsonReply({
+    resource: `${baseOf(exchange)}${path}`,
+    resource_name: options.title ?? options.name,
+    ...(options.access !== 'anyone' &&
+      options.access.includes('user') && { authorization_servers: [`${baseOf(exchange)}${AUTH}`] }),
+    bearer_methods_supported: ['header'],
+  })

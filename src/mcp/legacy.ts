@@ -1,7 +1,7 @@
 /** Requests of versions with sessions (up to 2025-11-25): they start, find, resume and end a session. */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { invalidParams, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
-import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
+import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/protocol.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
 import { acceptedTypes, EVENT_STREAM, httpError, streamHeaders } from './deliver.js'
 import { sessionNotFound } from './faults.js'

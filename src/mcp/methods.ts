@@ -1,7 +1,7 @@
 /** Answers one request of a client, with or without a session. */
 import type { McpGeneration } from '../replies/index.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
-import { isLogLevel, logLevels } from '../rpc/log-levels.js'
+import { isLogLevel, logLevels } from '../rpc/protocol.js'
 import { answerCall, type CallContinuation, type CallOutcome, callFor, RuleError } from './calls.js'
 import { readableResource } from './check-call.js'
 import { type Context, isModern } from './context.js'

@@ -2,13 +2,11 @@
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { invalidParams, RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
-import { isLogLevel, logLevels } from '../rpc/log-levels.js'
 import { metaKeys, metaOf } from '../rpc/meta.js'
-import { isStateless } from '../rpc/versions.js'
+import { isLogLevel, isStateless, logLevels } from '../rpc/protocol.js'
 import type { CallContinuation, InputRequiredCall } from './calls.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
 import { cachingOf, capabilitiesOf } from './lists.js'
-import { parameterHeaders } from './param-headers.js'
 import { type McpResult, withCommonMembers } from './results.js'
 import { holderOf } from './sessions.js'
 
@@ -140,4 +138,19 @@ export function inputRequiredResult(
   const { place, count } = ruleAnswer
   const requestState = context.server.states.seal({ place, count, answers }, bindingOf(request, context))
   return withCommonMembers({ resultType: 'input_required', inputRequests: round, requestState }, context)
+}
+
+/**
+ * The arguments of a tool that clients repeat in headers: those with `x-mcp-header` in its schema.
+ * Only nested properties count, as in the specification. The value is the argument, or `undefined` if it is missing or
+ * null, in which case no header is sent.
+ */
+function* parameterHeaders(schema: unknown, args: unknown): Generator<{ header: string; value: unknown }> {
+  if (!isObject(schema) || !isObject(schema.properties)) return
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const value = isObject(args) && Object.hasOwn(args, name) ? (args[name] ?? undefined) : undefined
+    const header = isObject(property) ? property['x-mcp-header'] : undefined
+    if (typeof header === 'string') yield { header, value }
+    yield* parameterHeaders(property, value)
+  }
 }

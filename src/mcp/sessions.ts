@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../core/exchange.js'
 import { notificationFrame, type RpcId, type RpcParams, type RpcResponse } from '../rpc/frames.js'
-import type { LogLevel } from '../rpc/log-levels.js'
+import type { LogLevel } from '../rpc/protocol.js'
 import { createEventStream, type EventStream } from './streams.js'
 
 /** The name and capabilities that a client declares. */

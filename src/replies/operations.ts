@@ -224,14 +224,12 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
     return draftRule(entryOf(exchange), redact)
   }
 
-  const shared = {
-    body: object({ exchange }),
-  }
+  const body = object({ exchange })
   return {
     draftRule: operation({
-      ...shared,
       at: 'POST /replies/draft',
       does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
+      body,
       returns: object({ yaml: text, remarks: listOf(text) }),
       async run({ body }) {
         const { yaml, remarks } = await draftOf(body.exchange)
@@ -239,9 +237,9 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       },
     }),
     addDraftedRule: operation({
-      ...shared,
       at: 'POST /replies/drafted',
       does: 'Adds a rule that repeats the answer of an exchange in the journal, before all others.',
+      body,
       returns: ids,
       status: 201,
       async run({ body, scope }) {
