@@ -2,6 +2,7 @@
  * `standin dev`, `record` and `replay`: starts a platform, prints its address, logs its requests, and stops on a
  * signal.
  */
+import module from 'node:module'
 import type { Socket } from 'node:net'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -76,6 +77,8 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
   logProblems(platform, log)
   if (flags.json || !flags.quiet) logRequests(platform, log, flags)
   reloadOnChange({ platform, log, bannerText, readAtMs })
+  // Now, since a start that is killed later would leave nothing for the next one.
+  module.flushCompileCache()
 }
 
 /**

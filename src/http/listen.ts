@@ -1,5 +1,5 @@
 /** Opens the port and closes it again. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { uptimeMs } from '../core/clock.js'
@@ -7,6 +7,7 @@ import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest 
 import { startError } from './address.js'
 import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'
+import { createServer, STATUS_CODES } from './node-http.js'
 import { KEEP_ALIVE_MS } from './send.js'
 import { createUpgrades } from './upgrades.js'
 

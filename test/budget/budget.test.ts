@@ -60,6 +60,11 @@ test('a start without a configuration loads at most 1,050 kB, and no package bes
   expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1_050_000)
 })
 
+test("a start does not load node's own fetch, which an import of node:http does", async () => {
+  const { loaded } = await started()
+  expect(loaded.map(({ url }) => url).filter(url => url.includes('undici'))).toEqual([])
+})
+
 test('a chat request that a rule answers allocates less than 18 kB', async () => {
   const { port, child } = await started({
     'fixtures/replies/new.yaml': '- when: { user: new }\n  reply: { text: Nothing much. }\n',

@@ -1,5 +1,5 @@
 /**
- * Loaded into the built command before anything else. Reports to its parent which JavaScript was loaded when the port opens, and later, on
+ * Loaded into the built command before anything else. Reports to its parent which JavaScript of ours was loaded when the port opens, and whether node's own fetch was, and later, on
  * request, how many bytes of its heap are in use.
  */
 import { Session } from 'node:inspector'
@@ -9,7 +9,8 @@ const session = new Session()
 const loaded = []
 session.connect()
 session.on('Debugger.scriptParsed', ({ params: { url, length } }) => {
-  if (url.startsWith('file:') && url !== import.meta.url) loaded.push({ url, length })
+  const isOurs = url.startsWith('file:') && url !== import.meta.url
+  if (isOurs || url.includes('undici')) loaded.push({ url, length })
 })
 session.post('Debugger.enable')
 
