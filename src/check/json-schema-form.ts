@@ -162,12 +162,56 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
   }
 }
 
-/** Patterns are parsed with the flag u, as validators do. Many hand-written ones are only valid without it. */
+/**
+ * Patterns are parsed with the flag u, as validators do. Many hand-written ones are only valid without it. Those, and
+ * those that could hold up the process, only say what values are made.
+ */
 function withReadablePattern(schema: Raw): SchemaObject {
   const { pattern, ...rest } = schema
-  if (typeof pattern !== 'string' || isRegularExpression(pattern, 'u')) return schema
-  if (!isRegularExpression(pattern, '')) throw invalidPattern(pattern)
+  if (typeof pattern !== 'string') return schema
+  if (isRegularExpression(pattern, 'u') && !mayTakeForever(pattern)) return schema
+  if (!isRegularExpression(pattern, '') && !isRegularExpression(pattern, 'u')) throw invalidPattern(pattern)
   return { ...rest, loosePattern: pattern }
+}
+
+/** What has been read of a group, and of its last alternative. */
+interface Group {
+  /** Whether an alternative repeats something and has nothing that must be there once, as in `a+`. */
+  canSplit: boolean
+  repeats: boolean
+  hasFixed: boolean
+}
+
+const atomPattern = /\\.|\[(?:\\.|[^\]])*\]|\((?:\?(?:[:=!]|<[=!]|<\w+>))?|./gsu
+const quantifierPattern = /[*+?]|\{\d+(,?)\d*\}/uy
+
+/** Whether a repeated group can split the same text in many ways, as in `(a+)+`: matching may then take time without end. */
+export function mayTakeForever(pattern: string): boolean {
+  const groups: Group[] = [{ canSplit: false, repeats: false, hasFixed: false }]
+  const endAlternative = (group: Group) => {
+    group.canSplit ||= group.repeats && !group.hasFixed
+    Object.assign(group, { repeats: false, hasFixed: false })
+  }
+  atomPattern.lastIndex = 0
+  for (let atom = atomPattern.exec(pattern); atom; atom = atomPattern.exec(pattern)) {
+    const [text] = atom
+    const group = groups.at(-1) as Group
+    if (text.startsWith('(')) groups.push({ canSplit: false, repeats: false, hasFixed: false })
+    else if (text === '|') endAlternative(group)
+    else if (!/^(?:[$^]|\\[bB])$/.test(text)) {
+      quantifierPattern.lastIndex = atomPattern.lastIndex
+      const [quantifier = ''] = quantifierPattern.exec(pattern) ?? []
+      atomPattern.lastIndex += quantifier.length
+      const isRepeated = /^[*+]|,\}$/.test(quantifier)
+      const inner = text === ')' && groups.length > 1 ? groups.pop() : undefined
+      if (inner) endAlternative(inner)
+      if (inner?.canSplit && isRepeated) return true
+      const around = groups.at(-1) as Group
+      around.repeats ||= isRepeated || inner?.canSplit === true
+      around.hasFixed ||= quantifier === '' && inner?.canSplit !== true
+    }
+  }
+  return false
 }
 
 const takesOffset = (pattern: string) =>

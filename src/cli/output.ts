@@ -31,9 +31,9 @@ export function createColors(isColored: boolean): Colors {
   return Object.fromEntries(painters) as Colors
 }
 
-/** Colours for a stream: none if it is not a terminal, or if NO_COLOR is set. */
+/** Colours for a stream: none if it is not a terminal or a dumb one, or if NO_COLOR is set. */
 export const colorsFor = (stream: NodeJS.WriteStream): Colors =>
-  createColors(stream.isTTY === true && stream.hasColors())
+  createColors(stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb')
 
 /** The width of a terminal; `undefined` for a stream that is not one. */
 export const columnsOf = ({ isTTY, columns }: NodeJS.WriteStream) => (isTTY === true ? columns || 80 : undefined)

@@ -137,3 +137,15 @@ test.each([
 ])('an unusable schema is refused: %j', (schema, expected) => {
   expect(() => validatorOf(schema)).toThrow(expected)
 })
+
+test.each([
+  ['^(a+)+$', false],
+  ['^(\\w+\\s?)*$', false],
+  ['^((a+))+$', false],
+  ['^(?:x+|y)*$', false],
+  ['^[a-z]+(-[a-z]+)*$', true],
+  ['^(\\w+\\.)+\\w+$', true],
+  ['^(?=.{1,9}$)[a-z]+$', true],
+])('a value is held against the pattern %s, unless matching could take forever: %s', (pattern, isChecked) => {
+  expect(validatorOf({ pattern })(`${'a'.repeat(60)}!`)).toHaveLength(isChecked ? 1 : 0)
+})
