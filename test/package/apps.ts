@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import manifest from '../../package.json' with { type: 'json' }
 import { folderWith, forAll, type Until } from '../command.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -46,6 +47,9 @@ function installedIn(dir: string): string {
   for (const name of ['dist', 'package.json']) {
     cpSync(path.join(root, name), path.join(own, 'standin', name), { recursive: true })
   }
+  // Whatever version of them the app has.
+  for (const name of Object.keys(manifest.dependencies))
+    link(path.join(root, 'node_modules', name), path.join(own, 'standin/node_modules', name))
   return own
 }
 

@@ -1,12 +1,11 @@
 /** A small app: its users keep projects and deploy them. */
 import { createClient } from '@supabase/supabase-js'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import ws from 'ws'
 
 /** The platform, for one user. */
 export async function signIn(email, password) {
   const { SUPABASE_URL, SUPABASE_ANON_KEY, PLATFORM_BASE_URL } = process.env
-  const { auth } = createClient(SUPABASE_URL, SUPABASE_ANON_KEY, { realtime: { transport: ws } })
+  const { auth } = createClient(SUPABASE_URL, SUPABASE_ANON_KEY)
   const { data, error } = await auth.signInWithPassword({ email, password })
   if (error) throw error
 
