@@ -145,6 +145,7 @@ function developing(args: readonly string[]): void {
   let server = start()
   let timer: NodeJS.Timeout | undefined
   let building = Promise.resolve()
+  const isRunning = () => server.exitCode === null && server.signalCode === null
 
   async function rebuild(): Promise<void> {
     try {
@@ -153,9 +154,10 @@ function developing(args: readonly string[]): void {
       // The server that runs goes on with what was built before.
       return console.error((error as Error).message)
     }
-    const { exitCode, signalCode } = server
-    server.kill()
-    if (exitCode === null && signalCode === null) await once(server, 'exit')
+    if (isRunning()) {
+      server.kill()
+      await once(server, 'exit')
+    }
     server = start()
   }
 
@@ -165,6 +167,8 @@ function developing(args: readonly string[]): void {
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
+      // A server that could not start waits for a change of the source, but not when it is stopped.
+      if (!isRunning()) process.exit(server.exitCode ?? 1)
       server.once('exit', code => process.exit(code ?? 0))
       // The terminal sends Ctrl-C to both.
       if (signal === 'SIGTERM') server.kill(signal)

@@ -183,7 +183,7 @@ interface Group {
 }
 
 const atomPattern = /\\.|\[(?:\\.|[^\]])*\]|\((?:\?(?:[:=!]|<[=!]|<\w+>))?|./gsu
-const quantifierPattern = /[*+?]|\{\d+(,?)\d*\}/uy
+const quantifierPattern = /[*+?]|\{\d+,?\d*\}/uy
 
 /** Whether a repeated group can split the same text in many ways, as in `(a+)+`: matching may then take time without end. */
 export function mayTakeForever(pattern: string): boolean {
