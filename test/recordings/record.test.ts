@@ -16,15 +16,6 @@ import { liveWith, saying, tape } from './live.js'
 
 const sse = { 'content-type': 'text/event-stream' }
 
-/** A stream of these events; `[DONE]` is only sent if it is among them. */
-const streaming =
-  (...events: readonly string[]) =>
-  (_request: unknown, response: ServerResponse) => {
-    response.writeHead(200, sse)
-    for (const event of events) response.write(`data: ${event}\n\n`)
-    response.end()
-  }
-
 /** A live platform that gives a different answer each time. */
 const counting = () => {
   let count = 0
@@ -402,8 +393,12 @@ test('requests without a body and HEAD requests are recorded too', async () => {
   expect((await replay.ask('/v1/models')).status).toBe(424)
 })
 
-test('the client has the whole answer before anything is written to disk', async () => {
-  const live = await liveWith(streaming('{"n":1}', '[DONE]'))
+test('nothing is written to disk while the client still waits for the rest of its answer', async () => {
+  let finish = () => {}
+  const live = await liveWith((_request, response) => {
+    response.writeHead(200, sse).write('data: {"n":1}\n\n')
+    finish = () => void response.end('data: [DONE]\n\n')
+  })
   const { recording, files } = tape(live.url)
   const { url, apiKey, stop } = await recording()
   const body = JSON.stringify({ ...hello, stream: true })
@@ -414,9 +409,10 @@ test('the client has the whole answer before anything is written to disk', async
   })
   request.end(body)
   const [response] = (await once(request, 'response')) as [IncomingMessage]
-  response.resume()
-  await once(response, 'end')
+  await once(response, 'data')
   expect(files()).toEqual([])
+  finish()
+  await once(response, 'end')
   await stop()
   expect(files()).toHaveLength(1)
 })
