@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { flagsOfAll } from '../src/cli/command.js'
 import { findCommand } from '../src/cli/commands.js'
+import type { FormSchema } from '../src/config/json-schema.js'
 import { recordingIn } from '../src/recordings/file-text.js'
 import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
 import { createReplies, loadRules, magicWords, neverAnswering } from '../src/replies/index.js'
@@ -14,6 +15,7 @@ import { freePort } from './free-port.js'
 import { asking } from './package/apps.js'
 import { referenceFiles } from './reference.js'
 import { platformWith } from './scene.js'
+import { schemaFiles } from './schemas.js'
 
 const root = path.resolve(import.meta.dirname, '..')
 const page = (name: string) => readFileSync(path.join(root, name), 'utf8')
@@ -150,14 +152,25 @@ const tablesBelow = (heading: string): readonly ReadonlySet<string>[] =>
     .filter(([first]) => first === heading)
     .map(([, , ...rows]) => new Set(rows.flatMap(row => [...row.matchAll(/`(\w+)/g)].map(([, name = '']) => name))))
 
-const [{ properties: ofRule }, { properties: ofPath }] = JSON.parse(page('src/replies/replies.schema.json')).items.anyOf
+const { $defs: formsOfRules = {}, items: ruleForms }: FormSchema = JSON.parse(
+  (await schemaFiles())['dist/replies.schema.json'] ?? '',
+)
+
+type Fields = Readonly<Record<string, FormSchema>>
+
+/** The fields of a part of the schema of rules, which may be null, or stand below `$defs`. */
+function fieldsIn({ $ref = '', anyOf: [first] = [], properties }: FormSchema = {}): Fields {
+  return properties ?? fieldsIn(first ?? formsOfRules[path.basename($ref)])
+}
+
+const [ofRule = {}, ofPath = {}] = ruleForms?.anyOf?.map(fieldsIn) ?? []
 
 test.each([
   ['`rule`', [ofRule]],
-  ['condition', [ofPath.when.anyOf[0].properties, ofRule.when.anyOf[0].properties]],
-  ['`reply`', [ofPath.reply.properties, ofRule.reply.properties]],
-  ['fault', [ofRule.reply.properties.fault.properties]],
-  ['`pace`', [ofRule.pace.anyOf[0].properties]],
+  ['condition', [fieldsIn(ofPath.when), fieldsIn(ofRule.when)]],
+  ['`reply`', [fieldsIn(ofPath.reply), fieldsIn(ofRule.reply)]],
+  ['fault', [fieldsIn(fieldsIn(ofRule.reply).fault)]],
+  ['`pace`', [fieldsIn(ofRule.pace)]],
 ])('the tables "%s" list every field, each on one page', (heading, forms) => {
   expect(tablesBelow(heading)).toEqual(forms.map(properties => new Set(Object.keys(properties))))
 })

@@ -1,4 +1,4 @@
-/** `npm run reference`: generates the reference configuration, the JSON Schemas for editors and the lists in docs/ from the code. */
+/** Generates from the code: with `npm run reference` the repository's configuration and the lists in docs/, with `npm run build` the JSON Schemas for editors. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,17 +8,16 @@ import { type Flags, runFlags } from '../src/cli/command.js'
 import { topics } from '../src/cli/commands.js'
 import { jsonSchemaOf } from '../src/config/json-schema.js'
 import { allOptions } from '../src/config/options.js'
-import { configReference } from '../src/config/print.js'
-import { configSchema } from '../src/config/schema.js'
+import { firstConfig } from '../src/config/print.js'
 import { type DashboardApiParts, dashboardOperations } from '../src/dashboard/operations.js'
 import { type ControlParts, controlOperations } from '../src/http/operations.js'
-import { rulesSchema } from '../src/replies/index.js'
+import { schemaFiles } from './schemas.js'
 
 const root = path.resolve(import.meta.dirname, '..')
 
 const item = (name: string, meaning: string) => `- \`${name}\`: ${meaning}`
 
-/** The page has room for the first sentence of a description; `standin config init` prints all of it. */
+/** The page has room for the first sentence of a description; the JSON Schema has all of it. */
 const firstSentence = (text: string) => /^.*?\.(?= [A-Z]|$)/.exec(text)?.[0] ?? text
 
 /** A list of fields. A page explains once what many operations take: the scope, and the filters of requests, which are the longest list. */
@@ -29,8 +28,8 @@ function fieldsText(names: readonly string[]): string {
 
 /** The fields of a body's schema. */
 async function fieldsOf(body: Schema): Promise<readonly string[]> {
-  const { $ref, $defs = {}, properties = {} } = JSON.parse(await jsonSchemaOf(body, ''))
-  return Object.keys($ref ? $defs[path.basename($ref)].properties : properties)
+  const { $ref, $defs = {}, properties = {} } = await jsonSchemaOf(body)
+  return Object.keys(($ref && $defs[path.basename($ref)]?.properties) || properties)
 }
 
 /** A line for each operation. */
@@ -52,7 +51,7 @@ const pathOf = ({ at }: Operation) => at.split(' ')[1] ?? ''
 /** Operations need no implementation to be listed. */
 const noParts = {} as ControlParts & DashboardApiParts
 
-/** Longer defaults are left to `standin config init`; these mean that there is nothing. */
+/** Longer defaults are left to `standin config print`; these mean that there is nothing. */
 const LONGEST_DEFAULT = 60
 const emptyDefaults: readonly string[] = ['""', '[]', '{}']
 
@@ -106,13 +105,11 @@ function withList(page: string, name: string, list: string): string {
   return `${before}${start}\n\n${list}\n\n${end}${after}`
 }
 
-/** The generated files by path. */
+/** The generated files of the repository by path. */
 export async function referenceFiles(): Promise<Readonly<Record<string, string>>> {
   const page = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
   return {
-    'platform.config.yaml': configReference('./src/config/config.schema.json'),
-    'src/config/config.schema.json': await jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
-    'src/replies/replies.schema.json': await jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model'),
+    'platform.config.yaml': firstConfig('./dist/config.schema.json', './docs/configuration.md'),
     'docs/commands.md': withList(page('commands.md'), 'commands', await commandSections()),
     'docs/control-api.md': withList(
       page('control-api.md'),
@@ -129,5 +126,6 @@ export async function referenceFiles(): Promise<Readonly<Record<string, string>>
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [file, text] of Object.entries(await referenceFiles())) writeFileSync(path.join(root, file), text)
+  const files = process.argv[2] === 'schemas' ? schemaFiles() : referenceFiles()
+  for (const [file, text] of Object.entries(await files)) writeFileSync(path.join(root, file), text)
 }

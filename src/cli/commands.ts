@@ -51,7 +51,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   'Configuration and replies': [
     ['config check', 'Check the configuration and report mistakes', config],
     ['config print', 'Show every option, its value and where it was set', config],
-    ['config init', 'Print a configuration file with every option at its default', config],
+    ['config init', 'Print a first configuration file with the options that people change most', config],
     ['replies check', 'Find rules that can never answer, and mistakes in rule files', replies],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
   ],

@@ -1,6 +1,6 @@
 /** `standin config …` and `standin openapi`: show the configuration and check it. */
 import { yamlOf } from '../check/yaml.js'
-import { configReference, printConfig } from '../config/print.js'
+import { firstConfig, printConfig } from '../config/print.js'
 import { urlHost } from '../http/address.js'
 import { addressFlags, command, optionFlags, toggle } from './command.js'
 import { pluralize } from './format.js'
@@ -29,7 +29,8 @@ const check = command({
 const init = command({
   flags: {},
   examples: [['standin config init > platform.config.yaml', 'create a configuration file']],
-  run: () => configReference('./node_modules/standin/src/config/config.schema.json'),
+  run: () =>
+    firstConfig('./node_modules/standin/dist/config.schema.json', './node_modules/standin/docs/configuration.md'),
 })
 
 const openapi = command({

@@ -93,7 +93,7 @@ function onSignals(listener: (signal: NodeJS.Signals) => void): void {
 
 /**
  * Options for a free port and a state in memory, so that several can run at once, unless others are configured. A
- * default that is only spelled out in the file, as by `standin config init`, does not count as configured.
+ * default that is only spelled out in the file, as in the file of `standin config init`, does not count as configured.
  */
 function temporaryOptions({ config, originOf }: LoadedConfig): readonly Override[] {
   const own = { port: 0, state: 'memory' }

@@ -1,7 +1,7 @@
-/** Prints the configuration: the current values with their origins, or the reference file with all defaults. */
+/** Prints the configuration: the current values with their origins, or a first file. */
 import { inlineYaml } from '../check/yaml.js'
 import type { LoadedConfig } from './load.js'
-import { isOption, isSecret, type Option, valueAt, walkOptions } from './options.js'
+import { isOption, isSecret, valueAt, walkOptions } from './options.js'
 
 const indent = (path: readonly string[]) => '  '.repeat(path.length - 1)
 const nameOf = (path: readonly string[]) => path.at(-1) ?? ''
@@ -26,28 +26,29 @@ function masked(value: unknown, path: readonly (string | number)[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, [...path, key])]))
 }
 
-/** The text of `platform.config.yaml`: all options with their defaults, each below its description. */
-export function configReference(schemaAddress: string): string {
-  const blocks = [...walkOptions()].map(entry => {
-    const pad = indent(entry.path)
-    const comment = `${pad}# ${entry.meaning}`
-    if (!isOption(entry)) return `${comment}\n${pad}${nameOf(entry.path)}:`
-    return `${comment}\n${defaultOf(entry)}`
-  })
-  return `${head(schemaAddress)}\n${blocks.join('\n\n').replaceAll(/:\n\n(?= )/g, ':\n')}\n`
-}
+/**
+ * The text of a first `platform.config.yaml`: the options that people change, at their defaults. Takes the addresses of the JSON Schema
+ * and of the list of all options.
+ */
+export const firstConfig = (schemaAddress: string, optionsAddress: string) => `\
+# yaml-language-server: $schema=${schemaAddress}
+# All options: ${optionsAddress}. \${NAME} stands for an environment variable, also one of a .env file beside this one.
 
-const head = (schemaAddress: string) => `# yaml-language-server: $schema=${schemaAddress}
-#
-# All options of Standin with their defaults. Delete the ones that you do not change.
-# \${NAME} and \${NAME:-default} stand for environment variables; Standin also reads a .env file beside this one.
-# Each option also has an environment variable: STANDIN_LIMITS_BODY_BYTES for limits.bodyBytes.
+port: 4100
+mode: emulate # where answers come from: emulate, proxy, record or replay
+models: # what GET /v1/models lists and chat accepts
+  - { id: gpt-4o-mini, owned_by: openai }
+  - { id: gpt-4o, owned_by: openai }
+  - { id: llama-3.3-70b-instruct, owned_by: meta }
+  - { id: mistral-small-latest, owned_by: mistralai }
+  - { id: qwen2.5-72b-instruct, owned_by: qwen }
+replies: fixtures/replies/*.yaml # rules for what the model says
+strict: false # true refuses chat requests that no rule answers
+pace: { firstTokenMs: 0, tokensPerSecond: 0 } # 0: streams are sent as fast as possible
+users: # who can sign in
+  - { email: developer@example.com, password: developer }
+apiKeys: # keys that exist from the start
+  - { name: development, key: sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt }
+upstream: { baseUrl: "", apiKey: "" } # the live platform, for proxy and record
+recordings: { dir: fixtures/recordings, onMiss: fail } # what replay does without a recording: fail, emulate or record
 `
-
-function defaultOf({ path, initial }: Option): string {
-  const start = `${indent(path)}${nameOf(path)}:`
-  if (!Array.isArray(initial) || initial.length === 0 || initial.some(item => typeof item !== 'object')) {
-    return `${start} ${inlineYaml(initial)}`
-  }
-  return [start, ...initial.map(item => `${indent(path)}  - ${inlineYaml(item)}`)].join('\n')
-}

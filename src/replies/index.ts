@@ -55,6 +55,7 @@ export { createMemory, type Memory } from './memory.js'
 export type { ListedRule } from './operations.js'
 export {
   type ChatRuleInput,
+  conditionForms,
   type HttpRuleInput,
   isHttpRule,
   type McpRuleInput,

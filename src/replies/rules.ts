@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { closed, oneForm, open, optional, text } from '../check/check.js'
 import type { PaceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
-import { type HttpRule, type HttpWhen, httpRuleSchema } from './http/form.js'
+import { type HttpRule, type HttpWhen, httpRuleSchema, httpWhenSchema } from './http/form.js'
 import { CHAT_ROUTE } from './http/route.js'
-import { type McpRule, type McpWhen, mcpRuleSchema } from './mcp/form.js'
+import { type McpRule, type McpWhen, mcpRuleSchema, mcpWhenSchema } from './mcp/form.js'
 import { isMcpOn } from './mcp/target.js'
 import { replySchema } from './reply-form.js'
 import { oneReply, ruleFields, thenWithReplies } from './rule-form.js'
@@ -32,6 +32,13 @@ export const ruleSchema = oneForm([chatRuleSchema, httpRuleSchema, mcpRuleSchema
 )
 
 export const rulesSchema = v.array(ruleSchema, 'a list of rules')
+
+/** The conditions of each dialect, which may contain conditions again. */
+export const conditionForms = {
+  chatConditions: whenSchema,
+  httpConditions: httpWhenSchema,
+  mcpConditions: mcpWhenSchema,
+}
 
 const scope = optional(text, 'The scope whose requests it answers.')
 

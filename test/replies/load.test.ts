@@ -10,6 +10,7 @@ import { sourceInWords } from '../../src/core/exchange.js'
 import { ChatInput } from '../../src/replies/conditions/chat-input.js'
 import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
+import { schemaFiles } from '../schemas.js'
 import { AN_OBJECT, isUnknown, mustBe, notValid, unquoted, validPattern } from '../sentences.js'
 import { textOf } from './replies.js'
 
@@ -159,14 +160,14 @@ test.each([
   expect(textOf(reply)).toMatch(text)
 })
 
+const rulesJsonSchema = (await schemaFiles())['dist/replies.schema.json'] ?? ''
+
 // Compiled once: that takes half a second.
 let validate: ValidateFunction | undefined
 
 /** What an editor with our JSON Schema complains about in a YAML file of rules. */
 function complaintsOfEditor(yaml: string): readonly unknown[] {
-  validate ??= new Ajv2020({ strict: false, allErrors: true }).compile(
-    JSON.parse(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')),
-  )
+  validate ??= new Ajv2020({ strict: false, allErrors: true }).compile(JSON.parse(rulesJsonSchema))
   return validate(readYaml(yaml, 'a.yaml').value) ? [] : (validate.errors ?? [])
 }
 

@@ -137,14 +137,13 @@ export function createDocumentSchemas() {
 
 /** Converts to JSON Schema, with references from the document's root. */
 async function convert(form: DocumentedSchema, name: string) {
-  const text = await jsonSchemaOf(form, name)
+  const text = JSON.stringify(await jsonSchemaOf(form))
   // Definitions become separate schemas, because type generators take `$defs` for a field.
   const {
     $schema,
-    title,
     $defs = {},
     ...plain
-  } = JSON.parse(text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}.`))
+  } = JSON.parse(text.replaceAll('"$ref":"#/$defs/', `"$ref":"${referenceTo(name).$ref}.`))
   return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs) }
 }
 

@@ -17,7 +17,7 @@ export interface HttpWhen extends CommonWhen<HttpWhen> {
   readonly params?: Readonly<Record<string, ValueCondition>> | undefined
 }
 
-const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
+export const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
   body: optional(
     fields,
     'Parts of the body by their path, such as items[0].id, and their values: of JSON, of a form by the names of its fields, of a multipart form by the names of its parts.',

@@ -17,7 +17,7 @@ export interface McpWhen extends CommonWhen<McpWhen> {
   readonly answers?: Readonly<Record<string, ValueCondition>> | undefined
 }
 
-const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
+export const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
   arguments: optional(fields, 'Arguments of the call by their path, such as city or items[0].id, and their values.'),
   server: optional(valueCondition, 'The path of the server, such as /mcp.'),
   client: optional(valueCondition, 'The name of the client. * matches anything.'),

@@ -38,7 +38,7 @@ export async function declaredDocument(api: keyof typeof apis): Promise<Document
           ...{ part: 'platform', method, path: prefix + path, security: [] },
           operation: {
             ...{ id, does, body, errors: refusals },
-            ...(query && { query: JSON.parse(await jsonSchemaOf(query, `${id}Query`)) }),
+            ...(query && { query: { ...(await jsonSchemaOf(query)) } }),
             ...(isBodyOptional && { isBodyOptional }),
             answers: { [status]: { what: does, ...(returns && answer) } },
           },
