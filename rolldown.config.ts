@@ -1,7 +1,5 @@
-/** Builds dist/ as bundles, as `npm run build` does by running this file, and `npm run dev` whenever the source changes: finding and reading many small files would take most of a start. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdirSync, readFileSync, watch } from 'node:fs'
+/** Builds dist/ as bundles, as `npm run build` does by running this file, and dev.js whenever the source changes: finding and reading many small files would take most of a start. */
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type OutputBundle, type Plugin } from 'rolldown'
@@ -98,7 +96,7 @@ const page: Plugin = {
   },
 }
 
-const config: BuildOptions = {
+const config = {
   input: {
     cli: 'src/cli.ts',
     index: 'src/index.ts',
@@ -126,7 +124,6 @@ const config: BuildOptions = {
   output: {
     dir: 'dist',
     format: 'esm',
-    cleanDir: true,
     // Comments would be read at every start; lines and names stay as they are, for stack traces.
     comments: false,
     minifyInternalExports: false,
@@ -135,50 +132,10 @@ const config: BuildOptions = {
     // is split where it is loaded later.
     codeSplitting: { groups: [{ name: 'start', test: /src[\\/]cli[\\/](main|dev)\.ts$/ }] },
   },
-}
+} satisfies BuildOptions
 
 export default config
 
-/** Starts the built development server, builds again when a source file has changed, and then starts it anew. */
-function developing(args: readonly string[]): void {
-  const start = () => spawn(process.execPath, ['dist/cli.js', 'dev', ...args], { stdio: 'inherit' })
-  let server = start()
-  let timer: NodeJS.Timeout | undefined
-  let building = Promise.resolve()
-  const isRunning = () => server.exitCode === null && server.signalCode === null
-
-  async function rebuild(): Promise<void> {
-    try {
-      await build(config)
-    } catch (error) {
-      // The server that runs goes on with what was built before.
-      return console.error((error as Error).message)
-    }
-    if (isRunning()) {
-      server.kill()
-      await once(server, 'exit')
-    }
-    server = start()
-  }
-
-  watch('src', { recursive: true }, () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => (building = building.then(rebuild)), 100)
-  })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      // A server that could not start waits for a change of the source, but not when it is stopped.
-      if (!isRunning()) process.exit(server.exitCode ?? 1)
-      server.once('exit', code => process.exit(code ?? 0))
-      // The terminal sends Ctrl-C to both.
-      if (signal === 'SIGTERM') server.kill(signal)
-    })
-  }
-}
-
 // Rolldown's own command lists the size of each of the 130 files, and cannot be told not to.
-if (process.argv[1] === import.meta.filename) {
-  const [command, ...args] = process.argv.slice(2)
-  if (command === 'dev') developing(args)
-  else await build(config)
-}
+// A rebuild while developing leaves what else is in the folder.
+if (process.argv[1] === import.meta.filename) await build({ ...config, output: { ...config.output, cleanDir: true } })

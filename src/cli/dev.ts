@@ -3,7 +3,6 @@
  * signal.
  */
 import module from 'node:module'
-import type { Socket } from 'node:net'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
@@ -24,9 +23,6 @@ const GRACE_MS = 3000
 
 /** The exit code when --strict or --fail-on-violation has failed. */
 const EXIT_FAILED = 1
-
-/** With this number of open connections, V8 may grow the space for new objects. */
-const MANY_CONNECTIONS = 3000
 
 const dev = command({
   flags: runFlags,
@@ -69,7 +65,6 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
     process.exit(conclude(platform, log, flags) ? EXIT_FAILED : 0)
   })
   const platform = await opening
-  tuneGarbageCollection()
   requireUsedFlags(platform, flags)
   const bannerText = (colors: Colors) => banner(platform, version, colors)
   log.event({ event: 'ready', ...readyFacts(platform) }, bannerText)
@@ -79,30 +74,6 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
   reloadOnChange({ platform, log, bannerText, readAtMs })
   // Now, since a start that is killed later would leave nothing for the next one.
   module.flushCompileCache()
-}
-
-/**
- * Corrects V8's guess at how long our objects live. It guesses from the first exchanges, which stay in the journal.
- * Called only after everything is loaded, because loading thousands of rules needs the space that V8 adds meanwhile.
- *
- * - V8 would allocate all exchanges as old objects, which only a full garbage collection frees, along with everything
- *   they refer to. That costs up to a quarter of the throughput.
- * - It would grow the space for new objects, and with it the process by a quarter. Requests are too short to benefit;
- *   only thousands of open streams need the space, or the slowest of them falls further behind.
- */
-function tuneGarbageCollection(): void {
-  const { setFlagsFromString } = process.getBuiltinModule('node:v8')
-  const growBy = (factor: number) => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
-  setFlagsFromString('--no-allocation-site-pretenuring')
-  growBy(1)
-  let connections = 0
-  process.getBuiltinModule('node:diagnostics_channel').subscribe('net.server.socket', message => {
-    const { socket } = message as { socket: Socket }
-    if (++connections === MANY_CONNECTIONS) growBy(2)
-    socket.once('close', () => {
-      if (connections-- === MANY_CONNECTIONS) growBy(1)
-    })
-  })
 }
 
 function readyFacts({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, controlToken, mode, loaded }: Platform) {

@@ -1,5 +1,6 @@
 /** The platform that is checked. Calls are cached, and limited by a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { Agent, EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import { isLoopback } from '../core/origins.js'
 import { createRedact } from '../redact/index.js'
 import {
@@ -26,7 +27,7 @@ export interface TargetOptions extends TargetCredentials {
   readonly maxCalls?: number | undefined
   /** The timeout for a complete answer (30 seconds). */
   readonly timeoutMs?: number | undefined
-  /** Sends the calls, instead of node's fetch. */
+  /** Sends the calls, instead of undici's fetch. */
   readonly send?: Send | undefined
   /** Aborts calls that are under way and prevents further ones. */
   readonly signal?: AbortSignal | undefined
@@ -147,20 +148,32 @@ interface SendOptions {
 /** Answers that the contract checks are far smaller. */
 const MOST_BYTES = 4_000_000
 
+/** Sends over kept connections, and to other machines through the proxy that the environment names. */
 export function sendOverHttp({ url, authUrl }: SendOptions): Send {
+  const direct = new Agent()
+  const byEnvironment = new EnvHttpProxyAgent()
   return async ({ to, method, path, headers, body }, signal) => {
     const base = to === 'auth' ? authUrl : url
     const response = await fetch(base + path, {
-      ...{ method, headers, signal, redirect: 'manual' },
+      method,
+      headers,
+      signal,
+      redirect: 'manual',
+      dispatcher: isLocal(base) ? direct : byEnvironment,
       ...(body !== undefined && { body }),
     }).catch(error => {
       throw new Error(reasonOf(error))
     })
-    return { kind: 'answered', status: response.status, headers: response.headers, text: await textOf(response) }
+    return {
+      kind: 'answered',
+      status: response.status,
+      headers: new Headers([...response.headers]),
+      text: await bodyText(response),
+    }
   }
 }
 
-async function textOf({ body }: Response): Promise<ReceivedAnswer['text']> {
+async function bodyText({ body }: Response): Promise<ReceivedAnswer['text']> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0

@@ -93,7 +93,7 @@ function createClient(live: LiveAddress): Client {
   function retryOrFail(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void {
     // If the other side has closed one kept connection, it may have closed the others too.
     if (proxied.prepareRetry(error)) sendWith(proxied, onNewConnection)
-    else proxied.breakOff(errorFor(error, live))
+    else proxied.breakOff(liveError(error, live.timeoutMs))
   }
 
   function sendWith(proxied: ProxiedRequest, { documented, other }: typeof onKeptConnection): void {
@@ -132,7 +132,8 @@ function middlewareClient(
   }
 }
 
-function errorFor({ code, message }: NodeJS.ErrnoException, { timeoutMs }: LiveAddress) {
+/** Says why the live platform gave no answer, or not all of it. */
+export function liveError({ code, message }: NodeJS.ErrnoException, timeoutMs: number) {
   // Undici's own code for a connection that the other side has closed.
   const why = code === 'UND_ERR_SOCKET' ? 'ECONNRESET' : (code ?? message)
   if (timeoutCode.test(why)) return upstreamTimeout(timeoutMs)

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { selfSigned } from '../certificate.js'
 import { run, runIn, start } from '../command.js'
+import { forwardProxy } from '../forward-proxy.js'
 import { flagOneOf, flagWhole, KEY_UNKNOWN, notReached, takesNoMore } from '../sentences.js'
 import {
   chatRequest,
@@ -439,6 +440,19 @@ test('an untrusted certificate is accepted only with NODE_EXTRA_CA_CERTS', async
   const files = project({ url: live.url.replace('127.0.0.1', 'localhost') }, recordings)
   const trusting = { files: { ...files, 'ca.pem': certificate.cert }, env: { NODE_EXTRA_CA_CERTS: 'ca.pem' } }
   expect(await start(['drift'], trusting).ended).toMatchObject({ code: 0, stdout: '1 recording: 1 unchanged\n' })
+})
+
+test('with HTTP_PROXY, requests go through the proxy over a kept connection', async () => {
+  const live = await liveThat(() => ({ body: {} }))
+  const proxy = await forwardProxy()
+  const files = project(live, [
+    recorded(chatRequest('hello'), { body: {} }),
+    recorded(getRequest('/v1/models'), { body: {} }),
+  ])
+  const env = { HTTP_PROXY: proxy.url }
+  expect(await run(['drift', '--concurrency', '1'], { files, env })).toMatchObject({ code: 0, stderr: '' })
+  expect(proxy.asked).toEqual([new URL(live.url).host])
+  expect(live.asked).toHaveLength(2)
 })
 
 test('--concurrency limits the requests in flight', async () => {

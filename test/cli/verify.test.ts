@@ -8,6 +8,7 @@ import { folderWith, run, runIn, start } from '../command.js'
 import { breaking, type Change } from '../contract/breaking.js'
 import { broken } from '../contract/broken.js'
 import { jwtLike } from '../contract/tokens.js'
+import { forwardProxy } from '../forward-proxy.js'
 import { liveWith } from '../recordings/live.js'
 import { platformWith } from '../scene.js'
 import { flagOneOf, flagWhole, mustBe, takesNoMore } from '../sentences.js'
@@ -157,6 +158,19 @@ test('Ctrl-C ends the command with what was found so far', async () => {
 })
 
 describe('the environment', () => {
+  test('names a proxy for targets on other machines', async () => {
+    const { url } = await targetWith()
+    const proxy = await forwardProxy(Number(new URL(url).port))
+    const env = { HTTP_PROXY: proxy.url }
+    const far = await run(['verify', '--target', 'http://platform.example', '--only', 'EP-1,AUTH-6.1'], { env })
+    expect(far.stdout).toContain('2 clauses: 2 hold')
+    expect(new Set(proxy.asked)).toEqual(new Set(['platform.example:80']))
+    const tunnels = proxy.asked.length
+    const near = await run(['verify', '--target', url, '--only', 'EP-1'], { env })
+    expect(near.stdout).toContain('1 clause: 1 holds')
+    expect(proxy.asked).toHaveLength(tunnels)
+  })
+
   test('names a target and its credentials', async () => {
     const { url, apiKey, anonKey } = await targetWith()
     const env = {

@@ -1,11 +1,11 @@
 /** Sends recorded requests to the live platform, with the live credentials. */
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
 import { finished } from 'node:stream/promises'
+import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
 import type { Config } from '../../config/schema.js'
-import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
+import { upstreamUnreadable } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/documented-error.js'
+import { liveError } from '../../http/proxy.js'
 import { type Capture, MOST_BODY_BYTES, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 
 export interface LiveOptions {
@@ -14,116 +14,72 @@ export interface LiveOptions {
   readonly credentialOf: (path: string) => 'apiKey' | 'anonKey' | undefined
 }
 
-/** Sends only to `upstream.baseUrl`, and does not follow redirects. The message of an error is a sentence for the user. */
-export function sendToLive(options: LiveOptions): SendToLive {
-  const { upstream, credentialOf } = options
-  return (recorded, signal) => {
-    const target = requestOptions(recorded, upstream, signal)
-    const headers = headersFor(recorded, { ...upstream, credentialOf })
-    return exchange(recorded, { ...target, headers }, options)
-  }
-}
-
-function requestOptions(
-  recorded: RecordedRequest,
-  upstream: Config['upstream'],
-  signal: AbortSignal,
-): https.RequestOptions {
-  const { method, path, query } = recorded
-  const base = new URL(upstream.baseUrl)
-  const prefix = base.pathname.replace(/\/$/, '')
-  return {
-    ...{ method, signal, protocol: base.protocol, port: base.port },
-    // A new connection for each request: a reused one may just have been closed by the server.
-    agent: false,
-    // Node expects IPv6 addresses without brackets.
-    hostname: base.hostname.replace(/^\[|\]$/g, ''),
-    path: `${prefix}${path}${query === '' ? '' : `?${query}`}`,
-  }
-}
-
-/** Sends one request and resolves with its answer. */
-function exchange(recorded: RecordedRequest, target: https.RequestOptions, options: LiveOptions): Promise<Capture> {
-  const { timeoutMs } = options.upstream
-  return new Promise((resolve, reject) => {
-    const startedMs = performance.now()
-    const request = (target.protocol === 'https:' ? https : http).request(target)
-    let timedOut = false
-    let isAnswered = false
-    const timer = setTimeout(() => {
-      timedOut = true
-      request.destroy()
-    }, timeoutMs)
-    request.once('response', answer => {
-      clearTimeout(timer)
-      isAnswered = true
-      const { statusCode = 0 } = answer
-      if (!isStatus(statusCode)) {
-        answer.destroy()
-        return reject(upstreamUnreadable(`status ${statusCode}`))
-      }
-      receive(answer, startedMs, options).then(resolve, reject)
-    })
-    // Once the answer has begun, its own events report how it ended.
-    request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
-      if (timedOut) return reject(upstreamTimeout(timeoutMs))
-      reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
-    })
-    // Some requests end without an answer and without an error, for example on an unexpected protocol upgrade.
-    request.once('close', () => {
-      clearTimeout(timer)
-      if (!isAnswered) reject(upstreamUnreachable('no answer'))
-    })
-    request.end(textOf(recorded))
+/**
+ * Sends only to `upstream.baseUrl`, through the proxy that the environment names, and does not follow redirects. The
+ * message of an error is a sentence for the user.
+ */
+export function sendToLive({ upstream, credentialOf }: LiveOptions): SendToLive {
+  const { timeoutMs } = upstream
+  const { origin, pathname } = new URL(upstream.baseUrl)
+  const baseUrl = origin + pathname.replace(/\/+$/, '')
+  const dispatcher = new EnvHttpProxyAgent({
+    connect: { timeout: timeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
   })
-}
-
-function headersFor(
-  recorded: RecordedRequest,
-  { credentialOf, ...keys }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<LiveOptions, 'credentialOf'>,
-): Record<string, string | number> {
-  const { path } = recorded
-  const kind = credentialOf(path)
-  const credential = kind === undefined ? '' : keys[kind]
-  const text = textOf(recorded)
-  return {
-    accept: '*/*',
-    'accept-encoding': 'identity',
-    ...(credential !== '' && { authorization: `Bearer ${credential}` }),
-    ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+  return async (recorded, signal) => {
+    const { method, path, query } = recorded
+    const kind = credentialOf(path)
+    const startedMs = performance.now()
+    const answer = await request(`${baseUrl}${path}${query === '' ? '' : `?${query}`}`, {
+      method: method as Dispatcher.HttpMethod,
+      headers: headersFor(recorded, kind === undefined ? '' : upstream[kind]),
+      body: requestText(recorded) ?? null,
+      dispatcher,
+      signal,
+    }).catch(error => {
+      throw liveError(error, timeoutMs)
+    })
+    return received(answer, startedMs)
   }
 }
+
+const headersFor = (recorded: RecordedRequest, credential: string): Record<string, string> => ({
+  accept: '*/*',
+  'accept-encoding': 'identity',
+  ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+  ...(requestText(recorded) !== undefined && { 'content-type': 'application/json' }),
+})
 
 /** The request body as text. Recorded requests that can be repeated all have JSON bodies. */
-function textOf({ body }: RecordedRequest): string | undefined {
+function requestText({ body }: RecordedRequest): string | undefined {
   if (body.kind === 'json') return stringifyExact(body.value)
   return body.kind === 'text' ? body.text : undefined
 }
 
 /** Resolves when the answer has ended, completely or not. */
-async function receive(answer: IncomingMessage, startedMs: number, options: LiveOptions): Promise<Capture> {
-  const { upstream } = options
+async function received({ statusCode, headers, body }: Dispatcher.ResponseData, startedMs: number): Promise<Capture> {
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
-  const timer = setTimeout(() => answer.destroy(), upstream.timeoutMs)
   // Iterating over the answer would join chunks that arrive together.
-  answer.on('data', (bytes: Buffer) => {
-    timer.refresh()
+  body.on('data', (bytes: Buffer) => {
     chunks.push({ atMs: performance.now() - headAtMs, bytes })
     length += bytes.length
-    if (length > MOST_BODY_BYTES) answer.destroy()
+    if (length > MOST_BODY_BYTES || !isStatus(statusCode)) body.destroy()
   })
-  // Rejects for an incomplete answer.
-  await finished(answer).catch(() => {})
-  clearTimeout(timer)
+  const complete = await finished(body).then(
+    () => true,
+    () => false,
+  )
+  if (!isStatus(statusCode)) throw upstreamUnreadable(`status ${statusCode}`)
   if (length > MOST_BODY_BYTES) throw new Error(`The live answer is larger than ${MOST_BODY_BYTES} bytes.`)
   return {
-    status: answer.statusCode ?? 0,
-    headers: answer.rawHeaders,
+    status: statusCode,
+    headers: Object.entries(headers).flatMap(([name, value = []]) => [value].flat().flatMap(one => [name, one])),
     headMs: headAtMs - startedMs,
     endMs: performance.now() - headAtMs,
     chunks,
-    complete: answer.complete,
+    complete,
   }
 }
