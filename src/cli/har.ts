@@ -76,7 +76,7 @@ async function replaceRecordings(
     const nth = i + 1
     // Keeps the file name of the old recording, which may have been chosen by hand.
     const file = old.find(entry => entry.nth === nth)?.file ?? fileOf(recording.request, key, nth)
-    await folder.write(file, recording, key)
+    folder.write(file, recording, key)
     files.push(file)
   }
   for (const { file } of old) if (!files.includes(file)) await folder.remove(file)

@@ -152,7 +152,7 @@ function forward(
 
 async function record(mixed: LiveOptions, exchange: Exchange): Promise<Forward> {
   const recordings = await mixed.recordings()
-  for (let waiting = recordings.ready(); waiting; waiting = recordings.ready()) await waiting
+  await recordings.ready()
   return forward(mixed, exchange, recordings.observerOf(exchange))
 }
 

@@ -156,7 +156,7 @@ async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck)
   // A bad key must not replace recorded errors, such as a 404.
   const isNewlyRefused = isRefusal(live.status) && !isRefusal(recording.response.status)
   const updated = parts.update && !isNewlyRefused && classOf(recording.response) === classOf(live)
-  if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
+  if (updated) parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
   const result: DriftResult = { kind: 'compared', file, drifts, updated }
   if (credential === undefined || !results || isRefusal(recording.response.status)) return { result }
   if (!isRefusal(live.status)) {

@@ -1,6 +1,8 @@
 /** The folder of recordings: lists names, reads files on demand, and writes them atomically. */
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { threadId } from 'node:worker_threads'
 import { makeFolder, ProblemsError, unreadable } from '../check/problem.js'
 import { recordingIn, textOf } from './file-text.js'
 import { entryOf, type RecordingFile } from './names.js'
@@ -8,8 +10,8 @@ import type { Recording } from './recording.js'
 
 export type Folder = ReturnType<typeof openFolder>
 
-/** The suffix of files that are being written. If the process is killed, one may remain; it is never read. */
-const UNFINISHED = '.tmp'
+/** The file that is being written, one at a time. If the process is killed, it may remain; it is never read. */
+const UNFINISHED = `.recording.${process.pid}-${threadId}.tmp`
 
 /** `dir` is the path as it was configured. */
 export function openFolder(dir: string) {
@@ -37,7 +39,7 @@ export function openFolder(dir: string) {
     },
     /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
     write: (file: string, recording: Recording, key: string) => replaceFile(pathOf(file), textOf(recording, key)),
-    remove: (file: string) => rm(pathOf(file), { force: true }),
+    remove: (file: string) => rmSync(pathOf(file), { force: true }),
   }
 }
 
@@ -49,21 +51,24 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-let writes = 0
-
-/** Replaces a file atomically: readers get either the old or the new one. */
-async function replaceFile(to: string, text: string): Promise<void> {
-  const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
+/**
+ * Replaces a file atomically: readers get either the old or the new one. Waits for the disk, which takes less time on
+ * the whole than handing a small file to another thread four times.
+ */
+function replaceFile(to: string, text: string): void {
+  const unfinished = path.join(path.dirname(to), UNFINISHED)
   try {
-    await writeFile(unfinished, text).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
+    try {
+      writeFileSync(unfinished, text)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       makeFolder(path.dirname(to))
-      await writeFile(unfinished, text)
-    })
-    await rename(unfinished, to)
+      writeFileSync(unfinished, text)
+    }
+    renameSync(unfinished, to)
   } catch (error) {
     // On a full disk, the beginning of the text may have been written.
-    await rm(unfinished, { force: true }).catch(() => {})
+    rmSync(unfinished, { force: true })
     throw error
   }
 }

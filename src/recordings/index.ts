@@ -50,11 +50,8 @@ export function openRecordings(parts: RecordingsParts) {
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
-    /**
-     * Lists the folder if that has not been done yet, and waits while too much is still to be written. Returns
-     * `undefined` if there is nothing to wait for.
-     */
-    ready: () => shelf.ready() ?? recorder.room(),
+    /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */
+    ready: shelf.ready,
     /** Call `ready` first. */
     observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, flush: recorder.flush }),

@@ -53,7 +53,7 @@ export function createLibrary({ folder, shelf, run }: Parts) {
     /** Returns whether it existed. */
     async remove(file: string) {
       const entry = await find(folder, file)
-      if (entry) await shelf.remove(entry)
+      if (entry) shelf.remove(entry)
       summaries.forget(file)
       return entry !== undefined
     },

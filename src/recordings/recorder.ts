@@ -33,13 +33,6 @@ export interface NamedObserver extends ResponseObserver {
 /** A client that repeats a request in a loop must not fill the disk. */
 const MOST_OF_ONE_REQUEST = 100
 
-/**
- * New requests may arrive faster than files are written, for minutes. Once this many recordings wait to be written, or
- * their bodies take this much memory, further requests wait until some are written.
- */
-const MOST_WAITING = 100
-const MOST_WAITING_BYTES = 128 * 1_048_576
-
 /** An exchange that is being recorded. */
 interface OpenRecording {
   readonly exchange: Exchange
@@ -62,9 +55,12 @@ interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'comple
 }
 
 export function createRecorder(parts: RecorderParts) {
-  const { write, flush, room } = createWriter(parts)
-  const onEnd = (result: ObservedAnswer | string) =>
-    typeof result === 'string' ? parts.run.notRecorded(result) : write(result)
+  let saving: Promise<void> = Promise.resolve()
+  const onEnd = (result: ObservedAnswer | string) => {
+    if (typeof result === 'string') parts.run.notRecorded(result)
+    // Written in this turn of the event loop; only an answer that has to be decompressed takes longer.
+    else saving = saving.then(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
+  }
 
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
@@ -73,9 +69,7 @@ export function createRecorder(parts: RecorderParts) {
       return recording && observerFor(recording, onEnd)
     },
     /** Resolves when everything that has ended so far is on disk. */
-    flush,
-    /** Resolves when there is memory for another recording. Returns `undefined` if there is already. */
-    room,
+    flush: () => saving,
   }
 }
 
@@ -104,33 +98,6 @@ function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): Ope
   }
 }
 
-/** Writes one recording after the other, in the order in which their answers ended. */
-function createWriter(parts: RecorderParts) {
-  let writing: Promise<void> = Promise.resolve()
-  let waiting = 0
-  let waitingBytes = 0
-  const roomWaiters: (() => void)[] = []
-  const hasRoom = () => waiting < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES
-
-  async function write(answer: ObservedAnswer, bytes: number): Promise<void> {
-    await save(answer, parts).catch(error => reportFailure(answer, error, parts))
-    waiting--
-    waitingBytes -= bytes
-    if (hasRoom()) for (const resolve of roomWaiters.splice(0)) resolve()
-  }
-
-  return {
-    write(answer: ObservedAnswer): void {
-      const bytes = (answer.exchange.body?.length ?? 0) + answer.buffer.bytes()
-      waiting++
-      waitingBytes += bytes
-      writing = writing.then(() => write(answer, bytes))
-    },
-    room: () => (hasRoom() ? undefined : new Promise<void>(resolve => void roomWaiters.push(resolve))),
-    flush: () => writing,
-  }
-}
-
 async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void> {
   const { entry, isComplete, earlier } = answer
   const { shelf, run } = parts
@@ -138,11 +105,11 @@ async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void>
   if (!isComplete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return
   const recording = await recordingOf(answer)
   if (typeof recording === 'string') return run.notRecorded(`${entry.file} was not saved: ${recording}.`)
-  await shelf.put(entry, recording)
+  shelf.put(entry, recording)
   run.recorded(entry.file)
   // Later recordings from an earlier run belong to another conversation.
   const laterEntries = entry.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
-  for (const old of laterEntries) await shelf.remove(old)
+  for (const old of laterEntries) shelf.remove(old)
 }
 
 function reportFailure({ entry }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
@@ -215,7 +182,6 @@ function createResponseBuffer() {
     tail: () => tail,
     /** Everything, in the pieces in which it arrived. */
     chunks: (): readonly RecordedChunk[] => chunks,
-    bytes: () => totalBytes,
   }
 }
 

@@ -48,14 +48,14 @@ export function createShelf(folder: Folder) {
     read: recordings.get,
     /** Reads a recording without its answer, which is faster. Rejects like `read`. */
     question: questions.get,
-    async put(entry: RecordingFile, recording: Recording): Promise<void> {
-      await folder.write(entry.file, recording, entry.key)
+    /** The folder must have been listed. */
+    put(entry: RecordingFile, recording: Recording): void {
+      folder.write(entry.file, recording, entry.key)
       forget(entry.file)
-      await files.ready()
       put(entry)
     },
-    async remove(entry: RecordingFile): Promise<void> {
-      await folder.remove(entry.file)
+    remove(entry: RecordingFile): void {
+      folder.remove(entry.file)
       forget(entry.file)
       remove(entry)
     },

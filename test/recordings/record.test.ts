@@ -1,16 +1,10 @@
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import path from 'node:path'
 import { constants, createGzip, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { MOST_BODY_BYTES, openFolder } from '../../src/recordings/index.js'
-import { createRecorder } from '../../src/recordings/recorder.js'
-import { createHistory } from '../../src/recordings/run.js'
-import { createShelf } from '../../src/recordings/shelf.js'
-import { createRedact } from '../../src/redact/index.js'
-import { folderWith } from '../command.js'
-import { exchangeWith } from '../exchanges.js'
+import { MOST_BODY_BYTES } from '../../src/recordings/index.js'
 import { hello } from '../scene.js'
 import { liveWith, saying, tape } from './live.js'
 
@@ -427,21 +421,20 @@ test('a new recording is replayed immediately after a switch to replay', async (
   expect(receipt()).toMatchObject({ recorded: 1, served: 1, missed: 0 })
 })
 
-test('requests wait while unwritten recordings fill their share of memory', async () => {
-  const redaction = createRedact({ names: [], emails: false, patterns: [], known: [] })
-  const request = { method: 'POST', path: '/v1/chat/completions', query: '', body: { kind: 'none' } } as const
-  const recorder = createRecorder({
-    ...{ shelf: createShelf(openFolder(folderWith())), run: createHistory(() => {}).of(''), redact: redaction },
-    identify: () => ({ request, key: '0123456789ab', redaction: redaction([]) }),
-    ...{ warn: () => {}, report: () => {} },
+test('a recording is on disk soon after its answer, without another request and without a shutdown', async () => {
+  const live = await counting()
+  const { recording, dir, text } = tape(live.url)
+  const folder = path.join(dir, 'chat-completions')
+  mkdirSync(folder)
+  const appeared = new Promise<void>(resolve => {
+    const watcher = watch(folder, (_event, name) => {
+      if (!name?.endsWith('.yaml')) return
+      watcher.close()
+      resolve()
+    })
   })
-  expect(recorder.room()).toBeUndefined()
-  const observer = recorder.observerOf(exchangeWith({ body: Buffer.alloc(128 * 1_048_576) }))
-  observer?.head(200, [])
-  observer?.end(true)
-  const room = recorder.room()
-  expect(room).toBeInstanceOf(Promise)
-  await recorder.flush()
-  await room
-  expect(recorder.room()).toBeUndefined()
+  const { chat } = await recording()
+  await (await chat(hello)).text()
+  await appeared
+  expect(text()).toContain('count: 1')
 })

@@ -36,7 +36,7 @@ export const commands = {
         .map(({ file, reasons }) => ({ file, reasons: reasons.filter(reason => isChosen[reason]) }))
         .filter(({ reasons }) => reasons.length > 0)
       if (!isDry) {
-        for (const { file } of chosen) await folder.remove(file)
+        for (const { file } of chosen) folder.remove(file)
         await removeEmptyFolders(folder.dir, chosen)
       }
       return { data: { dryRun: isDry, removed: chosen }, text: removedText(chosen, isDry) }
