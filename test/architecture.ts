@@ -77,7 +77,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['page/playground/settings.ts', 'check/json-places.ts'],
   '@supabase/auth-js': ['page/session/auth-client.ts'],
   'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/seeds.ts'],
-  pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],
+  pg: ['state/postgres.ts', 'state/postgres-trouble.ts'],
   'gpt-tokenizer': ['completions/tokens/'],
   'prom-client': ['metrics/'],
   '@redocly/openapi-core': ['openapi/'],

@@ -243,8 +243,8 @@ export interface State {
    */
   write<T>(work: (tables: Tables) => Promise<T>): Promise<T>
   /**
-   * Calls `listener` when access may have ended: a session, user or key was removed, banned or revoked, here (before
-   * the `write` resolves) or by another process with the same state (within a second).
+   * Calls `listener` when access may have ended: before a `write` resolves that removed, banned or revoked a session,
+   * user or key, and four times a second if other processes may do so in the same state.
    */
   onRevoked(listener: () => void): void
   close(): Promise<void>

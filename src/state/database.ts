@@ -19,15 +19,13 @@ export interface Trouble {
 export interface Database {
   /** What precedes the name of a table. */
   readonly schema: string
+  /** Whether other processes may change it. */
+  readonly isShared: boolean
   /**
    * Runs work in a transaction: reads see one snapshot, and a writer waits for the writers of other processes. If the
    * work fails, nothing has changed, and its error is passed on.
    */
   transaction<T>(kind: 'read' | 'write', work: (query: Query) => Promise<T>): Promise<T>
-  /** Called last in a transaction that ended access. Notifies other processes if the transaction is committed. */
-  announce?(query: Query): Promise<void>
-  /** Calls `onChange` whenever another process may have ended access. */
-  follow(onChange: () => void): void
   /** Called once, when nothing is read or written any more. */
   close(): Promise<void>
   /** What an error says about the database as a whole; `undefined` for other errors. */

@@ -1,10 +1,12 @@
-/** Opens a state: in memory, in an SQLite file or in PostgreSQL. */
+/** Opens a state (in memory, in an SQLite file or in PostgreSQL), and copies and restores all of its rows. */
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { StartError } from '../check/problem.js'
-import type { State } from '../core/state.js'
+import type { Rows, State, TableName, Tables } from '../core/state.js'
 import type { Database } from './database.js'
 import { openFile, openMemory } from './sqlite.js'
 import { createState } from './state.js'
+import { type AnyTable, tableNames } from './tables.js'
 
 type StateKind = 'memory' | 'file' | 'postgres'
 
@@ -28,8 +30,6 @@ export async function openState(setting: string, { dir, warn = () => {} }: State
   return createState(await openDatabase(setting, dir), warn)
 }
 
-export { restoreRows, type Snapshot, snapshotOf } from './snapshot.js'
-
 async function openDatabase(setting: string, dir: string): Promise<Database> {
   switch (stateKindOf(setting)) {
     case 'memory':
@@ -44,4 +44,30 @@ async function openDatabase(setting: string, dir: string): Promise<Database> {
     case undefined:
       throw new StartError('The state is kept in "memory", "file:PATH" or "postgres://user:password@host/database".')
   }
+}
+
+/** The rows of all tables, newest first. */
+export type Snapshot = { readonly [N in TableName]: readonly Rows[N][] }
+
+const anyTable = (tables: Tables, name: TableName) => tables[name] as unknown as AnyTable
+
+/** Returns all rows as of one moment. */
+export const snapshotOf = (state: State): Promise<Snapshot> =>
+  state.read(async tables => {
+    const rows = await Promise.all(tableNames.map(async name => [name, await anyTable(tables, name).find({})] as const))
+    return Object.fromEntries(rows) as unknown as Snapshot
+  })
+
+/** Replaces the rows of each table. Returns whether anything changed. */
+export async function restoreRows(tables: Tables, snapshot: Snapshot): Promise<boolean> {
+  let isChanged = false
+  for (const name of tableNames) {
+    const table = anyTable(tables, name)
+    if (isDeepStrictEqual(await table.find({}), snapshot[name])) continue
+    isChanged = true
+    await table.remove({})
+    // Oldest first, in the order in which they were created.
+    for (const row of snapshot[name].toReversed()) await table.insert({ ...row })
+  }
+  return isChanged
 }

@@ -57,164 +57,78 @@ interface Step {
 
 // A released migration is never changed, since existing databases have already run it. Add a new one instead.
 const migrations = [
-  { name: '001-users-sessions-keys', up: (step: Step) => makeTables(step, firstTables, firstIndexes) },
+  { name: '001-users-sessions-keys', up: (step: Step) => runAll(usersSessionsKeys, step) },
   { name: '002-digests-of-secrets', up: hashSecrets },
-  { name: '003-resources', up: (step: Step) => makeTables(step, resourceTables, resourceIndexes) },
+  { name: '003-resources', up: (step: Step) => runAll(resources, step) },
 ]
 
-/** The kinds of columns. JSON is stored as text, which preserves the order of keys, and NUL. */
-const kinds = {
-  key: 'TEXT not null primary key',
-  text: 'TEXT not null',
-  'unique text': 'TEXT not null unique',
-  'text or null': 'TEXT',
-  'unique text or null': 'TEXT unique',
-  json: 'TEXT not null',
-  number: 'integer not null',
-  // 0 or 1.
-  boolean: 'integer not null',
-} as const
+// TEXT stands for the text type of the database. JSON is stored as text, which preserves the order of keys, and NUL.
+// Booleans are 0 or 1.
+const usersSessionsKeys = `
+  create table users (
+    id TEXT not null primary key, aud TEXT not null, role TEXT not null, email TEXT unique, phone TEXT unique,
+    encrypted_password TEXT, email_confirmed_at TEXT, phone_confirmed_at TEXT, invited_at TEXT,
+    confirmation_sent_at TEXT, recovery_sent_at TEXT, new_email TEXT, email_change_sent_at TEXT,
+    email_change_confirm_status integer not null, new_phone TEXT, phone_change_sent_at TEXT,
+    reauthentication_sent_at TEXT, last_sign_in_at TEXT, app_metadata TEXT not null, user_metadata TEXT not null,
+    identities TEXT not null, is_anonymous integer not null, banned_until TEXT, deleted_at TEXT, seed TEXT,
+    created_at TEXT not null, updated_at TEXT not null
+  );
+  create table sessions (
+    id TEXT not null primary key, user_id TEXT not null, amr TEXT not null, created_at TEXT not null, refreshed_at TEXT
+  );
+  create table refresh_tokens (
+    token TEXT not null primary key, session_id TEXT not null, user_id TEXT not null, parent TEXT,
+    revoked integer not null, created_at TEXT not null, updated_at TEXT not null
+  );
+  create table one_time_tokens (
+    id TEXT not null primary key, user_id TEXT not null, token_type TEXT not null, token_hash TEXT not null,
+    created_at TEXT not null
+  );
+  create table flow_states (
+    id TEXT not null primary key, user_id TEXT, auth_code TEXT not null, code_challenge TEXT not null,
+    code_challenge_method TEXT not null, authentication_method TEXT not null, created_at TEXT not null,
+    auth_code_issued_at TEXT
+  );
+  create table api_keys (
+    id TEXT not null primary key, user_id TEXT, name TEXT not null, digest TEXT not null unique, start TEXT not null,
+    seeded integer not null, created_at TEXT not null, last_used_at TEXT, expires_at TEXT, revoked_at TEXT
+  );
+  create table messages (
+    id TEXT not null primary key, user_id TEXT, channel TEXT not null, recipient TEXT not null, kind TEXT not null,
+    subject TEXT not null, code TEXT, link TEXT, created_at TEXT not null
+  );
+  create index users_created_at on users (created_at desc, id);
+  create index users_new_email on users (new_email);
+  create index users_new_phone on users (new_phone);
+  create index sessions_user_id on sessions (user_id);
+  create index refresh_tokens_session_id on refresh_tokens (session_id);
+  create index refresh_tokens_user_id on refresh_tokens (user_id);
+  create index refresh_tokens_parent on refresh_tokens (parent);
+  create index one_time_tokens_user_id on one_time_tokens (user_id);
+  create index one_time_tokens_token_hash on one_time_tokens (token_hash);
+  create index flow_states_user_id on flow_states (user_id);
+  create index flow_states_auth_code on flow_states (auth_code);
+  create index api_keys_user_id on api_keys (user_id);
+  create index messages_created_at on messages (created_at desc, id)`
 
-type Columns = Readonly<Record<string, keyof typeof kinds>>
+const resources = `
+  create table resources (
+    id TEXT not null primary key, scope TEXT not null, path TEXT not null, seed TEXT not null,
+    next_position integer not null, next_id integer not null, created_at TEXT not null, updated_at TEXT not null
+  );
+  create table resource_rows (
+    id TEXT not null primary key, resource TEXT not null, parent TEXT not null, owner TEXT, "row" TEXT not null,
+    "position" integer not null, seed TEXT, created_at TEXT not null, updated_at TEXT not null
+  );
+  create index resources_scope on resources (scope);
+  create index resources_path on resources (path);
+  create index resource_rows_resource on resource_rows (resource, parent, "position");
+  create index resource_rows_owner on resource_rows (owner)`
 
-type NewTables = Readonly<Record<string, Columns>>
-
-const firstTables: NewTables = {
-  users: {
-    id: 'key',
-    aud: 'text',
-    role: 'text',
-    email: 'unique text or null',
-    phone: 'unique text or null',
-    encrypted_password: 'text or null',
-    email_confirmed_at: 'text or null',
-    phone_confirmed_at: 'text or null',
-    invited_at: 'text or null',
-    confirmation_sent_at: 'text or null',
-    recovery_sent_at: 'text or null',
-    new_email: 'text or null',
-    email_change_sent_at: 'text or null',
-    email_change_confirm_status: 'number',
-    new_phone: 'text or null',
-    phone_change_sent_at: 'text or null',
-    reauthentication_sent_at: 'text or null',
-    last_sign_in_at: 'text or null',
-    app_metadata: 'json',
-    user_metadata: 'json',
-    identities: 'json',
-    is_anonymous: 'boolean',
-    banned_until: 'text or null',
-    deleted_at: 'text or null',
-    seed: 'text or null',
-    created_at: 'text',
-    updated_at: 'text',
-  },
-  sessions: { id: 'key', user_id: 'text', amr: 'json', created_at: 'text', refreshed_at: 'text or null' },
-  refresh_tokens: {
-    token: 'key',
-    session_id: 'text',
-    user_id: 'text',
-    parent: 'text or null',
-    revoked: 'boolean',
-    created_at: 'text',
-    updated_at: 'text',
-  },
-  one_time_tokens: { id: 'key', user_id: 'text', token_type: 'text', token_hash: 'text', created_at: 'text' },
-  flow_states: {
-    id: 'key',
-    user_id: 'text or null',
-    auth_code: 'text',
-    code_challenge: 'text',
-    code_challenge_method: 'text',
-    authentication_method: 'text',
-    created_at: 'text',
-    auth_code_issued_at: 'text or null',
-  },
-  api_keys: {
-    id: 'key',
-    user_id: 'text or null',
-    name: 'text',
-    digest: 'unique text',
-    start: 'text',
-    seeded: 'boolean',
-    created_at: 'text',
-    last_used_at: 'text or null',
-    expires_at: 'text or null',
-    revoked_at: 'text or null',
-  },
-  messages: {
-    id: 'key',
-    user_id: 'text or null',
-    channel: 'text',
-    recipient: 'text',
-    kind: 'text',
-    subject: 'text',
-    code: 'text or null',
-    link: 'text or null',
-    created_at: 'text',
-  },
-}
-
-type NewIndexes = readonly (readonly [table: string, ...columns: string[]])[]
-
-const firstIndexes: NewIndexes = [
-  ['users', 'created_at desc', 'id'],
-  ['users', 'new_email'],
-  ['users', 'new_phone'],
-  ['sessions', 'user_id'],
-  ['refresh_tokens', 'session_id'],
-  ['refresh_tokens', 'user_id'],
-  ['refresh_tokens', 'parent'],
-  ['one_time_tokens', 'user_id'],
-  ['one_time_tokens', 'token_hash'],
-  ['flow_states', 'user_id'],
-  ['flow_states', 'auth_code'],
-  ['api_keys', 'user_id'],
-  ['messages', 'created_at desc', 'id'],
-]
-
-const resourceTables: NewTables = {
-  resources: {
-    id: 'key',
-    scope: 'text',
-    path: 'text',
-    seed: 'text',
-    next_position: 'number',
-    next_id: 'number',
-    created_at: 'text',
-    updated_at: 'text',
-  },
-  resource_rows: {
-    id: 'key',
-    resource: 'text',
-    parent: 'text',
-    owner: 'text or null',
-    row: 'json',
-    position: 'number',
-    seed: 'text or null',
-    created_at: 'text',
-    updated_at: 'text',
-  },
-}
-
-const resourceIndexes: NewIndexes = [
-  ['resources', 'scope'],
-  ['resources', 'path'],
-  ['resource_rows', 'resource', 'parent', 'position'],
-  ['resource_rows', 'owner'],
-]
-
-async function makeTables({ query, schema, text }: Step, tables: NewTables, indexes: NewIndexes): Promise<void> {
-  for (const [name, columns] of Object.entries(tables)) {
-    const definitions = Object.entries(columns).map(
-      ([column, kind]) => `"${column}" ${kinds[kind].replace('TEXT', text)}`,
-    )
-    await query(`create table ${schema}${name} (${definitions.join(', ')})`)
-  }
-  for (const [table, ...columns] of indexes) {
-    const name = `${table}_${columns[0]?.split(' ')[0]}`
-    await query(`create index ${name} on ${schema}${table} (${columns.join(', ')})`)
-  }
+async function runAll(statements: string, { query, schema, text }: Step): Promise<void> {
+  const inSchema = statements.replaceAll(/(?<=create table | on )/g, schema).replaceAll('TEXT', text)
+  for (const statement of inSchema.split(';')) await query(statement)
 }
 
 const refreshToken = /^[a-z0-9]{12}$/

@@ -1,16 +1,13 @@
 /** The state in a PostgreSQL database: persistent, and shared by replicas on any machine. */
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { StartError } from '../check/problem.js'
 import { createSerialQueue } from '../core/work.js'
 import type { Database, Query } from './database.js'
 import { migrate } from './migrations.js'
-import { type AnnouncementListener, listenForAnnouncements } from './notifications.js'
 import { addressOf, cannotOpen, troubleWith } from './postgres-trouble.js'
 
 /** All of our tables are in their own schema, so that they can share a database with the app's tables. */
 const SCHEMA = 'standin'
-const CHANNEL = 'standin_revoked'
 /** An arbitrary number that is not locked elsewhere in this database. */
 const WRITERS_LOCK = 7_820_436_159
 /**
@@ -22,44 +19,22 @@ const WRITERS_PATIENCE_MS = 30_000
 /** If the database does not answer within this time, callers get an error instead of waiting forever. */
 const ANSWER_MS = 10_000
 
-const connectionSettings: pg.ClientConfig = {
-  application_name: 'standin',
-  connectionTimeoutMillis: 10_000,
-  keepAlive: true,
-  keepAliveInitialDelayMillis: 10_000,
-}
-
 /** Connects, and creates the tables if they do not exist. Throws a StartError if that fails. */
 export async function openPostgres(url: string): Promise<Database> {
   const address = addressOf(url)
-  const settings = { ...connectionSettings, connectionString: url }
-  const pool = poolFor(settings)
-  const ownId = randomUUID()
-  let onChange = () => {}
-  let announcementListener: AnnouncementListener | undefined
+  const pool = poolFor(url)
 
   const database: Database = {
     schema: `${SCHEMA}.`,
+    isShared: true,
     transaction: (kind, work) => inTransaction(pool, beginnings[kind], work),
-    async announce(query) {
-      await query('select pg_notify(?, ?)', [CHANNEL, ownId])
-    },
-    follow(listener) {
-      onChange = listener
-    },
-    async close() {
-      announcementListener?.end()
-      await pool.end()
-    },
+    close: () => pool.end(),
     troubleOf: error => troubleWith(error as Error, address),
   }
 
   try {
     const place = `${address.server}/${address.database}`
     await migrate(database, { place, text: 'text collate "C"', prepare: createSchema })
-    // Our own listeners have already been notified.
-    const onAnnouncement = (announcement?: string) => announcement !== ownId && onChange()
-    announcementListener = await listenForAnnouncements({ settings, channel: CHANNEL, onAnnouncement })
     return database
   } catch (error) {
     await database.close()
@@ -67,8 +42,15 @@ export async function openPostgres(url: string): Promise<Database> {
   }
 }
 
-function poolFor(settings: pg.ClientConfig): pg.Pool {
-  const pool = new pg.Pool({ ...settings, query_timeout: ANSWER_MS })
+function poolFor(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    application_name: 'standin',
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  })
   // A broken connection is reported here. Its query fails for the caller, and the pool opens another connection.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))

@@ -6,14 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder, StartError } from '../check/problem.js'
 import { createSerialQueue } from '../core/work.js'
 import type { Database, Query, Trouble } from './database.js'
-import { loadSqlite } from './load-sqlite.js'
 import { migrate } from './migrations.js'
 
 /** How long to wait for another process that is starting. That takes much less. */
 const OPENING_PATIENCE_MS = 3000
 /** How long a writer waits for the writers of other processes. */
 const WRITERS_PATIENCE_MS = 30_000
-const POLL_MS = 250
 
 const sqlite = loadSqlite()
 
@@ -23,10 +21,9 @@ export async function openMemory(): Promise<Database> {
   const inTurn = createSerialQueue()
   const database: Database = {
     schema: '',
+    isShared: false,
     // Only this connection sees the database, so readers and writers take turns.
     transaction: (_kind, work) => inTurn(() => inTransaction(connection, work)),
-    // No other process shares this memory.
-    follow() {},
     close: async () => connection.close(),
     troubleOf: () => undefined,
   }
@@ -49,22 +46,18 @@ async function open(file: string): Promise<Database> {
   const writer = new sqlite.DatabaseSync(file)
   const reader = new sqlite.DatabaseSync(file)
   const readersInTurn = createSerialQueue()
-  let pollTimer: NodeJS.Timeout | undefined
 
   async function close() {
-    clearInterval(pollTimer)
     reader.close()
     writer.close()
   }
 
   const database: Database = {
     schema: '',
+    isShared: true,
     async transaction(kind, work) {
       if (kind === 'read') return readersInTurn(() => inTransaction(reader, work))
       return inTransaction(writer, work, () => whenFree(() => writer.exec('begin immediate'), WRITERS_PATIENCE_MS))
-    },
-    follow(onChange) {
-      pollTimer = pollForChanges(writer, onChange)
     },
     async close() {
       // Writes everything into the main file, so that it can be copied. Not possible while another process uses it.
@@ -115,19 +108,6 @@ async function inTransaction<T>(
     ignoringErrors(() => connection.exec('rollback'))
     throw error
   }
-}
-
-function pollForChanges(writer: DatabaseSync, onChange: () => void): NodeJS.Timeout {
-  let lastVersion: unknown
-  const poll = () => {
-    // A number that changes when another connection has changed the file.
-    const version = writer.prepare('pragma data_version').get()?.data_version
-    if (lastVersion !== undefined && version !== lastVersion) onChange()
-    lastVersion = version
-  }
-  ignoringErrors(poll)
-  // While the file cannot be read, no change can be seen.
-  return setInterval(() => ignoringErrors(poll), POLL_MS).unref()
 }
 
 function ignoringErrors(attempt: () => void): void {
@@ -181,4 +161,24 @@ async function whenFree(attempt: () => void, patienceMs: number): Promise<void> 
     // that waiting processes do not collide again and again.
     await pause(1 + Math.random() * 9)
   }
+}
+
+/**
+ * Loads `node:sqlite`. Node 22 then warns that it is experimental, which does not help whoever runs Standin, so the
+ * listeners, one of which prints warnings, do not hear of it. They hear of every other warning.
+ */
+export function loadSqlite() {
+  const listeners = process.rawListeners('warning')
+  const passOn = (warning: Error) => {
+    if (!warning.message.startsWith('SQLite is an experimental feature'))
+      for (const listener of listeners) listener.call(process, warning)
+  }
+  process.removeAllListeners('warning').on('warning', passOn)
+  const loaded = process.getBuiltinModule('node:sqlite')
+  // The warning is emitted in the next tick, before this.
+  process.nextTick(() => {
+    process.off('warning', passOn)
+    for (const listener of listeners) process.on('warning', listener as (warning: Error) => void)
+  })
+  return loaded
 }

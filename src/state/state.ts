@@ -3,15 +3,18 @@ import { hasStopped, stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
 import { createSerialQueue } from '../core/work.js'
 import type { Database, Query } from './database.js'
-import { watchAccess } from './shapes.js'
-import { readOnlyTablesIn, tablesIn } from './tables.js'
+import { readOnlyTablesIn, tablesIn, watchAccess } from './tables.js'
+
+/** How often listeners are told to look again, because another process may have ended access. */
+const LOOK_AGAIN_MS = 250
 
 /** `warn` is called once when the state becomes unusable, and once when it is usable again. */
 export function createState(database: Database, warn: (sentence: string) => void): State {
   const listeners = new Set<() => void>()
   const inTurn = createSerialQueue()
-  const { schema } = database
+  const { schema, isShared } = database
   const { run, close } = createAccess(database, warn)
+  let timer: NodeJS.Timeout | undefined
 
   const notify = () => {
     for (const listener of listeners) listener()
@@ -19,9 +22,7 @@ export function createState(database: Database, warn: (sentence: string) => void
 
   async function writing<T>(query: Query, work: (tables: Tables) => Promise<T>) {
     const watched = watchAccess(tablesIn(query, schema))
-    const result = await work(watched.tables)
-    if (watched.endedAccess) await database.announce?.(query)
-    return { result, endedAccess: watched.endedAccess }
+    return { result: await work(watched.tables), endedAccess: watched.endedAccess }
   }
 
   return {
@@ -33,10 +34,13 @@ export function createState(database: Database, warn: (sentence: string) => void
         return result
       }),
     onRevoked(listener) {
-      if (listeners.size === 0) database.follow(notify)
       listeners.add(listener)
+      if (isShared) timer ??= setInterval(notify, LOOK_AGAIN_MS).unref()
     },
-    close,
+    close() {
+      clearInterval(timer)
+      return close()
+    },
   }
 }
 

@@ -1,7 +1,74 @@
 /** Reads and writes the rows of tables, with the same statements for SQLite and PostgreSQL. */
-import { isStorableText, type Tables, TakenError } from '../core/state.js'
+import { isStorableText, type Page, type Rows, type TableName, type Tables, TakenError } from '../core/state.js'
 import type { Cell, CellRow, Query } from './database.js'
-import { type AnyRow, type AnyShape, type AnyTable, shapeOf, tablesOf } from './shapes.js'
+
+interface Shape<Column extends string> {
+  readonly key: Column
+  /** The columns that are stored as JSON. */
+  readonly json: readonly Column[]
+  /** The columns that are stored as 0 and 1. */
+  readonly booleans: readonly Column[]
+  /** Null does not count and may occur any number of times. */
+  readonly unique: readonly Column[]
+  /** The column by which rows are sorted, ascending. Without one, the newest row is first. */
+  readonly order?: Column
+  /**
+   * Only for tables whose rows give access: when a row is removed or one of these columns changes, access has ended, or
+   * has another holder.
+   */
+  readonly accessColumns?: readonly Column[]
+}
+
+const shapes: { readonly [N in TableName]: Partial<Shape<keyof Rows[N] & string>> } = {
+  users: {
+    json: ['app_metadata', 'user_metadata', 'identities'],
+    booleans: ['is_anonymous'],
+    unique: ['email', 'phone'],
+    accessColumns: ['banned_until', 'deleted_at', 'role', 'email'],
+  },
+  sessions: { json: ['amr'], accessColumns: [] },
+  refresh_tokens: { key: 'token', booleans: ['revoked'] },
+  one_time_tokens: {},
+  flow_states: {},
+  api_keys: {
+    booleans: ['seeded'],
+    unique: ['digest'],
+    accessColumns: ['user_id', 'digest', 'expires_at', 'revoked_at'],
+  },
+  messages: {},
+  resources: {},
+  resource_rows: { json: ['row'], order: 'position' },
+}
+
+export const tableNames = Object.keys(shapes) as readonly TableName[]
+
+type AnyRow = Readonly<Record<string, unknown>>
+
+/** The shape of a table whose row type is unknown. */
+type AnyShape = Shape<string>
+
+const shapeOf = (name: TableName): AnyShape => ({
+  key: 'id',
+  json: [],
+  booleans: [],
+  unique: [],
+  ...(shapes[name] as Partial<AnyShape>),
+})
+
+/** The interface that is the same for all tables. */
+export interface AnyTable {
+  get(key: string): Promise<AnyRow | undefined>
+  find(where: AnyRow, page?: Page): Promise<readonly AnyRow[]>
+  count(where: AnyRow): Promise<number>
+  insert(row: AnyRow): Promise<void>
+  update(key: string, changes: AnyRow): Promise<void>
+  remove(where: AnyRow): Promise<number>
+}
+
+// The only place where untyped tables get their types. The compiler checks what is written, so what is read has the
+// same types.
+const tablesOf = (make: (name: TableName) => AnyTable): Tables =>
+  Object.fromEntries(tableNames.map(name => [name, make(name)])) as unknown as Tables
 
 /** The tables, for work in one transaction. `schema` precedes their names. */
 export const tablesIn = (query: Query, schema: string): Tables =>
@@ -9,13 +76,16 @@ export const tablesIn = (query: Query, schema: string): Tables =>
 
 /** The tables of a reader, who may not change them. */
 export const readOnlyTablesIn = (query: Query, schema: string): Tables =>
-  tablesOf(name => ({ ...tableIn(query, `${schema}${name}`, shapeOf(name)), ...refusedChanges }))
+  tablesOf(name => ({
+    ...tableIn(query, `${schema}${name}`, shapeOf(name)),
+    insert: refuse,
+    update: refuse,
+    remove: refuse,
+  }))
 
 const refuse = async () => {
   throw new Error('A read cannot change rows.')
 }
-
-const refusedChanges = { insert: refuse, update: refuse, remove: refuse }
 
 function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
   const { key: keyColumn, order } = shape
@@ -125,3 +195,34 @@ const isValue = (value: unknown): value is Cell | boolean =>
 const isStorable = (value: Cell | boolean): boolean => typeof value !== 'string' || isStorableText(value)
 
 const cellOf = (value: Cell | boolean): Cell => (typeof value === 'boolean' ? Number(value) : value)
+
+/** Detects whether changes end access: rows that are removed, banned or revoked. */
+export function watchAccess(tables: Tables) {
+  let endedAccess = false
+  const watched = (name: TableName): AnyTable => {
+    const table = tables[name] as unknown as AnyTable
+    const { accessColumns } = shapeOf(name)
+    if (!accessColumns) return table
+    return {
+      ...table,
+      async update(key, changes) {
+        const touched = accessColumns.filter(column => changes[column] !== undefined)
+        const before = touched.length > 0 ? await table.get(key) : undefined
+        await table.update(key, changes)
+        if (before && touched.some(column => before[column] !== changes[column])) endedAccess = true
+      },
+      async remove(where) {
+        const removed = await table.remove(where)
+        if (removed > 0) endedAccess = true
+        return removed
+      },
+    }
+  }
+  return {
+    tables: tablesOf(watched),
+    /** Whether access may have ended. */
+    get endedAccess(): boolean {
+      return endedAccess
+    },
+  }
+}

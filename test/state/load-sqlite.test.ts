@@ -1,7 +1,7 @@
 /** Loading Node's SQLite hides one warning, and no other. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { loadSqlite } from '../../src/state/load-sqlite.js'
+import { loadSqlite } from '../../src/state/sqlite.js'
 
 test('only the warning that SQLite is experimental is kept from those who listen to warnings', async () => {
   const before = process.rawListeners('warning')

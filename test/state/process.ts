@@ -35,10 +35,6 @@ switch (work) {
     }
     await state.close()
     break
-  case 'ban':
-    await state.write(({ users }) => users.update('ada', { banned_until: at(9) }))
-    await state.close()
-    break
   // Opens, reads and closes; anything left open would keep the process alive.
   case 'look':
     state.onRevoked(() => {})

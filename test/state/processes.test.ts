@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { kinds, lasting, opened, type Place } from './kinds.js'
-import { ownTimeMs } from './own-time.js'
 import { user } from './rows.js'
 
 describe.each(kinds)('in $kind', kind => {
@@ -57,16 +56,6 @@ describe.each(lasting)('in $kind', kind => {
     holder.child.kill('SIGKILL')
     await waiting
     expect(await state.read(({ users }) => users.find({}))).toEqual([user()])
-  })
-
-  test('listeners are notified within a second of a ban in another process', async () => {
-    const place = await kind.emptyPlace()
-    const state = await opened(place)
-    await state.write(({ users }) => users.insert(user()))
-    const told = new Promise<number>(resolve => state.onRevoked(() => resolve(ownTimeMs())))
-    const { ended } = start(place, 'ban')
-    const kept = await ended.then(() => ownTimeMs())
-    expect((await told) - kept).toBeLessThan(1000)
   })
 })
 
