@@ -1,17 +1,25 @@
 /** Loads the configured resources: paths, initial rows, schemas and templates. */
 import { hash } from 'node:crypto'
 import path from 'node:path'
-import { type Problem, ProblemsError } from '../check/problem.js'
+import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type ResourceOptions, resourceActions } from '../config/resource-options.js'
+import { templateFailed } from '../core/errors.js'
 import { type Access, defaultAccess } from '../core/exchange.js'
 import { documentedPaths } from '../core/paths.js'
-import { areAmbiguous, paramsIn, routeOf, whyInvalidRoute } from '../replies/index.js'
-import { inlineSource, readSource, type Source } from './data-file.js'
-import type { ReadyResource, RowId, SeedRow } from './resource.js'
-import { createRowCheck } from './row-schema.js'
-import { readSeeds } from './seed-rows.js'
-import { loadWraps } from './wrap.js'
+import {
+  areAmbiguous,
+  type CommonFacts,
+  hasTemplate,
+  loadTemplates,
+  paramsIn,
+  readTextFile,
+  routeOf,
+  TemplateError,
+  whyInvalidRoute,
+} from '../replies/index.js'
+import type { ReadyResource, RowFacts, SeedRow } from './resource.js'
+import { createRowCheck, readSeeds, type SeedSource } from './seeds.js'
 
 export type LoadedResources = Awaited<ReturnType<typeof loadResources>>
 
@@ -49,25 +57,21 @@ export async function loadResources(input: LoadInput) {
 
 /** The problems of the paths: invalid ones, and ones that match the same requests as another. */
 function pathProblems({ placeOf, resources }: LoadInput): readonly Problem[] {
-  const all = Object.keys(resources).map(path => ({
-    path,
-    form: withoutParamNames(path),
-    route: routeOf(`GET ${path}`),
-  }))
-  return all.flatMap(({ path, form, route }, i) => {
-    const duplicate = all.slice(0, i).find(other => other.form === form || areAmbiguous(other.route, route))
+  const all = Object.keys(resources).map(path => ({ path, route: routeOf(`GET ${path}`) }))
+  return all.flatMap(({ path, route }, i) => {
+    const isSame = (other: (typeof all)[number]) =>
+      withoutParamNames(other.path) === withoutParamNames(path) || areAmbiguous(other.route, route)
+    const duplicate = all.slice(0, i).find(isSame)
     const problem = pathProblem(path, route) ?? (duplicate && `matches the same paths as ${duplicate.path}.`)
     return problem === undefined ? [] : [{ ...placeOf(['resources', path]), sentence: `${path} ${problem}` }]
   })
 }
 
-type Route = ReturnType<typeof routeOf>
-
 /** The same text for paths that differ only in the names of their parameters. */
 const withoutParamNames = (path: string) => path.replace(/\/:\w+/g, '/:')
 
 /** The problem of a path, as the rest of a sentence; `undefined` if there is none. */
-function pathProblem(path: string, { segments }: Route): string | undefined {
+function pathProblem(path: string, { segments }: ReturnType<typeof routeOf>): string | undefined {
   const problem = whyInvalidRoute(`GET ${path}`)
   if (problem !== undefined) return `${problem}.`
   if (documentedPaths.includes(path)) return 'is a documented endpoint of the platform, which cannot be replaced.'
@@ -78,31 +82,40 @@ function pathProblem(path: string, { segments }: Route): string | undefined {
 }
 
 async function loadResource(path: string, options: ResourceOptions, input: LoadInput): Promise<ReadyResource> {
-  const { data, schema, owner, wrap = {}, only = resourceActions } = options
-  const at = (...steps: readonly (string | number)[]) => input.placeOf(['resources', path, ...steps])
-  const openSource = async (written: unknown, name: 'data' | 'schema'): Promise<Source> =>
-    typeof written === 'string' ? readSource(written, input.dir) : inlineSource(written, place => at(name, ...place))
-  const problems: Problem[] = []
-  const wraps = await loadWraps(wrap, path, (place, sentence) => {
-    problems.push({ ...at('wrap', ...place), sentence: `wrap.${place.join('.')}: ${sentence}` })
-  })
+  const { data, schema, owner: ownerOption, wrap = {}, only = resourceActions } = options
+  const { field = 'id', as } = typeof options.id === 'string' ? { field: options.id } : { ...options.id }
+  const owner = ownerOption === 'user' ? 'user_id' : ownerOption?.field
   const params = Object.keys(paramsIn(routeOf(`GET ${path}`), []))
-  const rowFields = { path, params, owner: owner === 'user' ? 'user_id' : owner?.field, id: idOf(options) }
-  const check = schema === undefined ? undefined : await createRowCheck(await openSource(schema, 'schema'), rowFields)
-  const source = await openSource(data ?? [], 'data')
-  const seedForm = { ...rowFields, check, userIdOf: input.userIdOf }
-  const { seeds, mistakes, haveIntegerIds } = readSeeds(source.value, seedForm)
+  const fields = { params, owner, id: { field: field.split('.') } }
+  const at = (...steps: readonly (string | number)[]) => input.placeOf(['resources', path, ...steps])
+  const problems: Problem[] = []
+  const render = (name: 'list' | 'one', names: readonly string[]) =>
+    renderOf(wrap[name], names, `wrap of the resource ${path}`, sentence => {
+      problems.push({ ...at('wrap', name), sentence: `wrap.${name}: ${sentence}` })
+    })
+  const list = await render('list', ['params', 'caller', 'rows', 'total', 'page', 'pages', 'limit'])
+  const one = await render('one', ['params', 'caller', 'row'])
+  const schemaSource = await sourceOf(schema, input.dir, steps => at('schema', ...steps))
+  const check = schema === undefined ? undefined : await createRowCheck(schemaSource, fields)
+  const source = await sourceOf(data ?? [], input.dir, steps => at('data', ...steps))
+  const { seeds, mistakes, haveIntegerIds } = readSeeds(source.value, { ...fields, check, userIdOf: input.userIdOf })
   problems.push(...(await source.problems(mistakes)))
   if (problems.length > 0) throw new ProblemsError(problems)
-  const as = rowFields.id.as ?? (haveIntegerIds ? 'integer' : 'uuid')
   return {
-    ...rowFields,
-    id: { ...rowFields.id, as },
-    ...{ only, seeds, wraps },
-    access: options.access ?? accessOf(path, rowFields.owner),
+    path,
+    params,
+    owner,
+    id: { ...fields.id, as: as ?? (haveIntegerIds ? 'integer' : 'uuid') },
+    only,
+    seeds,
+    access: options.access ?? accessOf(path, owner),
     digest: dataDigest(seeds),
     numeric: new Set(params.filter(name => typeof seeds[0]?.row[name] === 'number')),
     mistakeOf: check && (row => check(row)?.sentence),
+    wraps: {
+      list: facts => (list ? list(facts) : facts.rows),
+      one: facts => (one ? one(facts) : facts.row),
+    },
   }
 }
 
@@ -121,7 +134,55 @@ function accessOf(path: string, owner: string | undefined): Access {
   return owner === undefined || usual === 'anyone' || usual.includes('service') ? usual : [...usual, 'service']
 }
 
-function idOf({ id }: ResourceOptions): { readonly field: readonly string[]; readonly as: RowId['as'] | undefined } {
-  const { field = 'id', as } = typeof id === 'string' ? { field: id } : { ...id }
-  return { field: field.split('.'), as }
+/** A text names a YAML or JSON file; another value is in the configuration, at `placeOf`. Rejects with a ProblemsError. */
+async function sourceOf(written: unknown, dir: string, placeOf: LoadedConfig['placeOf']): Promise<SeedSource> {
+  if (typeof written !== 'string') {
+    const problems: SeedSource['problems'] = async mistakes =>
+      mistakes.map(({ path, sentence }) => ({ ...placeOf(path), sentence }))
+    return { value: written, problems }
+  }
+  const file = path.resolve(dir, written)
+  const text = await readTextFile(file).catch(error => {
+    throw new ProblemsError([unreadable(written, error)], [file])
+  })
+  if (written.toLowerCase().endsWith('.json')) {
+    // JSON is parsed ten times as fast as YAML, which matters with thousands of rows.
+    const { jsonFrom, withPlaces } = await import('../check/json-places.js')
+    return { value: jsonFrom(text, written, [file]), problems: async mistakes => withPlaces(mistakes, text, written) }
+  }
+  const { readYaml } = await import('../check/yaml.js')
+  const { value, problems, locate } = readYaml(text, written)
+  if (problems.length > 0) throw new ProblemsError(problems, [file])
+  return {
+    value,
+    problems: async mistakes => mistakes.map(({ path, sentence }) => ({ origin: written, ...locate(path), sentence })),
+  }
+}
+
+/** Values that other templates have, and these do not. */
+const unavailableFacts: Omit<CommonFacts, 'caller'> = { match: [], headers: {}, count: 1, now: '', timestamp: 0 }
+
+/** Compiles a template, and calls `report` with its mistake; `undefined` if there is none. */
+async function renderOf(
+  template: unknown,
+  names: readonly string[],
+  title: string,
+  report: (sentence: string) => void,
+): Promise<((facts: Pick<RowFacts, 'caller'>) => unknown) | undefined> {
+  if (template === undefined) return undefined
+  if (!hasTemplate(template)) return () => template
+  try {
+    const { renderValue } = (await loadTemplates(template)).compile(template, names)
+    return facts => {
+      try {
+        return renderValue({ ...unavailableFacts, ...facts })
+      } catch (error) {
+        throw error instanceof TemplateError ? templateFailed(title, error.message) : error
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    report(error.message)
+    return undefined
+  }
 }

@@ -2,9 +2,8 @@
 import { didYouMean } from '../check/suggest.js'
 import { noSuchResource } from '../core/errors.js'
 import type { Json, ResourceRow, State, Tables } from '../core/state.js'
-import { requireShallow } from './body.js'
 import { type ListQuery, MOST_ROWS } from './query.js'
-import { type ReadyResource, valueIn } from './resource.js'
+import { type ReadyResource, rowValue } from './resource.js'
 import { allRows, changeRow, insertRow, listRows, type RowSet, removeRow } from './rows.js'
 import { headOf, removeAllRows, seededHead } from './seeds.js'
 
@@ -53,15 +52,11 @@ export function createResourceRows({ resources, state, now }: Parts) {
         const { rows, total } = await listRows(tables, set, queryOf(query))
         return { data: rows.map(row => viewOf(row, set)), total }
       }),
-    async insert(address: ResourceAddress, row: Json) {
-      requireShallow(row)
-      return write(address, (tables, set) => insertRow(tables, set, row, now()))
-    },
+    insert: (address: ResourceAddress, row: Json) =>
+      write(address, (tables, set) => insertRow(tables, set, row, now())),
     /** Changes the fields that are given. */
-    async change(address: ResourceAddress, id: string, body: Json) {
-      requireShallow(body)
-      return write(address, (tables, set) => changeRow(tables, set, { id, body, keepsOmitted: true }, now()))
-    },
+    change: (address: ResourceAddress, id: string, body: Json) =>
+      write(address, (tables, set) => changeRow(tables, set, { id, body, keepsOmitted: true }, now())),
     remove: (address: ResourceAddress, id: string) => write(address, (tables, set) => removeRow(tables, set, id)),
     restore: (address: ResourceAddress) =>
       write(address, async (tables, { resource, head }) => {
@@ -90,6 +85,10 @@ function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: RowsQuery): Lis
 }
 
 const viewOf = ({ row, owner, seed, created_at, updated_at }: ResourceRow, { resource }: RowSet) => ({
-  ...{ id: String(valueIn(row, resource.id.field)), row, owner },
-  ...{ isFromStart: seed !== null, created_at, updated_at },
+  id: String(rowValue(row, resource.id.field)),
+  row,
+  owner,
+  isFromStart: seed !== null,
+  created_at,
+  updated_at,
 })

@@ -2,7 +2,7 @@
 import { didYouMean } from '../check/suggest.js'
 import { invalidRequest, shortened } from '../core/errors.js'
 import type { Json } from '../core/state.js'
-import { type ReadyResource, valueIn } from './resource.js'
+import { type ReadyResource, rowValue } from './resource.js'
 
 /** The most rows in one answer, as with Supabase. */
 export const MOST_ROWS = 1000
@@ -82,25 +82,25 @@ function orderOf(params: URLSearchParams): readonly Order[] {
 }
 
 /** Whether a row passes the filters and the search. */
-export const matches = (row: Json, { filters, search }: ListQuery): boolean =>
+export const matchesQuery = (row: Json, { filters, search }: ListQuery): boolean =>
   filters.every(({ field, values }) => {
-    const value = valueIn(row, field)
-    return value !== undefined && values.includes(textOf(value))
+    const value = rowValue(row, field)
+    return value !== undefined && values.includes(comparable(value))
   }) &&
   (search === '' || contains(row, search))
 
-const textOf = (value: unknown): string =>
+const comparable = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 
 function contains(value: unknown, search: string): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(inside => contains(inside, search))
-  return value !== null && textOf(value).toLowerCase().includes(search)
+  return value !== null && comparable(value).toLowerCase().includes(search)
 }
 
 /** Compares rows for sorting. */
-export function compare(row: Json, other: Json, order: readonly Order[]): number {
+export function compareRows(row: Json, other: Json, order: readonly Order[]): number {
   for (const { field, descending } of order) {
-    const difference = compareValues(valueIn(row, field), valueIn(other, field))
+    const difference = compareValues(rowValue(row, field), rowValue(other, field))
     if (difference !== 0) return descending ? -difference : difference
   }
   return 0
@@ -111,7 +111,7 @@ function compareValues(value: unknown, other: unknown): number {
   if (typeof value === 'number' && typeof other === 'number') return value - other
   const [rank, otherRank] = [rankOf(value), rankOf(other)]
   if (rank !== otherRank) return rank - otherRank
-  const [text, otherText] = [textOf(value), textOf(other)]
+  const [text, otherText] = [comparable(value), comparable(other)]
   return text < otherText ? -1 : text > otherText ? 1 : 0
 }
 
@@ -119,7 +119,3 @@ function rankOf(value: unknown): number {
   if (value === undefined || value === null) return 3
   return typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2
 }
-
-/** Whether there is no filter and no order, so that the state can do the paging. */
-export const isPlain = ({ filters, search, order }: ListQuery): boolean =>
-  filters.length === 0 && search === '' && order.length === 0

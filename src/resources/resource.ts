@@ -1,9 +1,9 @@
 /** A loaded resource: a collection of rows at a path. */
 import type { ResourceAction } from '../config/resource-options.js'
+import type { Caller } from '../core/caller.js'
 import type { Access } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import type { Json } from '../core/state.js'
-import type { WrapTemplates } from './wrap.js'
 
 export interface ReadyResource {
   /** As configured: `/builder/projects/:projectId/files`. */
@@ -12,7 +12,11 @@ export interface ReadyResource {
   readonly params: readonly string[]
   readonly access: Access
   readonly only: readonly ResourceAction[]
-  readonly id: RowId
+  readonly id: {
+    readonly field: readonly string[]
+    /** How new rows get their ids. */
+    readonly as: 'uuid' | 'integer' | 'given'
+  }
   /** The field with the id of the user to whom a row belongs; `undefined` if rows belong to no one. */
   readonly owner: string | undefined
   readonly seeds: readonly SeedRow[]
@@ -21,13 +25,8 @@ export interface ReadyResource {
   readonly numeric: ReadonlySet<string>
   /** Returns the first mistake of a row according to the schema. */
   readonly mistakeOf: ((row: Json) => string | undefined) | undefined
-  readonly wraps: WrapTemplates
-}
-
-export interface RowId {
-  readonly field: readonly string[]
-  /** How new rows get their ids. */
-  readonly as: 'uuid' | 'integer' | 'given'
+  /** Wraps rows in answers. Without a template, the rows are the whole answer. */
+  readonly wraps: { list(facts: ListFacts): unknown; one(facts: RowFacts): unknown }
 }
 
 /** An initial row. */
@@ -41,8 +40,27 @@ export interface SeedRow {
   readonly digest: string
 }
 
+/** The values that templates for lists can use. */
+export interface ListFacts extends Omit<RowFacts, 'row'> {
+  readonly rows: readonly Json[]
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly limit: number
+}
+
+/** The values that templates for single rows can use. */
+export interface RowFacts {
+  readonly params: Readonly<Record<string, string>>
+  readonly caller: Caller
+  readonly row: Json
+}
+
+/** Rows with more levels are refused, because they could not be sent to an app. */
+export const MOST_ROW_LEVELS = 100
+
 /** The value of a field. Inherited fields are not read. */
-export function valueIn(row: unknown, field: readonly string[]): unknown {
+export function rowValue(row: unknown, field: readonly string[]): unknown {
   let value = row
   for (const name of field) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
@@ -52,12 +70,13 @@ export function valueIn(row: unknown, field: readonly string[]): unknown {
 }
 
 /** A copy of the row with another value in a field. A new field comes first, as ids usually do. */
-export function withValue(row: Json, [name = '', ...rest]: readonly string[], value: unknown): Json {
+export function withRowValue(row: Json, [name = '', ...rest]: readonly string[], value: unknown): Json {
   const own = Object.hasOwn(row, name) ? row[name] : undefined
-  const inner = isObject(own) ? (own as Json) : {}
-  const next = rest.length === 0 ? value : withValue(inner, rest, value)
+  const next = rest.length === 0 ? value : withRowValue(isObject(own) ? own : {}, rest, value)
   return Object.hasOwn(row, name) ? { ...row, [name]: next } : { [name]: next, ...row }
 }
+
+const LONGEST_ID = 500
 
 /** The text of an id in a path; `undefined` for values that cannot be ids. Unpaired surrogates cannot be percent-encoded. */
 export function idText(value: unknown): string | undefined {
@@ -66,8 +85,6 @@ export function idText(value: unknown): string | undefined {
   return isId ? value : undefined
 }
 
-const LONGEST_ID = 500
-
 /** The path parameters of a row as one text: the key of its nested collection. */
 export const parentOf = (params: readonly string[], values: Json): string =>
-  params.length === 0 ? '' : JSON.stringify(params.map(name => String(valueIn(values, [name]))))
+  params.length === 0 ? '' : JSON.stringify(params.map(name => String(rowValue(values, [name]))))

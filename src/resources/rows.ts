@@ -1,10 +1,11 @@
 /** Reads and changes the rows of a resource in the state. Enforces which rows a caller can see. */
 import { hash, randomUUID } from 'node:crypto'
 import { valueInWords } from '../check/check.js'
-import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists } from '../core/errors.js'
+import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists, tooDeep } from '../core/errors.js'
+import { isTooDeep } from '../core/json.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../core/state.js'
-import { compare, isPlain, type ListQuery, MOST_ROWS, matches } from './query.js'
-import { idText, parentOf, type ReadyResource, valueIn, withValue } from './resource.js'
+import { compareRows, type ListQuery, matchesQuery } from './query.js'
+import { idText, MOST_ROW_LEVELS, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
 
 /** Whose rows a caller can see. */
 export interface Viewer {
@@ -48,22 +49,10 @@ export interface RowPage {
 }
 
 export async function listRows(tables: Tables, set: RowSet, query: ListQuery): Promise<RowPage> {
-  const where = whereOf(set)
-  const { offset, limit } = query
-  if (isPlain(query)) {
-    const total = await tables.resource_rows.count(where)
-    // Offsets beyond the end may be too large for a database.
-    const rows = offset < total ? await tables.resource_rows.find(where, { limit, offset }) : []
-    return { rows, total }
-  }
-  const matching: ResourceRow[] = []
-  for (let from = 0; ; from += MOST_ROWS) {
-    const rows = await tables.resource_rows.find(where, { limit: MOST_ROWS, offset: from })
-    for (const row of rows) if (matches(row.row, query)) matching.push(row)
-    if (rows.length < MOST_ROWS) break
-  }
-  matching.sort((one, other) => compare(one.row, other.row, query.order))
-  return { rows: matching.slice(offset, offset + limit), total: matching.length }
+  const all = await tables.resource_rows.find(whereOf(set))
+  const rows = all.filter(({ row }) => matchesQuery(row, query))
+  if (query.order.length > 0) rows.sort((one, other) => compareRows(one.row, other.row, query.order))
+  return { rows: rows.slice(query.offset, query.offset + query.limit), total: rows.length }
 }
 
 /** Rejects with a 404 if there is no such row for this viewer. */
@@ -76,6 +65,7 @@ export async function getRow(tables: Tables, set: RowSet, id: string): Promise<R
 
 /** Adds a row. Rejects with a 400, 403 or 409 for one that cannot be added. */
 export async function insertRow(tables: Tables, set: RowSet, body: Json, nowMs: number): Promise<Json> {
+  requireShallow(body)
   const { resource, head } = set
   const { next_position: position, next_id } = head
   const { row: identified, id } = withId(resource, withPathParams(set, body), next_id)
@@ -113,15 +103,16 @@ export interface Change {
 
 /** Changes or replaces a row. Rejects with a 400, 403, 404 or 412 and then changes nothing. */
 export async function changeRow(tables: Tables, set: RowSet, change: Change, nowMs: number): Promise<Json> {
+  requireShallow(change.body)
   const { resource, head } = set
   const before = await getRow(tables, set, change.id)
   requireMatch(before, change.ifMatch)
-  const ownId = valueIn(before.row, resource.id.field)
+  const ownId = rowValue(before.row, resource.id.field)
   const changed = change.keepsOmitted ? { ...before.row, ...change.body } : withFixedFields(set, before, change.body)
-  if (idText(valueIn(changed, resource.id.field) ?? ownId) !== change.id)
+  if (idText(rowValue(changed, resource.id.field) ?? ownId) !== change.id)
     throw invalidRequest(`${resource.id.field.join('.')} must be ${JSON.stringify(ownId)}, as in the path.`)
   // The body may have the id as another type, or null.
-  const row = withValue(changed, resource.id.field, ownId)
+  const row = withRowValue(changed, resource.id.field, ownId)
   const { row: next, owner } = withOwner(set, withPathParams(set, row))
   requireValid(resource, next)
   const parent = parentOf(resource.params, next)
@@ -133,7 +124,7 @@ export async function changeRow(tables: Tables, set: RowSet, change: Change, now
 /** A row that replaces another one keeps its owner and its parent. */
 function withFixedFields({ resource: { owner, params } }: RowSet, { row }: ResourceRow, body: Json): Json {
   const fixed = [...params, ...(owner === undefined ? [] : [owner])].filter(name => !Object.hasOwn(body, name))
-  return { ...body, ...Object.fromEntries(fixed.map(name => [name, valueIn(row, [name])])) }
+  return { ...body, ...Object.fromEntries(fixed.map(name => [name, rowValue(row, [name])])) }
 }
 
 /** Removes a row. Rejects with a 404 or 412. */
@@ -153,12 +144,12 @@ function requireMatch({ row }: ResourceRow, ifMatch: string | undefined): void {
 function withPathParams({ resource, params }: RowSet, body: Json): Json {
   let row = body
   for (const [name, text] of Object.entries(params)) {
-    const given = valueIn(body, [name])
+    const given = rowValue(body, [name])
     if (given === undefined)
       row = { ...row, [name]: resource.numeric.has(name) && isNumeral(text) ? Number(text) : text }
     else if (String(given) !== text) throw invalidRequest(`${name} must be ${JSON.stringify(text)}, as in the path.`)
   }
-  const missing = resource.params.find(name => valueIn(row, [name]) === undefined)
+  const missing = resource.params.find(name => rowValue(row, [name]) === undefined)
   if (missing !== undefined) throw invalidRequest(`${missing} is missing.`)
   return row
 }
@@ -169,7 +160,7 @@ const isNumeral = (text: string) => String(Number(text)) === text && Number.isFi
 /** Adds an id to the row. Throws a 400 if the row has an invalid one. */
 function withId({ id: { field, as } }: ReadyResource, row: Json, nextId: number): { row: Json; id: string } {
   // Apps send null for an id that they do not know yet.
-  const given = valueIn(row, field) ?? undefined
+  const given = rowValue(row, field) ?? undefined
   const name = field.join('.')
   if (given === undefined && as === 'given')
     throw invalidRequest(`${name} is missing. It must be a string or a number.`)
@@ -178,14 +169,14 @@ function withId({ id: { field, as } }: ReadyResource, row: Json, nextId: number)
   if (id === undefined)
     throw invalidRequest(`${name} must be a string of 1 to 500 characters or a number, not ${valueInWords(value)}.`)
   if (as === 'integer' && !Number.isSafeInteger(value)) throw invalidRequest(`${name} must be a whole number.`)
-  return { row: given === undefined ? withValue(row, field, value) : row, id }
+  return { row: given === undefined ? withRowValue(row, field, value) : row, id }
 }
 
 /** Adds the owner to the row. Throws a 403 if the row names another user. */
 function withOwner({ resource, viewer }: RowSet, row: Json): { readonly row: Json; readonly owner: string | null } {
   const { owner: field, path } = resource
   if (field === undefined) return { row, owner: null }
-  const given = valueIn(row, [field])
+  const given = rowValue(row, [field])
   if (viewer.seesAll) return { row, owner: typeof given === 'string' ? given : null }
   if (viewer.user === null) throw foreignRow(`Rows of ${path} belong to users, and this credential belongs to no user.`)
   if (given === undefined) return { row: { ...row, [field]: viewer.user }, owner: viewer.user }
@@ -196,4 +187,8 @@ function withOwner({ resource, viewer }: RowSet, row: Json): { readonly row: Jso
 function requireValid({ mistakeOf }: ReadyResource, row: Json): void {
   const mistake = mistakeOf?.(row)
   if (mistake !== undefined) throw invalidRequest(mistake)
+}
+
+function requireShallow(row: Json): void {
+  if (isTooDeep(row, MOST_ROW_LEVELS)) throw tooDeep(MOST_ROW_LEVELS)
 }

@@ -1,7 +1,128 @@
-/** Adds the rows of data files to the state, in each scope when it is first used. */
-import type { ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
-import { parentOf, type ReadyResource, type SeedRow } from './resource.js'
+/** The rows of data files: checks them, and adds them to the state, in each scope when it is first used. */
+import { hash } from 'node:crypto'
+import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
+import type { Validator } from '../check/json-schema.js'
+import { UnfitSchema } from '../check/json-schema-form.js'
+import { type Problem, ProblemsError } from '../check/problem.js'
+import { isObject, isTooDeep } from '../core/json.js'
+import type { Json, ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
+import { idText, MOST_ROW_LEVELS, parentOf, type ReadyResource, rowValue, type SeedRow } from './resource.js'
 import { headId, nextIdAfter, rowKey } from './rows.js'
+
+/** Rows or a schema, from a file or the configuration. */
+export interface SeedSource {
+  readonly value: unknown
+  /** Adds file, line and column to mistakes. */
+  problems(mistakes: readonly Mistake[]): Promise<readonly Problem[]>
+}
+
+/** The fields of a row that Standin fills in. */
+interface RowFields {
+  readonly params: readonly string[]
+  readonly owner: string | undefined
+  readonly id: { readonly field: readonly string[] }
+}
+
+/** The first mistake of a row. */
+type RowCheck = (row: Json) => Mistake | undefined
+
+/** Returns a function that finds the first mistake of a row. Rejects with a ProblemsError for a schema that cannot be used. */
+export async function createRowCheck(schema: SeedSource, form: RowFields): Promise<RowCheck> {
+  const { TooManySteps, validatorOf } = await import('../check/json-schema.js')
+  let validate: Validator
+  try {
+    validate = validatorOf(schema.value)
+  } catch (error) {
+    if (!(error instanceof UnfitSchema)) throw error
+    const sentence = `The schema cannot be used: ${error.message}.`
+    throw new ProblemsError(await schema.problems([{ path: [], sentence }]))
+  }
+  const assigned = assignedFields(schema.value, form)
+  return row => {
+    const shownFields = Object.fromEntries(Object.entries(row).filter(([name]) => !assigned.has(name)))
+    try {
+      return validate(shownFields, { firstOnly: true, whole: 'The row' })[0]
+    } catch (error) {
+      if (error instanceof TooManySteps)
+        return { path: [], sentence: 'The row takes too long to check against its schema.' }
+      if (error instanceof RangeError) return { path: [], sentence: 'The row is nested too deeply for its schema.' }
+      throw error
+    }
+  }
+}
+
+/**
+ * Fields that Standin fills in (the id, the owner, path parameters) and that the schema does not name. Schemas often
+ * describe only what apps send, and forbid other fields.
+ */
+function assignedFields(schema: unknown, { id, owner, params }: RowFields): ReadonlySet<string> {
+  const { properties = {} } = (schema ?? {}) as { readonly properties?: object }
+  const assigned = [...params, ...(owner === undefined ? [] : [owner]), ...(id.field.length === 1 ? id.field : [])]
+  return new Set(assigned.filter(name => !Object.hasOwn(properties, name)))
+}
+
+interface SeedForm extends RowFields {
+  readonly check: RowCheck | undefined
+  readonly userIdOf: (email: string) => string | undefined
+}
+
+/** At most this many mistakes are reported. */
+const MOST_MISTAKES = 20
+
+/** Returns the rows of a data file, and their mistakes. A file without data has no rows. */
+export function readSeeds(data: unknown, form: SeedForm) {
+  const seeds: SeedRow[] = []
+  const mistakes: Mistake[] = []
+  const used = new Map<string, number>()
+  const rows = data ?? []
+  if (!Array.isArray(rows)) mistakes.push({ path: [], sentence: 'The data must be a list of rows.' })
+  for (const [i, row] of Array.isArray(rows) ? rows.entries() : []) {
+    if (mistakes.length >= MOST_MISTAKES) break
+    const seed = seedOf(row, form)
+    const same = 'sentence' in seed ? undefined : used.get(seed.id)
+    if ('sentence' in seed) mistakes.push({ path: [i, ...seed.path], sentence: `Row ${i + 1}: ${seed.sentence}` })
+    else if (same === undefined) seeds.push(seed)
+    else mistakes.push({ path: [i], sentence: `Row ${i + 1} has the same id as row ${same + 1}: ${seed.id}.` })
+    if (!('sentence' in seed)) used.set(seed.id, i)
+  }
+  /** Whether there are rows and all ids are whole numbers. */
+  const haveIntegerIds =
+    seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(rowValue(row, form.id.field)))
+  return { seeds, mistakes, haveIntegerIds }
+}
+
+function seedOf(row: unknown, form: SeedForm): SeedRow | Mistake {
+  const mistakeAt = (sentence: string, path: Path = []) => ({ path, sentence })
+  if (!isObject(row)) return mistakeAt(`it ${mustBe(AN_OBJECT)}.`)
+  if (isTooDeep(row, MOST_ROW_LEVELS)) return mistakeAt(`it has more than ${MOST_ROW_LEVELS} levels.`)
+  const own = row as Json
+  const id = idText(rowValue(own, form.id.field))
+  if (id === undefined)
+    return mistakeAt(`${form.id.field.join('.')} must be a string or a number that identifies the row.`)
+  const missing = form.params.find(name => idText(rowValue(own, [name])) === undefined)
+  if (missing !== undefined) return mistakeAt(`${missing} is missing. It is a parameter of the path.`)
+  const owned = ownerOf(own, form)
+  if (typeof owned === 'string') return mistakeAt(owned, form.owner === undefined ? [] : [form.owner])
+  const { owner } = owned
+  const complete = form.owner === undefined ? own : { ...own, [form.owner]: owner }
+  const mistake = form.check?.(complete)
+  if (mistake) return mistake
+  const parent = parentOf(form.params, complete)
+  const digest = hash('sha256', JSON.stringify([owner, complete]), 'hex')
+  return { id, ...owned, parent, row: complete, digest }
+}
+
+/** The owner of a row (an id, or the email address of a configured user), or the problem with it. */
+function ownerOf(row: Json, { owner: field, userIdOf }: SeedForm): Pick<SeedRow, 'owner' | 'ownerEmail'> | string {
+  const written = field === undefined ? null : rowValue(row, [field])
+  if (written === null) return { owner: null, ownerEmail: undefined }
+  if (typeof written !== 'string' || written === '')
+    return `${field} must be the email address or the id of a user, or null for a row that only the service key sees.`
+  if (!written.includes('@')) return { owner: written, ownerEmail: undefined }
+  const id = userIdOf(written)
+  if (id === undefined) return `${field}: ${written} is not the email address of a user in the option users.`
+  return { owner: id, ownerEmail: written.toLowerCase() }
+}
 
 /**
  * Adds the rows of all resources. Existing rows keep the changes that the app has made, unless their row in the data file
@@ -58,7 +179,7 @@ async function seedRows(tables: Tables, resource: ReadyResource, scope: string, 
       await tables.resource_rows.insert({ ...fresh, ...content })
     }
   }
-  const next_id = Math.max(existing?.next_id ?? 1, highestOf(resource.seeds))
+  const next_id = resource.seeds.reduce((next, { id }) => Math.max(next, nextIdAfter(id)), existing?.next_id ?? 1)
   const changes = { seed: resource.digest, next_position: position, next_id, updated_at: at }
   const head = { id, scope, path: resource.path, created_at: existing?.created_at ?? at, ...changes }
   if (existing) await tables.resources.update(id, changes)
@@ -75,9 +196,6 @@ async function ownedContent({ users }: Tables, { owner: field, params }: ReadyRe
   const ownRow = { ...row, [field]: user.id }
   return { owner: user.id, parent: parentOf(params, ownRow), row: ownRow }
 }
-
-const highestOf = (seeds: readonly SeedRow[]) =>
-  seeds.reduce((highest, { id }) => Math.max(highest, nextIdAfter(id)), 1)
 
 /** Removes rows of the data file that are no longer in it. Returns the others by their keys. */
 async function removeStale(tables: Tables, { seeds }: ReadyResource, head: string): Promise<Map<string, ResourceRow>> {

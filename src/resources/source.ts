@@ -1,12 +1,22 @@
-/** Answers requests for the paths of resources. */
+/** Answers requests for the paths of resources, and describes these paths for the OpenAPI document. */
 import type { ResourceAction } from '../config/resource-options.js'
-import { type Caller, type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } from '../core/exchange.js'
-import { lookupMethod } from '../core/paths.js'
-import type { Json, State, Tables } from '../core/state.js'
+import { emptyBody, invalidRequest, notJsonContent } from '../core/errors.js'
+import {
+  type AnswerDescription,
+  type Caller,
+  type EndpointDescription,
+  type Exchange,
+  jsonReply,
+  type OwnPath,
+  type PathSource,
+  type Reply,
+} from '../core/exchange.js'
+import { isJsonType, isObject, modestJsonBody, requireUnencoded } from '../core/json.js'
+import { lookupMethod, operationId } from '../core/paths.js'
+import type { Json, ResourceHead, State, Tables } from '../core/state.js'
 import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
-import { rowIn } from './body.js'
 import { type ListQuery, listQuery } from './query.js'
-import { type ReadyResource, valueIn } from './resource.js'
+import { type ReadyResource, rowValue } from './resource.js'
 import {
   allRows,
   changeRow,
@@ -62,13 +72,14 @@ function endpointOf(resource: ReadyResource, action: ResourceAction) {
   const { path, params, access } = resource
   const isOfCollection = action === 'list' || action === 'create'
   const route = routeOf(`GET ${path}${isOfCollection ? '' : params.includes('id') ? '/:rowId' : '/:id'}`)
-  const says = async () => (await import('./says.js')).describe(resource, action)
+  const says = async () => describedAction(path, action)
   return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access, says } } }
 }
 
 /** The input of an action. */
 interface ResourceRequest {
   readonly exchange: Exchange
+  readonly resource: ReadyResource
   readonly params: Readonly<Record<string, string>>
   /** The last step of the path. */
   readonly id: string
@@ -77,73 +88,61 @@ interface ResourceRequest {
 async function answerOf({ resource, action }: ResourceEndpoint, exchange: Exchange, parts: Parts): Promise<Reply> {
   const steps = stepsOfPath(exchange.path)
   const params = paramsIn(routeOf(`GET ${resource.path}`), steps)
-  const request = { exchange, params, id: steps.at(-1) ?? '' }
+  const request = { exchange, resource, params, id: steps.at(-1) ?? '' }
   const reply = await (action === 'list' || action === 'get'
-    ? readReply(resource, action, request, parts)
-    : writeReply(resource, action, request, parts))
+    ? readReply(action, request, parts)
+    : writeReply(action, request, parts))
   return { ...reply, answeredBy: { kind: 'resource', path: resource.path } }
 }
 
-async function readReply(
-  resource: ReadyResource,
-  action: 'list' | 'get',
-  request: ResourceRequest,
-  { state, now }: Parts,
-): Promise<Reply> {
-  const { exchange, id } = request
+async function readReply(action: 'list' | 'get', request: ResourceRequest, { state, now }: Parts): Promise<Reply> {
+  const { exchange, resource, id } = request
   const query = listQuery(exchange.query, resource)
-  const work = async (tables: Tables, set: RowSet) =>
-    action === 'get'
-      ? rowReply(request, set, (await getRow(tables, set, id)).row)
+  const read = async (tables: Tables, head: ResourceHead) => {
+    const set = await rowSetOf(tables, request, head)
+    return action === 'get'
+      ? rowReply(request, (await getRow(tables, set, id)).row)
       : listReply(request, set, query, await listRows(tables, set, query))
-  const opened = state
-  const found = await opened.read(async tables => {
-    const set = await rowSetOf(tables, resource, request, await headOf(tables, resource, exchange.scope))
-    return set && work(tables, set)
+  }
+  const found = await state.read(async tables => {
+    const head = await headOf(tables, resource, exchange.scope)
+    return head && read(tables, head)
   })
-  const reply =
-    found ??
-    // The first request of a scope.
-    (await opened.write(async tables => {
-      const set = await rowSetOf(tables, resource, request, await seededHead(tables, resource, exchange.scope, now()))
-      return work(tables, set as RowSet)
-    }))
-  return notModifiedOr(exchange, reply)
-}
-
-async function rowSetOf(
-  tables: Tables,
-  resource: ReadyResource,
-  { exchange, params }: ResourceRequest,
-  head: RowSet['head'] | undefined,
-): Promise<RowSet | undefined> {
-  return head && { resource, head, params, viewer: await viewerOf(tables, exchange.caller) }
+  // The first request of a scope adds the rows.
+  const first = async (tables: Tables) => read(tables, await seededHead(tables, resource, exchange.scope, now()))
+  return notModifiedOr(exchange, found ?? (await state.write(first)))
 }
 
 async function writeReply(
-  resource: ReadyResource,
   action: Exclude<ResourceAction, 'list' | 'get'>,
   request: ResourceRequest,
   { state, now }: Parts,
 ): Promise<Reply> {
-  const { exchange, id } = request
+  const { exchange, resource, id } = request
   const body = action === 'delete' ? {} : rowIn(exchange)
   const ifMatch = exchange.headers['if-match']
   return state.write(async tables => {
-    const head = await seededHead(tables, resource, exchange.scope, now())
-    const set = (await rowSetOf(tables, resource, request, head)) as RowSet
+    const set = await rowSetOf(tables, request, await seededHead(tables, resource, exchange.scope, now()))
     switch (action) {
       case 'create':
-        return createdReply(request, set, await insertRow(tables, set, body, now()))
+        return createdReply(request, await insertRow(tables, set, body, now()))
       case 'delete':
         await removeRow(tables, set, id, ifMatch)
         return { kind: 'reply', status: 204, contentType: '', body: '' } as const
       default: {
         const change = { id, body, keepsOmitted: action === 'update', ifMatch }
-        return rowReply(request, set, await changeRow(tables, set, change, now()))
+        return rowReply(request, await changeRow(tables, set, change, now()))
       }
     }
   })
+}
+
+async function rowSetOf(
+  tables: Tables,
+  { resource, params, exchange }: ResourceRequest,
+  head: ResourceHead,
+): Promise<RowSet> {
+  return { resource, head, params, viewer: await viewerOf(tables, exchange.caller) }
 }
 
 /** Callers see their own rows, as with row-level security. An API key acts as its owner. */
@@ -154,15 +153,15 @@ async function viewerOf({ api_keys }: Tables, caller: Caller): Promise<Viewer> {
   return { user: key?.user_id ?? null, seesAll: false }
 }
 
-function rowReply({ exchange, params }: ResourceRequest, { resource }: RowSet, row: Json): Reply {
+function rowReply({ exchange, resource, params }: ResourceRequest, row: Json): Reply {
   const body = resource.wraps.one({ row, params, caller: exchange.caller })
   return { ...jsonReply(body), headers: ['etag', etagOf(row)] }
 }
 
-function createdReply(request: ResourceRequest, set: RowSet, row: Json): Reply {
-  const reply = rowReply(request, set, row)
-  const id = encodeURIComponent(String(valueIn(row, set.resource.id.field)))
-  return { ...reply, status: 201, headers: [...(reply.headers ?? []), 'location', `${request.exchange.path}/${id}`] }
+function createdReply(request: ResourceRequest, row: Json): Reply {
+  const { headers = [], ...reply } = rowReply(request, row)
+  const id = encodeURIComponent(String(rowValue(row, request.resource.id.field)))
+  return { ...reply, status: 201, headers: [...headers, 'location', `${request.exchange.path}/${id}`] }
 }
 
 function listReply(request: ResourceRequest, set: RowSet, query: ListQuery, found: RowPage): Reply {
@@ -201,4 +200,64 @@ function notModifiedOr({ headers }: Exchange, reply: Reply): Reply {
   const [etag = ''] = (reply.headers ?? []).filter((_, i, all) => all[i - 1] === 'etag')
   if (!known.includes(etag) && !known.includes('*')) return reply
   return { ...reply, status: 304, contentType: '', body: '' }
+}
+
+/** The row in the body. Throws a 400 or 415 if it is not a JSON object. */
+function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Json {
+  const { 'content-type': type, 'content-encoding': encoding } = headers
+  if (type !== undefined && !isJsonType(type)) throw notJsonContent(type)
+  requireUnencoded(encoding)
+  if (!body || body.length === 0) throw emptyBody()
+  const row = modestJsonBody(body)
+  if (!isObject(row)) throw invalidRequest('The request body must be a JSON object.')
+  return row as Json
+}
+
+const verbs: Readonly<Record<ResourceAction, string>> = {
+  list: 'Lists rows',
+  get: 'Returns a row',
+  create: 'Adds a row',
+  update: 'Changes fields of a row',
+  replace: 'Replaces a row',
+  delete: 'Deletes a row',
+}
+
+// Has no schema, because `wrap` can produce any JSON.
+const row: AnswerDescription = { what: 'The row.', type: 'application/json' }
+const rows: AnswerDescription = { what: 'The rows.', type: 'application/json' }
+const notThere = 'There is no such row, or it belongs to another user.'
+const unfit = 'The row is not a JSON object, or does not match the schema.'
+const changed = { 404: notThere, 412: 'The row has changed: its ETag differs from If-Match.' }
+
+const answers: Readonly<Record<ResourceAction, Pick<EndpointDescription, 'answers' | 'errors'>>> = {
+  list: { answers: { 200: rows } },
+  get: { answers: { 200: row }, errors: { 404: notThere } },
+  create: { answers: { 201: row }, errors: { 400: unfit, 409: 'A row with this id exists already.' } },
+  update: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
+  replace: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
+  delete: { answers: { 204: { what: 'The row is deleted.' } }, errors: changed },
+}
+
+const aText = { type: 'string' }
+const fromOne = { type: 'integer', minimum: 1 }
+const listParameters = {
+  type: 'object',
+  properties: {
+    q: { ...aText, description: 'A string that any field of the row must contain.' },
+    _sort: { ...aText, description: 'The fields by which rows are sorted, separated by commas.' },
+    _order: { ...aText, description: 'asc or desc for each field of _sort, separated by commas.' },
+    _page: { ...fromOne, description: 'The page, from 1.' },
+    _limit: { ...fromOne, description: 'The number of rows on a page.' },
+  },
+}
+
+function describedAction(path: string, action: ResourceAction): EndpointDescription {
+  const takesBody = action === 'create' || action === 'update' || action === 'replace'
+  return {
+    id: operationId(action + path),
+    does: `${verbs[action]} of ${path}.`,
+    ...(action === 'list' && { query: listParameters }),
+    ...(takesBody && { body: { type: 'object' } }),
+    ...answers[action],
+  }
 }
