@@ -1,7 +1,7 @@
 /** The options of MCP servers: what each server offers, with the protocol's own names. */
 import * as v from 'valibot'
 import { closed, described, integer, map, oneForm, open, optional, word } from '../check/check.js'
-import { protocolVersions } from '../rpc/protocol.js'
+import { protocolVersions } from '../rpc/frames.js'
 import { access, different, filled, list, option, text } from './forms.js'
 
 const object = open({})

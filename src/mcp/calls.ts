@@ -1,22 +1,40 @@
-/** Answers calls of tools, resources, prompts and completions from a rule, the configuration, or generated values, in this order. */
+/** Answers one request of a client: a list, a setting, or a call from a rule, the configuration, or generated values, in this order. */
 import { stringifyExact } from '../core/json.js'
 import type { McpCall, McpGeneration, McpRound, McpRuleAnswer } from '../replies/index.js'
-import { notificationFrame, RpcError, type RpcNotification, type RpcRequest, rpcCodes } from '../rpc/frames.js'
-import { metaOf } from '../rpc/meta.js'
-import { logLevels } from '../rpc/protocol.js'
-import { type CheckedCall, checkCall } from './check-call.js'
-import type { Context } from './context.js'
-import { cachingOf } from './lists.js'
 import {
+  invalidParams,
+  isLogLevel,
+  logLevels,
+  metaOf,
+  notificationFrame,
+  RpcError,
+  type RpcNotification,
+  type RpcParams,
+  type RpcRequest,
+  rpcCodes,
+} from '../rpc/frames.js'
+import {
+  answersInRounds,
+  type CheckedCall,
+  checkCall,
+  openRound,
+  readableResource,
+  requireValidAnswers,
+} from './check-call.js'
+import { type Context, isModern } from './context.js'
+import {
+  cachingOf,
+  capabilitiesOf,
   completion,
-  contentOf,
+  listResult,
   type McpResult,
+  resourceContent,
   resultOf,
   toolResult,
   userMessage,
   withCommonMembers,
 } from './results.js'
-import { answersInRounds, openRound, requireValidAnswers } from './rounds.js'
+import { listChanged } from './sessions.js'
 
 /** A result, or questions that the client has to answer first. */
 export type CallOutcome = AnsweredCall | InputRequiredCall
@@ -43,28 +61,6 @@ export interface CallContinuation {
   readonly ruleAnswer?: Pick<McpRuleAnswer, 'place' | 'count'> | undefined
 }
 
-export async function answerCall(
-  request: RpcRequest,
-  context: Context,
-  { answers, ruleAnswer: earlierRuleAnswer }: CallContinuation = { answers: {} },
-): Promise<CallOutcome> {
-  const checkedCall = checkCall(request, context)
-  const { server } = context
-  const replies = await server.replies()
-  const call = callFor(request, context, answers)
-  const ruleAnswer =
-    (earlierRuleAnswer && (await replies.resume(earlierRuleAnswer, call))) ?? (await replies.take(call))
-  if (!ruleAnswer) return answeredCall(await defaultResult(checkedCall, call, context), context)
-  const { generation } = ruleAnswer
-  requireValidAnswers(generation.rounds, answers)
-  const round = openRound(generation.rounds, answers, context)
-  if (round) return { kind: 'input-required', round, ruleAnswer, answers: answersInRounds(generation.rounds, answers) }
-  if (generation.error) throw new RuleError(generation, generation.error)
-  announce(generation, context)
-  const ruleParts = { notifications: notificationsOf(generation, request, context), generation }
-  return { ...answeredCall(resultOf(generation, checkedCall, context), context), ...ruleParts }
-}
-
 /** An error that a rule answers with. `generation` has everything that the rule generated, such as a fault. */
 export class RuleError extends RpcError {
   constructor(
@@ -75,73 +71,159 @@ export class RuleError extends RpcError {
   }
 }
 
-const answeredCall = (result: McpResult, context: Context): AnsweredCall => ({
-  ...{ kind: 'answered', result: withCommonMembers(result, context), notifications: [], generation: undefined },
-})
+/** The capability that a server must have for the methods that begin with a word. */
+const capabilities: Readonly<Record<string, string>> = {
+  tools: 'tools',
+  resources: 'resources',
+  prompts: 'prompts',
+  completion: 'completions',
+}
 
-export function callFor(
-  { method, params = {} }: RpcRequest,
+/** The methods that version 2026-07-28 removed. */
+const removedMethods = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+])
+
+const callMethods = new Set(['tools/call', 'resources/read', 'prompts/get', 'completion/complete'])
+
+/** Answers a request of any method. Throws an RpcError for a request that cannot be answered. */
+export async function answerRequest(
+  request: RpcRequest,
   context: Context,
-  answers: CallContinuation['answers'] = {},
+  earlier: CallContinuation = { answers: {} },
+): Promise<CallOutcome> {
+  const { method, params = {} } = request
+  const [word = ''] = method.split('/')
+  const capability = Object.hasOwn(capabilities, word) ? capabilities[word] : undefined
+  const isSupported = capability === undefined || capabilitiesOf(context.server)[capability] !== undefined
+  if (!isSupported || (isModern(context) && removedMethods.has(method))) throw unknownMethod(method, context)
+  if (callMethods.has(method)) return answerCall(request, context, earlier)
+  const generation = await takeRule(request, context)
+  const result = listResult(method, params, context) ?? simpleResult(method, params, context)
+  return answeredCall(result, context, generation)
+}
+
+function answeredCall(
+  result: McpResult,
+  context: Context,
+  generation: McpGeneration | undefined,
+  notifications: AnsweredCall['notifications'] = [],
+): AnsweredCall {
+  return { kind: 'answered', result: withCommonMembers(result, context), notifications, generation }
+}
+
+const unknownMethod = (method: string, context: Context) =>
+  new RpcError(rpcCodes.unknownMethod, `Method not found: ${method}`, undefined, isModern(context) ? 404 : undefined)
+
+/** Uses the rule that matches a request. Throws its error, because a rule can make any request fail. */
+export async function takeRule(request: RpcRequest, context: Context): Promise<McpGeneration | undefined> {
+  const ruleAnswer = await (await context.server.replies()).take(callFor(request, context, {}))
+  if (ruleAnswer?.generation.error) throw new RuleError(ruleAnswer.generation, ruleAnswer.generation.error)
+  return ruleAnswer?.generation
+}
+
+function simpleResult(method: string, params: RpcParams, context: Context): McpResult {
+  const { session, server } = context
+  switch (method) {
+    case 'server/discover':
+      return {
+        supportedVersions: server.options.protocolVersions.toReversed(),
+        capabilities: capabilitiesOf(server),
+        ...(server.options.instructions !== undefined && { instructions: server.options.instructions }),
+        ...cachingOf(context),
+      }
+    case 'ping':
+      return {}
+    case 'logging/setLevel':
+      if (!isLogLevel(params.level)) throw invalidParams(`level must be one of ${logLevels.join(', ')}.`)
+      if (session) session.logLevel = params.level
+      return {}
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+      if (typeof params.uri !== 'string') throw invalidParams('uri is missing.')
+      if (method === 'resources/unsubscribe') session?.subscriptions.delete(params.uri)
+      else session?.subscriptions.add(readableResource(params.uri, context).name)
+      return {}
+  }
+  throw unknownMethod(method, context)
+}
+
+async function answerCall(
+  request: RpcRequest,
+  context: Context,
+  { answers, ruleAnswer: earlier }: CallContinuation,
+): Promise<CallOutcome> {
+  const checkedCall = checkCall(request, context)
+  const replies = await context.server.replies()
+  const call = callFor(request, context, answers)
+  const ruleAnswer = (earlier && (await replies.resume(earlier, call))) ?? (await replies.take(call))
+  if (!ruleAnswer) {
+    const result = (await configuredResult(checkedCall, context)) ?? (await defaultResult(checkedCall, call, context))
+    return answeredCall(result, context, undefined)
+  }
+  const { generation } = ruleAnswer
+  requireValidAnswers(generation.rounds, answers)
+  const round = openRound(generation.rounds, answers, context)
+  if (round) return { kind: 'input-required', round, ruleAnswer, answers: answersInRounds(generation.rounds, answers) }
+  if (generation.error) throw new RuleError(generation, generation.error)
+  announce(generation, context)
+  const notifications = [...progressOf(generation, request), ...logOf(generation, context)]
+  return answeredCall(resultOf(generation, checkedCall, context), context, generation, notifications)
+}
+
+function callFor(
+  { method, params = {} }: RpcRequest,
+  { exchange, server, client, version, session }: Context,
+  answers: CallContinuation['answers'],
 ): McpCall {
-  const { exchange, server, client, version, session } = context
   const { headers, caller, scope } = exchange
   return {
-    ...{ method, params, headers, caller, scope, server: server.path, version, answers },
-    ...{ client: client.name, session: session?.id ?? '' },
+    method,
+    params,
+    headers,
+    caller,
+    scope,
+    server: server.path,
+    version,
+    answers,
+    client: client.name,
+    session: session?.id ?? '',
   }
 }
 
 /** Notifies clients of the changes that the rule announces. */
 function announce({ content: { changed = [], updated = [] } }: McpGeneration, { server, exchange }: Context): void {
-  for (const list of changed) server.sessions.listChanged(server.path, list, exchange.scope)
-  for (const uri of updated) server.sessions.resourceUpdated(server.path, uri, exchange.scope)
+  const { sessions, path } = server
+  for (const list of changed) sessions.notify(path, exchange.scope, listChanged(list))
+  for (const uri of updated) sessions.notify(path, exchange.scope, 'notifications/resources/updated', { uri })
 }
 
-/** Progress is sent only if the client gave a token for it, and log lines only from the client's log level upwards. */
-function notificationsOf(
-  { content }: McpGeneration,
-  { params }: RpcRequest,
-  { logLevel }: Context,
-): readonly RpcNotification[] {
-  const { progress = [], log = [] } = content
+/** Progress is sent only if the client gave a token for it. */
+function progressOf({ content: { progress = [] } }: McpGeneration, { params }: RpcRequest) {
   const { progressToken } = metaOf(params)
-  const isToken = typeof progressToken === 'string' || typeof progressToken === 'number'
+  if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return []
   const isCounted = progress.every(step => step.progress === undefined)
-  const steps = progress.map((step, i) => ({
-    ...{ progress: i + 1, ...(isCounted && { total: progress.length }) },
-    ...step,
-    progressToken,
-  }))
+  return progress.map((step, i) =>
+    notificationFrame('notifications/progress', {
+      progress: i + 1,
+      ...(isCounted && { total: progress.length }),
+      ...step,
+      progressToken,
+    }),
+  )
+}
+
+/** Log lines are sent only from the client's log level upwards. */
+function logOf({ content: { log = [] } }: McpGeneration, { logLevel }: Context) {
   const lowest = logLevel === undefined ? logLevels.length : logLevels.indexOf(logLevel)
-  const lines = log
+  return log
     .map(line => ({ ...line, level: line.level ?? 'info' }))
     .filter(({ level }) => logLevels.indexOf(level) >= lowest)
-  return [
-    ...(isToken ? steps.map(step => notificationFrame('notifications/progress', step)) : []),
-    ...lines.map(line => notificationFrame('notifications/message', line)),
-  ]
-}
-
-async function defaultResult(checked: CheckedCall, call: McpCall, context: Context): Promise<McpResult> {
-  const configured = await configuredResult(checked, context)
-  if (configured) return configured
-  const replies = await context.server.replies()
-  if (context.server.strict) {
-    const sentence = `No rule matches ${checked.method} ${checked.name}. ${replies.nearest(call)}`
-    throw new RpcError(rpcCodes.noAnswer, sentence, { code: 'no_rule_matches' })
-  }
-  const { tool, prompt, method, name } = checked
-  if (tool?.outputSchema) {
-    const structuredContent = await replies.madeUp(tool.outputSchema, call)
-    if (structuredContent !== undefined) return toolResult({ structuredContent }, context)
-  }
-  const echo = `${name}(${stringifyExact(checked.arguments)})`
-  if (method === 'tools/call') return toolResult({ text: echo }, context)
-  if (method === 'resources/read') {
-    return { contents: [contentOf(name, checked.mimeType ?? 'text/plain', name)], ...cachingOf(context) }
-  }
-  return { ...(prompt?.description && { description: prompt.description }), messages: [userMessage(echo)] }
+    .map(line => notificationFrame('notifications/message', line))
 }
 
 /** The answer from the configuration: the content of a resource, or values that complete an argument. */
@@ -156,9 +238,25 @@ async function configuredResult(checked: CheckedCall, context: Context): Promise
     const values = Object.hasOwn(known, argument) ? (known[argument] ?? []) : []
     return completion(values.filter(one => one.toLowerCase().startsWith(wanted)))
   }
-  if (!resource) return undefined
-  const { text, blob, file } = resource
+  const { text, blob, file } = resource ?? {}
   if (text === undefined && blob === undefined && file === undefined) return undefined
   const content = file === undefined ? (text ?? '') : await server.readFile(file)
-  return { contents: [contentOf(name, mimeType, content, blob)], ...cachingOf(context) }
+  return { contents: [resourceContent(name, mimeType, content, blob)], ...cachingOf(context) }
+}
+
+/** A generated answer; an RpcError in strict mode. */
+async function defaultResult(checked: CheckedCall, call: McpCall, context: Context): Promise<McpResult> {
+  const replies = await context.server.replies()
+  const { tool, prompt, method, name } = checked
+  if (context.server.strict) {
+    const sentence = `No rule matches ${method} ${name}. ${replies.nearest(call)}`
+    throw new RpcError(rpcCodes.noAnswer, sentence, { code: 'no_rule_matches' })
+  }
+  const structuredContent = tool?.outputSchema && (await replies.madeUp(tool.outputSchema, call))
+  if (structuredContent !== undefined) return toolResult({ structuredContent }, context)
+  const echo = `${name}(${stringifyExact(checked.arguments)})`
+  if (method === 'tools/call') return toolResult({ text: echo }, context)
+  if (method === 'resources/read')
+    return { contents: [resourceContent(name, checked.mimeType ?? 'text/plain', name)], ...cachingOf(context) }
+  return { ...(prompt?.description && { description: prompt.description }), messages: [userMessage(echo)] }
 }

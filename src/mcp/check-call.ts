@@ -1,4 +1,4 @@
-/** Finds the target of a call in the server's lists, and checks the arguments. */
+/** Checks a call: its target must be in the server's lists, its arguments and the client's answers to questions must be valid. */
 import type { Mistake } from '../check/check.js'
 import { TooManySteps, validatorOf } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
@@ -7,6 +7,7 @@ import type { McpServer } from '../config/mcp-options.js'
 import { shortened } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { memoized } from '../core/work.js'
+import type { McpQuestion, McpRound } from '../replies/index.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { type Context, isModern } from './context.js'
 import type { CallTarget } from './results.js'
@@ -23,10 +24,13 @@ export interface CheckedCall extends CallTarget {
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
+/** Where a call names its target, if not in `name`. */
+const nameFields: Readonly<Record<string, string>> = { 'resources/read': 'uri', 'completion/complete': 'ref' }
+
 /** Throws an RpcError if the target does not exist or an argument is invalid. */
 export function checkCall({ method, params = {} }: RpcRequest, context: Context): CheckedCall {
   const name = targetOf(method, params)
-  if (name === undefined) throw invalidParams(`${method} needs ${nameField(method)}, a text.`)
+  if (name === undefined) throw invalidParams(`${method} needs params.${nameFields[method] ?? 'name'}, a text.`)
   const args = params.arguments ?? {}
   if (!isObject(args)) throw invalidParams('arguments must be an object.')
   const { options } = context.server
@@ -47,9 +51,6 @@ export function checkCall({ method, params = {} }: RpcRequest, context: Context)
   }
 }
 
-const nameField = (method: string) =>
-  method === 'resources/read' ? 'params.uri' : method === 'completion/complete' ? 'params.ref' : 'params.name'
-
 const requireNamed = <T extends { readonly name: string }>(what: string, name: string, all: readonly T[]): T => {
   const found = all.find(one => one.name === name)
   if (found) return found
@@ -69,20 +70,16 @@ export function schemaProblem({ name, inputSchema }: Pick<Tool, 'name'> & { read
 }
 
 /** Throws an RpcError that names each invalid field, and an UnfitSchema for a schema that cannot be used. */
-export function requireValid(given: unknown, schema: object, whole: string): void {
-  const mistakes = mistakesOf(given, schema, whole)
-  if (mistakes.length === 0) return
-  const fields = mistakes.map(({ path, sentence }) => ({ field: shortened(path.join('.')), sentence }))
-  throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
-}
-
-function mistakesOf(given: unknown, schema: object, whole: string): readonly Mistake[] {
+function requireValid(given: unknown, schema: object, whole: string): void {
+  let mistakes: readonly Mistake[]
   try {
-    return validatorOf(schema)(given, { whole })
+    mistakes = validatorOf(schema)(given, { whole })
   } catch (error) {
-    if (error instanceof TooManySteps) throw invalidParams(`checking ${whole} takes too long.`)
-    throw error
+    throw error instanceof TooManySteps ? invalidParams(`checking ${whole} takes too long.`) : error
   }
+  if (mistakes.length === 0) return
+  const data = mistakes.map(({ path, sentence }) => ({ field: shortened(path.join('.')), sentence }))
+  throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), data)
 }
 
 function promptNamed(name: string, given: Readonly<Record<string, unknown>>, prompts: readonly Prompt[]): Prompt {
@@ -94,49 +91,34 @@ function promptNamed(name: string, given: Readonly<Record<string, unknown>>, pro
   return prompt
 }
 
-/** Longer URIs match no template, so that subscriptions to them cannot fill the memory. */
-const LONGEST_URI = 2000
-
 /** The listed resource with this URI, or the URI itself if it matches a template. Throws an RpcError for any other URI. */
 export function readableResource(uri: string, context: Context): Pick<CheckedCall, 'name' | 'resource' | 'mimeType'> {
   const { resources, resourceTemplates } = context.server.options
   const resource = resources.find(one => one.uri === uri)
   if (resource) return { name: uri, resource, mimeType: resource.mimeType }
-  const matches = ({ uriTemplate }: { readonly uriTemplate: string }) => matchesTemplate(uri, uriTemplate)
-  const template = uri.length <= LONGEST_URI ? resourceTemplates.find(matches) : undefined
+  const template = resourceTemplates.find(({ uriTemplate }) => uriPattern(uriTemplate).test(uri))
   if (template) return { name: uri, mimeType: template.mimeType }
   const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
   const known = resources.map(({ uri }) => uri)
   throw new RpcError(code, `Resource not found: ${uri}.${didYouMean(uri, known)}`, { uri })
 }
 
-/**
- * RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}.
- * Takes time in proportion to the lengths of both, whatever a client sends: an expression with several variables would not.
- */
-function matchesTemplate(uri: string, template: string): boolean {
-  if (/[\n\r\u2028\u2029]/.test(uri)) return false
-  /** Where the parts so far can end: one flag for each place in the URI. */
-  let ends = Array.from({ length: uri.length + 1 }, (_empty, at) => at === 0)
-  for (const part of partsOf(template)) ends = endsAfter(part, uri, ends)
-  return ends[uri.length] === true
-}
-
-const partsOf = memoized((template: string) => template.split(/(\{[^}]*\})/).filter(part => part !== ''))
-
-function endsAfter(part: string, uri: string, begins: readonly boolean[]): boolean[] {
-  if (!part.startsWith('{'))
-    return begins.map((_begins, end) => begins[end - part.length] === true && uri.startsWith(part, end - part.length))
-  const isQuery = part.startsWith('{?')
-  const takesAll = isQuery || /^\{[+#]/.test(part)
-  let isInside = false
-  return begins.map((_begins, end) => {
-    const before = uri[end - 1] ?? ''
-    const canBegin = begins[end - 1] === true && (!isQuery || before === '?')
-    isInside = (isInside || canBegin) && (takesAll || !'/?#'.includes(before))
-    return isInside || (isQuery && begins[end] === true)
+/** RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}. */
+const uriPattern = memoized((uriTemplate: string) => {
+  let groups = 0
+  const [start = '', ...parts] = uriTemplate.split(/(?=\{[^}]*\})/)
+  const pattern = parts.map(part => {
+    const end = part.indexOf('}') + 1
+    const [variable, rest] = [part.slice(0, end), literally(part.slice(end))]
+    if (variable.startsWith('{?')) return `(?:\\?.*)?${rest}`
+    // Takes the first place where the rest follows, and tries no other: backtracking could take years.
+    const values = /^\{[+#]/.test(variable) ? '.' : '[^/?#]'
+    return `(?=(${values}+?${rest === '' ? '$' : rest}))\\${++groups}`
   })
-}
+  return new RegExp(`^${literally(start)}${pattern.join('')}$`, 's')
+})
+
+const literally = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /** The template or prompt whose argument is to be completed. */
 function completionTarget(name: string, params: RpcParams, { prompts, resourceTemplates }: McpServer): CheckedCall {
@@ -148,4 +130,69 @@ function completionTarget(name: string, params: RpcParams, { prompts, resourceTe
   else if (!resourceTemplates.some(({ uriTemplate }) => uriTemplate === name))
     throw invalidParams(`there is no resource template ${JSON.stringify(name)}.`)
   return { method: 'completion/complete', name, arguments: { [argument.name]: argument.value } }
+}
+
+/** The client's answers, by the name of the question. */
+type Answers = Readonly<Record<string, unknown>>
+
+/** The capability that a client needs to answer a question, and the first version that has it. */
+const requirements = {
+  'elicitation/create': { capability: 'elicitation', since: '2025-06-18' },
+  'sampling/createMessage': { capability: 'sampling', since: '2024-11-05' },
+  'roots/list': { capability: 'roots', since: '2024-11-05' },
+} as const
+
+/** The unanswered questions of the first round that has any. Leaves out questions that the client does not support. */
+export function openRound(rounds: readonly McpRound[], answers: Answers, context: Context): McpRound | undefined {
+  const canAnswer = ({ method }: McpQuestion) => {
+    const { capability, since } = requirements[method]
+    return context.client.capabilities.has(capability) && context.version >= since
+  }
+  for (const round of rounds) {
+    const all = Object.entries(round)
+    const supported = all.filter(([, question]) => canAnswer(question))
+    if (supported.length === 0 && all.length > 0) throw missingCapability(round, context)
+    const unanswered = supported.filter(([name]) => !Object.hasOwn(answers, name))
+    if (unanswered.length > 0) return Object.fromEntries(unanswered)
+  }
+  return undefined
+}
+
+function missingCapability(round: McpRound, context: Context): RpcError {
+  const missing = [...new Set(Object.values(round).map(({ method }) => requirements[method].capability))]
+  return new RpcError(
+    rpcCodes.missingCapability,
+    `The client must declare the capability ${missing.join(' and ')}.`,
+    { requiredCapabilities: Object.fromEntries(missing.map(name => [name, {}])) },
+    isModern(context) ? 400 : undefined,
+  )
+}
+
+/** Keeps only the answers to questions of the rule, because clients may send others. */
+export function answersInRounds(rounds: readonly McpRound[], answers: Answers): Answers {
+  const names = new Set(rounds.flatMap(round => Object.keys(round)))
+  return Object.fromEntries(Object.entries(answers).filter(([name]) => names.has(name)))
+}
+
+const actions: readonly unknown[] = ['accept', 'decline', 'cancel']
+
+/** Throws an RpcError for an answer to an elicitation that does not match its schema. */
+export function requireValidAnswers(rounds: readonly McpRound[], answers: Answers): void {
+  for (const [name, question] of rounds.flatMap(round => Object.entries(round)))
+    if (question.method === 'elicitation/create' && Object.hasOwn(answers, name))
+      requireValidElicitation(name, question, answers[name])
+}
+
+function requireValidElicitation(name: string, { params }: McpQuestion, answer: unknown): void {
+  const { action, content } = isObject(answer) ? answer : {}
+  const whole = `the answer to ${name}`
+  if (!actions.includes(action)) throw invalidParams(`${whole} must have the action accept, decline or cancel.`)
+  const schema = params?.requestedSchema
+  if (action !== 'accept' || !isObject(schema)) return
+  try {
+    requireValid(content ?? {}, schema, `content of ${whole}`)
+  } catch (error) {
+    // A rule may send any schema, even one to test how a client handles it.
+    if (!(error instanceof UnfitSchema)) throw error
+  }
 }

@@ -3,9 +3,7 @@ import type { McpServer } from '../config/mcp-options.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import type { McpReplies } from '../replies/index.js'
-import type { LogLevel } from '../rpc/protocol.js'
-import { isStateless } from '../rpc/protocol.js'
-import type { RequestStates } from './request-state.js'
+import { isStateless, type LogLevel, RpcError, rpcCodes } from '../rpc/frames.js'
 import type { ClientFacts, McpSessions, Session } from './sessions.js'
 
 /** A configured server, and what all servers share. */
@@ -16,7 +14,6 @@ export interface RunningServer {
   readonly configured: McpServer
   readonly replies: () => Promise<McpReplies>
   readonly sessions: McpSessions
-  readonly states: RequestStates
   /** Whether a call without a rule is an error. */
   readonly strict: boolean
   readFile(name: string): Promise<string | Buffer>
@@ -38,15 +35,20 @@ export const isModern = ({ version }: Pick<Context, 'version'>) => isStateless(v
 /** The client capabilities that mean it can answer questions. */
 const inputCapabilities = ['elicitation', 'sampling', 'roots']
 
-/** Longer names are ignored, because sessions keep them. */
-const LONGEST_NAME = 200
-
 /** The client's name and capabilities, from `initialize` or `_meta`. */
 export function clientFrom(info: unknown, capabilities: unknown): ClientFacts {
   const { name } = isObject(info) ? info : {}
   const declared = isObject(capabilities) ? capabilities : {}
   return {
-    name: typeof name === 'string' && name.length <= LONGEST_NAME ? name : undefined,
+    name: typeof name === 'string' ? name : undefined,
     capabilities: new Set(inputCapabilities.filter(capability => declared[capability] !== undefined)),
   }
 }
+
+export const unsupportedVersion = (requested: string, { options }: RunningServer) =>
+  new RpcError(
+    rpcCodes.unsupportedVersion,
+    `Unsupported protocol version: ${requested}`,
+    { supported: options.protocolVersions.toReversed(), requested },
+    400,
+  )

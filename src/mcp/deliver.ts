@@ -1,4 +1,5 @@
-/** Turns the messages of a call into the HTTP response: JSON, or an event stream. */
+/** Turns the messages of a call into the HTTP response (JSON, or an event stream), with the faults that its rule asks for. */
+import { insufficientScope, refusedByRule } from '../core/errors.js'
 import type { Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { isPaced, type Pace } from '../core/pace.js'
@@ -12,7 +13,8 @@ import {
   type RpcResponse,
   rpcCodes,
 } from '../rpc/frames.js'
-import type { EventStream } from './streams.js'
+import { type Context, isModern, unsupportedVersion } from './context.js'
+import type { EventStream } from './sessions.js'
 
 /** The messages that answer a request: notifications, then the response. */
 export interface CallMessages {
@@ -32,10 +34,8 @@ export function acceptedTypes(accept: string | undefined) {
 export const streamHeaders = ['cache-control', 'no-cache', 'x-accel-buffering', 'no']
 export const EVENT_STREAM = 'text/event-stream'
 
-export const jsonReply = (value: unknown, status = 200, headers: readonly string[] = []): Reply => ({
-  ...{ kind: 'reply', status, contentType: 'application/json', headers },
-  body: stringifyExact(value),
-})
+const jsonReply = (value: unknown, status: number, headers: readonly string[] = []) =>
+  ({ kind: 'reply', status, contentType: 'application/json', headers, body: stringifyExact(value) }) as const
 
 /** An error with an HTTP status of its own. */
 export const httpError = (status: number, sentence: string) =>
@@ -77,7 +77,7 @@ export function replyWith(messages: CallMessages, { accepted, pace, headers, ope
   const isStream = accepted.stream && status === 200 && (notifications.length > 0 || isCut || !accepted.json)
   if (!isStream) {
     const reply = jsonReply(response, status, headers)
-    return { ...reply, body: withTextFault(String(reply.body), generation), ...facts }
+    return { ...reply, body: withTextFault(reply.body, generation), ...facts }
   }
   const stream = openStream?.()
   const events = [...notifications, response].map(frame => (stream ? stream.send(frame) : eventText(frame)))
@@ -89,3 +89,30 @@ export function replyWith(messages: CallMessages, { accepted, pace, headers, ope
   if (!isPaced(pace)) return { ...head, ...facts, body: Buffer.from(pieces.join('')) }
   return { ...head, ...facts, body: { head: '', before: '', pieces, after: '', tail: '', pace } }
 }
+
+/** Throws for a fault that replaces the whole answer. */
+export function requireNoFault(generation: McpGeneration | undefined, context: Context): void {
+  const { server, session, version } = context
+  switch (generation?.protocolFault) {
+    case 'session-lost':
+      if (session) server.sessions.end(session)
+      throw sessionNotFound()
+    case 'version-refused':
+      throw isModern(context)
+        ? unsupportedVersion(version, server)
+        : new RpcError(rpcCodes.invalidRequest, `Bad Request: Unsupported protocol version: ${version}`, undefined, 400)
+    case 'unauthorized':
+      throw refusedByRule()
+    case 'insufficient-scope':
+      throw insufficientScope()
+  }
+}
+
+/** The specification requires a 404, after which a client starts a new session. */
+export const sessionNotFound = () => new RpcError(rpcCodes.noSession, 'Session not found', undefined, 404)
+
+/** Replaces the id by one that the client has not used, if the rule asks for it. */
+export const withWrongIdFault = <T extends RpcResponse>(response: T, generation: McpGeneration | undefined): T =>
+  generation?.protocolFault === 'wrong-id' ? { ...response, id: wrongId(response.id) } : response
+
+const wrongId = (id: RpcResponse['id']) => (typeof id === 'number' ? id + 1_000_000 : `not-${id}`)

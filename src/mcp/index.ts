@@ -9,18 +9,15 @@ import { type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } f
 import type { Origins } from '../core/origins.js'
 import { AUTH, lookupMethod } from '../core/paths.js'
 import { readBodyFile } from '../replies/index.js'
-import { RpcError } from '../rpc/frames.js'
-import { isStateless, sessionVersions } from '../rpc/protocol.js'
+import { isStateless, RpcError, sessionVersions } from '../rpc/frames.js'
+import type { McpOverrides } from './changes.js'
 import { schemaProblem } from './check-call.js'
 import type { RunningServer } from './context.js'
 import { errorReply } from './deliver.js'
 import { endSession, generalStream } from './legacy.js'
-import type { McpOverrides } from './overrides.js'
 import { type PaceOf, postReply } from './post.js'
 
-export { announceChanges, createMcpLists } from './manage.js'
-export { createMcpOverrides, type McpOverrides } from './overrides.js'
-export { createRequestStates, type RequestStates } from './request-state.js'
+export { announceChanges, createMcpLists, createMcpOverrides, type McpOverrides } from './changes.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
 
 interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'readFile'> {
@@ -33,26 +30,30 @@ interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'configur
 export function mcpSource(loaded: LoadedConfig, { origins, paceOf, overrides, ...shared }: SourceParts): PathSource {
   const readFile = fileReader(loaded)
   const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
-    ...{ ...shared, path, options, configured: options, readFile },
+    ...shared,
+    path,
+    options,
+    configured: options,
+    readFile,
   }))
   const serverFor: ServerFor = (server, { scope }) => {
     const options = overrides.apply(server.path, server.options, scope)
     return options === server.options ? server : { ...server, options }
   }
-  const answers = new Map(servers.flatMap(server => answersOf(server, serverFor, paceOf)))
+  const endpoints = servers.flatMap(server => endpointsOf(server, serverFor, paceOf))
   const [first] = servers
-  if (first) answers.set(publicGet(WELL_KNOWN), exchange => metadata(first, exchange))
-  const byPath = new Map<string, OwnPath[]>()
-  for (const own of answers.keys()) byPath.set(own.path, [...(byPath.get(own.path) ?? []), own])
+  if (first) endpoints.push({ own: publicGet(WELL_KNOWN), answer: exchange => metadata(first, exchange) })
+  const at = (path: string) => endpoints.filter(({ own }) => own.path === path)
   return {
-    at: path => byPath.get(path) ?? [],
+    at: path => at(path).map(({ own }) => own),
     // The metadata documents are not listed.
-    paths: () => [...answers.keys()].filter(({ path }) => !path.startsWith(WELL_KNOWN)),
+    paths: () => endpoints.map(({ own }) => own).filter(({ path }) => !path.startsWith(WELL_KNOWN)),
     answer(exchange) {
       origins.requireOwnPage(exchange.headers)
       const method = lookupMethod(exchange.method)
-      const own = byPath.get(exchange.path)?.find(one => one.method === method)
-      return own && answers.get(own)?.(exchange)
+      return at(exchange.path)
+        .find(({ own }) => own.method === method)
+        ?.answer(exchange)
     },
   }
 }
@@ -60,42 +61,34 @@ export function mcpSource(loaded: LoadedConfig, { origins, paceOf, overrides, ..
 /** Returns the server with the run-time changes for the scope of an exchange. */
 type ServerFor = (server: RunningServer, exchange: Exchange) => RunningServer
 
-type AnswerRequest = (exchange: Exchange) => Reply | Promise<Reply>
+interface ServerEndpoint {
+  readonly own: OwnPath
+  readonly answer: (exchange: Exchange) => Reply | Promise<Reply>
+}
 
 const publicGet = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone', isLocal: true })
 
-/** The endpoints of a server, including that of its metadata document, with the functions that answer them. */
-function answersOf(
-  server: RunningServer,
-  serverFor: ServerFor,
-  paceOf: PaceOf,
-): readonly (readonly [OwnPath, AnswerRequest])[] {
+/** The endpoints of a server, including that of its metadata document. */
+function endpointsOf(server: RunningServer, serverFor: ServerFor, paceOf: PaceOf): ServerEndpoint[] {
   const { path, options } = server
-  const endpoint = (method: string): OwnPath => ({
-    ...{ method, path, access: options.access },
-    challenge: exchange => challenge(path, exchange),
+  const endpoint = (method: string, answer: ServerEndpoint['answer']): ServerEndpoint => ({
+    own: { method, path, access: options.access, challenge: exchange => challenge(path, exchange) },
+    answer,
   })
-  const withSessions = (answer: (server: RunningServer, exchange: Exchange) => Reply) => (exchange: Exchange) => {
-    const { method, headers } = exchange
-    if (isStateless(String(headers['mcp-protocol-version']))) throw methodNotAllowed(method, ['POST'])
-    return orErrorReply(() => answer(serverFor(server, exchange), exchange))
-  }
+  const inSession = (method: string, answer: (server: RunningServer, exchange: Exchange) => Reply) =>
+    endpoint(method, exchange => {
+      const { method, headers } = exchange
+      if (isStateless(String(headers['mcp-protocol-version']))) throw methodNotAllowed(method, ['POST'])
+      return orErrorReply(() => answer(serverFor(server, exchange), exchange))
+    })
   const hasSessions = sessionVersions.some(version => options.protocolVersions.includes(version))
   return [
-    [
-      endpoint('POST'),
-      async exchange => ({
-        answeredBy: { kind: 'mcp', path },
-        ...(await postReply(serverFor(server, exchange), exchange, paceOf)),
-      }),
-    ],
-    ...(hasSessions
-      ? ([
-          [endpoint('GET'), withSessions(generalStream)],
-          [endpoint('DELETE'), withSessions(endSession)],
-        ] as const)
-      : []),
-    [publicGet(`${WELL_KNOWN}${path}`), exchange => metadata(server, exchange)],
+    endpoint('POST', async exchange => ({
+      answeredBy: { kind: 'mcp', path },
+      ...(await postReply(serverFor(server, exchange), exchange, paceOf)),
+    })),
+    ...(hasSessions ? [inSession('GET', generalStream), inSession('DELETE', endSession)] : []),
+    { own: publicGet(`${WELL_KNOWN}${path}`), answer: exchange => metadata(server, exchange) },
   ]
 }
 

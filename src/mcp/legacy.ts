@@ -1,14 +1,32 @@
-/** Requests of versions with sessions (up to 2025-11-25): they start, find, resume and end a session. */
-import type { Exchange, Reply } from '../core/exchange.js'
-import { invalidParams, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
-import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/protocol.js'
+/** Requests of versions with sessions (up to 2025-11-25): they start, find, resume and end a session, and answer its questions. */
+import type { Exchange, OpenBody, Reply } from '../core/exchange.js'
+import {
+  ASSUMED_VERSION,
+  failureFrame,
+  invalidParams,
+  isResponse,
+  protocolVersions,
+  RpcError,
+  type RpcFrame,
+  type RpcId,
+  type RpcRequest,
+  type RpcResponse,
+  rpcCodes,
+  sessionVersions,
+} from '../rpc/frames.js'
+import type { InputRequiredCall } from './calls.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
-import { acceptedTypes, EVENT_STREAM, httpError, streamHeaders } from './deliver.js'
-import { sessionNotFound } from './faults.js'
-import { capabilitiesOf, serverInfo } from './lists.js'
-import type { McpResult } from './results.js'
-import { holderOf, type Session } from './sessions.js'
-import { eventIn, openBody } from './streams.js'
+import {
+  acceptedTypes,
+  type CallMessages,
+  EVENT_STREAM,
+  httpError,
+  sessionNotFound,
+  streamHeaders,
+  withTextFault,
+} from './deliver.js'
+import { capabilitiesOf, type McpResult, serverInfo } from './results.js'
+import { type EventStream, holderOf, openBody, type Session, type WaitingCall } from './sessions.js'
 
 export const SESSION_HEADER = 'mcp-session-id'
 
@@ -34,11 +52,16 @@ export function initialize({ params = {} }: RpcRequest, server: RunningServer, e
   const { options } = server
   const version = agreedVersion(protocolVersion, server)
   const session = server.sessions.begin({
-    ...{ server: server.path, version, scope: exchange.scope, holder: holderOf(exchange.caller) },
+    server: server.path,
+    version,
+    scope: exchange.scope,
+    holder: holderOf(exchange.caller),
     client: clientFrom(clientInfo, capabilities),
   })
   const result: McpResult = {
-    ...{ protocolVersion: version, capabilities: capabilitiesOf(server), serverInfo: serverInfo(options) },
+    protocolVersion: version,
+    capabilities: capabilitiesOf(server),
+    serverInfo: serverInfo(options),
     ...(options.instructions !== undefined && { instructions: options.instructions }),
   }
   return { session, result }
@@ -61,7 +84,7 @@ export function sessionContext(server: RunningServer, exchange: Exchange, sessio
   const version = session?.version ?? ASSUMED_VERSION
   const client = session?.client ?? clientFrom(undefined, undefined)
   // The server chooses the level until the client sets one. Standin sends everything.
-  return { ...{ server, exchange, version, client, session }, logLevel: session?.logLevel ?? 'debug' }
+  return { server, exchange, version, client, session, logLevel: session?.logLevel ?? 'debug' }
 }
 
 /** Handles a message that is not answered: a notification, or the client's answer to a question. */
@@ -79,14 +102,14 @@ export function generalStream(server: RunningServer, exchange: Exchange): Reply 
   const head = { kind: 'reply', status: 200, contentType: EVENT_STREAM, headers: streamHeaders } as const
   // Opening a stream would end the client's current one.
   if (exchange.method === 'HEAD') return { ...head, body: '' }
-  const last = eventIn(String(exchange.headers['last-event-id'] ?? ''))
-  const resumed = last && session.streams.get(last.stream)
+  const [, number, n] = /^(\d{1,9})-(\d{1,9})$/.exec(String(exchange.headers['last-event-id'])) ?? []
+  const resumed = session.streams.get(Number(number))
   if (!resumed) {
     session.generalStream?.end()
     session.generalStream = server.sessions.stream(session)
   }
   const stream = resumed ?? session.generalStream
-  const body = openBody(sink => stream?.attach(sink, resumed ? last?.n : 0) ?? (() => {}), true)
+  const body = openBody(sink => stream?.attach(sink, resumed && Number(n)) ?? (() => {}), true)
   return { ...head, body }
 }
 
@@ -94,4 +117,105 @@ export function generalStream(server: RunningServer, exchange: Exchange): Reply 
 export function endSession(server: RunningServer, exchange: Exchange): Reply {
   server.sessions.end(sessionOf(server, exchange))
   return { kind: 'reply', status: 204, contentType: '', body: '' }
+}
+
+/** Continues a call with the client's answers. */
+type ContinueCall = (
+  answers: InputRequiredCall['answers'],
+  ruleAnswer: InputRequiredCall['ruleAnswer'],
+) => Promise<InputRequiredCall | CallMessages>
+
+/**
+ * The body of the response to a call that asks the client: the questions and the result are events of one stream. If the
+ * client disconnects, the call continues, because the client may resume the stream.
+ */
+export function questionsBody(
+  first: InputRequiredCall,
+  request: RpcRequest,
+  { session, context }: { readonly session: Session; readonly context: Context },
+  continueCall: ContinueCall,
+): OpenBody {
+  return openBody(sink => {
+    const stream = context.server.sessions.stream(session)
+    const call = waitingCall(request.id)
+    session.waiting.add(call)
+    const detach = stream.attach(sink)
+    void completeCall(first, call, stream, continueCall).finally(() => session.waiting.delete(call))
+    return detach
+  })
+}
+
+interface PendingCall extends WaitingCall {
+  /** Resolves to the answer to the question with this id. */
+  answerTo(id: RpcId): Promise<RpcResponse>
+  /** Settles when the call is cancelled. */
+  readonly cancelled: Promise<'cancelled'>
+}
+
+function waitingCall(requestId: RpcId): PendingCall {
+  const pending = new Map<unknown, (response: RpcResponse) => void>()
+  let cancel = () => {}
+  const cancelled = new Promise<'cancelled'>(resolve => {
+    cancel = () => resolve('cancelled')
+  })
+  return {
+    requestId,
+    cancel,
+    cancelled,
+    answerTo: id => new Promise(resolve => pending.set(id, resolve)),
+    take(response) {
+      const resolveAnswer = pending.get(response.id)
+      pending.delete(response.id)
+      resolveAnswer?.(response)
+    },
+  }
+}
+
+async function completeCall(
+  first: InputRequiredCall,
+  call: PendingCall,
+  stream: EventStream,
+  continueCall: ContinueCall,
+): Promise<void> {
+  const result = (async () => {
+    let next: InputRequiredCall | CallMessages = first
+    while ('kind' in next)
+      next = await continueCall({ ...next.answers, ...(await askRound(next, call, stream)) }, next.ruleAnswer)
+    return next
+  })().catch((error: unknown): CallMessages => {
+    const shown = error instanceof RpcError ? error : new RpcError(rpcCodes.internal, 'Internal error')
+    return { notifications: [], response: failureFrame(call.requestId, shown), generation: undefined }
+  })
+  const messages = await Promise.race([result, call.cancelled])
+  if (messages !== 'cancelled') sendMessages(messages, stream)
+  stream.end()
+}
+
+function sendMessages({ notifications, response, generation }: CallMessages, stream: EventStream): void {
+  for (const frame of notifications) stream.send(frame, text => withTextFault(text, generation))
+  if (generation?.protocolFault === 'cut-stream') stream.cut()
+  stream.send(response, text => withTextFault(text, generation))
+}
+
+let questionsSent = 0
+
+/** Sends the questions of a round, and waits for all answers. */
+async function askRound(
+  { round }: InputRequiredCall,
+  call: PendingCall,
+  stream: EventStream,
+): Promise<InputRequiredCall['answers']> {
+  const all = Object.entries(round).map(async ([name, question]) => {
+    const id = `standin-${++questionsSent}`
+    const answer = call.answerTo(id)
+    stream.send({ jsonrpc: '2.0', id, ...question })
+    return [name, answerIn(await answer, question.method)] as const
+  })
+  return Object.fromEntries(await Promise.all(all))
+}
+
+function answerIn(response: RpcResponse, method: string): unknown {
+  if ('result' in response) return response.result
+  const { code, message } = response.error
+  throw new RpcError(rpcCodes.internal, `The client refused ${method}: ${message} (${code})`)
 }

@@ -1,14 +1,27 @@
 /** Requests of versions without sessions (since 2026-07-28): each has its client, version and target in `_meta` and in headers. */
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { invalidParams, RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
-import { metaKeys, metaOf } from '../rpc/meta.js'
-import { isLogLevel, isStateless, logLevels } from '../rpc/protocol.js'
+import { isSameSecret } from '../core/secrets.js'
+import {
+  eventText,
+  invalidParams,
+  isLogLevel,
+  isStateless,
+  logLevels,
+  metaKeys,
+  metaOf,
+  notificationFrame,
+  RpcError,
+  type RpcNotification,
+  type RpcRequest,
+  resultFrame,
+  rpcCodes,
+  targetOf,
+} from '../rpc/frames.js'
 import type { CallContinuation, InputRequiredCall } from './calls.js'
-import { type Context, clientFrom, type RunningServer } from './context.js'
-import { cachingOf, capabilitiesOf } from './lists.js'
+import { type Context, clientFrom, type RunningServer, unsupportedVersion } from './context.js'
 import { type McpResult, withCommonMembers } from './results.js'
-import { holderOf } from './sessions.js'
+import { holderOf, KEEP_ALIVE, listChanged, openBody } from './sessions.js'
 
 type Message = RpcRequest | RpcNotification
 
@@ -38,7 +51,10 @@ export function modernContext(message: Message, server: RunningServer, exchange:
   if (level !== undefined && !isLogLevel(level))
     throw invalidParams(`_meta["${metaKeys.logLevel}"] must be one of ${logLevels.join(', ')}.`, undefined, 400)
   return {
-    ...{ server, exchange, version, session: undefined },
+    server,
+    exchange,
+    version,
+    session: undefined,
     client: clientFrom(meta[metaKeys.clientInfo], capabilities),
     logLevel: level,
   }
@@ -53,14 +69,6 @@ const mismatch = (name: string, header: string | undefined, body: string) =>
       ? `Header mismatch: ${name} is missing; the body says ${JSON.stringify(body)}.`
       : `Header mismatch: ${name} is ${JSON.stringify(header)}, and the body says ${JSON.stringify(body)}.`,
     undefined,
-    400,
-  )
-
-export const unsupportedVersion = (requested: string, { options }: RunningServer) =>
-  new RpcError(
-    rpcCodes.unsupportedVersion,
-    `Unsupported protocol version: ${requested}`,
-    { supported: [...options.protocolVersions].reverse(), requested },
     400,
   )
 
@@ -96,48 +104,55 @@ function decodedHeader(value: string | undefined): string | undefined {
     : undefined
 }
 
-/** The answer to `server/discover`. */
-export const discovery = (context: Context): McpResult => {
-  const { options } = context.server
-  return withCommonMembers(
-    {
-      supportedVersions: [...options.protocolVersions].reverse(),
-      capabilities: capabilitiesOf(context.server),
-      ...(options.instructions !== undefined && { instructions: options.instructions }),
-      ...cachingOf(context),
-    },
-    context,
-  )
-}
-
-/** The caller and the call that a state is bound to. Without `_meta`, the answers and the state, which change with each attempt. */
-function bindingOf({ method, params = {} }: RpcRequest, { exchange, server }: Context) {
-  const { _meta: _, inputResponses: _responses, requestState: _state, ...same } = params
-  return { holder: holderOf(exchange.caller), call: stringifyExact([server.path, method, same]) }
-}
-
 /** The client's answers in this attempt and in earlier ones. Throws an RpcError for malformed answers. */
 export function continuationOf(request: RpcRequest, context: Context): CallContinuation {
-  const { inputResponses, requestState } = request.params ?? {}
-  const state =
-    requestState === undefined ? undefined : context.server.states.open(requestState, bindingOf(request, context))
-  if (inputResponses !== undefined && !isObject(inputResponses))
-    throw invalidParams('inputResponses must be an object.')
-  const answers = Object.entries(inputResponses ?? {})
-  const invalid = answers.find(([, answer]) => !isObject(answer))
+  const { inputResponses = {}, requestState } = request.params ?? {}
+  const state = requestState === undefined ? undefined : openedState(requestState, request, context)
+  if (!isObject(inputResponses)) throw invalidParams('inputResponses must be an object.')
+  const invalid = Object.entries(inputResponses).find(([, answer]) => !isObject(answer))
   if (invalid) throw invalidParams(`inputResponses.${invalid[0]} must be an object.`)
-  return { ruleAnswer: state, answers: { ...state?.answers, ...Object.fromEntries(answers) } }
+  return { ruleAnswer: state, answers: { ...state?.answers, ...inputResponses } }
 }
 
 /** The result that asks the client to call again with its answers. */
-export function inputRequiredResult(
-  { round, ruleAnswer, answers }: InputRequiredCall,
-  request: RpcRequest,
-  context: Context,
-): McpResult {
+export function inputRequiredResult(call: InputRequiredCall, request: RpcRequest, context: Context): McpResult {
+  const requestState = sealedState(call, request, context)
+  return withCommonMembers({ resultType: 'input_required', inputRequests: call.round, requestState }, context)
+}
+
+/** Long enough for a person to fill in a form. */
+const STATE_VALID_MS = 600_000
+
+/** The state of a call that has asked the client: the place of the rule, how often it has answered, and the answers so far. */
+interface CallState extends Pick<InputRequiredCall, 'answers'> {
+  readonly place: string
+  readonly count: number
+  readonly untilMs: number
+}
+
+/** The state as a text, which the client sends back with its next attempt. It is signed, and bound to caller and call. */
+function sealedState({ ruleAnswer, answers }: InputRequiredCall, request: RpcRequest, context: Context): string {
   const { place, count } = ruleAnswer
-  const requestState = context.server.states.seal({ place, count, answers }, bindingOf(request, context))
-  return withCommonMembers({ resultType: 'input_required', inputRequests: round, requestState }, context)
+  const state: CallState = { place, count, answers, untilMs: context.server.sessions.now() + STATE_VALID_MS }
+  const payload = Buffer.from(stringifyExact(state)).toString('base64url')
+  return `${payload}.${signatureOf(payload, request, context)}`
+}
+
+function openedState(written: unknown, request: RpcRequest, context: Context): CallState {
+  const [payload = '', ...signature] = String(written).split('.')
+  if (!isSameSecret(signatureOf(payload, request, context), signature.join('.')))
+    throw invalidState('it was changed, or belongs to another caller, another call or another server')
+  const state: CallState = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  if (context.server.sessions.now() >= state.untilMs) throw invalidState('it has expired')
+  return state
+}
+
+const invalidState = (why: string) => new RpcError(rpcCodes.invalidParams, `Invalid requestState: ${why}.`)
+
+/** Without `_meta`, the answers and the state, which change with each attempt. */
+function signatureOf(payload: string, { method, params = {} }: RpcRequest, { exchange, server }: Context): string {
+  const { _meta: _, inputResponses: _responses, requestState: _state, ...same } = params
+  return server.sessions.sign(stringifyExact([payload, holderOf(exchange.caller), server.path, method, same]))
 }
 
 /**
@@ -153,4 +168,47 @@ function* parameterHeaders(schema: unknown, args: unknown): Generator<{ header: 
     if (typeof header === 'string') yield { header, value }
     yield* parameterHeaders(property, value)
   }
+}
+
+/** The member of the filter for each notification. */
+const filterMembers: Readonly<Record<string, string>> = {
+  [listChanged('tools')]: 'toolsListChanged',
+  [listChanged('prompts')]: 'promptsListChanged',
+  [listChanged('resources')]: 'resourcesListChanged',
+}
+
+/**
+ * The body of `subscriptions/listen`, the stream on which a client receives changes. The first event acknowledges the
+ * subscriptions, the last one is the result.
+ */
+export function listenBody(request: RpcRequest, context: Context) {
+  const filter = request.params?.notifications
+  if (!isObject(filter)) throw invalidParams('notifications is missing.')
+  const { server, exchange } = context
+  const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions.map(String) : []
+  const members = Object.values(filterMembers).filter(member => filter[member] === true)
+  const subscribed = {
+    ...Object.fromEntries(members.map(member => [member, true])),
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
+  }
+  const _meta = { [metaKeys.subscription]: request.id }
+  return openBody(sink => {
+    const notify = (method: string, params: object = {}) =>
+      sink.write(eventText(notificationFrame(method, { ...params, _meta })))
+    notify('notifications/subscriptions/acknowledged', { notifications: subscribed })
+    return server.sessions.listen({
+      server: server.path,
+      scope: exchange.scope,
+      notify(method, params) {
+        const isWanted =
+          params?.uri === undefined ? members.includes(filterMembers[method] ?? '') : uris.includes(String(params.uri))
+        if (isWanted) notify(method, params)
+      },
+      keepAlive: () => sink.write(KEEP_ALIVE),
+      end() {
+        sink.write(eventText(resultFrame(request.id, withCommonMembers({ _meta }, context))))
+        sink.end()
+      },
+    })
+  }, true)
 }

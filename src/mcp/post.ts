@@ -14,7 +14,7 @@ import {
   resultFrame,
   rpcCodes,
 } from '../rpc/frames.js'
-import { type CallOutcome, type InputRequiredCall, RuleError } from './calls.js'
+import { answerRequest, type CallOutcome, type InputRequiredCall, RuleError, takeRule } from './calls.js'
 import type { Context, RunningServer } from './context.js'
 import {
   acceptedTypes,
@@ -23,15 +23,13 @@ import {
   errorReply,
   httpError,
   replyWith,
+  requireNoFault,
   ruleFacts,
   streamHeaders,
+  withWrongIdFault,
 } from './deliver.js'
-import { requireNoFault, withWrongIdFault } from './faults.js'
-import { initialize, SESSION_HEADER, sessionContext, sessionOf, takeMessage } from './legacy.js'
-import { listenBody } from './listen.js'
-import { answerRequest, takeRule } from './methods.js'
-import { continuationOf, inputRequiredResult, isModernMessage, modernContext } from './modern.js'
-import { questionsBody } from './questions.js'
+import { initialize, questionsBody, SESSION_HEADER, sessionContext, sessionOf, takeMessage } from './legacy.js'
+import { continuationOf, inputRequiredResult, isModernMessage, listenBody, modernContext } from './modern.js'
 import type { Session } from './sessions.js'
 
 /** The pace of a stream, from the request, the rule and the configuration. */
@@ -43,16 +41,15 @@ const acceptedReply: Reply = { kind: 'reply', status: 202, contentType: '', body
 export async function postReply(server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   let value: unknown
   try {
-    value = bodyOf(exchange)
-    const frame = frameFrom(value)
-    return await messageReply(frame, server, exchange, paceOf)
+    value = messageIn(exchange)
+    return await messageReply(frameFrom(value), server, exchange, paceOf)
   } catch (error) {
     if (error instanceof RpcError) return errorReply(error, idOf(value))
     throw error
   }
 }
 
-function bodyOf({ headers, body }: Exchange): unknown {
+function messageIn({ headers, body }: Exchange): unknown {
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     throw httpError(415, 'Unsupported Media Type: Content-Type must be application/json')
   try {
@@ -73,12 +70,12 @@ async function messageReply(
     throw httpError(406, 'Not Acceptable: the client must accept application/json and text/event-stream')
   if ('method' in frame && isModernMessage(frame, exchange)) {
     const context = modernContext(frame, server, exchange)
-    return isRequest(frame) ? modernReply(frame, context, paceOf) : acceptedReply
+    return isRequest(frame) ? requestReply(frame, context, paceOf) : acceptedReply
   }
   if (isRequest(frame) && frame.method === 'initialize') return initializeReply(frame, server, exchange)
   const session = sessionOf(server, exchange)
   const context = sessionContext(server, exchange, session)
-  if (isRequest(frame)) return sessionReply(frame, context, paceOf)
+  if (isRequest(frame)) return requestReply(frame, context, paceOf)
   takeMessage(frame, session)
   return acceptedReply
 }
@@ -96,22 +93,34 @@ async function initializeReply(request: RpcRequest, server: RunningServer, excha
   return replyWith(messages as CallMessages, { ...deliveryFor({ ...context, session }), headers })
 }
 
-async function modernReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
-  if (request.method === 'subscriptions/listen') return listenReply(request, context)
+/** The answer to a request in a session, or to one without. */
+async function requestReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
+  const { session, exchange } = context
+  if (!session && request.method === 'subscriptions/listen') return listenReply(request, context)
   const messages = await messagesFor(request, context, async () =>
-    answerRequest(request, context, continuationOf(request, context)),
+    answerRequest(request, context, session ? undefined : continuationOf(request, context)),
   )
   if (!needsInput(messages))
-    return replyWith(messages, deliveryFor(context, paceOf(context.exchange, messages.generation?.pace)))
-  const response = resultFrame(request.id, inputRequiredResult(messages, request, context))
-  return replyWith({ notifications: [], response, generation: messages.ruleAnswer.generation }, deliveryFor(context))
+    return replyWith(messages, deliveryFor(context, paceOf(exchange, messages.generation?.pace)))
+  const { generation } = messages.ruleAnswer
+  if (!session) {
+    const response = resultFrame(request.id, inputRequiredResult(messages, request, context))
+    return replyWith({ notifications: [], response, generation }, deliveryFor(context))
+  }
+  const body = questionsBody(messages, request, { session, context }, (answers, ruleAnswer) =>
+    messagesFor(request, context, () => answerRequest(request, context, { answers, ruleAnswer })),
+  )
+  return openReply(body, generation)
 }
 
 /** Opens the stream, unless a rule makes the request fail. */
 async function listenReply(request: RpcRequest, context: Context): Promise<Reply> {
   const body = listenBody(request, context)
   const messages = (await messagesFor(request, context, async () => ({
-    ...{ kind: 'answered', result: {}, notifications: [], generation: await takeRule(request, context) },
+    kind: 'answered',
+    result: {},
+    notifications: [],
+    generation: await takeRule(request, context),
   }))) as CallMessages
   const { generation, response } = messages
   return generation?.protocolFault || 'error' in response
@@ -119,22 +128,19 @@ async function listenReply(request: RpcRequest, context: Context): Promise<Reply
     : openReply(body, generation)
 }
 
-async function sessionReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
-  const messages = await messagesFor(request, context, () => answerRequest(request, context))
-  if (!needsInput(messages))
-    return replyWith(messages, deliveryFor(context, paceOf(context.exchange, messages.generation?.pace)))
-  const body = questionsBody(messages, request, context, (answers, ruleAnswer) =>
-    messagesFor(request, context, () => answerRequest(request, context, { answers, ruleAnswer })),
-  )
-  return openReply(body, messages.ruleAnswer.generation)
-}
-
 const openReply = (body: OpenBody, generation: McpGeneration | undefined): Reply => ({
-  ...{ kind: 'reply', status: 200, contentType: EVENT_STREAM, headers: streamHeaders, body, ...ruleFacts(generation) },
+  kind: 'reply',
+  status: 200,
+  contentType: EVENT_STREAM,
+  headers: streamHeaders,
+  body,
+  ...ruleFacts(generation),
 })
 
 const deliveryFor = ({ exchange, session, server }: Context, pace = unpaced) => ({
-  ...{ accepted: acceptedTypes(exchange.headers.accept), pace, headers: [] as readonly string[] },
+  accepted: acceptedTypes(exchange.headers.accept),
+  pace,
+  headers: [] as readonly string[],
   openStream: session && (() => server.sessions.stream(session)),
 })
 

@@ -1,13 +1,78 @@
-/** Builds the results of calls for the client's protocol version. */
+/** Builds what a server tells: its capabilities, the pages of its lists, and the results of calls, for the client's protocol version. */
+import type { McpServer } from '../config/mcp-options.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import type { McpGeneration } from '../replies/index.js'
-import type { RpcResult } from '../rpc/frames.js'
-import { metaKeys } from '../rpc/meta.js'
-import { type Context, isModern } from './context.js'
-import { cachingOf, serverInfo } from './lists.js'
+import { invalidParams, metaKeys, type RpcResult } from '../rpc/frames.js'
+import { type Context, isModern, type RunningServer } from './context.js'
+import type { McpList } from './operations.js'
 
 export type McpResult = RpcResult['result']
 type ContentBlock = Readonly<Record<string, unknown>>
+
+/** The capabilities that `initialize` and `server/discover` return. */
+export function capabilitiesOf({ options, configured }: Pick<RunningServer, 'options' | 'configured'>): McpResult {
+  const { resourceTemplates, completions } = options
+  // A list that was emptied at run time is still a capability.
+  const hasAny = (...lists: readonly McpList[]) =>
+    lists.some(list => options[list].length + configured[list].length > 0)
+  const hasPrompts = hasAny('prompts')
+  return {
+    logging: {},
+    ...(hasAny('tools') && { tools: { listChanged: true } }),
+    ...(hasAny('resources', 'resourceTemplates') && { resources: { subscribe: true, listChanged: true } }),
+    ...(hasPrompts && { prompts: { listChanged: true } }),
+    ...((hasPrompts || resourceTemplates.length > 0 || Object.keys(completions).length > 0) && { completions: {} }),
+  }
+}
+
+export const serverInfo = ({ name, title, version }: McpServer): McpResult => ({
+  name,
+  ...(title && { title }),
+  version,
+})
+
+/** The list that each method returns. */
+const listMethods: Readonly<Record<string, McpList>> = {
+  'tools/list': 'tools',
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+}
+
+/** The answer to a request for a list; `undefined` for any other request. Throws an RpcError for an unknown cursor. */
+export function listResult(method: string, { cursor }: McpResult, context: Context): McpResult | undefined {
+  const { options } = context.server
+  const list = Object.hasOwn(listMethods, method) ? listMethods[method] : undefined
+  if (!list) return undefined
+  const items: readonly McpResult[] = options[list]
+  const start = cursor === undefined ? 0 : startAt(cursor)
+  if (start > 0 && start >= items.length) throw unknownCursor()
+  const end = start + options.pageSize
+  return {
+    [list]: items.slice(start, end).map(listedItem),
+    ...(end < items.length && { nextCursor: Buffer.from(`from ${end}`).toString('base64url') }),
+    ...cachingOf(context),
+  }
+}
+
+/** Lists include neither the answers of items nor the content of resources. */
+function listedItem({ reply: _, text: _text, blob: _blob, file: _file, ...item }: McpResult): McpResult {
+  return { name: item.uri ?? item.uriTemplate, ...item }
+}
+
+function startAt(cursor: unknown): number {
+  const [, digits] = /^from (\d{1,9})$/.exec(Buffer.from(String(cursor), 'base64url').toString()) ?? []
+  if (digits === undefined) throw unknownCursor()
+  return Number(digits)
+}
+
+const unknownCursor = () => invalidParams('cursor is unknown. Send the nextCursor of the previous page.')
+
+/** How long clients may cache an answer. Versions with sessions do not have this. */
+export function cachingOf(context: Context): McpResult {
+  const { ttlMs, cacheScope } = context.server.options
+  return isModern(context) ? { ttlMs, cacheScope } : {}
+}
 
 /** The target of a call, as configured. */
 export interface CallTarget {
@@ -25,22 +90,20 @@ export function resultOf(generation: McpGeneration, target: CallTarget, context:
 }
 
 function resultByMethod({ content, file }: McpGeneration, target: CallTarget, context: Context): McpResult {
-  const { text, blob, contents, messages, description, values = [], total, hasMore } = content
+  const { text, blob, contents, messages, values = [], total, hasMore } = content
   switch (target.method) {
     case 'tools/call':
       return toolResult(content, context)
     case 'resources/read': {
       const { mimeType = target.mimeType } = content
-      return {
-        contents: contents ?? [contentOf(target.name, mimeType, file ?? text ?? '', blob)],
-        ...cachingOf(context),
-      }
+      const only = resourceContent(target.name, mimeType, file ?? text ?? '', blob)
+      return { contents: contents ?? [only], ...cachingOf(context) }
     }
     case 'prompts/get': {
-      const promptDescription = description ?? target.description
+      const { description = target.description } = content
       return {
-        ...(promptDescription !== undefined && { description: promptDescription }),
-        messages: messagesIn(messages, text, context),
+        ...(description !== undefined && { description }),
+        messages: messages ? messages.map(one => messageInVersion(one, context)) : [userMessage(text ?? '')],
       }
     }
     default:
@@ -53,10 +116,8 @@ export const completion = (values: readonly string[], total = values.length, has
   completion: { values: values.slice(0, 100), total, hasMore },
 })
 
-function messagesIn(messages: readonly ContentBlock[] | undefined, text: string | undefined, { version }: Context) {
-  if (!messages) return [userMessage(text ?? '')]
-  return messages.map(one => (isObject(one.content) ? { ...one, content: blockInVersion(one.content, version) } : one))
-}
+const messageInVersion = (message: ContentBlock, { version }: Context): ContentBlock =>
+  isObject(message.content) ? { ...message, content: blockInVersion(message.content, version) } : message
 
 export const userMessage = (text: string): ContentBlock => ({ role: 'user', content: textBlock(text) })
 const textBlock = (text: string): ContentBlock => ({ type: 'text', text })
@@ -65,7 +126,9 @@ export function toolResult(
   { text, content, structuredContent, isError }: McpGeneration['content'],
   { version }: Context,
 ): McpResult {
-  const blocks = content ?? (text === undefined ? textBlocksOf(structuredContent) : [textBlock(text)])
+  // Clients of older versions only read the text.
+  const onlyText = text ?? (structuredContent === undefined ? undefined : stringifyExact(structuredContent))
+  const blocks = content ?? (onlyText === undefined ? [] : [textBlock(onlyText)])
   const mayBeStructured = version >= '2025-06-18' && (isObject(structuredContent) || isModern({ version }))
   return {
     content: blocks.map(block => blockInVersion(block, version)),
@@ -73,10 +136,6 @@ export function toolResult(
     ...(isError !== undefined && { isError }),
   }
 }
-
-/** Clients of older versions only read the text. */
-const textBlocksOf = (value: unknown): readonly ContentBlock[] =>
-  value === undefined ? [] : [textBlock(stringifyExact(value))]
 
 /** Converts content to text if the version does not have its type. */
 function blockInVersion(block: ContentBlock, version: string): ContentBlock {
@@ -86,15 +145,13 @@ function blockInVersion(block: ContentBlock, version: string): ContentBlock {
 }
 
 /** The content of a resource: text, or bytes in base64. */
-export function contentOf(
+export function resourceContent(
   uri: string,
   mimeType: string | undefined,
   content: string | Buffer,
-  blob?: string,
+  blob = typeof content === 'string' ? undefined : content.toString('base64'),
 ): ContentBlock {
-  const head = { uri, ...(mimeType !== undefined && { mimeType }) }
-  if (blob !== undefined) return { ...head, blob }
-  return typeof content === 'string' ? { ...head, text: content } : { ...head, blob: content.toString('base64') }
+  return { uri, ...(mimeType !== undefined && { mimeType }), ...(blob === undefined ? { text: content } : { blob }) }
 }
 
 /** Adds the members that all results of a version have. */

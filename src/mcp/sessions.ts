@@ -1,9 +1,16 @@
-/** The sessions of protocol versions up to 2025-11-25, and the listeners for changes of later versions. They survive a reload. */
-import { randomUUID } from 'node:crypto'
-import type { Caller } from '../core/exchange.js'
-import { notificationFrame, type RpcId, type RpcParams, type RpcResponse } from '../rpc/frames.js'
-import type { LogLevel } from '../rpc/protocol.js'
-import { createEventStream, type EventStream } from './streams.js'
+/** What servers know of their clients: sessions with their streams, and listeners for changes. All of it survives a reload. */
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { Caller, OpenBody } from '../core/exchange.js'
+import { unpaced } from '../core/pace.js'
+import {
+  eventText,
+  type LogLevel,
+  notificationFrame,
+  type RpcFrame,
+  type RpcId,
+  type RpcParams,
+  type RpcResponse,
+} from '../rpc/frames.js'
 
 /** The name and capabilities that a client declares. */
 export interface ClientFacts {
@@ -11,6 +18,7 @@ export interface ClientFacts {
   readonly capabilities: ReadonlySet<string>
 }
 
+/** A session of a protocol version up to 2025-11-25. */
 export interface Session {
   readonly id: string
   readonly server: string
@@ -21,7 +29,7 @@ export interface Session {
   readonly holder: string
   logLevel: LogLevel | undefined
   readonly subscriptions: Set<string>
-  /** Calls that wait for the client to answer a question, oldest first. */
+  /** Calls that wait for the client to answer a question. */
   readonly waiting: Set<WaitingCall>
   /** The streams of calls, and the one that the client opens with GET. */
   readonly streams: Map<number, EventStream>
@@ -39,7 +47,7 @@ export interface WaitingCall {
 type NewSession = Pick<Session, 'server' | 'version' | 'client' | 'scope' | 'holder'>
 
 /** A `subscriptions/listen` stream. */
-export interface ChangeListener {
+interface ChangeListener {
   readonly server: string
   readonly scope: string
   /** Sends a notification if the client has subscribed to its kind. */
@@ -48,32 +56,24 @@ export interface ChangeListener {
   end(): void
 }
 
+/** The lists of a server whose changes are announced, by their names in the protocol. */
 export type ListName = 'tools' | 'resources' | 'prompts'
 
 export type McpSessions = ReturnType<typeof createMcpSessions>
 
-/** At most this many sessions are kept. The least recently used one is ended first. */
+/** At most this many sessions are open; one more ends the least recently used one. */
 const MOST_SESSIONS = 10_000
 /** Comments in open streams keep proxies from closing them. */
 const KEEP_ALIVE_MS = 15_000
-/** At most this many calls of a session wait for the client. */
-const MOST_WAITING = 100
-/** The number of streams kept per session for clients that reconnect. More than can be open, so the oldest one has always ended. */
-const MOST_STREAMS = 2 * MOST_WAITING
+/** The number of streams kept per session for clients that reconnect. */
+const MOST_STREAMS = 200
 
 /** Identifies a caller, so that callers cannot use each other's sessions. */
 export const holderOf = (caller: Caller): string => `${caller.kind} ${'id' in caller ? caller.id : ''}`
 
-/** Adds a call that waits for the client. Cancels the oldest one if there are too many. */
-export function addWaitingCall({ waiting }: Session, call: WaitingCall): void {
-  const [oldest] = waiting
-  if (waiting.size >= MOST_WAITING) oldest?.cancel()
-  waiting.add(call)
-}
-
 /** Keeps the sessions in `sessions`, the most recently used one last. */
 function createSessionStore(sessions: Map<string, Session>, now: () => number) {
-  let streams = 0
+  let streamsOpened = 0
 
   function end(session: Session): void {
     sessions.delete(session.id)
@@ -84,7 +84,7 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
   return {
     end,
     begin(input: NewSession): Session {
-      const oldest = sessions.size >= MOST_SESSIONS ? sessions.values().next().value : undefined
+      const [oldest] = sessions.size >= MOST_SESSIONS ? sessions.values() : []
       if (oldest) end(oldest)
       const session = newSession(input, now())
       sessions.set(session.id, session)
@@ -94,59 +94,38 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
     find(id: string, server: string, holder: string, idleMs: number): Session | undefined {
       const session = sessions.get(id)
       if (!session || session.server !== server || session.holder !== holder) return undefined
+      sessions.delete(id)
       if (now() - session.usedAtMs >= idleMs) {
         end(session)
         return undefined
       }
       session.usedAtMs = now()
-      sessions.delete(id)
       sessions.set(id, session)
       return session
     },
-    stream(session: Session): EventStream {
-      const newStream = createEventStream(++streams)
-      keepStream(session, newStream)
-      return newStream
+    /** Opens a stream of a session. */
+    stream({ streams, generalStream }: Session): EventStream {
+      const stream = createEventStream(++streamsOpened)
+      streams.set(stream.number, stream)
+      const isOver = (one: EventStream) => one !== generalStream && one.isEnded()
+      const oldest = streams.size > MOST_STREAMS ? [...streams.values()].find(isOver) : undefined
+      if (oldest) streams.delete(oldest.number)
+      return stream
     },
   }
 }
-
-const newSession = (input: NewSession, usedAtMs: number): Session => ({
-  ...{ ...input, id: randomUUID(), logLevel: undefined, subscriptions: new Set() },
-  ...{ waiting: new Set(), streams: new Map(), generalStream: undefined, usedAtMs },
-})
-
-function keepStream({ streams, generalStream }: Session, newStream: EventStream): void {
-  streams.set(newStream.number, newStream)
-  if (streams.size <= MOST_STREAMS) return
-  const oldest = [...streams.values()].find(one => one !== generalStream && one.isEnded())
-  if (oldest) streams.delete(oldest.number)
-}
-
-/** Without a scope, everything matches. */
-const isIn = (scope: string | undefined, one: { readonly scope: string }) => scope === undefined || one.scope === scope
-
-/** Updates of resources are only for sessions that have subscribed to them. */
-const isSubscribed = ({ subscriptions }: Session, uri: unknown) => uri === undefined || subscriptions.has(String(uri))
 
 /** `now` is Standin's clock. */
 export function createMcpSessions(now: () => number) {
   const sessions = new Map<string, Session>()
   const listeners = new Set<ChangeListener>()
   const store = createSessionStore(sessions, now)
+  const key = randomBytes(32)
 
   const keepAliveTimer = setInterval(() => {
     for (const listener of listeners) listener.keepAlive()
     for (const { streams } of sessions.values()) for (const stream of streams.values()) stream.keepAlive()
   }, KEEP_ALIVE_MS).unref()
-
-  function notify(server: string, scope: string | undefined, method: string, params?: RpcParams): void {
-    const isAddressed = (one: Session | ChangeListener) => one.server === server && isIn(scope, one)
-    for (const session of sessions.values())
-      if (isAddressed(session) && isSubscribed(session, params?.uri))
-        session.generalStream?.send(notificationFrame(method, params))
-    for (const listener of listeners) if (isAddressed(listener)) listener.notify(method, params)
-  }
 
   /** Ends the sessions and streams of a scope, or all if none is given. */
   function forget(scope?: string): void {
@@ -156,19 +135,115 @@ export function createMcpSessions(now: () => number) {
 
   return {
     ...store,
+    now,
+    /** The signature of a text that clients send back. */
+    sign: (text: string) => createHmac('sha256', key).update(text).digest('base64url'),
     listen(listener: ChangeListener): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    /** Notifies the clients of a server that a list has changed: those of one scope, or all if none is given. */
-    listChanged: (server: string, list: ListName, scope?: string) =>
-      notify(server, scope, `notifications/${list}/list_changed`),
-    resourceUpdated: (server: string, uri: string, scope?: string) =>
-      notify(server, scope, 'notifications/resources/updated', { uri }),
+    /** Notifies the clients of a server that have subscribed to this: those of one scope, or all if none is given. */
+    notify(server: string, scope: string | undefined, method: string, params?: RpcParams): void {
+      const isAddressed = (one: Session | ChangeListener) => one.server === server && isIn(scope, one)
+      for (const session of sessions.values())
+        if (isAddressed(session) && isSubscribed(session, params?.uri))
+          session.generalStream?.send(notificationFrame(method, params))
+      for (const listener of listeners) if (isAddressed(listener)) listener.notify(method, params)
+    },
     forget,
     close(): void {
       clearInterval(keepAliveTimer)
       forget()
+    },
+  }
+}
+
+const newSession = (input: NewSession, usedAtMs: number): Session => ({
+  ...input,
+  id: randomUUID(),
+  logLevel: undefined,
+  subscriptions: new Set(),
+  waiting: new Set(),
+  streams: new Map(),
+  generalStream: undefined,
+  usedAtMs,
+})
+
+/** Without a scope, everything matches. */
+const isIn = (scope: string | undefined, one: { readonly scope: string }) => scope === undefined || one.scope === scope
+
+/** Updates of resources are only for sessions that have subscribed to them. */
+const isSubscribed = ({ subscriptions }: Session, uri: unknown) => uri === undefined || subscriptions.has(String(uri))
+
+/** The notification that a list has changed. */
+export const listChanged = (list: ListName) => `notifications/${list}/list_changed`
+
+/** Where events are written. */
+interface EventSink {
+  write(text: string): void
+  end(): void
+}
+
+/** A body that stays open. `play` writes to it and returns a function to call when the client has disconnected. */
+export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody => ({
+  head: '',
+  before: '',
+  pieces: [],
+  after: '',
+  tail: '',
+  pace: unpaced,
+  isEndless,
+  play,
+})
+
+/** A comment, which keeps a stream open. */
+export const KEEP_ALIVE = ':\n\n'
+
+/** How many events of a stream are kept for clients that reconnect. */
+const MOST_EVENTS = 256
+
+export type EventStream = ReturnType<typeof createEventStream>
+
+/** Events are numbered within their stream, and the id of an event names both: `3-12`. A client can resume a stream. */
+function createEventStream(number: number) {
+  let events: { readonly n: number; readonly text: string }[] = []
+  let last = 0
+  let hasEnded = false
+  let reader: EventSink | undefined
+  /** Disconnects the reader, which can resume the stream. */
+  function cut(): void {
+    reader?.end()
+    reader = undefined
+  }
+  return {
+    number,
+    /** Whether no more events will come. */
+    isEnded: () => hasEnded,
+    /** An event without a message, with whose id a client can resume a stream that has sent nothing else. */
+    firstEvent: `id: ${number}-0\ndata:\n\n`,
+    /** Keeps the event and returns its text. The reader gets the text that `transform` returns. */
+    send(frame: RpcFrame, transform = (text: string) => text): string {
+      last++
+      const text = eventText(frame, `${number}-${last}`)
+      events = [...events, { n: last, text }].slice(-MOST_EVENTS)
+      reader?.write(transform(text))
+      return text
+    },
+    keepAlive: (): void => reader?.write(KEEP_ALIVE),
+    cut,
+    end(): void {
+      hasEnded = true
+      cut()
+    },
+    /** Writes the events after the event number `after`, then new ones as they come. Disconnects the previous reader. */
+    attach(sink: EventSink, after = 0): () => void {
+      cut()
+      for (const { n, text } of events) if (n > after) sink.write(text)
+      if (hasEnded) sink.end()
+      else reader = sink
+      return () => {
+        if (reader === sink) reader = undefined
+      }
     },
   }
 }

@@ -13,12 +13,11 @@ import type { McpFolder, PreparedConfig } from './prepared.js'
 /** Loads the code of MCP servers, with the first of them. */
 export const loadMcp = () => import('../mcp/index.js')
 
-/** Sessions, changes to the servers' lists, and the keys that sign the state that clients send back. */
+/** Sessions, and changes to the servers' lists. */
 const openMcp = (folder: McpFolder, now: () => number) => ({
   folder,
   sessions: folder.createMcpSessions(now),
   overrides: folder.createMcpOverrides(),
-  states: folder.createRequestStates(now),
 })
 
 export type McpPart = ReturnType<typeof createMcpPart>
@@ -60,9 +59,13 @@ interface McpDependencies {
 export function mcpSourceOf({ loaded, mcp }: PreparedConfig, needed: McpDependencies): PathSource | undefined {
   if (!mcp) return undefined
   const { part, replies, origins, pace } = needed
-  const { folder, sessions, overrides, states } = part.use(mcp)
+  const { folder, sessions, overrides } = part.use(mcp)
   return folder.mcpSource(loaded, {
-    ...{ sessions, overrides, states, origins, strict: loaded.config.strict, replies: replies.mcp },
+    sessions,
+    overrides,
+    origins,
+    strict: loaded.config.strict,
+    replies: replies.mcp,
     paceOf: ({ headers }, own) => paceFrom(requestedPaceOf(headers), paceFrom(own, pace())),
   })
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply } from '../core/exchange.js'
 import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
-import { metaKeys, metaOf } from '../rpc/meta.js'
+import { metaKeys, metaOf } from '../rpc/frames.js'
 import { type JsonRpcMessage, messageIn, messageOf } from './json-rpc.js'
 import {
   bodyOf,

@@ -1,8 +1,7 @@
 /** JSON-RPC in recordings: which calls count as equal, and which messages need no recording. */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
-import { metaKeys, metaOf } from '../rpc/meta.js'
+import { callTitle, metaKeys, metaOf, type RpcId, resultFrame } from '../rpc/frames.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>

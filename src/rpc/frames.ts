@@ -1,5 +1,40 @@
-/** Reads and writes MCP messages (JSON-RPC 2.0). */
+/** The words of MCP: its versions, its log levels, and how its messages (JSON-RPC 2.0) are read and written. */
 import { isObject, stringifyExact } from '../core/json.js'
+
+/** Versions with sessions, oldest first. */
+export const sessionVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
+/** Versions without sessions, in which each request is self-contained. */
+const statelessVersions = ['2026-07-28'] as const
+
+export const protocolVersions = [...sessionVersions, ...statelessVersions] as const
+export type ProtocolVersion = (typeof protocolVersions)[number]
+
+/** The version of a client that does not name one (specification 2025-03-26 and later, "Protocol Version Header"). */
+export const ASSUMED_VERSION = '2025-03-26'
+
+export const isStateless = (version: string | undefined) =>
+  (statelessVersions as readonly (string | undefined)[]).includes(version)
+
+/** RFC 5424, least severe first. */
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export const isLogLevel = (level: unknown): level is LogLevel => logLevels.some(one => one === level)
+
+const PREFIX = 'io.modelcontextprotocol/'
+/** The names of the protocol's own members. */
+export const metaKeys = {
+  version: `${PREFIX}protocolVersion`,
+  clientInfo: `${PREFIX}clientInfo`,
+  capabilities: `${PREFIX}clientCapabilities`,
+  logLevel: `${PREFIX}logLevel`,
+  serverInfo: `${PREFIX}serverInfo`,
+  subscription: `${PREFIX}subscriptionId`,
+} as const
+
+/** The `_meta` of a message; empty if there is none. */
+export const metaOf = (params: unknown): Readonly<Record<string, unknown>> =>
+  isObject(params) && isObject(params._meta) ? params._meta : {}
 
 export type RpcId = string | number
 
@@ -98,7 +133,7 @@ export const invalidRequest = (sentence: string) =>
 export const invalidParams = (sentence: string, data?: unknown, status?: number) =>
   new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`, data, status)
 
-export const isId = (id: unknown): id is RpcId => typeof id === 'string' || Number.isSafeInteger(id)
+const isId = (id: unknown): id is RpcId => typeof id === 'string' || Number.isSafeInteger(id)
 
 const isErrorBody = (error: unknown): error is RpcErrorBody =>
   isObject(error) && typeof error.code === 'number' && typeof error.message === 'string'

@@ -1,7 +1,6 @@
 /** Malformed messages, headers and versions get the errors of the specification, never a 5xx. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clientFrom } from '../../src/mcp/context.js'
 import { runs } from '../runs.js'
 import { platformWith, type Scene } from '../scene.js'
 import { framesIn, post, session, stateless } from './by-hand.js'
@@ -92,7 +91,6 @@ test('malformed messages and headers in a session get the errors of the specific
     ],
     // With backtracking this would take years.
     [request('resources/read', { uri: `part:${'.'.repeat(1900)}/` }), headers, 200, -32002],
-    [request('resources/read', { uri: `part:${'.'.repeat(2000)}` }), headers, 200, -32002],
     [request('resources/subscribe', { uri: 'docs://lost' }), headers, 200, -32002],
     [request('logging/setLevel', { level: 'loud' }), headers, 200, -32602],
     // Unsolicited responses and unknown notifications are accepted without effect.
@@ -162,26 +160,6 @@ test('a stream needs a session and a client that accepts events', async () => {
   expect(await statuses('PUT', [headers])).toEqual([405])
 })
 
-test('a session keeps at most a thousand subscriptions', async () => {
-  const platform = await platformWith({ mcp: { resourceTemplates: [{ name: 'page', uriTemplate: 'page:{n}' }] } })
-  const { headers } = await session(platform)
-  const errorOf = async (method: string, n: number) =>
-    ((await (await post(platform, request(method, { uri: `page:${n}` }), headers)).json()) as Frame).error
-  for (let n = 0; n < 1000; n++) expect(await errorOf('resources/subscribe', n)).toBeUndefined()
-  expect(await errorOf('resources/subscribe', 999)).toBeUndefined()
-  expect(await errorOf('resources/subscribe', 1000)).toMatchObject({ code: -32602 })
-  expect(await errorOf('resources/unsubscribe', 0)).toBeUndefined()
-  expect(await errorOf('resources/subscribe', 1000)).toBeUndefined()
-})
-
-test('only the used parts of the client info and capabilities are kept', () => {
-  const long = 'x'.repeat(1_000_000)
-  expect(clientFrom({ name: long }, { sampling: {}, experimental: { long } })).toEqual({
-    name: undefined,
-    capabilities: new Set(['sampling']),
-  })
-})
-
 test('a HEAD request leaves the stream of the session open', async () => {
   const platform = await platformWith({
     mcp: { tools: [{ name: 'grow', reply: { text: 'More.', changed: ['tools'] } }] },
@@ -236,19 +214,6 @@ test('a requestState that was changed, is too old or belongs to another call or 
   expect(await again(requestState, {}, { authorization: `Bearer ${accessToken}` })).toMatchObject(refused)
   platform.clock.advance(11 * 60_000)
   expect(await again(requestState)).toMatchObject(refused)
-})
-
-test('at most a hundred calls of a session wait for the client; one more ends the oldest', async () => {
-  const platform = await platformWith({ mcp: server })
-  const { headers } = await session(platform, '2025-11-25', { elicitation: {} })
-  const ask = (id: number) => post(platform, request('tools/call', { name: 'ask' }, id), headers)
-  const oldest = framesIn(await ask(0))
-  const question = (await oldest.next()).value
-  for (let id = 1; id <= 100; id++) await ask(id)
-  expect(await oldest.next()).toMatchObject({ done: true })
-  // The answer comes too late.
-  const late = await post(platform, { jsonrpc: '2.0', id: question.id, result: { action: 'decline' } }, headers)
-  expect(late.status).toBe(202)
 })
 
 test('a call that the client cancels ends without an answer', async () => {

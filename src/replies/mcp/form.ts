@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { closed, described, filled, map, open, optional, text, word } from '../../check/check.js'
 import { faultSchema } from '../../core/fault.js'
-import { logLevels } from '../../rpc/protocol.js'
+import { logLevels } from '../../rpc/frames.js'
 import { type CommonWhen, commonConditions, fields, valueCondition, values } from '../conditions/form.js'
 import type { ValueCondition } from '../conditions/whole.js'
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'

@@ -3,7 +3,7 @@ import { ProblemsError } from '../../check/problem.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { isObject } from '../../core/json.js'
 import type { RpcParams } from '../../rpc/frames.js'
-import { sessionVersions } from '../../rpc/protocol.js'
+import { sessionVersions } from '../../rpc/frames.js'
 import type { McpCall } from './input.js'
 import { mcpTarget, namesCall, whyInvalidTarget } from './target.js'
 
