@@ -123,11 +123,11 @@ export type Chances = ReturnType<typeof createChances>
  */
 export function createChances(maxRequests = 10_000) {
   const timesOf = new Map<string, number>()
-  const nameOf = new WeakMap<Exchange, string>()
+  const names = new WeakMap<Exchange, string>()
 
   /** Identifies the request and its repetition. Each exchange counts once, however many numbers are drawn for it. */
   function named(exchange: Exchange): string {
-    const known = nameOf.get(exchange)
+    const known = names.get(exchange)
     if (known !== undefined) return known
     const request = digestOf(exchange)
     // A scope draws the same numbers as it would alone.
@@ -139,7 +139,7 @@ export function createChances(maxRequests = 10_000) {
     timesOf.set(key, times + 1)
     if (timesOf.size > maxRequests) timesOf.delete(timesOf.keys().next().value ?? '')
     const name = `${request} ${times}`
-    nameOf.set(exchange, name)
+    names.set(exchange, name)
     return name
   }
 

@@ -39,7 +39,9 @@ export function createCounters(nowMs: () => number) {
     all() {
       const keys = [windows.all(), refusals.all(), [...streams]].flat().map(([key]) => key)
       return [...new Set(keys)].map(key => ({
-        ...{ key, ...usedBy(key), streams: streamsOf(key) },
+        key,
+        ...usedBy(key),
+        streams: streamsOf(key),
         refused: refusals.find(key)?.count ?? 0,
       }))
     },

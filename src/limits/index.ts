@@ -60,7 +60,7 @@ export function createLimits(parts: Parts): Limits | undefined {
   return {
     quotaFor(caller, path, isOwn = false) {
       if (!isLimited(path) && !isOwn) return undefined
-      const key = keyOf(caller)
+      const key = credentialKey(caller)
       const isChat = path === CHAT
       if (key !== undefined)
         return quotaOf(key, isChat && (countsPrompts || concurrentStreams > 0), countsPrompts, parts)
@@ -148,7 +148,7 @@ function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: P
 /** The documented endpoints that require a credential. */
 const isLimited = (path: string) => path.startsWith('/v1/') || path === INDEX
 
-function keyOf(caller: Caller): string | undefined {
+function credentialKey(caller: Caller): string | undefined {
   switch (caller.kind) {
     case 'anonymous':
     case 'refused':
@@ -172,16 +172,21 @@ function rateLimitHeaders(
 ): readonly string[] {
   if (limit === 0) return []
   return [
-    ...[`x-ratelimit-limit-${name}`, String(limit)],
-    ...[`x-ratelimit-remaining-${name}`, String(Math.max(0, limit - used))],
-    ...[`x-ratelimit-reset-${name}`, duration(resetMs)],
+    `x-ratelimit-limit-${name}`,
+    String(limit),
+    `x-ratelimit-remaining-${name}`,
+    String(Math.max(0, limit - used)),
+    `x-ratelimit-reset-${name}`,
+    duration(resetMs),
   ]
 }
 
 /** When to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
 const retryHeaders = (afterMs: number): readonly string[] => [
-  ...['retry-after', String(Math.max(1, Math.ceil(afterMs / 1000)))],
-  ...['retry-after-ms', String(Math.max(1, Math.ceil(afterMs)))],
+  'retry-after',
+  String(Math.max(1, Math.ceil(afterMs / 1000))),
+  'retry-after-ms',
+  String(Math.max(1, Math.ceil(afterMs))),
 ]
 
 /** OpenAI's clients do not retry a request after this answer. */

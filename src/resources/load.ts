@@ -86,7 +86,7 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
   const { field = 'id', as } = typeof options.id === 'string' ? { field: options.id } : { ...options.id }
   const owner = ownerOption === 'user' ? 'user_id' : ownerOption?.field
   const params = Object.keys(paramsIn(routeOf(`GET ${path}`), []))
-  const fields = { params, owner, id: { field: field.split('.') } }
+  const rowFields = { params, owner, id: { field: field.split('.') } }
   const at = (...steps: readonly (string | number)[]) => input.placeOf(['resources', path, ...steps])
   const problems: Problem[] = []
   const render = (name: 'list' | 'one', names: readonly string[]) =>
@@ -96,16 +96,16 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
   const list = await render('list', ['params', 'caller', 'rows', 'total', 'page', 'pages', 'limit'])
   const one = await render('one', ['params', 'caller', 'row'])
   const schemaSource = await sourceOf(schema, input.dir, steps => at('schema', ...steps))
-  const check = schema === undefined ? undefined : await createRowCheck(schemaSource, fields)
+  const check = schema === undefined ? undefined : await createRowCheck(schemaSource, rowFields)
   const source = await sourceOf(data ?? [], input.dir, steps => at('data', ...steps))
-  const { seeds, mistakes, haveIntegerIds } = readSeeds(source.value, { ...fields, check, userIdOf: input.userIdOf })
+  const { seeds, mistakes, haveIntegerIds } = readSeeds(source.value, { ...rowFields, check, userIdOf: input.userIdOf })
   problems.push(...(await source.problems(mistakes)))
   if (problems.length > 0) throw new ProblemsError(problems)
   return {
     path,
     params,
     owner,
-    id: { ...fields.id, as: as ?? (haveIntegerIds ? 'integer' : 'uuid') },
+    id: { ...rowFields.id, as: as ?? (haveIntegerIds ? 'integer' : 'uuid') },
     only,
     seeds,
     access: options.access ?? accessOf(path, owner),

@@ -47,18 +47,12 @@ const row = object({
 
 const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
 
-interface Parts {
-  readonly resources: ResourceRows
-}
-
 const addressIn = ({ resource, scope = '' }: { resource: string; scope: string | undefined }): ResourceAddress => ({
   path: resource,
   scope,
 })
 
-export const resourceOperations = (parts: Parts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
-
-const operationsOnAll = ({ resources }: Parts) => ({
+export const resourceOperations = ({ resources }: { readonly resources: ResourceRows }) => ({
   listResources: operation({
     at: 'GET /resources',
     does: 'Lists the resources.',
@@ -82,9 +76,6 @@ const operationsOnAll = ({ resources }: Parts) => ({
     status: 201,
     run: async input => resources.insert(addressIn(input), input.body),
   }),
-})
-
-const operationsOnOne = ({ resources }: Parts) => ({
   changeRow: operation({
     at: 'PUT /resources/{resource}/rows/{id}',
     does: 'Changes the fields of a row that are sent.',

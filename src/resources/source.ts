@@ -213,29 +213,26 @@ function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Json {
   return row as Json
 }
 
-const verbs: Readonly<Record<ResourceAction, string>> = {
-  list: 'Lists rows',
-  get: 'Returns a row',
-  create: 'Adds a row',
-  update: 'Changes fields of a row',
-  replace: 'Replaces a row',
-  delete: 'Deletes a row',
-}
-
-// Has no schema, because `wrap` can produce any JSON.
+// Answers have no schema, because `wrap` can produce any JSON.
 const row: AnswerDescription = { what: 'The row.', type: 'application/json' }
 const rows: AnswerDescription = { what: 'The rows.', type: 'application/json' }
 const notThere = 'There is no such row, or it belongs to another user.'
 const unfit = 'The row is not a JSON object, or does not match the schema.'
 const changed = { 404: notThere, 412: 'The row has changed: its ETag differs from If-Match.' }
+const body = { type: 'object' }
 
-const answers: Readonly<Record<ResourceAction, Pick<EndpointDescription, 'answers' | 'errors'>>> = {
-  list: { answers: { 200: rows } },
-  get: { answers: { 200: row }, errors: { 404: notThere } },
-  create: { answers: { 201: row }, errors: { 400: unfit, 409: 'A row with this id exists already.' } },
-  update: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
-  replace: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
-  delete: { answers: { 204: { what: 'The row is deleted.' } }, errors: changed },
+const descriptions: Readonly<Record<ResourceAction, Omit<EndpointDescription, 'id'>>> = {
+  list: { does: 'Lists rows', answers: { 200: rows } },
+  get: { does: 'Returns a row', answers: { 200: row }, errors: { 404: notThere } },
+  create: {
+    does: 'Adds a row',
+    body,
+    answers: { 201: row },
+    errors: { 400: unfit, 409: 'A row with this id exists already.' },
+  },
+  update: { does: 'Changes fields of a row', body, answers: { 200: row }, errors: { 400: unfit, ...changed } },
+  replace: { does: 'Replaces a row', body, answers: { 200: row }, errors: { 400: unfit, ...changed } },
+  delete: { does: 'Deletes a row', answers: { 204: { what: 'The row is deleted.' } }, errors: changed },
 }
 
 const aText = { type: 'string' }
@@ -251,13 +248,9 @@ const listParameters = {
   },
 }
 
-function describedAction(path: string, action: ResourceAction): EndpointDescription {
-  const takesBody = action === 'create' || action === 'update' || action === 'replace'
-  return {
-    id: operationId(action + path),
-    does: `${verbs[action]} of ${path}.`,
-    ...(action === 'list' && { query: listParameters }),
-    ...(takesBody && { body: { type: 'object' } }),
-    ...answers[action],
-  }
-}
+const describedAction = (path: string, action: ResourceAction): EndpointDescription => ({
+  ...descriptions[action],
+  id: operationId(action + path),
+  does: `${descriptions[action].does} of ${path}.`,
+  ...(action === 'list' && { query: listParameters }),
+})

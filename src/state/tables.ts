@@ -111,19 +111,19 @@ function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
       return Number(row?.count ?? 0)
     },
     async insert(row) {
-      const columns = encoded(shape, row)
+      const cells = encoded(shape, row)
       // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
       const rest = `on conflict do nothing returning "${keyColumn}"`
-      const added = await query(`${insertion(table, columns)} ${rest}`, Object.values(columns))
+      const added = await query(`${insertion(table, cells)} ${rest}`, Object.values(cells))
       if (added.length === 0) throw taken()
     },
     async update(key, changes) {
-      const columns = encoded(shape, changes)
-      const names = Object.keys(columns)
+      const cells = encoded(shape, changes)
+      const names = Object.keys(cells)
       if (names.length === 0 || !isStorable(key)) return
-      if (await isTaken(query, table, shape, columns, key)) throw taken()
+      if (await isTaken(query, table, shape, cells, key)) throw taken()
       const settings = names.map(name => `"${name}" = ?`).join(', ')
-      await query(`update ${table} set ${settings} where "${keyColumn}" = ?`, [...Object.values(columns), key])
+      await query(`update ${table} set ${settings} where "${keyColumn}" = ?`, [...Object.values(cells), key])
     },
     async remove(where) {
       const removed = await onRows(`delete from ${table}`, where, `returning "${keyColumn}"`)
@@ -147,18 +147,18 @@ function filterFor(where: AnyRow) {
  * Whether a row other than `ownKey` already has one of the new unique values. There is only one writer, so the answer
  * stays valid until it has written.
  */
-async function isTaken(query: Query, table: string, { key, unique }: AnyShape, columns: CellRow, ownKey: string) {
-  const names = [key, ...unique].filter(name => typeof columns[name] === 'string')
+async function isTaken(query: Query, table: string, { key, unique }: AnyShape, cells: CellRow, ownKey: string) {
+  const names = [key, ...unique].filter(name => typeof cells[name] === 'string')
   if (names.length === 0) return false
   const tests = [key, ...names].map(name => `"${name}" = ?`).join(' or ')
-  const values = [ownKey, ...names.map(name => columns[name] as Cell)]
+  const values = [ownKey, ...names.map(name => cells[name] as Cell)]
   const rows = await query(`select "${key}" from ${table} where ${tests}`, values)
   return rows.length > 1 && rows.some(row => row[key] === ownKey)
 }
 
 /** The statement that adds a row with these columns, with a `?` for each. */
-export function insertion(table: string, columns: CellRow): string {
-  const names = Object.keys(columns)
+export function insertion(table: string, cells: CellRow): string {
+  const names = Object.keys(cells)
   return `insert into ${table} (${names.map(name => `"${name}"`).join(', ')}) values (${names.map(() => '?').join(', ')})`
 }
 
@@ -170,9 +170,9 @@ function queried(column: string, value: unknown): Cell {
 
 /** Converts a row, or some columns of one, to its stored form. Throws a TypeError for a value that cannot be stored. */
 function encoded({ json }: AnyShape, row: AnyRow): CellRow {
-  const columns = Object.entries(row).filter(([, value]) => value !== undefined)
+  const cells = Object.entries(row).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
-    columns.map(([column, value]) => {
+    cells.map(([column, value]) => {
       if (json.includes(column)) return [column, JSON.stringify(value)]
       if (isValue(value) && isStorable(value)) return [column, cellOf(value)]
       throw new TypeError(
