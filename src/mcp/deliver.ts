@@ -2,7 +2,7 @@
 import { insufficientScope, refusedByRule } from '../core/errors.js'
 import type { Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
-import { isPaced, type Pace } from '../core/pace.js'
+import { isPaced, type Pace, unpaced } from '../core/pace.js'
 import type { McpGeneration } from '../replies/index.js'
 import {
   eventText,
@@ -14,7 +14,6 @@ import {
   rpcCodes,
 } from '../rpc/frames.js'
 import { type Context, isModern, unsupportedVersion } from './context.js'
-import type { EventStream } from './sessions.js'
 
 /** The messages that answer a request: notifications, then the response. */
 export interface CallMessages {
@@ -51,14 +50,6 @@ export function errorReply(error: RpcError, id: RpcId | undefined, usual = 400):
 const remarkOn = (response: RpcResponse) =>
   'error' in response ? () => `JSON-RPC error ${response.error.code}: ${response.error.message}` : undefined
 
-interface Delivery {
-  readonly accepted: ReturnType<typeof acceptedTypes>
-  readonly pace: Pace
-  readonly headers: readonly string[]
-  /** Opens a stream of the session, which keeps the events. */
-  readonly openStream?: (() => EventStream) | undefined
-}
-
 /** The source of the answer for the log, and the fault of its rule. */
 export const ruleFacts = (generation: McpGeneration | undefined): Pick<Reply, 'answeredBy' | 'fault'> => ({
   ...(generation && { answeredBy: generation.answeredBy }),
@@ -70,8 +61,12 @@ export const withTextFault = (text: string, generation: McpGeneration | undefine
   generation?.protocolFault === 'malformed-json' ? text.replace(/}(?=\n*$)/, '') : text
 
 /** The reply with these messages. Without notifications it is JSON, if the client accepts that. */
-export function replyWith(messages: CallMessages, { accepted, pace, headers, openStream }: Delivery): Reply {
-  const { notifications, response, status = 200, generation } = messages
+export function replyWith(
+  { notifications, response, status = 200, generation }: CallMessages,
+  { exchange, server, session }: Context,
+  { pace = unpaced, headers = [] }: { readonly pace?: Pace; readonly headers?: readonly string[] } = {},
+): Reply {
+  const accepted = acceptedTypes(exchange.headers.accept)
   const facts = { remark: remarkOn(response), ...ruleFacts(generation) }
   const isCut = generation?.protocolFault === 'cut-stream'
   const isStream = accepted.stream && status === 200 && (notifications.length > 0 || isCut || !accepted.json)
@@ -79,7 +74,8 @@ export function replyWith(messages: CallMessages, { accepted, pace, headers, ope
     const reply = jsonReply(response, status, headers)
     return { ...reply, body: withTextFault(reply.body, generation), ...facts }
   }
-  const stream = openStream?.()
+  // The stream of a session keeps the events.
+  const stream = session && server.sessions.stream(session)
   const events = [...notifications, response].map(frame => (stream ? stream.send(frame) : eventText(frame)))
   stream?.end()
   if (isCut) events.pop()

@@ -1,7 +1,7 @@
 /** POST: answers the messages that a client sends. */
 import type { Exchange, OpenBody, Reply } from '../core/exchange.js'
 import { jsonText, parseExact } from '../core/json.js'
-import { type Pace, type PaceInput, unpaced } from '../core/pace.js'
+import type { Pace, PaceInput } from '../core/pace.js'
 import type { McpGeneration } from '../replies/index.js'
 import {
   failureFrame,
@@ -90,7 +90,7 @@ async function initializeReply(request: RpcRequest, server: RunningServer, excha
     return { kind: 'answered', result: started.result, notifications: [], generation }
   })
   const headers = session ? [SESSION_HEADER, session.id] : []
-  return replyWith(messages as CallMessages, { ...deliveryFor({ ...context, session }), headers })
+  return replyWith(messages as CallMessages, { ...context, session }, { headers })
 }
 
 /** The answer to a request in a session, or to one without. */
@@ -100,12 +100,11 @@ async function requestReply(request: RpcRequest, context: Context, paceOf: PaceO
   const messages = await messagesFor(request, context, async () =>
     answerRequest(request, context, session ? undefined : continuationOf(request, context)),
   )
-  if (!needsInput(messages))
-    return replyWith(messages, deliveryFor(context, paceOf(exchange, messages.generation?.pace)))
+  if (!needsInput(messages)) return replyWith(messages, context, { pace: paceOf(exchange, messages.generation?.pace) })
   const { generation } = messages.ruleAnswer
   if (!session) {
     const response = resultFrame(request.id, inputRequiredResult(messages, request, context))
-    return replyWith({ notifications: [], response, generation }, deliveryFor(context))
+    return replyWith({ notifications: [], response, generation }, context)
   }
   const body = questionsBody(messages, request, { session, context }, (answers, ruleAnswer) =>
     messagesFor(request, context, () => answerRequest(request, context, { answers, ruleAnswer })),
@@ -123,9 +122,7 @@ async function listenReply(request: RpcRequest, context: Context): Promise<Reply
     generation: await takeRule(request, context),
   }))) as CallMessages
   const { generation, response } = messages
-  return generation?.protocolFault || 'error' in response
-    ? replyWith(messages, deliveryFor(context))
-    : openReply(body, generation)
+  return generation?.protocolFault || 'error' in response ? replyWith(messages, context) : openReply(body, generation)
 }
 
 const openReply = (body: OpenBody, generation: McpGeneration | undefined): Reply => ({
@@ -135,13 +132,6 @@ const openReply = (body: OpenBody, generation: McpGeneration | undefined): Reply
   headers: streamHeaders,
   body,
   ...ruleFacts(generation),
-})
-
-const deliveryFor = ({ exchange, session, server }: Context, pace = unpaced) => ({
-  accepted: acceptedTypes(exchange.headers.accept),
-  pace,
-  headers: [] as readonly string[],
-  openStream: session && (() => server.sessions.stream(session)),
 })
 
 /** The messages that answer a request, or the questions that it asks. An RpcError becomes a JSON-RPC error. */
