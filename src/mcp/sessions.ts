@@ -47,7 +47,7 @@ export interface WaitingCall {
 type NewSession = Pick<Session, 'server' | 'version' | 'client' | 'scope' | 'holder'>
 
 /** A `subscriptions/listen` stream. */
-interface ChangeListener {
+export interface ChangeListener {
   readonly server: string
   readonly scope: string
   /** Sends a notification if the client has subscribed to its kind. */
