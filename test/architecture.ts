@@ -81,11 +81,11 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'gpt-tokenizer': ['completions/tokens/'],
   'prom-client': ['metrics/'],
   '@redocly/openapi-core': ['openapi/'],
-  'fast-string-truncated-width': ['cli/format.ts'],
-  'fast-wrap-ansi': ['cli/format.ts'],
+  'fast-string-truncated-width': ['cli/output.ts'],
+  'fast-wrap-ansi': ['cli/output.ts'],
   'fastest-levenshtein': ['check/suggest.ts'],
-  'pretty-bytes': ['cli/format.ts'],
-  'pretty-ms': ['cli/format.ts'],
+  'pretty-bytes': ['cli/output.ts'],
+  'pretty-ms': ['cli/output.ts'],
   // Installed by the user, and only needed with this entry point.
   vitest: ['vitest.ts'],
   // Types only.

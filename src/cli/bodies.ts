@@ -4,8 +4,7 @@ import { MOST_TIMED_PIECES } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
-import { cutTo, formatBytes, formatDuration, pluralize } from './format.js'
-import { type Colors, printable } from './output.js'
+import { type Colors, cutTo, formatBytes, formatDuration, pluralize, printable } from './output.js'
 
 /** For secrets with a known form. The journal has already removed those named in the configuration. */
 const redaction = createRedact({ names: [], emails: false, patterns: [], known: [] })

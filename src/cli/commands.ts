@@ -10,20 +10,19 @@ export interface ListedCommand {
   load(): Promise<Command<Flags>>
 }
 
-/** Imports a file with commands, by name. That each reads only its own flags is checked where it is declared. */
-type Load = () => Promise<{ readonly commands: Readonly<Record<string, Omit<Command<Flags>, 'run'>>> }>
+/** Imports the commands of a file, by name. That each reads only its own flags is checked where it is declared. */
+type Load = () => Promise<Readonly<Record<string, Omit<Command<Flags>, 'run'>>>>
 
-const dev: Load = () => import('./dev.js')
-const exec: Load = () => import('./exec.js')
-const tail: Load = () => import('./tail/tail.js')
-const verify: Load = () => import('./verify/verify.js')
-const config: Load = () => import('./config.js')
-const prune: Load = () => import('./recordings/prune.js')
-const scan: Load = () => import('./recordings/scan.js')
-const drift: Load = () => import('./drift/drift.js')
-const har: Load = () => import('./har.js')
-const mint: Load = () => import('./mint.js')
-const replies: Load = () => import('./replies.js')
+const dev: Load = async () => (await import('./dev.js')).devCommands
+const exec: Load = async () => (await import('./exec.js')).execCommands
+const tail: Load = async () => (await import('./tail/tail.js')).tailCommands
+const verify: Load = async () => (await import('./verify/verify.js')).commands
+const config: Load = async () => (await import('./config.js')).configCommands
+const recordings: Load = async () => (await import('./recordings.js')).recordingsCommands
+const drift: Load = async () => (await import('./drift/drift.js')).commands
+const har: Load = async () => (await import('./har.js')).importCommands
+const mint: Load = async () => (await import('./mint.js')).credentialCommands
+const replies: Load = async () => (await import('./replies.js')).replyCommands
 
 /** To add a command, add an entry here and its file. */
 const commandTable: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
@@ -39,8 +38,8 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['openapi', 'Print the OpenAPI document of the endpoints and your own paths', config],
   ],
   Recordings: [
-    ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', prune],
-    ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', scan],
+    ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', recordings],
+    ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', recordings],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
     ['import FILE.har', 'Turn a HAR file into recordings; - is standard input', har],
   ],
@@ -59,7 +58,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
 
 const listedCommand = ([usage, does, load]: readonly [string, string, Load]): ListedCommand => {
   const name = usage.match(/^\[?([a-z]+( [a-z]+(-[a-z]+)*)?)/)?.[1] ?? usage
-  return { name, usage, does, load: async () => (await load()).commands[name] as Command<Flags> }
+  return { name, usage, does, load: async () => (await load())[name] as Command<Flags> }
 }
 
 export const topics = Object.entries(commandTable).map(([topic, commands]) => ({

@@ -3,8 +3,8 @@ import { yamlOf } from '../check/yaml.js'
 import { firstConfig, printConfig } from '../config/print.js'
 import { urlHost } from '../http/address.js'
 import { addressFlags, command, optionFlags, toggle } from './command.js'
-import { pluralize } from './format.js'
 import { load, withPlatform } from './load.js'
+import { pluralize } from './output.js'
 
 const check = command({
   flags: optionFlags,
@@ -45,7 +45,7 @@ const openapi = command({
   },
 })
 
-export const commands = {
+export const configCommands = {
   ...{ openapi, 'config check': check, 'config init': init },
   'config print': command({ flags: optionFlags, run: line => printConfig(load(line)) }),
 }

@@ -4,7 +4,6 @@
  */
 import module from 'node:module'
 import path from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import { PlatformError } from '../core/errors.js'
@@ -16,7 +15,7 @@ import { conclude, createEventLog, type EventLog, logMessages, logProblems, logR
 import type { Colors } from './output.js'
 import { requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
-import { watchFiles } from './watch.js'
+import { type WatchedFiles, watchFiles } from './watch.js'
 
 /** How long open streams may continue after the first signal. */
 const GRACE_MS = 3000
@@ -46,7 +45,7 @@ const commandForMode = (mode: string) =>
     },
   })
 
-export const commands = { dev, record: commandForMode('record'), replay: commandForMode('replay') }
+export const devCommands = { dev, record: commandForMode('record'), replay: commandForMode('replay') }
 
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
 async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefined> {
@@ -78,11 +77,9 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
 
 function readyFacts({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, controlToken, mode, loaded }: Platform) {
   const { publishableKey, secretKey } = loaded.config.auth
-  return {
-    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, publishableKey, secretKey, apiKey },
-    ...(controlToken !== '' && { controlToken }),
-    ...{ mode, pid: process.pid },
-  }
+  const addresses = { url, authUrl, dashboardUrl }
+  const keys = { anonKey, serviceKey, publishableKey, secretKey, apiKey }
+  return { ...addresses, ...keys, ...(controlToken !== '' && { controlToken }), mode, pid: process.pid }
 }
 
 /** If reloading fails for any reason, the platform keeps its old configuration. */
@@ -100,40 +97,28 @@ interface ReloadParts {
 
 function reloadOnChange(parts: ReloadParts): void {
   const { platform, log, readAtMs } = parts
-  let watched = { ...filesToWatch(platform), readAtMs }
-  let unwatch = watchFiles(watched, onChange)
-  let reloading = Promise.resolve()
-
-  function watch(files: typeof watched) {
-    if (isDeepStrictEqual({ ...files, readAtMs: watched.readAtMs }, watched)) return
-    unwatch()
-    watched = files
-    unwatch = watchFiles(files, onChange)
-  }
-
-  function onChange() {
-    reloading = reloading.then(reload)
-  }
-
-  async function reload() {
-    const nowMs = Date.now()
-    const before = printedValuesOf(platform)
-    let brokenFiles: readonly string[] = []
-    try {
-      await platform.reload()
-      logReload(parts, before)
-    } catch (error) {
-      const problems = problemsOf(error)
-      log.problem({ event: 'reload-failed', problems }, ({ red }) =>
-        [
-          ...problems.map(problem => red(problemInWords(problem))),
-          'Not reloaded: the last valid configuration is still in use.',
-        ].join('\n'),
-      )
-      if (error instanceof ProblemsError) brokenFiles = error.files
-    }
-    watch({ ...filesToWatch(platform, brokenFiles), readAtMs: nowMs })
-  }
+  let brokenFiles: readonly string[] = []
+  watchFiles(
+    () => filesToWatch(platform, brokenFiles),
+    readAtMs,
+    async () => {
+      const before = printedValuesOf(platform)
+      brokenFiles = []
+      try {
+        await platform.reload()
+        logReload(parts, before)
+      } catch (error) {
+        const problems = problemsOf(error)
+        log.problem({ event: 'reload-failed', problems }, ({ red }) =>
+          [
+            ...problems.map(problem => red(problemInWords(problem))),
+            'Not reloaded: the last valid configuration is still in use.',
+          ].join('\n'),
+        )
+        if (error instanceof ProblemsError) brokenFiles = error.files
+      }
+    },
+  )
 }
 
 function logReload(
@@ -152,7 +137,7 @@ function logReload(
 }
 
 /** The files from which the platform was configured, and those that made a reload fail. */
-function filesToWatch({ loaded, textFiles }: Platform, broken: readonly string[] = []) {
+function filesToWatch({ loaded, textFiles }: Platform, broken: readonly string[]): WatchedFiles {
   const { signingKeys } = loaded.config.auth
   return {
     configFile: loaded.file ?? path.join(loaded.dir, configFileName),

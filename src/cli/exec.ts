@@ -25,7 +25,7 @@ const execFlags = {
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
 }
 
-export const commands = {
+export const execCommands = {
   exec: command({
     flags: execFlags,
     examples: [

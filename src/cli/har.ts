@@ -12,10 +12,8 @@ import {
 } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { command, folderFlags, text, toggle } from './command.js'
-import { pluralize } from './format.js'
-import { printable } from './output.js'
-import { fileProgress, type OutputFlags } from './progress.js'
-import { openRecordings } from './recordings/folder.js'
+import { pluralize, printable } from './output.js'
+import { openRecordings } from './recordings.js'
 
 const importFile = command({
   flags: {
@@ -34,33 +32,23 @@ const importFile = command({
     const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
-    const { written, existing } = await writeRecordings(folder, imported, flags)
-    const data = dataOf(imported, written, existing)
-    return { data, text: `${linesOf(data, existing, base).join('\n')}\n` }
+    const { written, existing } = await writeRecordings(folder, imported, flags.overwrite)
+    const data = importData(imported, written, existing)
+    return { data, text: `${importLines(data, existing, base).join('\n')}\n` }
   },
 })
 
-export const commands = { import: importFile }
+export const importCommands = { import: importFile }
 
 /** Returns the files that were written, and the number of exchanges that were not, because they were already recorded. */
-async function writeRecordings(
-  folder: Folder,
-  { byKey }: ImportResult,
-  flags: OutputFlags & { readonly overwrite: boolean },
-) {
-  const progress = fileProgress(byKey.size, flags)
+async function writeRecordings(folder: Folder, { byKey }: ImportResult, overwrites: boolean) {
   const all = await folder.list()
   const written: string[] = []
   let existing = 0
-  try {
-    for (const [key, recordings] of byKey) {
-      const old = all.filter(entry => entry.key === key)
-      if (old.length > 0 && !flags.overwrite) existing += recordings.length
-      else written.push(...(await replaceRecordings(folder, key, recordings, old)))
-      progress.step()
-    }
-  } finally {
-    progress.end()
+  for (const [key, recordings] of byKey) {
+    const old = all.filter(entry => entry.key === key)
+    if (old.length > 0 && !overwrites) existing += recordings.length
+    else written.push(...(await replaceRecordings(folder, key, recordings, old)))
   }
   return { written, existing }
 }
@@ -83,14 +71,18 @@ async function replaceRecordings(
   return files
 }
 
-const dataOf = ({ passedOver, remarks, problems }: ImportResult, written: readonly string[], existing: number) => ({
+const importData = ({ passedOver, remarks, problems }: ImportResult, written: readonly string[], existing: number) => ({
   imported: written,
   passedOver: { ...Object.fromEntries(passedOver), ...(existing > 0 && { 'already recorded': existing }) },
   remarks,
   ...(problems.length > 0 && { leftOut: problems.map(({ sentence }) => sentence) }),
 })
 
-function linesOf(data: ReturnType<typeof dataOf>, existing: number, base: string | undefined): readonly string[] {
+function importLines(
+  data: ReturnType<typeof importData>,
+  existing: number,
+  base: string | undefined,
+): readonly string[] {
   const reasons = Object.entries(data.passedOver)
   const servers =
     base === undefined ? ' Requests to any server count, because neither upstream.baseUrl nor --base is set.' : ''

@@ -1,7 +1,7 @@
 /** The texts of --help: the overview, and the help of each command. */
 import { type Flag, flagsOfAll, runFlags } from './command.js'
 import { findCommand, groupOf, type ListedCommand, topics } from './commands.js'
-import { padTo } from './format.js'
+import { padTo } from './output.js'
 
 const examples = [
   ['standin', 'start on http://127.0.0.1:4100, and print its keys'],

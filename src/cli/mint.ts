@@ -76,7 +76,7 @@ const keyCreate = command({
   },
 })
 
-export const commands = { token, 'key create': keyCreate }
+export const credentialCommands = { token, 'key create': keyCreate }
 
 /** The auth backend of the configured platform, without its state. */
 async function backendOf(loaded: LoadedConfig): Promise<TokenBackend> {

@@ -1,5 +1,4 @@
 /** Progress of a long command: a bar on a terminal, and a line every few seconds elsewhere. */
-import type { CommandLine, outputFlags } from './command.js'
 import { canOverwrite } from './output.js'
 
 export interface Progress {
@@ -23,28 +22,13 @@ const DRAW_MS = 80
 const LINE_MS = 5000
 const TICK_MS = 1000
 
-/** Work on files that takes less time shows no bar. */
-const SHORT_MS = 300
-
-/** The flags that say how much is printed. */
-export type OutputFlags = CommandLine<typeof outputFlags>['flags']
-
-/** For work on files: a bar on a terminal, and nothing elsewhere or with --json or --quiet. */
-export const fileProgress = (total: number, { json, quiet }: OutputFlags): Progress =>
-  json || quiet || !process.stderr.isTTY ? noProgress : createProgress(total, process.stderr, { afterMs: SHORT_MS })
-
-/** No bar is drawn before `afterMs`. */
-export function createProgress(
-  total: number,
-  stream: Terminal,
-  { now = () => performance.now(), afterMs = 0 }: { readonly now?: () => number; readonly afterMs?: number } = {},
-): Progress {
+export function createProgress(total: number, stream: Terminal, now: () => number = () => performance.now()): Progress {
   const startedMs = now()
   const isBar = canOverwrite(stream)
   let isDrawn = false
   let done = 0
   let name = ''
-  let lastWriteMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs
+  let lastWriteMs = isBar ? Number.NEGATIVE_INFINITY : startedMs
 
   function writeIfDue(): void {
     const nowMs = now()
@@ -52,7 +36,7 @@ export function createProgress(
     lastWriteMs = nowMs
     const facts = `${Math.floor((done / total) * 100)} % ${done}/${total} ${Math.floor((nowMs - startedMs) / 1000)} s ${name}`
     isDrawn = isBar
-    stream.write(isBar ? ERASE + lineOf(done / total, facts, stream) : `${facts}\n`)
+    stream.write(isBar ? ERASE + barWith(done / total, facts, stream) : `${facts}\n`)
   }
 
   // Updates the time even while a single answer takes long.
@@ -76,7 +60,7 @@ export function createProgress(
 }
 
 /** A bar followed by the facts, cut to the width of the terminal: a line that wraps could not be erased. */
-function lineOf(part: number, facts: string, { columns }: Terminal): string {
+function barWith(part: number, facts: string, { columns }: Terminal): string {
   const filled = Math.floor(part * BAR_WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
   return `${bar} ${facts}`.slice(0, (columns || 80) - 1)

@@ -11,7 +11,7 @@ import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
 import { type Colors, printable } from './output.js'
-import { findingLine, markedLine } from './report/report.js'
+import { findingLine, markedLine } from './report.js'
 
 /** At most this many unused recordings are listed by name. */
 const MOST_UNUSED = 10

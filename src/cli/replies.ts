@@ -20,8 +20,8 @@ import {
   writtenCall,
 } from '../replies/index.js'
 import { type CommandLine, command, configFlag, fileName, optionFlags, text, toggle } from './command.js'
-import { pluralize } from './format.js'
 import { load } from './load.js'
+import { pluralize } from './output.js'
 
 /** A rule that never answers makes the exit code 1; a call that seems misspelt is only a hint. */
 const check = command({
@@ -120,7 +120,7 @@ function explanationText(
   return `${[...answer, ...(others.length === 0 ? [] : ['', 'Skipped:', ...others])].join('\n')}\n`
 }
 
-export const commands = { 'replies check': check, 'replies try': tryReplies }
+export const replyCommands = { 'replies check': check, 'replies try': tryReplies }
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 

@@ -4,9 +4,8 @@ import { type Caller, usesLive } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
 import type { JournalEntry } from '../journal/index.js'
 import { adviceFor } from './advice.js'
-import { cutTo, formatDuration, padTo, pluralize, widthOf, wrap } from './format.js'
 import type { LogLine } from './log-line.js'
-import { type Colors, printable } from './output.js'
+import { type Colors, cutTo, formatDuration, padTo, pluralize, printable, widthOf, wrap } from './output.js'
 
 export interface LogLayout {
   readonly colors: Colors

@@ -1,75 +1,83 @@
 /** Watches the files from which a platform was configured, and calls back when one changes. */
-import { type FSWatcher, lstatSync, readlinkSync, statSync, watch } from 'node:fs'
+import { type FSWatcher, type Stats, statSync, watch } from 'node:fs'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { createSerialQueue } from '../core/work.js'
 import { findReplyFiles } from '../replies/index.js'
 
-interface WatchedFiles {
+export interface WatchedFiles {
   readonly configFile: string
   /** Further files named in the configuration. */
-  readonly otherFiles?: readonly string[]
+  readonly otherFiles: readonly string[]
   /** Names or globs of reply files, relative to the folder of the configuration. */
   readonly replies: readonly string[]
-  /** When the files were read, in milliseconds since 1970. Changes since then count, even those before watching began. */
-  readonly readAtMs: number
 }
 
 /** Editors write a file in several steps, or several files at once. That counts as one change. */
 const SETTLE_MS = 60
+/** How often the files are compared without an event: the system reports none for the targets of links and new folders. */
+const LOOK_MS = 500
 
 /**
- * Watches until the returned function is called. It watches folders and compares files, so it notices files that are
- * created, deleted or replaced, from the first moment on. (A library that watches single files lost changes while it
- * started.)
+ * Watches until the returned function is called. Changes since `readAtMs` (in milliseconds since 1970) count, even those
+ * before watching began. `filesNow` is asked again after each call of `onChange`, which may read other files. (A library
+ * that watches single files lost changes while it started.)
  */
 export function watchFiles(
-  { configFile, otherFiles = [], replies, readAtMs }: WatchedFiles,
-  onChange: () => void,
+  filesNow: () => WatchedFiles,
+  readAtMs: number,
+  onChange: () => Promise<void> | void,
 ): () => void {
-  const dir = path.dirname(configFile)
-  const fixedFiles = [configFile, path.join(dir, '.env'), ...otherFiles]
-  const replyFolders = replies.map(pattern => folderOfPattern(pattern, dir))
   const watchers = createWatchers(scheduleCheck)
-  const hasChanged = createChangeDetector(readAtMs)
-  let timer: NodeJS.Timeout | undefined
+  const inOrder = createSerialQueue()
+  /** What the files and the folders of replies looked like. */
+  let known: ReadonlyMap<string, string> = new Map()
+  let sinceMs = readAtMs
+  /** Whether the files may be others than those of the last check. */
+  let isAnew = true
   let isClosed = false
-  let files: readonly string[] = fixedFiles
-
-  // Stand for the files in these folders: a folder may be behind links, too, and have no files yet.
-  const folderProbes = replyFolders.map(({ folder }) => path.join(folder, '*'))
-  const updateWatchers = () => watchers.update([...watchedFoldersOf([...files, ...folderProbes]), ...replyFolders])
+  let timer: NodeJS.Timeout | undefined
 
   function scheduleCheck() {
     clearTimeout(timer)
-    timer = setTimeout(() => checkFiles().catch(onChange), SETTLE_MS)
+    timer = setTimeout(() => inOrder(check), SETTLE_MS)
   }
 
-  async function checkFiles() {
+  async function check(): Promise<void> {
     if (isClosed) return
-    updateWatchers()
-    const found = await findReplyFiles(replies, dir)
+    const wanted = filesNow()
+    const { configFile, otherFiles, replies } = wanted
+    const dir = path.dirname(configFile)
+    const replyFolders = replies.map(pattern => folderOfPattern(pattern, dir))
+    // An error here also makes a reload fail, which reports it.
+    const found = await findReplyFiles(replies, dir).catch(() => [])
     if (isClosed) return
-    files = [...fixedFiles, ...found]
-    // The files that were found may be behind links.
-    updateWatchers()
-    if (hasChanged(files)) onChange()
+    const files = [configFile, path.join(dir, '.env'), ...otherFiles, ...found]
+    const folders = files.map(file => ({ folder: path.dirname(file), recursive: false }))
+    watchers.update([...folders, ...replyFolders])
+    const before = known
+    known = new Map([...files, ...replyFolders.map(({ folder }) => folder)].map(place => [place, lookOf(place)]))
+    const hasChanged = (file: string) =>
+      before.has(file) || !isAnew ? before.get(file) !== known.get(file) : changedAtMs(file) >= sinceMs
+    const isGone = (file: string) => !isAnew && !known.has(file)
+    const isChanged = files.some(hasChanged) || [...before.keys()].some(isGone)
+    isAnew = false
+    if (!isChanged) return
+    sinceMs = Date.now()
+    await onChange()
+    isAnew = !isDeepStrictEqual(filesNow(), wanted)
+    scheduleCheck()
   }
 
-  // An error here also makes a reload fail, which reports it.
-  checkFiles().catch(onChange)
+  void inOrder(check)
+  const look = setInterval(() => {
+    if ([...known].some(([file, looks]) => lookOf(file) !== looks)) scheduleCheck()
+  }, LOOK_MS).unref()
   return () => {
     isClosed = true
     clearTimeout(timer)
-    watchers.close()
-  }
-}
-
-/** Returns a function that says whether files have changed since its last call; the first time, since `readAtMs`. */
-function createChangeDetector(readAtMs: number) {
-  let last: string | undefined
-  return (files: readonly string[]): boolean => {
-    const before = last
-    last = files.map(fingerprintOf).join('\n')
-    return before === undefined ? files.some(file => changedAtMs(file) >= readAtMs) : last !== before
+    clearInterval(look)
+    watchers.update([])
   }
 }
 
@@ -78,41 +86,29 @@ interface WatchedFolder {
   readonly recursive: boolean
 }
 
-/**
- * Watches folders, or the nearest existing parent of each. `update` must be called when folders may have appeared or
- * disappeared.
- */
+/** Watches the folders of the last call of `update`, as far as they exist. */
 function createWatchers(onEvent: () => void) {
   const watchers = new Map<string, FSWatcher>()
-
-  function open({ folder, recursive }: WatchedFolder): FSWatcher | undefined {
-    const nearest = nearestFolder(folder)
-    try {
-      return watch(nearest, { recursive: recursive && nearest === folder }, onEvent).on('error', onEvent)
-    } catch (error) {
-      // For example, the system has no more watches available.
-      console.error(`Edits in ${nearest} will not be noticed (${(error as NodeJS.ErrnoException).code}).`)
-      return undefined
-    }
-  }
-
   return {
     update(folders: readonly WatchedFolder[]) {
-      // If two patterns share a folder, the recursive one wins.
+      // If two patterns share a folder, the recursive one wins. A folder that was replaced has to be watched again.
       const recursiveLast = folders.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
-      const wanted = new Map(recursiveLast.map(watched => [identityOf(nearestFolder(watched.folder)), watched]))
+      const wanted = new Map(
+        recursiveLast.map(watched => [`${watched.folder} ${statsOf(watched.folder)?.ino}`, watched]),
+      )
       for (const [identity, watcher] of watchers) {
         if (wanted.has(identity)) continue
         watcher.close()
         watchers.delete(identity)
       }
-      for (const [identity, watched] of wanted) {
-        const watcher = watchers.has(identity) ? undefined : open(watched)
-        if (watcher) watchers.set(identity, watcher)
+      for (const [identity, { folder, recursive }] of wanted) {
+        if (watchers.has(identity)) continue
+        try {
+          watchers.set(identity, watch(folder, { recursive }, onEvent).on('error', onEvent))
+        } catch {
+          // It does not exist yet, or the system has no more watches. Then only the regular look notices changes.
+        }
       }
-    },
-    close() {
-      for (const watcher of watchers.values()) watcher.close()
     },
   }
 }
@@ -125,44 +121,19 @@ function folderOfPattern(pattern: string, dir: string): WatchedFolder {
   return { folder: path.resolve(dir, parts.slice(0, fixed).join('/') || '.'), recursive: fixed < parts.length - 1 }
 }
 
-/** The maximum number of links in a path, as on Linux. */
-const MOST_LINKS = 40
-
-/** The folders in which a change can replace a file: its own, and that of each link that leads to it. */
-function foldersOf(file: string, mostLinks = MOST_LINKS): readonly string[] {
-  const link = mostLinks > 0 ? firstLinkOf(file) : undefined
-  if (link === undefined) return [path.dirname(file)]
-  const folder = path.dirname(link)
-  return [folder, ...foldersOf(path.resolve(folder, readlinkSync(link), path.relative(link, file)), mostLinks - 1)]
+function statsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    // Such as a circular link, or a folder that may not be searched.
+    return undefined
+  }
 }
 
-function watchedFoldersOf(files: readonly string[]): readonly WatchedFolder[] {
-  const folders = new Set(files.flatMap(file => foldersOf(file)))
-  return [...folders].map(folder => ({ folder, recursive: false }))
-}
-
-/** The first part of a path that is a link. Those in the root, such as /tmp on macOS, belong to the system. */
-function firstLinkOf(file: string): string | undefined {
-  const above = path.dirname(file)
-  if (path.dirname(above) === above) return undefined
-  const isLink = () => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()
-  return firstLinkOf(above) ?? (isLink() ? file : undefined)
-}
-
-const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false })
 const changedAtMs = (file: string) => statsOf(file)?.ctimeMs ?? Number.NEGATIVE_INFINITY
 
 /** A text that changes whenever the file changes. */
-function fingerprintOf(file: string): string {
+function lookOf(file: string): string {
   const stats = statsOf(file)
-  return stats ? `${file} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : `${file} is not there`
-}
-
-/** A folder that was deleted and created again has to be watched again. */
-const identityOf = (folder: string) => `${folder} ${statsOf(folder)?.ino}`
-
-/** The nearest existing folder, where the creation of a missing one can be seen. */
-function nearestFolder(folder: string): string {
-  const above = path.dirname(folder)
-  return above === folder || statsOf(folder)?.isDirectory() ? folder : nearestFolder(above)
+  return `${stats?.ino} ${stats?.size} ${stats?.mtimeMs} ${stats?.ctimeMs}`
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutTo, widthOf, wrap } from '../../src/cli/format.js'
+import { cutTo, widthOf, wrap } from '../../src/cli/output.js'
 
 const texts = fc.string({ unit: fc.constantFrom(...'ab é知人😀한', 'e\u0301'), maxLength: 200 })
 const widths = fc.integer({ min: 2, max: 100 })

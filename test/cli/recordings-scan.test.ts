@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { symlink, writeFile } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
-import { folderWith, run, start } from '../command.js'
+import { folderWith, run } from '../command.js'
 import { cannotBeRead } from '../sentences.js'
-import { hasTerminals, startOnTerminal } from '../terminal.js'
 import { DIR, filesOf, nameOf, recorded, streamed } from './recorded.js'
 
 const key = 'sk-proj-a8Kd03jGk5Lw9QzXv7Bn2Mt4Rc6Yp1Hs0DfEuIo'
@@ -90,28 +88,4 @@ test('a missing file is an error, not a clean result', async () => {
     ...{ code: 2, stdout: '' },
     stderr: `nowhere.yaml: ${cannotBeRead()}\n`,
   })
-})
-
-/** A file whose text arrives when the test sends it. */
-function slowFile() {
-  const file = path.join(folderWith(), 'slow.txt')
-  spawnSync('mkfifo', [file])
-  return { file, send: (text: string) => writeFile(file, text) }
-}
-
-test.runIf(hasTerminals)('on a terminal, a long scan shows its progress and erases it at the end', async () => {
-  const { file, send } = slowFile()
-  const terminal = startOnTerminal(['recordings', 'scan', file], { env: { TERM: 'xterm' } })
-  await terminal.shows('0 % 0/1')
-  await send('nothing secret')
-  await terminal.shows('No secrets in 1 file.')
-  expect(terminal.screen).toContain('slow.txt\r\u001b[2KNo secrets in 1 file.')
-  expect(await terminal.ended).toBe(0)
-})
-
-test('in a pipe, a scan shows no progress', async () => {
-  const { file, send } = slowFile()
-  const { ended } = start(['recordings', 'scan', file])
-  await send('nothing secret')
-  expect(await ended).toMatchObject({ code: 0, stdout: 'No secrets in 1 file.\n', stderr: '' })
 })

@@ -14,7 +14,7 @@ import { type CommandLine, command, folderFlags, integer, optionFlags, text, tog
 import { withPlatform } from '../load.js'
 import { printable, relativePath } from '../output.js'
 import type { Progress } from '../progress.js'
-import { createReporter, reportFlags } from '../report/reporter.js'
+import { createReporter, reportFlags } from '../report.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
 import { isBroken, reportOf } from './report.js'
 import { type LiveOptions, sendToLive } from './send-to-live.js'

@@ -3,9 +3,8 @@ import path from 'node:path'
 import { type Finding, fromWorst, type Severity } from '../../check/finding.js'
 import { problemInWords } from '../../check/problem.js'
 import type { DriftResult } from '../../recordings/index.js'
-import { pluralize } from '../format.js'
-import { type Colors, printable } from '../output.js'
-import { findingLine, joinCounts, type Report, type TestCase } from '../report/report.js'
+import { type Colors, pluralize, printable } from '../output.js'
+import { findingLine, joinCounts, type Report, type TestCase } from '../report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 

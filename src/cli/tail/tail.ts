@@ -4,9 +4,8 @@ import { isLoopback } from '../../core/origins.js'
 import { addressFor } from '../address.js'
 import { addressFlags, type CommandLine, command, integer, text, toggle } from '../command.js'
 import { createEventLog, type EventLog } from '../event-log.js'
-import { pluralize } from '../format.js'
 import { load } from '../load.js'
-import { colorsFor } from '../output.js'
+import { colorsFor, pluralize } from '../output.js'
 import { stopOnSignals } from '../stop-signals.js'
 import { type ControlAddress, followJournal, type TailEvent } from './stream.js'
 
@@ -23,7 +22,7 @@ const tailFlags = {
 
 type Line = CommandLine<typeof tailFlags>
 
-export const commands = {
+export const tailCommands = {
   tail: command({
     flags: tailFlags,
     examples: [

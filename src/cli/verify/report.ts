@@ -1,9 +1,8 @@
 /** The results of `standin verify` as a report. */
 import { type BrokenVerdict, type Clause, type ClauseResult, sections } from '../../contract/clause.js'
 import { silent } from '../../contract/clauses/index.js'
-import { pluralize } from '../format.js'
-import { type Colors, printable } from '../output.js'
-import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from '../report/report.js'
+import { type Colors, pluralize, printable } from '../output.js'
+import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from '../report.js'
 
 export interface VerifyRun {
   readonly url: string

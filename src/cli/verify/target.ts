@@ -6,7 +6,7 @@ import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
 import { openPlatform } from '../../platform.js'
 import { type CommandLine, integer, optionFlags, outputFlags, text, toggle } from '../command.js'
 import { load } from '../load.js'
-import { reportFlags } from '../report/reporter.js'
+import { reportFlags } from '../report.js'
 
 /** The environment variables that replace missing flags. */
 const variables = {

@@ -1,12 +1,62 @@
-/** Writes a report in the format that the flags name, to a file or to standard output. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+/** Reports in a common form, written as text, JSON or JUnit XML to a file or to standard output. */
+import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { makeFolder, StartError, UsageError } from '../../check/problem.js'
-import { type CommandLine, fileName, oneOf, type outputFlags } from '../command.js'
-import { type Colors, colorsFor, noColors } from '../output.js'
-import { createProgress, noProgress } from '../progress.js'
-import type { Report, TestCase } from './report.js'
+import type { Finding } from '../check/finding.js'
+import { makeFolder, StartError, UsageError } from '../check/problem.js'
+import { type CommandLine, fileName, oneOf, type outputFlags } from './command.js'
+import { type Colors, colorsFor, noColors, printable } from './output.js'
+import { createProgress, noProgress } from './progress.js'
+
+export interface Report {
+  /** The command, which is also the name of the test suite in JUnit. */
+  readonly name: string
+  readonly summary: string
+  readonly seconds: number
+  readonly data: object
+  readonly cases: readonly TestCase[]
+  /** The report for a terminal, without the summary. */
+  readonly lines: (colors: Colors, isQuiet: boolean) => readonly string[]
+}
+
+/** What was checked, as a test in JUnit. */
+export interface TestCase {
+  readonly classname: string
+  readonly name: string
+  /** Absent for a test that has passed. */
+  readonly result?: 'failure' | 'error' | 'skipped'
+  readonly type?: string
+  /** Why it has not passed. */
+  readonly message?: string | undefined
+  /** The details: the text of a failure or an error, or else the output of the test. */
+  readonly details?: readonly string[]
+}
+
+/** `2 drifted, 1 skipped`, without the zeros. */
+export const joinCounts = (parts: readonly (readonly [number, string])[]) =>
+  parts.flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`])).join(', ')
+
+/** `critical  choices[].message: recorded object, live nothing`. */
+export function findingLine({ severity, path, sentence }: Finding, colors: Colors = noColors): string {
+  const color = { critical: colors.red, warning: colors.yellow, info: colors.dim }[severity]
+  return `${color(severity.padEnd('critical'.length))}  ${printable(path === '' ? sentence : `${path}: ${sentence}`)}`
+}
+
+const marks = { held: '✓', broken: '✗', different: '≠', skipped: '-' }
+
+/** `different` is a difference that is not a failure. */
+export type CheckOutcome = keyof typeof marks
+
+/** `✓ HEALTH-1  The health response is a JSON object. (note)` */
+export function markedLine(
+  outcome: CheckOutcome,
+  [name, what, note]: readonly [name: string, what: string, note: string | undefined],
+  colors: Colors,
+): string {
+  const color = { held: colors.green, broken: colors.red, different: colors.yellow, skipped: colors.dim }[outcome]
+  const line = `${color(marks[outcome])} ${printable(name.padEnd(9))} ${what}`
+  return note === undefined ? line : `${line} ${colors.dim(printable(note))}`
+}
 
 const reporters = ['text', 'json', 'junit'] as const
 
@@ -41,7 +91,9 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
       const text = writers[format](report, colors, quiet)
       if (output === undefined) return void process.stdout.write(text)
       if (!quiet) console.error(report.summary)
-      await writeReport(output, text)
+      await writeFile(output, text).catch(error => {
+        throw cannotWrite(output, error)
+      })
     },
   }
 }
@@ -58,24 +110,16 @@ const writers = {
 /** Creates the folders for a report before the work begins. Throws a StartError or a UsageError if it cannot be written. */
 function requireWritable(file: string): void {
   const place = path.resolve(file)
-  let isFolder: boolean
+  let kind: Stats | undefined
   try {
     makeFolder(path.dirname(place))
-    isFolder = existsSync(place) && statSync(place).isDirectory()
+    kind = statSync(place, { throwIfNoEntry: false })
     // The trailing separator makes the system refuse a file in place of the folder.
-    accessSync(existsSync(place) ? place : `${path.dirname(place)}${path.sep}.`, constants.W_OK)
+    accessSync(kind ? place : `${path.dirname(place)}${path.sep}.`, constants.W_OK)
   } catch (error) {
     throw cannotWrite(file, error)
   }
-  if (isFolder) throw new UsageError(`--output must name a file, and ${file} is a folder.`)
-}
-
-async function writeReport(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text)
-  } catch (error) {
-    throw cannotWrite(file, error)
-  }
+  if (kind?.isDirectory()) throw new UsageError(`--output must name a file, and ${file} is a folder.`)
 }
 
 const cannotWrite = (file: string, error: unknown) =>

@@ -1,0 +1,206 @@
+/** `standin recordings prune` and `scan`: removes recordings that are no longer needed, and finds secrets in them. */
+import { readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type Problem, ProblemsError, UsageError, unreadable } from '../check/problem.js'
+import { redactionRules } from '../config/redaction.js'
+import { mapInParallel } from '../core/work.js'
+import { bodyOf, type Folder, ignoreFrom, leftoversIn, openFolder } from '../recordings/index.js'
+import { findSecrets, type RedactionRules, type SecretFinding } from '../redact/index.js'
+import { command, folderFlags, text, toggle } from './command.js'
+import { load } from './load.js'
+import { pluralize, relativePath } from './output.js'
+
+/** The configured folder of recordings, for the commands that work on it. */
+export function openRecordings(line: Parameters<typeof load>[0]) {
+  const { config, dir } = load(line)
+  return {
+    config,
+    folder: openFolder(path.resolve(dir, config.recordings.dir)),
+    ignore: ignoreFrom(config.recordings.ignore),
+    rules: redactionRules(config),
+  }
+}
+
+type Reason = 'incomplete' | 'old' | 'broken' | 'leftover'
+
+interface Prunable {
+  readonly file: string
+  readonly reasons: readonly Reason[]
+}
+
+const prune = command({
+  flags: {
+    ...folderFlags,
+    incomplete: toggle('Remove recordings of answers that broke off'),
+    'older-than': text('AGE', 'Remove older recordings: 30d, 12h, 15m'),
+    broken: toggle('Remove recordings that cannot be read'),
+    'dry-run': toggle('Only print what would be removed'),
+  },
+  async run(line) {
+    const { incomplete, 'older-than': age, broken, 'dry-run': isDry } = line.flags
+    const maxAgeMs = age === undefined ? Number.POSITIVE_INFINITY : ageMsOf(age)
+    const { folder } = openRecordings(line)
+    const all = await prunableIn(folder, maxAgeMs)
+    if (!incomplete && age === undefined && !broken) {
+      return { data: { dryRun: true, candidates: countByReason(all), removed: [] }, text: candidatesText(all) }
+    }
+    const isChosen = { incomplete, old: true, broken, leftover: true }
+    const chosen = all
+      .map(({ file, reasons }) => ({ file, reasons: reasons.filter(reason => isChosen[reason]) }))
+      .filter(({ reasons }) => reasons.length > 0)
+    if (!isDry) {
+      for (const { file } of chosen) folder.remove(file)
+      await removeEmptyFolders(folder.dir, chosen)
+    }
+    return { data: { dryRun: isDry, removed: chosen }, text: removedText(chosen, isDry) }
+  },
+})
+
+const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Converts `30d`, `12h` or `15m` to milliseconds. Throws a UsageError for anything else. */
+function ageMsOf(age: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([mhd])$/.exec(age) ?? []
+  if (count !== undefined) return Number(count) * (unitsMs[unit] ?? 0)
+  throw new UsageError(`--older-than must be a number followed by m, h or d, not "${age}".`)
+}
+
+/** The recordings that could be removed, and the temporary files of killed processes, which are never needed. */
+async function prunableIn(folder: Folder, maxAgeMs: number) {
+  const files = (await folder.list()).map(({ file }) => file)
+  const recordings = await mapInParallel(files, async (file): Promise<Prunable> => {
+    return { file, reasons: await reasonsToPrune(folder, file, maxAgeMs) }
+  })
+  const leftovers = (await leftoversIn(folder.dir)).map((file): Prunable => ({ file, reasons: ['leftover'] }))
+  return [...recordings, ...leftovers]
+}
+
+async function reasonsToPrune({ read }: Folder, file: string, maxAgeMs: number): Promise<readonly Reason[]> {
+  try {
+    const { recordedAt, response } = await read(file)
+    const isOld = Date.now() - Date.parse(recordedAt) > maxAgeMs
+    return [...(response.complete ? [] : (['incomplete'] as const)), ...(isOld ? (['old'] as const) : [])]
+  } catch (error) {
+    if (error instanceof ProblemsError) return ['broken']
+    throw error
+  }
+}
+
+/** Removes the folders that are now empty, but not the folder of recordings itself. */
+async function removeEmptyFolders(dir: string, removed: readonly Prunable[]): Promise<void> {
+  for (const folder of new Set(removed.map(({ file }) => path.posix.dirname(file)))) {
+    for (let at = folder; at !== '.'; at = path.posix.dirname(at)) {
+      const isRemoved = await rmdir(path.join(dir, at)).then(
+        () => true,
+        () => false,
+      )
+      if (!isRemoved) break
+    }
+  }
+}
+
+function countByReason(all: readonly Prunable[]) {
+  const counts: Partial<Record<Reason, number>> = {}
+  for (const reason of all.flatMap(({ reasons }) => reasons)) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
+}
+
+function candidatesText(all: readonly Prunable[]): string {
+  const { incomplete = 0, broken = 0, leftover = 0 } = countByReason(all)
+  const lines = [
+    'Nothing was removed. Choose what to remove:',
+    `  --incomplete       ${pluralize(incomplete, 'recording')}`,
+    '  --older-than AGE   such as 30d',
+    `  --broken           ${pluralize(broken, 'recording')}`,
+    ...(leftover > 0
+      ? [`Each of these flags also removes ${pluralize(leftover, 'temporary file')} of processes that were killed.`]
+      : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function removedText(removed: readonly Prunable[], isDry: boolean): string {
+  const lines = removed.map(({ file, reasons }) => `${file}: ${reasons.join(', ')}`)
+  return `${[...lines, `${pluralize(removed.length, 'file')} ${isDry ? 'would be removed' : 'removed'}.`].join('\n')}\n`
+}
+
+interface FileFinding extends SecretFinding {
+  readonly file: string
+}
+
+const scan = command({
+  flags: folderFlags,
+  async run(line) {
+    const { folder, rules } = openRecordings(line)
+    const recordingFiles = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
+    const files = [...new Set([...recordingFiles, ...line.args.map(file => path.resolve(file))])].map(relativePath)
+    const results = await mapInParallel(files, file => findingsIn(file, folder, rules))
+    const problems = results.flatMap(result => (Array.isArray(result) ? [] : [result]))
+    if (problems.length > 0) throw new ProblemsError(problems)
+    const found = results.filter(Array.isArray).flat()
+    if (found.length === 0) return { data: found, text: `No secrets in ${pluralize(files.length, 'file')}.\n` }
+    process.exitCode = 1
+    const words = found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
+    // Text alone is also printed with --quiet, which must not hide problems.
+    return line.flags.json ? { data: found, text: words } : words
+  },
+})
+
+/** All files, including those behind links, since they would be committed with the recordings. Visits each folder once. */
+async function filesBelow(dir: string): Promise<readonly string[]> {
+  const seen = new Set<string>()
+  const files: string[] = []
+  async function visit(folder: string): Promise<void> {
+    const realFolder = await realpath(folder)
+    if (seen.has(realFolder)) return
+    seen.add(realFolder)
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const file = path.join(folder, entry.name)
+      const kind = entry.isSymbolicLink() ? await stat(file).catch(ignoreBrokenLink) : entry
+      if (kind?.isDirectory()) await visit(file)
+      else if (kind?.isFile()) files.push(path.relative(dir, file))
+    }
+  }
+  await visit(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && seen.size === 0) return
+    // A folder that cannot be searched must not pass as free of secrets.
+    throw new ProblemsError([unreadable(relativePath(error.path ?? dir), error)])
+  })
+  return files.sort()
+}
+
+/** For links that are broken or circular; throws other errors. */
+function ignoreBrokenLink(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ELOOP') throw error
+}
+
+async function findingsIn(file: string, folder: Folder, rules: RedactionRules): Promise<FileFinding[] | Problem> {
+  let bytes: Buffer
+  try {
+    bytes = await readFile(file)
+  } catch (error) {
+    return unreadable(file, error)
+  }
+  // Binary files are read as latin1, which keeps byte positions and the ASCII letters of secrets.
+  const text = bytes.toString(bytes.includes(0) ? 'latin1' : 'utf8')
+  const findings = findSecrets(text, rules)
+  const kinds = new Set(findings.map(({ kind }) => kind))
+  const kindsInStream = /^ {2}chunks:/m.test(text)
+    ? await kindsInBody(path.relative(folder.dir, file), folder, rules)
+    : []
+  const more = kindsInStream.filter(kind => !kinds.has(kind)).map(kind => ({ kind, line: 1, column: 1 }))
+  return [...findings, ...more].map(finding => ({ file, ...finding }))
+}
+
+/** The kinds of secrets in the assembled body: a secret that is split over two chunks shows only there. */
+async function kindsInBody(file: string, folder: Folder, rules: RedactionRules): Promise<readonly string[]> {
+  const recording = await folder.read(file).catch((error: unknown) => {
+    // The raw text has been searched. Invalid recordings are reported by other commands.
+    if (error instanceof ProblemsError) return undefined
+    throw error
+  })
+  const body = recording ? bodyOf(recording.response).toString('utf8') : ''
+  return [...new Set(findSecrets(body, rules).map(({ kind }) => kind))]
+}
+
+export const recordingsCommands = { 'recordings prune': prune, 'recordings scan': scan }
