@@ -10,14 +10,19 @@ export type { Handler } from './http/mount.js'
 export type { JournalEntry } from './journal/index.js'
 export type { Miss, Receipt } from './recordings/index.js'
 export type { RuleInput } from './replies/index.js'
+export type { Scope, SharedScope } from './testing/abilities.js'
 export { type ConnectedPlatform, type ConnectedScope, type ConnectOptions, connect } from './testing/connect.js'
 export type { KeyOptions, SignInOptions, TestSession as SignedIn } from './testing/credentials.js'
 export type { ExchangeFilter, ExchangeQuery } from './testing/exchange-filter.js'
-export type { IdleOptions } from './testing/idle.js'
 export type { TestReset as ResetOptions } from './testing/input-check.js'
 export type { TestJournal } from './testing/journal.js'
 export type { MessageFilter, Outbox, OutboxMessage } from './testing/outbox.js'
-export type { Platform, SharedPlatform, TestEnvironment as Environment } from './testing/platform.js'
+export {
+  type Platform,
+  type PlatformOptions,
+  type SharedPlatform,
+  startPlatform,
+  type TestEnvironment as Environment,
+} from './testing/platform.js'
 export type { AddedReply, FailOptions, ReplyInput, ReplyOptions } from './testing/reply.js'
-export type { Scope, SharedScope } from './testing/scope.js'
-export { type PlatformOptions, startPlatform } from './testing/start.js'
+export type { IdleOptions } from './testing/waiting.js'

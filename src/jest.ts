@@ -3,8 +3,8 @@ import type {} from 'expect'
 import { matchers, type ReceivedMatchers } from './testing/matchers.js'
 import { createUsePlatform, type TestRunner } from './testing/use-platform.js'
 
+export type { Scope } from './testing/abilities.js'
 export type { Platform } from './testing/platform.js'
-export type { Scope } from './testing/scope.js'
 export type { UsePlatformOptions } from './testing/use-platform.js'
 
 /** What jest puts into the global scope of a test file, unless `injectGlobals` is off. */

@@ -1,15 +1,14 @@
 /** The entry point for node:test and other runners: `usePlatform` and the matchers, for the hooks and `expect` of the runner. */
+import type { ExchangeQuery } from './testing/exchange-filter.js'
 import {
   checkReceived,
   type MatcherResult,
   type Receiver,
   type RemoteReceiver,
   withJournal,
-} from './testing/check-received.js'
-import type { ExchangeQuery } from './testing/exchange-filter.js'
+} from './testing/matchers.js'
 
-export type { Receiver, RemoteReceiver } from './testing/check-received.js'
-export { matchers, type ReceivedMatchers } from './testing/matchers.js'
+export { matchers, type ReceivedMatchers, type Receiver, type RemoteReceiver } from './testing/matchers.js'
 export { createUsePlatform, type TestRunner as Runner, type UsePlatformOptions } from './testing/use-platform.js'
 
 /**

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { matchers, type ReceivedMatchers } from './testing/matchers.js'
 import { createUsePlatform } from './testing/use-platform.js'
 
+export type { Scope } from './testing/abilities.js'
 export type { Platform } from './testing/platform.js'
-export type { Scope } from './testing/scope.js'
 export type { UsePlatformOptions } from './testing/use-platform.js'
 
 expect.extend(matchers)

@@ -1,11 +1,16 @@
 /** What a test can do with a platform, and in the same way with one of its scopes. */
+import * as v from 'valibot'
+import { missText } from '../check/miss-text.js'
+import { plainJson } from '../check/plain-json.js'
+import type { Exchange } from '../core/exchange.js'
+import { SCOPE_HEADER } from '../core/scope.js'
+import type { Json } from '../core/state.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { KeyOptions, TestKeys } from './credentials.js'
+import { inputCheck } from './input-check.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
-import type { TestMisses } from './misses.js'
 import { type AddReply, createAddReply, createFailNext, type FailNext, type SharedAddedReply } from './reply.js'
-import { type TestResource, testResource } from './resource.js'
 import { createTools, type TestTools, testLists } from './tools.js'
 
 /** For a platform in this process or in another one. */
@@ -92,11 +97,141 @@ export function createAbilities({ platform, keys, testMisses }: Parts, scope?: s
   const reply = createAddReply(platform, scope)
   const journal = createTestJournal(platform.journal, platform.forTests.traffic.pending, scope)
   return {
-    ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform, scope) }) },
+    reply,
+    journal,
+    mcp: createTools({ reply, journal, lists: testLists(platform, scope) }),
     failNext: createFailNext(platform, scope),
     misses: () => testMisses.misses(scope),
     expectNoMisses: () => testMisses.expectNone(scope),
     createKey: options => keys.create(options, scope),
     resource: path => testResource(platform, path, scope),
   }
+}
+
+/** A scope of a platform in this process or in another one. Its replies, faults and journal only concern its own requests. */
+export interface SharedScope extends SharedAbilities {
+  readonly name: string
+  /** Headers that an app's client must send for its requests to belong to the scope. */
+  readonly headers: { readonly [SCOPE_HEADER]: string }
+  /** An API key whose requests belong to the scope, for apps that cannot send extra headers. */
+  readonly apiKey: string
+  /** Removes the replies, faults, sequences, misses and journal of this scope, and restores the rows of its resources. */
+  reset(): Promise<void>
+}
+
+/** The same for a platform in this process. */
+export interface Scope extends Omit<SharedScope, keyof Abilities>, Abilities {}
+
+const aName = 'a name of printable ASCII characters'
+
+/** Names can be sent in a header, so they only have characters that a header can contain unencoded. */
+export const scopeName = inputCheck('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
+
+export function createScope(name: string, parts: Parameters<typeof createAbilities>[0]): Scope {
+  const { platform, keys } = parts
+  return {
+    ...createAbilities(parts, name),
+    name,
+    headers: { [SCOPE_HEADER]: name },
+    apiKey: keys.keyOfScope(name),
+    reset: () => platform.reset({ scope: name }),
+  }
+}
+
+type TestMisses = ReturnType<typeof createTestMisses>
+
+const MOST_UNMATCHED = 100
+
+export function createTestMisses(platform: Platform) {
+  /** Requests that no rule matched, with `strict`. */
+  let unmatched: readonly (Pick<Exchange, 'scope' | 'startedMs'> & { readonly sentence: string })[] = []
+  platform.journal.followErrors(exchange => {
+    const { outcome, method, path, scope, startedMs } = exchange
+    if (outcome?.code !== 'no_rule_matches') return
+    const sentence = `${method} ${path}${lastMessageOf(exchange)}: ${outcome.error}`
+    unmatched = [...unmatched.slice(1 - MOST_UNMATCHED), { scope, startedMs, sentence }]
+  })
+
+  const isInScope = (scope: string | undefined) => (one: { readonly scope: string }) =>
+    (scope ?? one.scope) === one.scope
+  const misses = (scope?: string): readonly Miss[] => platform.misses().filter(isInScope(scope))
+
+  return {
+    misses,
+    /** Throws an Error that lists these requests, each with the closest recording or rule. */
+    expectNone(scope?: string): void {
+      // With another `onMiss`, misses are answered as configured, so they do not count.
+      const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
+      const current = unmatched.filter(one => !platform.journal.isPast(one))
+      requireNone([
+        ...current.filter(isInScope(scope)).map(({ sentence }) => sentence),
+        ...missed.map(miss => missText(miss)),
+      ])
+    },
+  }
+}
+
+/** Throws an Error with these sentences, one per request. */
+export function requireNone(sentences: readonly string[]): void {
+  if (sentences.length === 0) return
+  const title =
+    sentences.length === 1
+      ? 'A request had no prepared answer.'
+      : `${sentences.length} requests had no prepared answer.`
+  throw new Error([title, ...sentences].join('\n\n'))
+}
+
+/** The last message of a chat request. */
+function lastMessageOf({ chat }: Exchange): string {
+  const content = chat?.messages.at(-1)?.content
+  return typeof content === 'string' ? `, ${JSON.stringify(content.slice(0, 200))}` : ''
+}
+
+export interface TestResource {
+  /** All rows, in their order. */
+  rows(): Promise<readonly Json[]>
+  /** Adds a row. Rejects if it does not match the schema, or if its id is taken. */
+  insert(row: Json): Promise<Json>
+  /** Changes the fields that are given. Rejects if there is no such row. */
+  update(id: string | number, changes: Json): Promise<Json>
+  /** Rejects if there is no such row. */
+  remove(id: string | number): Promise<void>
+}
+
+/** The source of rows: this process, or another one. */
+interface RowSource {
+  page(
+    limit: number,
+    offset: number,
+  ): Promise<{ readonly data: readonly { readonly row: Json }[]; readonly total: number }>
+  insert(row: Json): Promise<Json>
+  change(id: string, changes: Json): Promise<Json>
+  remove(id: string): Promise<void>
+}
+
+/** The number of rows on a page. */
+const PAGE_SIZE = 1000
+
+export const resourceOf = ({ page, insert, change, remove }: RowSource): TestResource => ({
+  async rows() {
+    const rows: Json[] = []
+    for (;;) {
+      const { data, total } = await page(PAGE_SIZE, rows.length)
+      rows.push(...data.map(({ row }) => row))
+      if (data.length === 0 || rows.length >= total) return rows
+    }
+  },
+  insert: async row => insert(plainJson(row, { origin: 'insert' }) as Json),
+  update: async (id, changes) => change(String(id), plainJson(changes, { origin: 'update' }) as Json),
+  remove: id => remove(String(id)),
+})
+
+function testResource({ resources }: Pick<Platform, 'resources'>, path: string, scope = ''): TestResource {
+  const address = { path, scope }
+  return resourceOf({
+    page: (limit, offset) => resources.rows(address, { limit, offset }),
+    insert: row => resources.insert(address, row),
+    change: (id, changes) => resources.change(address, id, changes),
+    remove: id => resources.remove(address, id),
+  })
 }

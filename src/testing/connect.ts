@@ -9,22 +9,18 @@ import { requireClockTime, requireStep } from '../core/clock.js'
 import { stringifyExact } from '../core/json.js'
 import { DASHBOARD } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
-import { memoized } from '../core/work.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
-import type { SharedAbilities } from './abilities.js'
-import type { RemoteReceiver } from './check-received.js'
+import { requireNone, resourceOf, type SharedAbilities, type SharedScope, scopeName } from './abilities.js'
 import { keyOptions, signInOptions, testSessionOf } from './credentials.js'
 import { type ExchangeQuery, entryParts, splitQuery } from './exchange-filter.js'
 import { inputCheck, resetOptions, text } from './input-check.js'
 import { createJournalView, createWaitFor, type JournalView, type SharedJournal } from './journal.js'
-import { requireNone } from './misses.js'
+import type { RemoteReceiver } from './matchers.js'
 import { outboxOf } from './outbox.js'
 import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
 import { type AddReply, type FailNext, ruleFrom, type SharedAddedReply } from './reply.js'
-import { resourceOf } from './resource.js'
-import { type SharedScope, scopeName } from './scope.js'
 import { createTools, type ListSource } from './tools.js'
 
 export interface ConnectOptions {
@@ -125,7 +121,10 @@ function abilities(control: Control, scope: string | undefined) {
   const journal = journalOf(control, scopeQuery)
   const reply = createRemoteAddReply(control, scopeQuery)
   return {
-    ...{ reply, journal, misses, mcp: createTools({ reply, journal, lists: remoteLists(control, scopeQuery) }) },
+    reply,
+    journal,
+    misses,
+    mcp: createTools({ reply, journal, lists: remoteLists(control, scopeQuery) }),
     failNext: createRemoteFailNext(control, scopeQuery),
     async expectNoMisses() {
       const unmatched = await journal.find(({ code }) => code === 'no_rule_matches')
@@ -160,7 +159,9 @@ async function openScope(control: Control, name: string): Promise<ConnectedScope
   const { key } = await control('POST /keys', { body: { scope: name } })
   return {
     ...abilities(control, name),
-    ...{ name, headers: { [SCOPE_HEADER]: name }, apiKey: key },
+    name,
+    headers: { [SCOPE_HEADER]: name },
+    apiKey: key,
     reset: () => control('POST /reset', { body: { scope: name } }),
   }
 }
@@ -193,16 +194,18 @@ const createRemoteFailNext =
     await control('POST /faults', { body: call as never })
   }
 
-/** At most this many queries are cached. */
-const MOST_CACHED_QUERIES = 50
-
 function journalOf(control: Control, scopeQuery: ScopeQuery): ConnectedJournal {
-  const matchesByPart = memoized(
-    (part: string) => createMatchCache(control, { ...scopeQuery, ...JSON.parse(part) }),
-    MOST_CACHED_QUERIES,
-  )
   /** The exchanges that match one part of a query, which only the platform can evaluate. An empty part matches all. */
-  const matching = (part: object) => matchesByPart(JSON.stringify(part))()
+  async function matching(part: object): Promise<readonly JournalEntry[]> {
+    const entries: JournalEntry[] = []
+    for (let after = '0'; ; ) {
+      const body = { ...scopeQuery, ...part, after, whole: true }
+      const { data, next } = await control('POST /journal/find', { body })
+      entries.push(...data)
+      if (next === undefined) return entries
+      after = next
+    }
+  }
 
   /** Fetches all exchanges, and the ids of those that match each part of the query. */
   async function fetched(query: ExchangeQuery): Promise<JournalView> {
@@ -222,52 +225,25 @@ function journalOf(control: Control, scopeQuery: ScopeQuery): ConnectedJournal {
     })
   }
 
+  /** Calls back when the newest exchange is another one, since fetching them all each time would be too much. */
+  function watch(changed: () => void): () => void {
+    let newest: string | undefined
+    const look = async () => {
+      const { data } = await control('GET /journal', { query: { ...scopeQuery, limit: 1, brief: true } })
+      const [last] = data
+      const seen = last && `${last.id} ${last.at}`
+      if (seen !== newest) changed()
+      newest = seen
+    }
+    return poll(() => void look().catch(changed))
+  }
+
   return {
     fetched,
     find: async (query = {}) => (await fetched(query)).find(query),
     count: async (query = {}) => (await fetched(query)).count(query),
     last: async (query = {}) => (await fetched(query)).last(query),
-    waitFor: createWaitFor(fetched, poll),
-  }
-}
-
-/**
- * Returns a function that fetches the matches, oldest first. They are cached, so that the next call only fetches the last
- * one and newer ones. If a cached match is gone, the journal was reset, and all matches are fetched again.
- */
-function createMatchCache(control: Control, filter: object) {
-  let cached: readonly JournalEntry[] = []
-  let latest = Promise.resolve(cached)
-
-  async function fetchAfter(id: string): Promise<readonly JournalEntry[]> {
-    const entries: JournalEntry[] = []
-    for (let after = id; ; ) {
-      const { data, next } = await control('POST /journal/find', { body: { ...filter, after, whole: true } })
-      entries.push(...data)
-      if (next === undefined) return entries
-      after = next
-    }
-  }
-
-  async function refresh(): Promise<readonly JournalEntry[]> {
-    const last = cached.at(-1)
-    const previous = cached.at(-2)
-    const newer = await fetchAfter(previous?.id ?? '0')
-    if (!previous) cached = newer
-    else {
-      const { count } = await control('POST /journal/count', { body: filter })
-      // After a restart, another exchange can have the same id.
-      const isSame = last?.id === newer[0]?.id && last?.at === newer[0]?.at
-      const all = [...cached.slice(0, -1), ...newer]
-      cached = isSame && all.length === count ? all : await fetchAfter('0')
-    }
-    return cached
-  }
-
-  return () => {
-    // One after the other, since each fetch continues where the previous one ended.
-    latest = latest.catch(() => cached).then(refresh)
-    return latest
+    waitFor: createWaitFor(fetched, watch),
   }
 }
 

@@ -2,8 +2,7 @@
 import { inspect } from 'node:util'
 import { callerInWords } from '../core/caller.js'
 import type { JournalEntry } from '../journal/index.js'
-import { asFilter, type ExchangeQuery } from './exchange-filter.js'
-import { isMatcher } from './pattern.js'
+import { asFilter, type ExchangeQuery, isMatcher } from './exchange-filter.js'
 
 /** The query as the object of a sentence: `{ path: '/v1/models' }`. */
 export const inWords = (query: ExchangeQuery): string =>
@@ -42,14 +41,14 @@ export function receivedInWords(entries: readonly JournalEntry[], underWay = 0):
     underWay === 0 ? [] : [`${underWay === 1 ? 'A request is' : `${underWay} requests are`} still under way.`]
   if (entries.length === 0) return ['No request has arrived.', ...underWayInWords].join(' ')
   const omitted = entries.length - MOST_LISTED
-  const lines = entries.slice(-MOST_LISTED).map(lineOf)
+  const lines = entries.slice(-MOST_LISTED).map(exchangeLine)
   return ['Received:', ...(omitted > 0 ? [`  (${omitted} more before)`] : []), ...lines, ...underWayInWords].join('\n')
 }
 
-function lineOf({ request, status, source, error, caller }: JournalEntry): string {
+function exchangeLine({ request, status, source, error, caller }: JournalEntry): string {
   const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
   const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
-  const prompt = typeof last?.content === 'string' ? JSON.stringify(shortened(last.content, 60)) : ''
+  const prompt = typeof last?.content === 'string' ? JSON.stringify(cutPrompt(last.content, 60)) : ''
   const result = error ?? source ?? ''
   return [
     '  ',
@@ -66,49 +65,34 @@ function lineOf({ request, status, source, error, caller }: JournalEntry): strin
 
 const part = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
 
-const shortened = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+const cutPrompt = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 
 /** How many characters of a text are shown before the first difference, and after it. */
 const CHARACTERS_BEFORE = 60
 const CHARACTERS_AFTER = 300
 
 /** Returns two values for a diff, with long texts cut around their first difference. */
-export function shortenPair(wanted: unknown, found: unknown): readonly [wanted: unknown, found: unknown] {
-  if (typeof wanted === 'string' && typeof found === 'string') return shortenTexts(wanted, found)
-  if (Array.isArray(wanted) && Array.isArray(found)) {
-    const pairs = Array.from({ length: Math.max(wanted.length, found.length) }, (_, i) =>
-      shortenPair(wanted[i], found[i]),
-    )
-    return [pairs.slice(0, wanted.length).map(([one]) => one), pairs.slice(0, found.length).map(([, other]) => other)]
-  }
-  if (isPlain(wanted) && isPlain(found)) {
-    const pairs = [...new Set([...Object.keys(wanted), ...Object.keys(found)])].map(
-      key => [key, shortenPair(wanted[key], found[key])] as const,
-    )
-    const side = (of: object, nth: 0 | 1) =>
-      Object.fromEntries(pairs.filter(([key]) => key in of).map(([key, pair]) => [key, pair[nth]]))
-    return [side(wanted, 0), side(found, 1)]
-  }
-  return [shortenSingle(wanted), shortenSingle(found)]
+export const shortenPair = (wanted: unknown, found: unknown) =>
+  [shortenBeside(wanted, found), shortenBeside(found, wanted)] as const
+
+/** Shortens the texts in a value; `other` is its counterpart, if there is one. */
+function shortenBeside(value: unknown, other: unknown): unknown {
+  if (typeof value === 'string') return excerpt(value, typeof other === 'string' ? startOfExcerpt(value, other) : 0)
+  if (Array.isArray(value))
+    return value.map((part, i) => shortenBeside(part, Array.isArray(other) ? other[i] : undefined))
+  if (!isPlainObject(value)) return value
+  const counterpart = isPlainObject(other) ? other : {}
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, shortenBeside(part, counterpart[key])]))
 }
 
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** Shortens a value that has no counterpart. */
-function shortenSingle(value: unknown): unknown {
-  if (typeof value === 'string') return excerpt(value, 0)
-  if (Array.isArray(value)) return value.map(shortenSingle)
-  return isPlain(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, shortenSingle(part)]))
-    : value
-}
-
-function shortenTexts(wanted: string, found: string): readonly [string, string] {
+function startOfExcerpt(text: string, other: string): number {
+  if (text === other) return 0
   let at = 0
-  while (at < wanted.length && wanted[at] === found[at]) at++
-  const from = wanted === found ? 0 : Math.max(0, at - CHARACTERS_BEFORE)
-  return [excerpt(wanted, from), excerpt(found, from)]
+  while (at < text.length && text[at] === other[at]) at++
+  return Math.max(0, at - CHARACTERS_BEFORE)
 }
 
 function excerpt(text: string, from: number): string {

@@ -2,11 +2,19 @@
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import type { Journal, JournalEntry, JournalFilter } from '../journal/index.js'
-import { DEFAULT_TIMEOUT_MS, eventually } from './eventually.js'
-import { type ExchangeQuery, partsOf, queriedParts, type SplitQuery, splitQuery } from './exchange-filter.js'
+import {
+  type ExchangeQuery,
+  exchangeParts,
+  matches,
+  partsNamedBy,
+  queriedParts,
+  type SplitQuery,
+  similarity,
+  splitQuery,
+} from './exchange-filter.js'
 import { inWords, receivedInWords } from './in-words.js'
 import { inputCheck, milliseconds } from './input-check.js'
-import { matches, partsNamedBy, similarity } from './pattern.js'
+import { DEFAULT_TIMEOUT_MS, eventually } from './waiting.js'
 
 /** A value in this process, and a promise if it is fetched from another one. */
 export type Awaitable<T> = T | Promise<T>
@@ -42,7 +50,7 @@ export interface TestJournal extends JournalView {
 }
 
 const aCount = 'a whole number of exchanges'
-const optionsOf = inputCheck(
+const waitOptions = inputCheck(
   'waitFor',
   closed({
     timeoutMs: optional(milliseconds, 'How long to wait.'),
@@ -73,7 +81,7 @@ export function createTestJournal(journal: Journal, underWay: () => number, scop
       journal
         .exchanges(filter)
         .filter(({ exchange }) => (scope ?? exchange.scope) === exchange.scope)
-        .map(({ id, exchange }) => ({ id, parts: () => partsOf(exchange, () => get(id)?.response.body) })),
+        .map(({ id, exchange }) => ({ id, parts: () => exchangeParts(exchange, () => get(id)?.response.body) })),
     get,
     underWay,
   })
@@ -157,7 +165,7 @@ type CurrentJournal = (query: ExchangeQuery) => Awaitable<JournalView>
 /** Creates `waitFor`, which queries the journal at once, and again whenever `watch` reports a change. */
 export function createWaitFor(current: CurrentJournal, watch: (changed: () => void) => () => void): WaitFor {
   async function waitFor(query: ExchangeQuery, options: WaitOptions & { readonly count?: number } = {}) {
-    const { count, timeoutMs = DEFAULT_TIMEOUT_MS } = optionsOf(options)
+    const { count, timeoutMs = DEFAULT_TIMEOUT_MS } = waitOptions(options)
     const wanted = count ?? 1
     const found = await eventually({
       async find() {

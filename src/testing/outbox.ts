@@ -5,9 +5,9 @@ import { closed, optional, word } from '../check/check.js'
 import type { MessageRow } from '../core/state.js'
 import type { Platform } from '../platform.js'
 import { formatPhone } from '../supabase/addresses.js'
-import { DEFAULT_TIMEOUT_MS, eventually } from './eventually.js'
 import { inputCheck, milliseconds, text } from './input-check.js'
 import type { WaitOptions } from './journal.js'
+import { DEFAULT_TIMEOUT_MS, eventually } from './waiting.js'
 
 export interface OutboxMessage {
   readonly id: string
@@ -39,7 +39,7 @@ const filterOf = inputCheck(
     channel: optional(word(['email', 'sms']), 'The channel: email or sms.'),
   }),
 )
-const optionsOf = inputCheck('outbox.waitFor', closed({ timeoutMs: optional(milliseconds, 'How long to wait.') }))
+const outboxWait = inputCheck('outbox.waitFor', closed({ timeoutMs: optional(milliseconds, 'How long to wait.') }))
 
 export interface Outbox {
   /** Matching messages, the newest first; all of them without a filter. */
@@ -81,10 +81,11 @@ export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
   return {
     messages,
     async waitFor(filter = {}, options = {}) {
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = optionsOf(options)
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = outboxWait(options)
       const expected = `message matching ${inspect(filter)} arrived within ${timeoutMs} ms`
       return eventually({
-        ...{ watch, timeoutMs },
+        watch,
+        timeoutMs,
         find: async () => (await messages(filter))[0],
         timeoutError: async () => new Error(`No ${expected}.\n${messagesInWords(await messages())}`),
       })
@@ -94,7 +95,14 @@ export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
 }
 
 const messageOf = ({ id, recipient, kind, channel, subject, code, link, created_at }: MessageRow): OutboxMessage => ({
-  ...{ id, to: recipient, type: kind, channel, subject, code, link, at: created_at },
+  id,
+  to: recipient,
+  type: kind,
+  channel,
+  subject,
+  code,
+  link,
+  at: created_at,
 })
 
 function matchesFilter(message: OutboxMessage, { to, type, channel }: MessageFilter): boolean {

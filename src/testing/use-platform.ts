@@ -1,7 +1,6 @@
 /** `usePlatform`: a platform for the tests of a file or a group, with any test runner. */
 import type { TestReset } from './input-check.js'
-import type { Platform, TestEnvironment } from './platform.js'
-import { type PlatformOptions, startPlatform } from './start.js'
+import { type Platform, type PlatformOptions, startPlatform, type TestEnvironment } from './platform.js'
 
 /** The hooks of a test runner. In node:test, `beforeAll` is `before` and `afterAll` is `after`. */
 export interface TestRunner {

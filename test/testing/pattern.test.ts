@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { matches, partsNamedBy, similarity } from '../../src/testing/pattern.js'
+import { matches, partsNamedBy, similarity } from '../../src/testing/exchange-filter.js'
 
 const value = fc.jsonValue({ maxDepth: 4 })
 
