@@ -2,10 +2,15 @@
 import { nearest } from '../check/suggest.js'
 import { defaultAccess, usesLive } from '../core/exchange.js'
 import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
-import type { LogLine } from './log-line.js'
+import type { JournalEntry } from '../journal/index.js'
+
+/** What the advice depends on. */
+type Advised = Pick<JournalEntry, 'status' | 'error' | 'code' | 'fault' | 'answeredBy' | 'mode' | 'hint'> & {
+  readonly request: Pick<JournalEntry['request'], 'path'>
+}
 
 /** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
-export function adviceFor(line: LogLine): string | undefined {
+export function adviceFor(line: Advised): string | undefined {
   const { status, error, code, fault, answeredBy } = line
   const { path } = line.request
   if (status === null || status < 400) return undefined
@@ -95,7 +100,7 @@ const adviceByCode = new Map<string, string | ((path: string) => string)>([
 function adviceByStatus(
   status: number,
   path: string,
-  { mode, hint }: Pick<LogLine, 'mode' | 'hint'>,
+  { mode, hint }: Pick<Advised, 'mode' | 'hint'>,
 ): string | undefined {
   switch (status) {
     case 401:
@@ -146,7 +151,7 @@ function adviceOnOpenaiEndpoint(name: string): string {
   return `${missing} In the modes proxy and record, requests go to the live platform, which may have it.`
 }
 
-function adviceOnUnknownPath(path: string, { mode, hint }: Pick<LogLine, 'mode' | 'hint'>): string | undefined {
+function adviceOnUnknownPath(path: string, { mode, hint }: Pick<Advised, 'mode' | 'hint'>): string | undefined {
   if (path === '/') return 'The dashboard is at /dashboard.'
   const [, name] = openaiEndpoint.exec(path) ?? []
   if (name !== undefined) return adviceOnOpenaiEndpoint(name)

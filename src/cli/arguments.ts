@@ -64,18 +64,21 @@ async function commandLineOf(
     )
   }
   const flagTexts = new Map<string, string>()
-  for (const token of flagTokens) flagTexts.set(token.name, await textOf(token, flags))
+  for (const token of flagTokens) flagTexts.set(token.name, await flagText(token, flags))
   const args = hasChild ? [] : [...ownWords, ...afterTerminator]
   requireArgumentCount(args, name, usage)
   const values = Object.entries(flags).map(([name, flag]) => [name, flag.parse(flagTexts.get(name), name)] as const)
   return {
-    ...{ name, args, child: hasChild ? afterTerminator : [], overrides: overridesOf(flagTexts, flags) },
+    name,
+    args,
+    child: hasChild ? afterTerminator : [],
+    overrides: overridesOf(flagTexts, flags),
     flags: Object.fromEntries(values) as CommandLine['flags'],
   }
 }
 
 /** The value of a flag as text; empty for a flag without a value. Rejects with a UsageError. */
-async function textOf({ name, rawName, value, inlineValue }: Token, flags: Flags): Promise<string> {
+async function flagText({ name, rawName, value, inlineValue }: Token, flags: Flags): Promise<string> {
   const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
   if (!flag) throw await unfittingFlag(name, rawName)
   if (flag.type === 'boolean' && value !== undefined) throw new UsageError(`The flag --${name} takes no value.`)

@@ -34,7 +34,7 @@ export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[
   ]
   const liveTitle = upstream && `< ${formatBytes(upstream.bytes)}, as the live platform sent it`
   return [
-    ...(request.bytes > 0 ? section(`> ${formatBytes(request.bytes)}`, linesOf(request.body)) : []),
+    ...(request.bytes > 0 ? section(`> ${formatBytes(request.bytes)}`, readableLines(request.body)) : []),
     ...(liveTitle ? section(liveTitle, answerLines(upstream, status ?? 0)) : []),
     ...(bytes > 0 ? section(answerTitle, answerLines(response, status ?? 0)) : []),
   ]
@@ -51,16 +51,20 @@ function answerLines(
   { headers, body }: Pick<JournalEntry['response'], 'headers' | 'body'>,
   status: number,
 ): readonly string[] {
-  if (typeof body !== 'string') return linesOf(body)
+  if (typeof body !== 'string') return readableLines(body)
   const text = assembledText({
-    ...{ status, headers: Object.entries(headers), headMs: 0, endMs: 0, complete: true },
+    status,
+    headers: Object.entries(headers),
+    headMs: 0,
+    endMs: 0,
+    complete: true,
     chunks: [{ atMs: 0, bytes: Buffer.from(body) }],
   })
   // A secret that was split over chunks is only visible in the assembled text.
-  return linesOf(text === undefined || text === '' ? body : redaction().text(text))
+  return readableLines(text === undefined || text === '' ? body : redaction().text(text))
 }
 
-function linesOf(body: unknown): readonly string[] {
+function readableLines(body: unknown): readonly string[] {
   if (body === undefined) return []
   if (typeof body !== 'string') return limited(JSON.stringify(body, null, 2).split('\n'))
   return isText(body) ? limited(body.split(/\r?\n/)) : ['(binary data)']
@@ -71,14 +75,14 @@ function linesOf(body: unknown): readonly string[] {
 const isText = (body: string) => !/[\u0000\ufffd]/.test(body)
 
 function limited(lines: readonly string[]): readonly string[] {
-  const shown = lines.slice(0, MOST_LINES).map(line => shortened(printable(line.replaceAll('\t', '  '))))
+  const shown = lines.slice(0, MOST_LINES).map(line => cutLine(printable(line.replaceAll('\t', '  '))))
   const rest = lines.slice(MOST_LINES)
   if (rest.length === 0) return shown
   const bytes = rest.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
   return [...shown, `… ${pluralize(rest.length, 'more line')}, ${formatBytes(bytes)}`]
 }
 
-const shortened = (line: string) =>
+const cutLine = (line: string) =>
   line.length <= LONGEST_LINE
     ? line
     : `${cutTo(line, LONGEST_LINE)} ${pluralize(line.length - LONGEST_LINE, 'more character')}`

@@ -22,7 +22,9 @@ export type Flags = Readonly<Record<string, Flag>>
 type FlagValues<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never }
 
 export const text = (value: string, meaning: string): Flag<string | undefined> => ({
-  ...{ type: 'string', value, meaning },
+  type: 'string',
+  value,
+  meaning,
   parse: input => input,
 })
 
@@ -36,7 +38,8 @@ export const fileName = (meaning: string): Flag<string | undefined> => ({
 
 /** A flag without a value. */
 export const toggle = (meaning: string): Flag<boolean> => ({
-  ...{ type: 'boolean', meaning },
+  type: 'boolean',
+  meaning,
   parse: input => input !== undefined,
 })
 
@@ -47,7 +50,9 @@ export function integer<const T extends number | undefined>(
   initial: T,
 ): Flag<number | T> {
   return {
-    ...{ type: 'string', value: 'NUMBER', meaning },
+    type: 'string',
+    value: 'NUMBER',
+    meaning,
     parse(input, name) {
       if (input === undefined) return initial
       const number = /^\d{1,10}$/.test(input) ? Number(input) : Number.NaN
@@ -63,7 +68,9 @@ export function oneOf<const T extends string, const I extends T | undefined>(
   initial: I,
 ): Flag<T | I> {
   return {
-    ...{ type: 'string', value, meaning },
+    type: 'string',
+    value,
+    meaning,
     parse(input, name) {
       if (input === undefined) return initial
       const word = words.find(word => word === input)

@@ -45,7 +45,6 @@ const openapi = command({
   },
 })
 
-export const configCommands = {
-  ...{ openapi, 'config check': check, 'config init': init },
-  'config print': command({ flags: optionFlags, run: line => printConfig(load(line)) }),
-}
+const print = command({ flags: optionFlags, run: line => printConfig(load(line)) })
+
+export const configCommands = { openapi, 'config check': check, 'config init': init, 'config print': print }

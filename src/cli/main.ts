@@ -6,7 +6,7 @@ import { stringifyExact } from '../core/json.js'
 import { version } from '../version.js'
 import { leadingWords, readCommandLine, unknownCommand } from './arguments.js'
 import type { CommandLine, CommandResult, outputFlags } from './command.js'
-import { groupOf } from './commands.js'
+import { groupOf, helpText } from './commands.js'
 
 const EXIT_FAILED = 1
 /** The exit code for invalid files, flags or environment variables. */
@@ -27,7 +27,6 @@ async function execute(argv: readonly string[]): Promise<void> {
   const parsed = await readCommandLine(argv)
   if (parsed.kind === 'version') return console.log(version)
   if (parsed.kind === 'run') return print(await parsed.command.run(parsed.line), parsed.line)
-  const { helpText } = await import('./help.js')
   const text = await helpText(parsed.words)
   if (text === undefined) throw unknownCommand(parsed.words)
   process.stdout.write(text)

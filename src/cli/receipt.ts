@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { type EndpointViolations, fromWorst, type ViolationCounts } from '../check/finding.js'
-import { missText as textOf } from '../check/miss-text.js'
+import { missText as plainMissText } from '../check/miss-text.js'
 import { UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
@@ -92,7 +92,7 @@ export function violationCountsText({ documented, decided, unjudged }: Violation
 }
 
 export const missText = (miss: Miss, { red, dim }: Colors): string =>
-  textOf(miss, { title: red, faint: dim, harmless: printable })
+  plainMissText(miss, { title: red, faint: dim, harmless: printable })
 
 /** The flags that say what to record, and where. */
 type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>

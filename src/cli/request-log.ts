@@ -1,11 +1,67 @@
-/** The log line of a request: method, path, status, time, caller and source. Advice, if there is any, goes on a second line. */
+/** The log line of a request: method, path, status, time, caller and source. Advice, if there is any, goes on a second line. Contains no secrets. */
+import { mcpServers } from '../config/mcp-options.js'
+import type { Config } from '../config/schema.js'
 import { callerInWords } from '../core/caller.js'
-import { type Caller, usesLive } from '../core/exchange.js'
+import { type Caller, type Exchange, sourceOf, usesLive } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
-import type { JournalEntry } from '../journal/index.js'
+import { once } from '../core/work.js'
+import { callOf, type JournalEntry } from '../journal/index.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 import { adviceFor } from './advice.js'
-import type { LogLine } from './log-line.js'
 import { type Colors, cutTo, formatDuration, padTo, pluralize, printable, widthOf, wrap } from './output.js'
+
+/** Fields that only a whole journal entry has. */
+type EntryOnlyFields = 'id' | 'scope' | 'repeatable' | 'nearest' | 'violations' | 'tokens' | 'firstTokenMs'
+
+/** What a line of the request log shows. Made from an exchange; journal entries have all of its fields, too. */
+export interface LogLine extends Omit<JournalEntry, EntryOnlyFields | 'request' | 'response' | 'upstream'> {
+  readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
+  readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
+  /** Present if an error body was rewritten to the documented format. */
+  readonly upstream?: object
+}
+
+/** Much cheaper than a whole journal entry, which is only needed for --verbose. */
+export function logLineOf(exchange: Exchange, redact: Redact, callOf?: CallOf): LogLine {
+  const { method, path, query, caller, endpoint, mode = null, outcome, startedMs } = exchange
+  const redaction = once(() => redact(credentialsOf(exchange, redact)))
+  const redacted = (text: string | null | undefined) => (text == null ? null : redaction().text(text))
+  return {
+    at: new Date().toISOString(),
+    caller,
+    request: {
+      method,
+      // Documented paths contain no secrets.
+      path: path === endpoint?.path && !endpoint.isUndocumented ? path : redaction().text(path),
+      query: query === '' ? '' : redaction().query(query),
+    },
+    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    call: redacted(callOf?.(exchange)),
+    mode,
+    source: sourceOf(outcome),
+    answeredBy: outcome?.answeredBy ?? null,
+    fault: outcome?.fault ?? null,
+    remark: redacted(outcome?.remark?.()),
+    status: outcome?.status || null,
+    error: redacted(outcome?.error),
+    code: outcome?.code ?? null,
+    hint: redacted(outcome?.hint),
+    openaiRefuses: redacted(exchange.openaiRefuses),
+    complete: outcome?.complete ?? false,
+    response: { piecesAtMs: outcome?.piecesAtMs ?? [] },
+    // Only its presence matters to the line, not its content.
+    ...(outcome?.upstream && { upstream: {} }),
+    firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
+    durationMs: rounded(performance.now() - startedMs),
+  }
+}
+
+const rounded = (ms: number) => Math.round(ms * 10) / 10
+
+type CallOf = (exchange: Exchange) => string | null
+
+/** Returns a function that names the call of an MCP server; `undefined` without MCP servers, to save reading bodies. */
+export const callsOf = ({ mcp }: Config): CallOf | undefined => (mcpServers(mcp).size === 0 ? undefined : callOf)
 
 export interface LogLayout {
   readonly colors: Colors
@@ -34,7 +90,7 @@ export function requestRows(
   const method = printable(line.request.method).padEnd(METHOD)
   const status = line.status === null ? '---' : String(line.status)
   const time = timeOf(line).padStart(TIME)
-  const rest = [nameOf(line.caller), [outcomeOf(line), note].filter(Boolean).join(' ')].filter(Boolean)
+  const rest = [callerName(line.caller), [outcomeOf(line), note].filter(Boolean).join(' ')].filter(Boolean)
   // The last column stays empty, as some terminals wrap when it is filled.
   const room = columns - 1
   const fixedWidth = clock.length + method.length + status.length + time.length + 3
@@ -58,7 +114,7 @@ export function requestRows(
 
 /** The caller is dimmed: it matters less than the decision. */
 const dimCaller = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
-  nameOf(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
+  callerName(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
 
 function targetOf({ request: { path, query }, call }: LogLine): string {
   const target = query === '' ? path : `${path}?${query}`
@@ -99,15 +155,15 @@ export function messageLine({ subject, recipient, code, link }: MessageRow, colo
   return parts.join(' ')
 }
 
-export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRow) => ({
-  ...{ event: 'message', kind, channel, recipient, code, link },
-})
+export function messageEvent({ kind, channel, recipient, code, link }: MessageRow) {
+  return { event: 'message', kind, channel, recipient, code, link }
+}
 
 function outcomeOf(line: LogLine): string {
   const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = line
   const origin = [mode, source, upstream && REWRITTEN].filter(Boolean).join(' · ')
   if (error !== null) {
-    const reason = printable(hint === null ? error : `${sentence(error)} ${hint}`)
+    const reason = printable(hint === null ? error : `${withFullStop(error)} ${hint}`)
     if (endpoint === null || (mode === null && source === null)) return `refused · ${reason}`
     return mode === null ? reason : `${mode} · ${reason}`
   }
@@ -123,12 +179,12 @@ function outcomeOf(line: LogLine): string {
 const REWRITTEN = 'error rewritten to the documented format'
 
 /** Adds a full stop to text from elsewhere if it has none. */
-const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
+const withFullStop = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 const piecesOf = ({ response: { piecesAtMs } }: LogLine) =>
   piecesAtMs.length === 0 ? '' : ` after ${pluralize(piecesAtMs.length, 'chunk')}`
 
-const nameOf = (caller: Caller) => printable(callerInWords(caller))
+const callerName = (caller: Caller) => printable(callerInWords(caller))
 
 /** With the time of the first byte for streams. The log has no chunk times of live answers, so slow ones count as streams. */
 function timeOf({ mode, firstByteMs, durationMs, response }: LogLine): string {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { LogLine } from '../../src/cli/log-line.js'
-import { createLogWriter } from '../../src/cli/log-writer.js'
+import { createLogWriter } from '../../src/cli/event-log.js'
 import { createColors } from '../../src/cli/output.js'
+import type { LogLine } from '../../src/cli/request-log.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
 /** What a terminal shows after these bytes were written. Emulates only what the log uses. */

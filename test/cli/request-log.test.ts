@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { logLineOf } from '../../src/cli/log-line.js'
 import { createColors } from '../../src/cli/output.js'
-import { requestEvent, requestRows } from '../../src/cli/request-log.js'
+import { logLineOf, requestEvent, requestRows } from '../../src/cli/request-log.js'
 import { notFound, unknownApiKey } from '../../src/core/errors.js'
 import type { Endpoint, Exchange, Outcome, UpstreamResponse } from '../../src/core/exchange.js'
 import { createRedact } from '../../src/redact/index.js'

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { flagsOfAll, runFlags } from '../../src/cli/command.js'
-import { commands } from '../../src/cli/commands.js'
-import { helpText } from '../../src/cli/help.js'
+import { commands, helpText } from '../../src/cli/commands.js'
 import { run } from '../command.js'
 import { mustBe, wholeNumber } from '../sentences.js'
 

@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises'
 import { StartError, UsageError } from '../../check/problem.js'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import type { JournalEntry } from '../../journal/index.js'
-import { connectionFailure } from '../address.js'
 import { printable } from '../output.js'
 
 export interface ControlAddress {
@@ -40,7 +39,8 @@ export async function* followJournal(
       const restarted = lastEntry !== undefined && (await hasRestarted(address, lastEntry, signal))
       if (restarted) lastEntry = undefined
       const query = {
-        ...{ ...filter, follow: 'true' },
+        ...filter,
+        follow: 'true',
         ...(isFirst && last > 0 && { limit: String(last) }),
         ...(restarted && { after: '0' }),
       }
@@ -62,6 +62,12 @@ export async function* followJournal(
     await pause(pauseMs, signal)
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
   }
+}
+
+/** The reason for a failed `fetch` in a few words: the system's error code, if there is one. */
+function connectionFailure(error: unknown): string {
+  const { message, cause, name } = error as Error & { cause?: { code?: string; message?: string } }
+  return cause?.code ?? (name === 'TimeoutError' ? 'no answer' : (cause?.message ?? message))
 }
 
 /** The connection failed or was lost. */

@@ -1,7 +1,7 @@
 /** `standin tail`: follows the request log of a running Standin from another terminal. */
-import { ProblemsError } from '../../check/problem.js'
+import { ProblemsError, UsageError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
-import { addressFor } from '../address.js'
+import { urlHost } from '../../http/address.js'
 import { addressFlags, type CommandLine, command, integer, text, toggle } from '../command.js'
 import { createEventLog, type EventLog } from '../event-log.js'
 import { load } from '../load.js'
@@ -66,8 +66,8 @@ function noticeText(event: Exclude<TailEvent, { kind: 'exchange' }>, { url }: Co
 
 /** The configured token is only sent to this machine. */
 function controlAddress(line: Line): ControlAddress {
-  const { url: urlFlag, 'control-token': token } = line.flags
-  const { url, isConfigured } = addressFor(line, urlFlag)
+  const { 'control-token': token } = line.flags
+  const { url, isConfigured } = addressFor(line)
   const mayHaveToken = isConfigured || isLoopback(url.hostname)
   return { url: url.origin, token: token ?? (mayHaveToken ? configuredToken(line) : '') }
 }
@@ -80,4 +80,38 @@ function configuredToken(line: Line): string {
     if (error instanceof ProblemsError) return ''
     throw error
   }
+}
+
+/**
+ * The address of a running Standin: from --url, the environment, or the configuration in this folder. PLATFORM_BASE_URL is set by `standin exec` or a copied .env. The credentials of the
+ * configuration belong to the address only if `isConfigured`. Throws a UsageError if there is no address.
+ */
+function addressFor(line: Line) {
+  const { url: urlFlag, port, host } = line.flags
+  const url = urlFlag ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
+  return url === undefined
+    ? { url: configuredAddress(line), isConfigured: true }
+    : { url: parseAddress(url), isConfigured: false }
+}
+
+/** An address that is not on this machine is ignored: it may be the live platform. */
+function fromEnvironment(): string | undefined {
+  const url = process.env.PLATFORM_BASE_URL ?? ''
+  if (!URL.canParse(url)) return undefined
+  return isLoopback(new URL(url).hostname) ? url : undefined
+}
+
+function parseAddress(input: string): URL {
+  if (/^https?:\/\//i.test(input) && URL.canParse(input)) return new URL(input)
+  throw new UsageError(`--url must be an http or https address such as http://127.0.0.1:4100, not "${input}".`)
+}
+
+function configuredAddress(line: Line): URL {
+  const { config } = load(line)
+  if (config.port === 0) {
+    throw new UsageError(
+      'The configured port is 0, so Standin uses any free one. Give the address with --url http://127.0.0.1:PORT.',
+    )
+  }
+  return new URL(`http://${urlHost(config.host)}:${config.port}`)
 }
