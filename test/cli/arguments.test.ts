@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { optionFlags } from '../../src/cli/command.js'
 import { commands } from '../../src/cli/commands.js'
 import { schemaAt } from '../../src/config/options.js'
-import { lineOf, readCommandLine } from './line.js'
+import { lineOf } from './line.js'
 
 test('a command line without arguments is standin dev without overrides', async () => {
   const { name, args, child, overrides, flags } = await lineOf([])
@@ -43,16 +43,6 @@ test('--mode applies to every endpoint, even if a file sets another mode for som
     { path: ['mode'], value: 'proxy', origin: '--mode' },
     { path: ['modes'], value: {}, origin: '--mode' },
   ])
-})
-
-test.each([
-  [['-h'], { kind: 'help', words: [] }],
-  [['--port', '1', '-h'], { kind: 'help', words: [] }],
-  [['-v'], { kind: 'version' }],
-  [['-hv'], { kind: 'version' }],
-  [['tail', '-h'], { kind: 'help', words: ['tail'] }],
-])('%j is short for a flag', async (argv, expected) => {
-  expect(await readCommandLine(argv)).toEqual(expected)
 })
 
 test('a single dash is a value, which stands for standard input', async () => {

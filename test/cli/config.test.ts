@@ -59,21 +59,6 @@ test('config check finds what would stop a start: a mode without its address', a
 test.each([
   ['a missing file of rows', 'resources: { /a: { data: nope.yaml } }', /nope\.yaml.* cannot be read/],
   ['a path that is already taken', 'resources: { /v1/models: {} }', /\/v1\/models/],
-  [
-    'every invalid reply of a tool',
-    'mcp:\n  tools:\n    - { name: x, reply: { txt: a } }\n    - { name: y, reply: { texts: a } }\n',
-    /^platform\.config\.yaml:3:18: .*txt is not known here.*\nplatform\.config\.yaml:4:18: .*texts is not known here/,
-  ],
-  [
-    'an invalid schema of a tool',
-    "mcp: { tools: [{ name: x, inputSchema: { type: object, properties: { a: { pattern: '(' } } } }] }",
-    /^platform\.config\.yaml:1:27: The inputSchema of the tool x/,
-  ],
-  [
-    'a missing file of an MCP resource',
-    "mcp:\n  resources:\n    - { uri: 'a://b', file: nope.md }\n",
-    /^platform\.config\.yaml:3:23: mcp\.resources\[0\]\.file: nope\.md cannot be read \(ENOENT\)\.$/m,
-  ],
 ])('config check finds what would stop a start: %s', async (_what, text, sentence) => {
   const checked = await run(['config', 'check'], { files: config(text) })
   expect(checked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })

@@ -90,14 +90,6 @@ test('the banner names the configuration file and the mode', async () => {
   expect(fact(await stdout.next('Upstream'))).toBe('https://live.test')
 })
 
-test('a platform that other machines can reach prints a warning', async () => {
-  const { stdout } = start(['--port', '0', '--host', '0.0.0.0'])
-  expect(fact(await stdout.next('Base URL'))).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-  expect(await stdout.next('Listening on')).toBe(
-    '  Listening on every address of this machine: other machines can reach it, and the development keys are public.',
-  )
-})
-
 test('each request is a line with method, path, status, time, caller and source, uncoloured without a terminal', async () => {
   const { stdout } = start(['--port', '0'], { files, env: { FORCE_COLOR: '1' } })
   const url = fact(await stdout.next('Base URL'))
@@ -233,12 +225,6 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
-test('a YAML key that is not a word is reported, and nothing else is', async () => {
-  const { code, stderr } = await runInProcess(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
-  expect(code).toBe(2)
-  expect(stderr).toMatch(/^platform\.config\.yaml:1:3: A key must be a word[^\n]+\n$/)
-})
-
 test('it ends quietly when the reader of its output has gone', async () => {
   const { ready, closeOutput, ended } = await startReady()
   closeOutput()
@@ -349,15 +335,4 @@ test.runIf(hasTerminals)('on a dumb terminal, nothing is overwritten', async () 
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen).toContain('(and 4 more like it)')
   expect(terminal.screen).not.toContain('\x1b')
-})
-
-test('a request to an MCP server is logged with its call', async () => {
-  const { ready, event } = await startReady({ files: { 'platform.config.yaml': 'mcp: { /mcp: {} }\n' } })
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
-  await fetch(`${ready.url}/mcp`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
-  })
-  expect(await event('request')).toMatchObject({ path: '/mcp', status: 200, call: 'initialize' })
 })

@@ -165,13 +165,6 @@ test('several commands run at once, each with its own platform, and leave nothin
   await Promise.all(urls.map(isGone))
 })
 
-test('the platform stops with the child and frees its port', async () => {
-  const { stdout: url } = await exec(printingAddress).ended
-  await isGone(url.trim())
-  const [, port = ''] = /:(\d+)\n$/.exec(url) ?? []
-  expect((await exec(printingAddress, { flags: ['--port', port] }).ended).stdout).toBe(url)
-})
-
 test('a stream that is no longer read does not delay the exit', async () => {
   const end = execHere(`
     const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
@@ -349,13 +342,6 @@ test('the exit code of a failed child wins over that of --strict', async () => {
   expect(await execHere(`${asking('who?')}exit 9`, { flags })).toMatchObject({ code: 9 })
 })
 
-test('with --json the receipt is a line of JSON, and a mode without recordings prints none', async () => {
-  const dir = await recorded('hello')
-  const { stderr } = await execHere(asking('hello'), { flags: ['--json', '--mode', 'replay', '--recordings', dir] })
-  expect(JSON.parse(stderr)).toMatchObject({ event: 'receipt', served: 1, missed: 0, unused: [] })
-  expect(await execHere(asking('hello'), { flags: ['--json'] })).toMatchObject({ code: 0, stderr: '' })
-})
-
 test('--strict in a mode without recordings is refused, with a hint to set the mode', async () => {
   expect(await runInProcess(['exec', '--strict', '--', 'true'])).toMatchObject({
     ...{ code: 2, stdout: '' },
@@ -393,9 +379,4 @@ test('closing the terminal ends the child', async () => {
   send('SIGHUP')
   expect(await ended).toMatchObject({ code: 7, signal: null })
   await isGone(url)
-})
-
-test('with --verbose and --json each request is one line on standard error, with both bodies', async () => {
-  const { stderr } = await execHere(askingHealth, { flags: ['--verbose', '--json'] })
-  expect(JSON.parse(stderr)).toMatchObject({ event: 'request', path: '/health', response: { body: { status: 'ok' } } })
 })

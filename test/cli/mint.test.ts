@@ -18,7 +18,7 @@ import {
   userOf,
 } from '../keys/people.js'
 import { platformWith } from '../scene.js'
-import { flagOneOf, flagWhole, isUnknown, notACommand, takesNoMore } from '../sentences.js'
+import { flagOneOf, flagWhole, isUnknown } from '../sentences.js'
 import { keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 
 const ada = { email: 'ada@example.com', password: 'correct-horse' }
@@ -171,16 +171,9 @@ test('a key for a user who does not exist is refused in a sentence that says wha
 const foreign: readonly (readonly [string, readonly string[], ConfigInput | undefined])[] = [
   ['a token without a configuration', ['token', '--email', 'grace@example.com'], undefined],
   [
-    'a token with another configuration',
-    ['token', '--email', 'grace@example.com'],
-    { users: [bob], apiKeys: [{ name: 'b', key: 'sk-b' }] },
-  ],
-  ['a key without a configuration', ['key', 'create'], undefined],
-  ['a key with another configuration', ['key', 'create', '--name', 'x'], { users: [bob], apiKeys: [] }],
-  [
     'a key with another configuration of its user',
     ['key', 'create', '--email', ada.email],
-    { users: [{ ...ada, password: 'other' }], apiKeys: [] },
+    { users: [{ ...ada, password: 'other' }, bob], apiKeys: [{ name: 'b', key: 'sk-b' }] },
   ],
 ]
 
@@ -261,35 +254,15 @@ test('a token of a platform with another secret is refused', async () => {
 
 const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['token', '--role', 'admin'], flagOneOf('--role', ['anon', 'service', 'user'], 'admin')],
-  [['token', '--role'], 'The flag --role needs a value: --role ROLE.'],
   [
     ['token', '--role', 'anon', '--email', 'ada@example.com'],
     '--email is for user tokens: leave it out with --role anon.',
   ],
-  [
-    ['token', '--role', 'service', '--email', 'ada@example.com'],
-    '--email is for user tokens: leave it out with --role service.',
-  ],
   [['token', '--email', 'ada'], '--email must be an email address, not "ada".'],
-  [['token', '--email='], '--email must be an email address, not "".'],
   [['token', '--expires-in', '0'], flagWhole('--expires-in', 1, 9999999999, '0')],
-  [['token', '--expires-in=-5'], flagWhole('--expires-in', 1, 9999999999, '-5')],
-  [['token', '--expires-in', '1.5'], flagWhole('--expires-in', 1, 9999999999, '1.5')],
   [['token', '--expires-in', '1h'], flagWhole('--expires-in', 1, 9999999999, '1h')],
-  [['token', '--expires-in', '99999999999'], flagWhole('--expires-in', 1, 9999999999, '99999999999')],
   [['token', '--expires-in', '60', '--expired'], 'Give --expires-in or --expired, not both.'],
-  [['token', '--expired=yes'], 'The flag --expired takes no value.'],
-  [['token', '--name', 'x'], 'The flag --name belongs to standin key create.'],
-  [['token', 'more'], takesNoMore('token', 'more')],
-  [['key'], 'standin key needs one of: create.'],
-  [['key', 'delete'], `${notACommand('standin key delete')} Known: create.`],
-  [['key', 'create', 'more'], takesNoMore('key create', 'more')],
-  [['key', 'create', '--role', 'anon'], 'The flag --role belongs to standin token.'],
-  [['key', 'create', '--expired'], 'The flag --expired belongs to standin token.'],
   [['key', 'create', '--name', ' '], '--name must not be empty.'],
-  [['key', 'create', '--email', 'ada'], '--email must be an email address, not "ada".'],
-  [['key', 'create', '--expires-in', 'soon'], flagWhole('--expires-in', 1, 9999999999, 'soon')],
-  [['dev', '--role', 'anon'], 'The flag --role belongs to standin token.'],
   [
     ['config', 'check', '--email', 'a@b.co'],
     'The flag --email belongs to standin verify, standin token and standin key create.',

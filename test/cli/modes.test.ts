@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { failsStrict } from '../../src/cli/receipt.js'
 import { run, runIn, runInProcess, start } from '../command.js'
 import { didYouMean, NEEDS_LIVE, notACommand, takesNoMore } from '../sentences.js'
 import { lineOf } from './line.js'
@@ -55,29 +54,4 @@ test('an empty --recordings is refused like an empty option', async () => {
     code: 2,
     stderr: expect.stringMatching(/^--recordings: recordings\.dir .*not ""/),
   })
-})
-
-test.each([
-  [['replay'], [false, false]],
-  [
-    ['replay', '--strict'],
-    [true, false],
-  ],
-  [
-    ['exec', '--strict-unused', '--', 'true'],
-    [true, true],
-  ],
-  [
-    ['--strict', '--strict-unused'],
-    [true, true],
-  ],
-])('%j fails for a miss and for an unused recording: %j', async (argv, expected) => {
-  const { flags } = await lineOf(argv)
-  const counts = { served: 1, missed: 0, passed: 0, recorded: 0 }
-  const receipt = { ...counts, unused: [], notRecorded: [], violations: { documented: 0, decided: 0, unjudged: 0 } }
-  const receipts = [
-    { ...receipt, missed: 1 },
-    { ...receipt, unused: ['a.yaml'] },
-  ]
-  expect(receipts.map(receipt => failsStrict(receipt, flags))).toEqual(expected)
 })

@@ -108,17 +108,6 @@ test('an edit of .env applies, too', async () => {
   expect(await versionOf(platform)).toBe('2.2.2')
 })
 
-test('reply files that an edited configuration names are watched from then on', async () => {
-  const files = { 'platform.config.yaml': 'replies: one.yaml\n', 'one.yaml': saying('one'), 'two.yaml': saying('two') }
-  const platform = await startReady({ files })
-  writeInto(platform.dir, { 'platform.config.yaml': 'replies: two.yaml\n' })
-  await platform.event('reloaded')
-  expect(await saidBy(platform)).toBe('two')
-  writeInto(platform.dir, { 'two.yaml': saying('three') })
-  await platform.event('reloaded')
-  expect(await saidBy(platform)).toBe('three')
-})
-
 test('a folder of recordings that an edited configuration names is filled from its first recording on', async () => {
   const live = await liveWith(answering({ ok: true }))
   const config = (folder: string) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { run, start } from '../command.js'
-import { cannotBeRead, didYouMean, lacks, notInTemplates } from '../sentences.js'
+import { cannotBeRead, didYouMean, lacks } from '../sentences.js'
 
 const rules = `- name: greet
   when: { user: '/^hello (\\w+)/i' }
@@ -41,23 +41,6 @@ test('replies check hints at calls whose tool an MCP server has under a similar 
   })
 })
 
-test.each([
-  [
-    "- reply: { text: 'Hi {{usr}}' }",
-    `rules.yaml:1:12: [0].reply.text: ${notInTemplates('usr')}${didYouMean('user')}\n`,
-  ],
-  [
-    "- reply: { text: 'Hi {{user' }",
-    expect.stringMatching(/^rules\.yaml:1:12: \[0\]\.reply\.text: The template cannot be read: .*\{% raw %\}/),
-  ],
-  ["- reply: { json: { a: ['{{ user | upcas }}'] } }", expect.stringContaining(didYouMean('upcase'))],
-  ["- reply: { text: '{{faker.person.fullNam}}' }", expect.stringContaining('fullName')],
-  ['- reply: { file: nowhere.md }', `rules.yaml:1:12: [0].reply.file: nowhere.md ${cannotBeRead()}\n`],
-])('a mistake in a rule is an error with its place: %s', async (text, stderr) => {
-  const wrong = { ...files, 'rules.yaml': text }
-  expect(await run(['replies', 'check'], { files: wrong })).toMatchObject({ code: 2, stdout: '', stderr })
-})
-
 test('replies try shows which rule answers, its reply, and why the others do not match', async () => {
   const { stdout, code } = await run(['replies', 'try', 'Once more: a story', '--stream'], { files })
   expect(code).toBe(0)
@@ -90,18 +73,11 @@ test('replies try reads a request from standard input', async () => {
   expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Hi Ada, you said "hello Ada"') })
 })
 
-test.each([
-  [
-    'a template that fails',
-    "- { name: endless, reply: { text: '{% for i in (1..100000000) %}x{% endfor %}' } }",
-    /^A template of rule "endless" failed\. .*\n$/,
-  ],
-])('replies try reports %s in one sentence', async (_what, rule, stderr) => {
-  const failing = { ...files, 'rules.yaml': rule }
-  const prompt = `${'a'.repeat(33)}b`
-  expect(await run(['replies', 'try', prompt], { files: failing })).toMatchObject({
+test('replies try reports a template that fails in one sentence', async () => {
+  const endless = "- { name: endless, reply: { text: '{% for i in (1..100000000) %}x{% endfor %}' } }"
+  expect(await run(['replies', 'try', 'hello'], { files: { ...files, 'rules.yaml': endless } })).toMatchObject({
     ...{ code: 1, stdout: '' },
-    stderr: expect.stringMatching(stderr),
+    stderr: expect.stringMatching(/^A template of rule "endless" failed\. .*\n$/),
   })
 })
 

@@ -173,10 +173,7 @@ test.each<[string, Partial<Exchange>]>([
   ],
   ['error', { outcome: { ...answered, status: 400, error: steering } }],
   ['hint', { outcome: { ...answered, status: 400, error: 'x', hint: steering } }],
-  ['name of an API key', { caller: { kind: 'apiKey', id: 'key-1', name: steering } }],
   ['email of a user', { caller: { kind: 'user', id: 'u-1', email: steering } }],
-  ['id of a user', { caller: { kind: 'user', id: steering } }],
-  ['credential of a stranger', { caller: { kind: 'stranger', id: steering } }],
 ])('the %s cannot steer the terminal', (_, parts) => {
   const line = lineOf(parts)
   expect(line).not.toMatch(/[\p{Cc}\u202e]/u)
@@ -232,14 +229,4 @@ test('a longer method does not push the status out of its column', () => {
   const columnOf = (method: string) => lineOfWidth(method).indexOf(' 405 ')
   const lineOfWidth = (method: string) => rowsOf({ method, outcome: { ...answered, status: 405 } })[0] ?? ''
   expect(columnOf('DELETE')).toBe(columnOf('GET'))
-})
-
-test('an error from elsewhere gets a full stop before the next sentence begins', () => {
-  const outcome = { ...answered, status: 429, error: 'slow down', hint: 'Made by the fault status=429.' }
-  expect(lineOf({ outcome })).toContain('slow down. Made by the fault status=429.')
-})
-
-test('a request that is refused before its mode is known is marked as refused, even if its endpoint is known', () => {
-  const error = 'The Content-Type is "text/plain". Send the header "Content-Type: application/json".'
-  expect(lineOf({ outcome: { ...answered, status: 415, error } })).toContain('refused · The Content-Type is')
 })

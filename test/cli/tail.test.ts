@@ -49,14 +49,6 @@ test('tail --last begins with earlier requests, and --status and --text select a
   expect(JSON.parse(await stdout.next('{'))).toMatchObject({ id: '5' })
 })
 
-test('tail --verbose shows bodies', async () => {
-  const platform = await platformWith({ rules: [{ reply: { text: 'Hi!' } }] })
-  const { stdout } = await tailing(platform.url, ['--verbose'])
-  await (await platform.chat(hello)).text()
-  expect(await stdout.next('"content": "hello"')).toMatch(/^ {10}/)
-  expect(await stdout.next('"content": "Hi!"')).toMatch(/^ {12}/)
-})
-
 test('tail finds the platform of this folder, or of the environment, by itself', async () => {
   const port = await freePort()
   const platform = await platformOn(port)
@@ -173,12 +165,3 @@ test.runIf(hasTerminals)(
     expect(await terminal.ended).toBe(0)
   },
 )
-
-test.runIf(hasTerminals)('with NO_COLOR there are no colours, but repeated requests are still counted', async () => {
-  const platform = await platformWith()
-  const terminal = startOnTerminal(['tail', '--url', platform.url], { env: { TERM: 'xterm', NO_COLOR: '1' } })
-  await terminal.shows('Following')
-  for (let i = 0; i < 2; i++) await platform.ask('/health')
-  await terminal.shows('×2')
-  expect(terminal.screen).not.toContain('\u001b[3')
-})

@@ -75,13 +75,15 @@ test.each([
   [['replies', 'check', '--seed', '7'], expect.stringMatching(/^The flag --seed belongs to standin dev, /)],
   [['config', 'print', '--json'], expect.stringMatching(/^The flag --json belongs to standin dev, /)],
   [['replies', 'try', '--request', ''], '--request must name a file.'],
-  [['verify', '--config', ''], '--config must name a file.'],
+  [['import', 'a.har', 'b.har'], 'Usage: standin import FILE.har.'],
+  [['import', 'a.har', '--base', 'example.com'], expect.stringMatching(/^--base must be an http or https address/)],
+  [['recordings', 'prune', '--older-than', 'soon'], expect.stringMatching(/followed by m, h or d, not "soon"\.$/)],
 ])('%j is refused in a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args)
   const [said, help] = stderr.split(/ See standin (.*)--help\.\n$/)
   expect(said).toEqual(sentence)
   // The help of the command, if there is one.
-  expect(help?.trim()).toBe(/^(dev|config|replies|verify|import)$/.test(`${args[0]}`) ? args[0] : '')
+  expect(help?.trim()).toBe(/^(dev|config|replies|recordings|import)$/.test(`${args[0]}`) ? args[0] : '')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 

@@ -138,14 +138,6 @@ test('a body that was already read causes an error that says what to do', async 
   })
 })
 
-test('faults also apply to the streams of a mounted platform', async () => {
-  const platform = await mounted(words)
-  const url = await serving(platform.handler)
-  platform.failNext({ cutAfterChunks: 2 })
-  await expect(streamed(asApp(`${url}/v1`, platform.apiKey))).rejects.toThrow()
-  expect(await streamed(asApp(`${url}/v1`, platform.apiKey))).toBe('one two three four five six')
-})
-
 test('stop cuts open streams and answers later requests with a 503', async () => {
   const platform = await mounted({ rules: [{ reply: { text: 'a b c d e f g h' }, pace: { tokensPerSecond: 5 } }] })
   const url = await serving(platform.handler)

@@ -72,33 +72,6 @@ test('idle waits for open streams and for requests that are not awaited', async 
   expect(platform.journal.last()?.complete).toBe(true)
 })
 
-test.each([
-  ['a request that is cut', { cutAfterBytes: 3 } as const],
-  ['an error', { status: 500 } as const],
-])('after %s the platform is idle', async (_name, fault) => {
-  const platform = await platformWith()
-  platform.failNext(fault)
-  await platform
-    .chat(hello)
-    .then(response => response.text())
-    .catch(() => {})
-  await platform.idle()
-  expect(platform.journal.count()).toBe(1)
-})
-
-test('when idle times out, the error says what is still under way', async () => {
-  const platform = await platformWith()
-  await platform.reply('one two three', { pace: { tokensPerSecond: 0.01 } })
-  const leaving = new AbortController()
-  const answer = await platform.chat({ ...hello, stream: true }, { signal: leaving.signal })
-  await expect(platform.idle({ timeoutMs: 200 })).rejects.toThrow(
-    'The platform was not idle within 200 ms: a request is still under way.',
-  )
-  leaving.abort()
-  await expect(answer.text()).rejects.toThrow()
-  await platform.idle()
-})
-
 const post = (body: string, more: RequestInit = {}): RequestInit => ({ method: 'POST', body, ...more })
 
 test('every request is journaled once, however it ends, and leaves nothing under way', async () => {
