@@ -62,7 +62,7 @@ export function integer<const T extends number | undefined>(
   }
 }
 
-export function oneOf<const T extends string, const I extends T | undefined>(
+export function wordFlag<const T extends string, const I extends T | undefined>(
   words: readonly T[],
   [value, meaning]: readonly [string, string],
   initial: I,

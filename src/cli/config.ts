@@ -6,7 +6,7 @@ import { addressFlags, command, optionFlags, toggle } from './command.js'
 import { load, withPlatform } from './load.js'
 import { pluralize } from './output.js'
 
-const check = command({
+const checkConfig = command({
   flags: optionFlags,
   async run(line) {
     const { loaded, rules } = await withPlatform(line, async ({ loaded, rules }) => ({
@@ -47,4 +47,4 @@ const openapi = command({
 
 const print = command({ flags: optionFlags, run: line => printConfig(load(line)) })
 
-export const configCommands = { openapi, 'config check': check, 'config init': init, 'config print': print }
+export const configCommands = { openapi, 'config check': checkConfig, 'config init': init, 'config print': print }

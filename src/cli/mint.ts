@@ -15,7 +15,7 @@ import { keyFor, sessionlessTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
-import { addressFlags, command, configFlag, integer, oneOf, optionFlags, text, toggle } from './command.js'
+import { addressFlags, command, configFlag, integer, optionFlags, text, toggle, wordFlag } from './command.js'
 import { load } from './load.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
@@ -29,7 +29,7 @@ const token = command({
   flags: {
     ...addressFlags,
     state: optionFlags.state,
-    role: oneOf(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),
+    role: wordFlag(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),
     email: text('ADDRESS', 'Email address of the user (the development user)'),
     'expires-in': lifetime('Lifetime of the token (auth.jwtExp for a user)'),
     expired: toggle('Create a token that has already expired'),

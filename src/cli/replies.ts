@@ -24,7 +24,7 @@ import { load } from './load.js'
 import { pluralize } from './output.js'
 
 /** A rule that never answers makes the exit code 1; a call that seems misspelt is only a hint. */
-const check = command({
+const checkReplies = command({
   flags: configFlag,
   async run(line) {
     const loaded = load(line)
@@ -120,7 +120,7 @@ function explanationText(
   return `${[...answer, ...(others.length === 0 ? [] : ['', 'Skipped:', ...others])].join('\n')}\n`
 }
 
-export const replyCommands = { 'replies check': check, 'replies try': tryReplies }
+export const replyCommands = { 'replies check': checkReplies, 'replies try': tryReplies }
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 

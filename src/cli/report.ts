@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Finding } from '../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../check/problem.js'
-import { type CommandLine, fileName, oneOf, type outputFlags } from './command.js'
+import { type CommandLine, fileName, type outputFlags, wordFlag } from './command.js'
 import { type Colors, colorsFor, noColors, printable } from './output.js'
 import { createProgress, noProgress } from './progress.js'
 
@@ -63,7 +63,7 @@ const reporters = ['text', 'json', 'junit'] as const
 const outputFile = fileName('File for the report (standard output)')
 
 export const reportFlags = {
-  reporter: oneOf(reporters, ['FORMAT', 'Format of the report: text, json or junit (text)'], undefined),
+  reporter: wordFlag(reporters, ['FORMAT', 'Format of the report: text, json or junit (text)'], undefined),
   /** A dash is standard output. */
   output: {
     ...outputFile,
