@@ -2,188 +2,209 @@
 
 import type { TypeName } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
-import { isQuantity, quantityOf } from './numbers.js'
-import type { SchemaPlace } from './place.js'
 
-export type Make = (faker: Faker, place: SchemaPlace) => string
+/** The person that the fields of one object are about, so that its name and its address belong together. */
+export const drawPerson = (faker: Faker) => ({ first: faker.person.firstName(), last: faker.person.lastName() })
 
-const sentence: Make = faker => {
+export interface FieldContext {
+  /** The name of the field in lower case, with spaces between its words. */
+  readonly name: string
+  /** The name of the surrounding object, and those of its fields. */
+  readonly around: string
+  readonly person: () => ReturnType<typeof drawPerson>
+}
+
+export type MakeText = (faker: Faker, field: FieldContext) => string
+
+/** `firstName`, `first_name` and `First name` are all `first name`. */
+export const wordsOf = (key: string) =>
+  key
+    .slice(0, 100)
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/[^\p{L}\d]+/gu, ' ')
+    .trim()
+    .toLowerCase()
+
+/** The singular of a name: `postal address` for `postal addresses`. */
+export function singular(words: string): string {
+  if (/(ss|us|is|news|address)$/.test(words)) return words
+  return /(ss|x|ch|sh)es$/.test(words) ? words.slice(0, -2) : words.replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+const sentence: MakeText = faker => {
   const text = faker.hacker.phrase()
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
-const sentences: Make = (faker, place) => `${sentence(faker, place)} ${sentence(faker, place)}`
-const headline: Make = faker => faker.company.catchPhrase()
-const fullName: Make = (_, { person }) => `${person().first} ${person().last}`
-const username: Make = (_, { person }) => `${person().first}.${person().last}`.toLowerCase().replace(/[^a-z.]/g, '')
-export const isoDate: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(0, 10)
-const isoTime: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(11, 16)
-export const isoMoment: Make = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
-const oneOf =
-  (...texts: readonly string[]): Make =>
+const headline: MakeText = faker => faker.company.catchPhrase()
+const companyName: MakeText = faker => faker.company.name()
+const productName: MakeText = faker => faker.commerce.productName()
+const fullName: MakeText = (_, { person }) => `${person().first} ${person().last}`
+const username: MakeText = (_, { person }) => `${person().first}.${person().last}`.toLowerCase().replace(/[^a-z.]/g, '')
+/** RFC 2606 reserves the domain for examples, so these addresses are never real. */
+export const emailOf: MakeText = (faker, field) => `${username(faker, field)}@example.com`
+export const isoMoment: MakeText = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
+export const isoDate: MakeText = (faker, field) => isoMoment(faker, field).slice(0, 10)
+const anyOf =
+  (...texts: readonly string[]): MakeText =>
   faker =>
     faker.helpers.arrayElement(texts)
-const webAddress: Make = faker => `https://www.example.com/${faker.lorem.slug(2)}`
 
 // The first match wins, so specific rows come before general ones.
-const rows: readonly (readonly [name: RegExp, make: Make])[] = [
-  [/\be ?mail( address)?$/, (faker, place) => emailOf(faker, place)],
+const textRows: readonly (readonly [name: RegExp, make: MakeText])[] = [
+  [/\be ?mail( address)?$/, emailOf],
   [/\b(first|given) name$|^firstname$/, (_, { person }) => person().first],
   [/\b(last|family|sur) ?name$/, (_, { person }) => person().last],
-  [/\bmiddle name$/, faker => faker.person.middleName()],
-  [/\b(user ?name|login|handle|screen name|nick ?name)$/, username],
-  [/\bfile ?name$/, faker => faker.system.commonFileName()],
+  [/\b(user ?name|login|handle|nick ?name)$/, username],
+  [/\bfile( ?name)?$/, faker => faker.system.commonFileName()],
   [/\b(host|domain)( ?name)?$/, faker => `${faker.internet.domainWord()}.example.com`],
-  [
-    /\b(company|organi[sz]ation|employer|business|brand|vendor|manufacturer|publisher)( name)?$/,
-    faker => faker.company.name(),
-  ],
-  [/\b(product|item)( name)?$/, faker => faker.commerce.productName()],
+  [/\b(company|organi[sz]ation|employer|business|brand|vendor|publisher)( name)?$/, companyName],
+  [/\b(product|item)( name)?$/, productName],
   [/\b(city|town)( name)?$/, faker => faker.location.city()],
   [/\bcountry code$/, faker => faker.location.countryCode()],
-  [
-    /\b(country|nationality)( name)?$/,
-    oneOf('Germany', 'France', 'Japan', 'Brazil', 'Canada', 'Kenya', 'India', 'Spain'),
-  ],
-  [/\b(state|province|region)( name)?$/, faker => faker.location.state()],
-  [/\bcontinent$/, faker => faker.location.continent()],
+  [/\b(country|nationality)( name)?$/, anyOf('Germany', 'France', 'Japan', 'Brazil', 'Canada', 'Kenya', 'India')],
+  [/\b(province|region)( name)?$/, faker => faker.location.state()],
   [/\b(zip|postal|post) ?code$|^zip$/, faker => faker.location.zipCode('#####')],
   [/\bip( address)?$/, faker => `192.0.2.${faker.number.int({ min: 1, max: 254 })}`],
   [/\b(street|address)( line)?( \d)?$/, faker => faker.location.streetAddress()],
   [
-    /\b(location|place|destination|origin|departure|arrival|venue)$/,
+    /\b(location|place|destination|origin|venue)$/,
     faker => `${faker.location.city()}, ${faker.location.state({ abbreviated: true })}`,
   ],
-  [/\btime ?zone$|^tz$/, oneOf('Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC')],
-  [/\b(lang|locale)$/, oneOf('en-US', 'de-DE', 'fr-FR', 'es-ES')],
-  [/\blanguage$/, oneOf('English', 'German', 'French', 'Spanish', 'Japanese')],
-  [/\bcurrency( code)?$/, oneOf('EUR', 'USD', 'GBP', 'JPY')],
-  [/\b(phone|mobile|telephone|fax)( number)?$|^tel$/, faker => `+1 555 01${faker.string.numeric(2)}`],
+  [/\btime ?zone$/, anyOf('Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC')],
+  [/\b(lang|locale)$/, anyOf('en-US', 'de-DE', 'fr-FR', 'es-ES')],
+  [/\blanguage$/, anyOf('English', 'German', 'French', 'Spanish', 'Japanese')],
+  [/\bcurrency( code)?$/, anyOf('EUR', 'USD', 'GBP', 'JPY')],
+  [/\b(phone|mobile|telephone)( number)?$/, faker => `+1 555 01${faker.string.numeric(2)}`],
   [
     /\b(avatar|image|photo|picture|thumbnail|logo|icon)( url| uri)?$/,
     faker => `https://www.example.com/images/${faker.lorem.slug(2)}.png`,
   ],
-  [/\b(url|uri|link|href|website|homepage|web ?site)$/, webAddress],
-  [/\b(path|file)$/, faker => `/home/${faker.lorem.word()}/${faker.system.commonFileName()}`],
+  [/\b(url|uri|link|href|website|homepage)$/, faker => `https://www.example.com/${faker.lorem.slug(2)}`],
   [/\b(uuid|guid)$/, faker => faker.string.uuid()],
-  [/\b(slug|permalink)$/, faker => faker.lorem.slug(3)],
+  [/\bslug$/, faker => faker.lorem.slug(3)],
   [
-    /\b(sku|order number|invoice number|reference|tracking number|confirmation( code| number)?|serial)$/,
+    /\b(sku|(order|invoice|tracking) number|reference|confirmation( code| number)?)$/,
     faker => `${faker.string.alpha({ length: 3, casing: 'upper' })}-${faker.string.numeric(5)}`,
   ],
-  [
-    /\b(token|secret|hash|checksum|digest|sha|signature)$/,
-    faker => faker.string.hexadecimal({ length: 32, prefix: '', casing: 'lower' }),
-  ],
-  [/\bpassword$/, () => 'correct horse battery staple'],
   [/\bversion$/, faker => faker.system.semver()],
-  [/\b(mime|media|content) type$/, oneOf('application/json', 'text/plain', 'image/png')],
   [/\b(time ?stamp|date ?time|\w+ at)$/, isoMoment],
-  [/\b(birth ?day|date of birth|birth ?date|dob)$/, isoDate],
-  [/\bweek ?day|day of( the)? week$|^day$/, oneOf('Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday')],
-  [/\bmonth$/, oneOf('January', 'March', 'June', 'September', 'November')],
-  [/\b(date|deadline|due|day|expiry|expires|since|until)$|^date\b/, isoDate],
-  [/\btime$/, isoTime],
-  [/\bduration$/, oneOf('15 minutes', '30 minutes', '1 hour', '2 hours')],
-  [/\b(temp|temperature)$/, faker => `${faker.number.int({ min: -5, max: 32 })} °C`],
-  [/\bunits?$/, oneOf('kg', 'm', 'l', 'pcs')],
-  [/\b(weather|conditions?)$/, oneOf('sunny', 'partly cloudy', 'light rain', 'clear sky')],
+  [/\bweek ?day|day of( the)? week$|^day$/, anyOf('Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday')],
+  [/\bmonth$/, anyOf('January', 'March', 'June', 'September', 'November')],
+  [/\b(date|deadline|due|day|expires|since|until|birth ?(day|date)|date of birth|dob)$|^date\b/, isoDate],
+  [/\btime$/, (faker, field) => isoMoment(faker, field).slice(11, 16)],
+  [/\bduration$/, anyOf('15 minutes', '30 minutes', '1 hour', '2 hours')],
+  [/\bunits?$/, anyOf('kg', 'm', 'l', 'pcs')],
+  [/\b(weather|conditions?)$/, anyOf('sunny', 'partly cloudy', 'light rain', 'clear sky')],
   [/\b(job|position|occupation|profession|role)( title)?$/, faker => faker.person.jobTitle()],
-  [/\bdepartment$/, faker => faker.commerce.department()],
-  [/\bgender$/, oneOf('female', 'male', 'non-binary')],
-  [/\bsentiment$/, oneOf('positive', 'neutral', 'negative')],
-  [/\b(status|state)$/, oneOf('active', 'pending', 'completed')],
-  [/\b(priority|severity|urgency|difficulty)$/, oneOf('low', 'medium', 'high')],
+  [/\bsentiment$/, anyOf('positive', 'neutral', 'negative')],
+  [/\b(status|state)$/, anyOf('active', 'pending', 'completed')],
+  [/\b(priority|severity|urgency|difficulty)$/, anyOf('low', 'medium', 'high')],
   [/\bcolou?r$/, faker => faker.color.human()],
-  [/\bsize$/, oneOf('small', 'medium', 'large')],
-  [
-    /\b(category|genre|topic|subject area|industry|kind|type)$/,
-    oneOf('general', 'technology', 'science', 'travel', 'food'),
-  ],
+  [/\b(category|genre|topic|industry|kind|type)$/, anyOf('general', 'technology', 'science', 'travel', 'food')],
   [/\b(tag|keyword|label|skill)$/, faker => faker.hacker.noun()],
-  [/\b(code|key)$/, faker => faker.string.alphanumeric({ length: 6, casing: 'upper' })],
-  [/\b(ingredient)$/, faker => faker.food.ingredient()],
+  [/\bingredient$/, faker => faker.food.ingredient()],
   [/\b(dish|recipe|meal|food)( name)?$/, faker => faker.food.dish()],
-  [/\b(book|movie|film)( title| name)?$/, faker => faker.book.title()],
-  [/\b(song|track)( title| name)?$/, faker => faker.music.songName()],
-  [/\bisbn$/, faker => faker.commerce.isbn()],
+  [/\b(book|movie|film|song)( title| name)?$/, faker => faker.book.title()],
   [
-    /\b(author|person|participant|attendee|user|customer|client|owner|assignee|sender|recipient|contact|speaker|member|student|teacher|doctor|patient|employee|manager|creator|artist|guest|passenger|candidate)( name)?$/,
+    /\b(author|person|participant|attendee|user|customer|client|owner|assignee|sender|recipient|contact|member|student|employee|manager|guest|candidate)( name)?$/,
     fullName,
   ],
-  [/\b(full|display|real|contact|customer) name$/, fullName],
-  [
-    /\bname$/,
-    (faker, place) => (namesByContext.find(([around]) => around.test(place.around))?.[1] ?? fullName)(faker, place),
-  ],
+  [/\bname$/, (faker, field) => nameOfThing(field.around)(faker, field)],
   [/\b(title|headline|subject|heading|caption)$/, headline],
-  [/\b(query|search( term| query)?|question|prompt|q)$/, faker => `${faker.hacker.verb()} the ${faker.hacker.noun()}`],
-  [/\b(abstract|body|content|biography|bio|article|story|markdown|html|essay|letter)$/, sentences],
-  [/\bdescription$/, faker => faker.commerce.productDescription()],
-  [/\b(id|identifier)$/, faker => faker.string.alphanumeric({ length: 10, casing: 'lower' })],
-  [/\bcode snippet$/, () => 'console.log("hello")'],
-  [/\b(equation|expression|formula)$/, oneOf('8x + 7 = -23', '2x = 10', 'y = 3x + 1')],
+  [/\b(query|search( term| query)?|question|prompt)$/, faker => `${faker.hacker.verb()} the ${faker.hacker.noun()}`],
+  [/\b(id|identifier|code|key|token|hash)$/, faker => faker.string.alphanumeric({ length: 10, casing: 'lower' })],
   [
-    /\b(answer|reply|response|message|text|summary|explanation|reason|reasoning|rationale|thought|comment|note|notes|feedback|review|instruction|instructions|step|details?|analysis|conclusion|output|result|finding|recommendation|sentence|quote|task|action|goal|fact|bullet|point|highlight|idea)$/,
+    /\b(abstract|body|content|bio|article|description|answer|reply|response|message|text|summary|explanation|reason|reasoning|thought|comment|notes?|feedback|review|instructions?|step|details?|analysis|conclusion|output|result|recommendation|quote|task|action|goal|fact|point|idea)$/,
     sentence,
   ],
 ]
 
 /** A typical text for this field. */
-export function textNamed(faker: Faker, place: SchemaPlace): string {
-  const { name } = place
-  const row = rows.find(([pattern]) => pattern.test(name))
-  if (row) return row[1](faker, place)
-  if (isQuantity(name)) return numberText(faker, name)
+export function textNamed(faker: Faker, field: FieldContext): string {
+  const row = textRows.find(([pattern]) => pattern.test(field.name))
+  if (row) return row[1](faker, field)
+  const { least, most, decimals, isGuess } = quantityOf(field.name, false)
+  if (!isGuess) return faker.number.float({ min: least, max: most, fractionDigits: decimals }).toFixed(decimals)
   return `${faker.word.adjective({ length: { min: 4, max: 8 }, strategy: 'any-length' })} ${faker.hacker.noun()}`
 }
 
-function numberText(faker: Faker, name: string): string {
-  const { least, most, decimals } = quantityOf(name, false)
-  return faker.number.float({ min: least, max: most, fractionDigits: decimals }).toFixed(decimals)
-}
-
 /** `name` may be that of a person or a thing. The fields around it decide. */
-const namesByContext: readonly (readonly [around: RegExp, make: Make])[] = [
-  [/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/, fullName],
-  [/\b(product|item|sku|price|stock|inventory|catalog)\b/, faker => faker.commerce.productName()],
-  [/\b(company|organi[sz]ation|employer|vendor|brand|industry)\b/, faker => faker.company.name()],
-  [/\b(ingredients?|recipe|dish|meal|calories)\b/, faker => faker.food.dish()],
-  [/\b(event|meeting|participants|attendees|project|task|campaign|course|steps)\b/, headline],
-  [/\b(city|location|place|population)\b/, faker => faker.location.city()],
-  [/\b(file|directory|folder)\b/, faker => faker.system.commonFileName()],
-  [/\b(tool|function|attribute|attributes|column|variable|parameter|field)\b/, faker => faker.hacker.noun()],
-]
-
-/** RFC 2606 reserves the domain for examples, so these addresses are never real. */
-export const emailOf = (faker: Faker, place: SchemaPlace) => `${username(faker, place)}@example.com`
-
-const DAY_MS = 86_400_000
+function nameOfThing(around: string): MakeText {
+  if (/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/.test(around)) return fullName
+  if (/\b(product|item|sku|price|stock|inventory)\b/.test(around)) return productName
+  if (/\b(company|organi[sz]ation|employer|vendor|industry)\b/.test(around)) return companyName
+  if (/\b(ingredients?|recipe|dish|meal|calories)\b/.test(around)) return faker => faker.food.dish()
+  if (/\b(event|meeting|attendees|project|task|campaign|course|steps)\b/.test(around)) return headline
+  if (/\b(city|location|place|population)\b/.test(around)) return faker => faker.location.city()
+  return /\b(tool|function|attributes?|column|parameter)\b/.test(around) ? faker => faker.hacker.noun() : fullName
+}
 
 /**
  * A time that suits the name, in full minutes. It never depends on the current date: the same request gets the same
  * answer tomorrow.
  */
 function momentOf(faker: Faker, name: string): Date {
-  const [year, days] = /\b(birth|born|dob|birthday|birthdate)/.test(name)
-    ? [1960, 45 * 365]
-    : /\b(created|updated|modified|published|joined|last|past|purchase|order|invoice|issued|founded)\b/.test(name)
-      ? [2024, 2 * 365]
-      : [2026, 365]
-  const day = Date.UTC(year, 0, 1) + faker.number.int(days) * DAY_MS
+  const isPast = /\b(created|updated|modified|published|joined|last|past|order|issued)\b/.test(name)
+  const [year, years] = /\b(birth|born|dob)/.test(name) ? [1960, 45] : isPast ? [2024, 2] : [2026, 1]
+  const day = Date.UTC(year, 0, 1 + faker.number.int(years * 365))
   return new Date(day + faker.number.int({ min: 8 * 60, max: 18 * 60 }) * 60_000)
 }
 
+/** The typical numbers for a name, and whether the name is unknown. */
+interface Quantity {
+  readonly least: number
+  readonly most: number
+  readonly decimals: number
+  readonly isGuess: boolean
+}
+
+// The first match wins.
+const numberRows: readonly (readonly [name: RegExp, least: number, most: number, decimals?: number])[] = [
+  [/\b(confidence|probability|likelihood|similarity|relevance|ratio|fraction|weight)\b/, 0.05, 0.99, 2],
+  [/\b(lat|latitude)$/, -60, 70, 4],
+  [/\b(lng|lon|long|longitude)$/, -170, 170, 4],
+  [/\bage\b/, 18, 80],
+  [/\b(temp|temperature)\b/, -5, 32, 1],
+  [/\b(percent|percentage|progress|humidity)\b/, 1, 99],
+  [/\b(rating|stars?)\b/, 1, 5, 1],
+  [/\byears? (of )?experience\b/, 1, 30],
+  [/\byear\b/, 1990, 2026],
+  [/\bmonth\b/, 1, 12],
+  [/\bday\b/, 1, 28],
+  [/\bhours?\b/, 1, 23],
+  [/\b(minutes?|seconds?)\b/, 1, 59],
+  [/\b(ms|milliseconds|latency)\b/, 20, 2000],
+  [/\b(timestamp|epoch|unix time)\b/, 1_735_689_600, 1_767_225_600],
+  [/\b(price|cost|fee|subtotal|amount|total|balance|payment|revenue|discount|tax|tip)\b/, 5, 500, 2],
+  [/\b(salary|income|budget|population)\b/, 30_000, 120_000],
+  [/\b(quantity|qty|servings?|guests|people|adults|rooms|seats)\b/, 1, 10],
+  [/\b(count|number of|num)\b/, 1, 50],
+  [/\bport\b/, 1024, 49_151],
+  [/\b(status code|http status)\b/, 200, 200],
+  [/\b(width|height|depth|length|calories|kcal|distance|km|miles)\b/, 10, 1000],
+  [/\b(page|offset|index|limit|top k|max results|per page)\b/, 1, 20],
+  [/\b(priority|severity|level|rank|step|order)\b/, 1, 5],
+  [/\b(score|points|grade)\b/, 1, 100],
+]
+
+/** The typical range for `name`. */
+export function quantityOf(name: string, whole: boolean): Quantity {
+  const row = numberRows.find(([pattern]) => pattern.test(name))
+  if (!row) return { least: whole ? 1 : 0, most: /\bid$/.test(name) ? 10_000 : 100, decimals: 2, isGuess: true }
+  const [, least, most, decimals = 0] = row
+  return { least, most, decimals, isGuess: false }
+}
+
 const likely = /\b(active|available|enabled|valid|success|successful|ok|verified|in stock|complete|completed)$/
-const unlikely =
-  /\b(flagged|deleted|error|failed|blocked|banned|expired|spam|toxic|cancelled|canceled|disabled|urgent|empty)$/
+const unlikely = /\b(flagged|deleted|error|failed|blocked|banned|expired|spam|toxic|canceled|disabled|urgent|empty)$/
 
 /** How often a field of this name is typically true. */
 export const chanceOfYes = (name: string) => (likely.test(name) ? 0.9 : unlikely.test(name) ? 0.1 : 0.5)
 
 /** The typical type if the schema has none. */
 export function typeNamed(name: string): TypeName {
-  if (/^(is|has|can|should|was|did|needs|allow|allows|requires|include)\b/.test(name)) return 'boolean'
+  if (/^(is|has|can|should|was|did|needs|allows?|requires|include)\b/.test(name)) return 'boolean'
   if (likely.test(name) || unlikely.test(name)) return 'boolean'
-  if (!isQuantity(name)) return 'string'
-  return quantityOf(name, false).decimals > 0 ? 'number' : 'integer'
+  const { isGuess, decimals } = quantityOf(name, false)
+  return isGuess ? 'string' : decimals > 0 ? 'number' : 'integer'
 }

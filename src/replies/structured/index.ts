@@ -51,25 +51,15 @@ async function load() {
   }
 }
 
-/** Deeper than any author nests. Deeper levels stay unchanged. */
-const DEEPEST = 200
-
-const closingKeywords = new Set(['additionalProperties', 'unevaluatedProperties'])
-
 /**
  * Libraries write the intersection of two types as an `allOf` of two closed objects, which no value fits: each excludes
  * what the other requires. Both are meant, so this returns `schema` without the keywords that close its objects, or
  * `undefined` if it has no `allOf`.
  */
 function withJoinedObjectsOpen(schema: unknown): unknown {
-  let hasAllOf = false
-  const openObjects = (part: unknown, depth: number): unknown => {
-    if (typeof part !== 'object' || part === null || depth > DEEPEST) return part
-    if (Array.isArray(part)) return part.map(item => openObjects(item, depth + 1))
-    hasAllOf ||= 'allOf' in part
-    const entries = Object.entries(part).filter(([key, value]) => !(closingKeywords.has(key) && value === false))
-    return Object.fromEntries(entries.map(([key, value]) => [key, openObjects(value, depth + 1)]))
-  }
-  const open = openObjects(schema, 0)
-  return hasAllOf ? open : undefined
+  const open = JSON.stringify(schema, (key, value) => {
+    const closes = (key === 'additionalProperties' || key === 'unevaluatedProperties') && value === false
+    return closes ? undefined : typeof value === 'bigint' ? Number(value) : value
+  })
+  return open?.includes('"allOf"') ? JSON.parse(open) : undefined
 }

@@ -1,0 +1,227 @@
+/** Proposes texts and numbers for a schema, the best first; the caller takes the first that validates. */
+import randexp, { type RandRegExp } from 'randexp'
+import { UnfitSchema } from '../../check/json-schema-form.js'
+import type { Faker } from '../fake.js'
+import { emailOf, isoDate, isoMoment, type MakeText, quantityOf, textNamed } from './field-names.js'
+import { each, greatest, type Layers, type SchemaPlace, smallest } from './schemas.js'
+
+/** Texts that must be longer than this are not generated. */
+const LONGEST_TEXT = 100_000
+
+/** How often a text is drawn from a pattern before others are tried. */
+const PATTERN_TRIES = 24
+
+interface Lengths {
+  readonly least: number
+  readonly most: number
+}
+
+/** Proposes texts: by format, by name, by pattern, and some of many kinds. */
+export function* textCandidates(layers: Layers, place: SchemaPlace, faker: Faker): Generator<string> {
+  const least = greatest(layers, ({ minLength }) => minLength, 0)
+  const most = smallest(layers, ({ maxLength }) => maxLength, Number.POSITIVE_INFINITY)
+  if (least > LONGEST_TEXT) throw new UnfitSchema(`no value fits the schema: a text would need ${least} characters`)
+  if (least > most) return
+  const lengths = { least, most }
+  const loose = each(layers, ({ loosePattern }) => loosePattern).map(pattern => new RegExp(pattern))
+  const patterns = [...each(layers, ({ pattern }) => pattern).map(pattern => new RegExp(pattern, 'u')), ...loose]
+  const ofFormat = each(layers, ({ format, contentEncoding }) => format ?? contentEncoding).flatMap(format =>
+    textsOfFormat(format, least, faker, place),
+  )
+  const named = textNamed(faker, place)
+  const all = function* () {
+    yield* ofFormat
+    yield patterns.length > 0 ? named : ofLength(named, lengths, faker)
+    for (let attempt = 0; patterns.length > 0 && attempt < PATTERN_TRIES; attempt++) {
+      const pieces = patterns.map(pattern => pieceLike(pattern, lengths, attempt, faker))
+      const parts = pieces.filter(({ starts, ends }) => !(starts && ends))
+      const wholes = pieces.filter(piece => !parts.includes(piece)).map(({ text }) => text)
+      const taken = parts.reduce((sum, { text }) => sum + text.length, 0)
+      const rest = { least: Math.max(0, least - taken), most: Math.max(0, most - taken) }
+      for (const { text } of pieces) yield text
+      if (parts.length > 0) yield* joined(['', ...ofFormat, ...wholes, ofLength(named, rest, faker)], parts)
+    }
+    for (const text of plainTexts) yield* [text, ofLength(text, lengths, faker)]
+  }
+  for (const text of all()) {
+    const isLongEnough = text.length >= least && [...text].length <= most
+    if (isLongEnough && loose.every(pattern => pattern.test(text))) yield text
+  }
+}
+
+/** A text like a pattern, and whether the pattern asks for it at the beginning or the end. */
+interface Piece {
+  readonly text: string
+  readonly starts: boolean
+  readonly ends: boolean
+}
+
+/** These texts with the pieces around them, and with the pieces in place of their own beginnings and ends. */
+function joined(texts: readonly string[], pieces: readonly Piece[]): readonly string[] {
+  const textIn = (some: readonly Piece[]) => some.map(({ text }) => text).join('')
+  const start = textIn(pieces.filter(({ starts }) => starts))
+  const middle = textIn(pieces.filter(({ starts, ends }) => !starts && !ends))
+  const end = textIn(pieces.filter(({ ends }) => ends))
+  return texts.flatMap(text => [
+    start + text + middle + end,
+    // `2024-` and `2025-06-15` are `2024-06-15`, too; `@acme.com` and `ada@example.com` are `ada@acme.com`.
+    start + text.slice(text.indexOf(start.at(-1) ?? '') + 1),
+    text.slice(0, text.indexOf(end[0] ?? '')) + end,
+  ])
+}
+
+// The package exports the class itself, but its types say otherwise.
+const RandExp = randexp as unknown as new (pattern: string) => Pick<RandRegExp, 'max' | 'randInt' | 'gen'>
+
+/** Means "unlimited" when randexp asks for the number of repetitions. */
+const ENDLESS = 1_000_003
+
+/** Patterns that need more repetitions than this are refused. */
+const MOST_REPEATED = 1_000_000
+
+/** More than there are characters to choose from, so only repetitions have such a range. */
+const LARGEST_SET = 100
+
+/** A text that `pattern` probably matches; empty if none can be drawn. `attempt` counts those that did not fit. */
+function pieceLike(pattern: RegExp, { least, most }: Lengths, attempt: number, faker: Faker): Piece {
+  const { source } = pattern
+  let repeated = 0
+  const form = { starts: source.startsWith('^'), ends: /(?<!\\)\$$/.test(source) }
+  try {
+    const maker = new RandExp(forRandexp(source))
+    maker.max = ENDLESS
+    maker.randInt = (min, max) => {
+      const isRepetition = max - min > LARGEST_SET
+      // A few at first; in later attempts as many as needed if this is the only part that repeats.
+      const wanted = attempt % 3 === 2 ? least : 0
+      const from = isRepetition ? Math.max(min, Math.min(max, wanted)) : min
+      const count = faker.number.int({ min: from, max: isRepetition ? Math.min(max, from + Math.min(8, most)) : max })
+      repeated += count
+      if (repeated > MOST_REPEATED)
+        throw new UnfitSchema('no value fits the schema: a text would need too many characters')
+      return count
+    }
+    return { ...form, text: maker.gen() }
+  } catch (error) {
+    // The first attempt repeats as little as possible.
+    if (error instanceof UnfitSchema && attempt === 0) throw error
+    return { ...form, text: '' }
+  }
+}
+
+/** Rewrites Unicode classes and named groups, which randexp does not know, as those of ASCII. */
+const forRandexp = (source: string) =>
+  source
+    .replace(/\(\?<\w+>/g, '(')
+    .replace(/\[(?:\\.|[^\]\\])*\]/g, all => all.replace(/\\p\{(.*?)\}/g, (_, kind: string) => rangeOf(kind)))
+    .replace(/\\p\{(.*?)\}/g, (_, kind: string) => `[${rangeOf(kind)}]`)
+
+const rangeOf = (kind: string) =>
+  /^(Lu|Uppercase)/.test(kind) ? 'A-Z' : /^(Ll|Lowercase)/.test(kind) ? 'a-z' : /^N/.test(kind) ? '0-9' : 'A-Za-z'
+
+/** Cuts the text between words, or adds words, so that it has the right length. */
+function ofLength(text: string, { least, most }: Lengths, faker: Faker): string {
+  let longer = text
+  while (longer.length < least) longer += ` ${faker.hacker.phrase()}`
+  if (longer.length <= most) return longer
+  const cut = longer.slice(0, most)
+  const words = cut.replace(/[\s,.-]+\S*$/, '')
+  return words.length >= Math.max(1, least) ? words : cut
+}
+
+/** Texts of many kinds, one of which may match an unsupported pattern or a narrow length. */
+const plainTexts: readonly string[] = (
+  'standin Standin STANDIN stand-in stand_in Str0ng!Passw0rd A1b2C3d4! 12345 7 3.14 -1 2025-06-15 2025-06-15T10:30:00Z ' +
+  '10:30:00 a@b.co http://a.co a:b a.co ::1 P1D /a 0 example.com +15550100 #1e90ff # AB ab a Ä 日本 🙂'
+)
+  .split(' ')
+  .concat('one two three', ' ', '')
+
+const hex = (faker: Faker, length: number) => faker.string.hexadecimal({ length, prefix: '', casing: 'lower' })
+const slugUrl: MakeText = faker => `https://${faker.internet.domainWord()}.example.com/${faker.lorem.slug(2)}`
+const isoClock: MakeText = (faker, place) => isoMoment(faker, place).slice(11)
+const encoded: MakeText = faker => Buffer.from(faker.hacker.noun().repeat(3).slice(0, 12)).toString('base64url')
+const digits: MakeText = faker => faker.string.numeric({ length: 4, allowLeadingZeros: false })
+
+/** The formats of JSON Schema and OpenAPI. Most of zod's come with a pattern. */
+const formats: Readonly<Record<string, MakeText>> = {
+  'date-time': isoMoment,
+  'iso-date-time': isoMoment,
+  date: isoDate,
+  time: isoClock,
+  'iso-time': isoClock,
+  'local-time': (faker, place) => isoClock(faker, place).slice(0, 8),
+  duration: faker => faker.helpers.arrayElement(['PT15M', 'PT30M', 'PT1H', 'PT1H30M', 'P1D', 'P1W']),
+  email: emailOf,
+  'idn-email': emailOf,
+  hostname: faker => `${faker.internet.domainWord()}.example.com`,
+  ipv4: faker => `192.0.2.${faker.number.int({ min: 1, max: 254 })}`,
+  ipv6: faker => `2001:db8:${Array.from({ length: 6 }, () => hex(faker, 4)).join(':')}`,
+  uri: slugUrl,
+  url: slugUrl,
+  iri: slugUrl,
+  'uri-reference': faker => `/${faker.lorem.slug(2)}`,
+  'uri-template': faker => `https://example.com/${faker.lorem.word()}/{id}`,
+  uuid: faker => faker.string.uuid(),
+  guid: faker => faker.string.uuid(),
+  'json-pointer': faker => `/${faker.lorem.word()}/0`,
+  'json-pointer-uri-fragment': faker => `#/${faker.lorem.word()}/0`,
+  'relative-json-pointer': faker => `1/${faker.lorem.word()}`,
+  regex: () => '^[a-z]+$',
+  byte: encoded,
+  binary: encoded,
+  base64: encoded,
+  base64url: encoded,
+  password: faker => `${faker.internet.password({ length: 12 })}!1`,
+  color: faker => `#${hex(faker, 6)}`,
+  int32: digits,
+  int64: digits,
+}
+
+/** A text of a format, and one that is long enough; none if the format is unknown. */
+function textsOfFormat(format: string, least: number, faker: Faker, place: SchemaPlace): readonly string[] {
+  if (!Object.hasOwn(formats, format)) return []
+  const text = formats[format]?.(faker, place) ?? ''
+  return [text, /email/.test(format) ? text.padStart(least, 'a') : `${text}/`.padEnd(least, 'a')]
+}
+
+/** Bounds that are further apart do not indicate typical numbers: zod sets some for every integer. */
+const WIDE = 1_000_000
+const NUMBER_TRIES = 40
+
+/** Proposes numbers within the bounds, on the steps, and of a size that suits the name. */
+export function numberCandidates(layers: Layers, name: string, isInteger: boolean, faker: Faker): readonly number[] {
+  const format = each(layers, ({ format }) => format).find(format => /^u?int(8|16|32|64)$/.test(format))
+  const whole = isInteger || format !== undefined
+  const largest = format === 'int32' ? 2 ** 31 - 1 : Number.MAX_VALUE
+  const least = greatest(layers, l => Math.max(l.minimum ?? -largest, l.exclusiveMinimum ?? -largest), -largest)
+  const most = smallest(layers, l => Math.min(l.maximum ?? largest, l.exclusiveMaximum ?? largest), largest)
+  const steps = each(layers, ({ multipleOf }) => multipleOf)
+  const step = Math.max(whole ? 1 : 0, ...steps)
+  const usual = quantityOf(name, whole)
+  const common = { least: Math.max(least, usual.least), most: Math.min(most, usual.most) }
+  // 1 to 100 is only a guess. Narrow bounds in the schema are better.
+  const isNarrow = most - least <= WIDE
+  const isUsual = common.least <= common.most && !(usual.isGuess && isNarrow)
+  // Otherwise numbers near the bound that is nearer to 0.
+  const width = Math.max(100, 10 * step)
+  const near = Math.abs(least) < Math.abs(most) ? least : most
+  const from = isNarrow || near === least ? least : Math.max(least, most > 0 ? 0 : most - width)
+  const to = isNarrow || near === most ? most : Math.min(most, least + width)
+  const range = isUsual ? common : { least: from, most: to }
+  const drawn = Array.from(
+    { length: NUMBER_TRIES },
+    () => faker.number.float() * (range.most - range.least) + range.least,
+  )
+  if (step === 0) {
+    // The fewest digits that stay within narrow bounds.
+    const rounded = drawn.flatMap(value => [usual.decimals, 2, 4, 6, 9, 12, 15].map(digits => value.toFixed(digits)))
+    return [...rounded.map(Number), least / 2 + most / 2, least, most].map(value => value + 0)
+  }
+  const direction = near === least ? 1 : -1
+  const first = direction * Math.ceil((direction * near) / step)
+  const counts = [...drawn.map(value => Math.round(value / step)), ...drawn.map((_, i) => first + direction * i)]
+  const values = counts.map(count => Number((count * step).toPrecision(15)) + 0)
+  // Validators divide, and for a step such as 0.1 not every multiple divides evenly.
+  return values.filter(value => [step, ...steps].every(one => Number.isInteger(value / one)))
+}
