@@ -4,14 +4,13 @@ import { check as checkForm } from '../check/check.js'
 import { problemInWords, UsageError, unreadable } from '../check/problem.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { replyFilesOf } from '../config/load.js'
-import { mcpServers, mcpTools } from '../config/mcp-options.js'
+import { mcpServers } from '../config/mcp-options.js'
 import { sourceInWords } from '../core/exchange.js'
 import {
   createReplies,
   type Explanation,
   linesOf,
   loadRules,
-  misspeltCalls,
   neverAnswering,
   type Replies,
   type TriedCall,
@@ -23,7 +22,7 @@ import { type CommandLine, command, configFlag, fileName, optionFlags, text, tog
 import { load } from './load.js'
 import { pluralize } from './output.js'
 
-/** A rule that never answers makes the exit code 1; a call that seems misspelt is only a hint. */
+/** A rule that never answers makes the exit code 1. */
 const checkReplies = command({
   flags: configFlag,
   async run(line) {
@@ -31,12 +30,10 @@ const checkReplies = command({
     const { config } = loaded
     const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
     const models = config.models.map(({ id }) => id)
-    const tools = mcpTools(config.mcp).map(({ name }) => name)
     const mistakes = neverAnswering(rules, models)
-    if (mistakes.length > 0) process.exitCode = 1
-    const findings = [...mistakes, ...misspeltCalls(rules, tools)]
-    if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
-    return findings.map(({ place, sentence }) => `${problemInWords({ origin: place, sentence })}\n`).join('')
+    if (mistakes.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
+    process.exitCode = 1
+    return mistakes.map(({ place, sentence }) => `${problemInWords({ origin: place, sentence })}\n`).join('')
   },
 })
 

@@ -170,12 +170,6 @@ export function mcpServers(configured: v.InferOutput<typeof mcpOptions>): Readon
   return new Map(Object.entries(configured as Readonly<Record<string, McpServer>>))
 }
 
-/** The tools of all servers; empty if one of them lists none, since that one may be live. */
-export function mcpTools(configured: v.InferOutput<typeof mcpOptions>): readonly McpTool[] {
-  const servers = [...mcpServers(configured).values()]
-  return servers.every(({ tools }) => tools.length > 0) ? servers.flatMap(({ tools }) => tools) : []
-}
-
 /** The path of a server's options in the configuration. */
 export const mcpServerAt = (configured: v.InferOutput<typeof mcpOptions>, path: string): readonly string[] =>
   isSingleServer(configured) ? ['mcp'] : ['mcp', path]

@@ -9,11 +9,10 @@ import { type ChatCircumstances, ChatInput } from './conditions/chat-input.js'
 import { findChat } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
 import { createEngines, type Engine, type RuleSources } from './engine.js'
-import { type Explanation, explanationOf } from './explain.js'
+import { type Explanation, explanationOf, nearestSentence } from './explain.js'
 import type { Generation } from './generation.js'
 import { hasMagic, MAGIC_PREFIX, magicReply } from './magic.js'
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
-import { nearestSentence } from './nearest.js'
 
 /** How chat completions are answered without a rule. */
 export interface ChatSettings {

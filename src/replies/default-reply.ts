@@ -1,12 +1,12 @@
 /** The reply if no rule has an answer: a few sentences, the requested JSON, or a tool call. */
 import { hash } from 'node:crypto'
-import type { ChatRequest } from '../completions/request.js'
+import { type ChatRequest, textOf } from '../completions/request.js'
 import { PlatformError, unfitSchema } from '../core/errors.js'
+import { isObject, jsonOf } from '../core/json.js'
 import { type CalledTool, calledTool } from './called-tool.js'
 import { type ToolResult, toolResultsIn } from './conditions/chat-input.js'
 import { fakeReplies, seedOf, variant } from './fake.js'
 import type { Choice, Generation } from './generation.js'
-import { anyAnswer, promptedSchema } from './prompted-json.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
 /** The maximum number of different texts, and of different values, for one request. OpenAI allows 128 choices. */
@@ -107,4 +107,91 @@ async function values(
   } catch (error) {
     throw error instanceof UnfitSchema ? unfitSchema(field, error.message) : error
   }
+}
+
+/** Only this much at the end of a conversation is read, and the search stops after this many braces that begin no object. */
+const CHARACTERS_READ = 20_000
+const MOST_FAILURES = 40
+
+const MOST_NAMES = 12
+
+/**
+ * Guesses the form of a JSON object that is only described in the prompt: the last JSON Schema in it, one like its last
+ * example, or one with the names in quotes. If there is none, the object has an answer.
+ */
+function promptedSchema({ messages }: ChatRequest): object {
+  const instructions = messages.filter(({ role }) => role !== 'assistant' && role !== 'tool' && role !== 'function')
+  const text = instructions.map(textOf).join('\n').slice(-CHARACTERS_READ)
+  const example = exampleIn(text)
+  if (example) return isSchema(example) ? { type: 'object', ...example } : schemaLike(example, 0)
+  const names = Array.from(text.matchAll(/(["'`])([A-Za-z_][\w-]{0,39})\1/g), ([, , name = '']) => name)
+  const fields = [...new Set(names)].filter(name => !/^json(_object)?$/i.test(name)).slice(0, MOST_NAMES)
+  return fields.length > 0 ? withProperties(fields.map(name => [name, {}])) : anyAnswer
+}
+
+function withProperties(properties: readonly (readonly [string, object])[]) {
+  return { type: 'object', properties: Object.fromEntries(properties), required: properties.map(([name]) => name) }
+}
+
+/** The fallback. */
+const anyAnswer = withProperties([['answer', { type: 'string' }]])
+
+/** Client libraries put a JSON Schema into the prompt if a model does not support one. Some leave out its type. */
+const isSchema = ({ type = 'object', properties }: { readonly type?: unknown; readonly properties?: unknown }) =>
+  type === 'object' && isObject(properties) && Object.values(properties).every(isObject)
+
+/** The last JSON object in a text. Of nested objects, the outer one is the example. */
+function exampleIn(text: string): object | undefined {
+  let last: object | undefined
+  let end = 0
+  let failures = 0
+  for (const { index } of text.matchAll(/\{\s*"/g)) {
+    if (index < end) continue
+    const part = text.slice(index, closingBrace(text, index))
+    const value = jsonOf(part)
+    if (isObject(value)) {
+      last = value
+      end = index + part.length
+    } else if (++failures === MOST_FAILURES) break
+  }
+  return last
+}
+
+/** The position after the brace that closes the one at `start`. */
+function closingBrace(text: string, start: number): number | undefined {
+  let depth = 0
+  for (const { 0: part, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+    if (part === '{') depth++
+    if (part === '}') depth--
+    if (depth === 0) return start + index + 1
+  }
+  return undefined
+}
+
+/** A schema for values like this one: the same names and types, with other texts and numbers. */
+function schemaLike(value: unknown, depth: number): object {
+  if (depth > 20) return {}
+  if (Array.isArray(value)) {
+    return value.length === 0
+      ? { type: 'array' }
+      : { type: 'array', minItems: 1, items: schemaLike(value[0], depth + 1) }
+  }
+  switch (typeof value) {
+    case 'string':
+      return { type: 'string', ...choicesIn(value) }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'number':
+      return { type: Number.isInteger(value) ? 'integer' : 'number' }
+    default:
+      return value === null
+        ? {}
+        : withProperties(Object.entries(value as object).map(([k, v]) => [k, schemaLike(v, depth + 1)]))
+  }
+}
+
+/** Prompts often contain `"sentiment": "positive|neutral|negative"`. */
+function choicesIn(text: string): object {
+  const choices = text.split('|').map(choice => choice.trim())
+  return choices.length > 1 && choices.every(choice => /^[\w -]{1,30}$/.test(choice)) ? { enum: choices } : {}
 }

@@ -2,16 +2,27 @@
 
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
+import { dataIn } from '../completions/events.js'
+import {
+  type ContentCall,
+  chunkIn,
+  completionIn,
+  contentOf,
+  createSum,
+  type VendorChoice,
+} from '../completions/reader.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
+import { exactJsonOf, isObject, jsonOf } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
 import { withLeaves } from '../redact/index.js'
 import { ChatInput } from './conditions/chat-input.js'
 import { expressionIn } from './conditions/text.js'
-import { type DraftedReply, type DraftSource, replyOf } from './drafted-reply.js'
-import { draftOnPath } from './http/draft.js'
+import { type DraftSource, draftOnPath, paceOf, plain } from './http/draft.js'
+import type { ReplyForm } from './reply-form.js'
+import { hasTemplate } from './templates.js'
 
-export type { DraftSource } from './drafted-reply.js'
+export type { DraftSource } from './http/draft.js'
 
 export interface Draft {
   readonly rule: object
@@ -37,7 +48,8 @@ function draftedRule(source: DraftSource): Omit<Draft, 'yaml'> {
     const name = slugOf(rule.on) || 'rule'
     return { rule: { name, ...rule }, remarks }
   }
-  const chat = requestIn(request.body)
+  const checked = check(chatRequest, request.body, { firstOnly: true })
+  const chat = 'value' in checked ? checked.value : undefined
   if (!chat) throw notForARule('it is not a chat completion request')
   const reply = replyOf(source, chat)
   const { user } = new ChatInput(chat)
@@ -46,11 +58,6 @@ function draftedRule(source: DraftSource): Omit<Draft, 'yaml'> {
   const { form, pace, remarks } = reply
   const rule = { name, when, reply: form, ...(pace && { pace }) }
   return { rule, remarks: [...(remark ? [remark] : []), ...remarks] }
-}
-
-function requestIn(body: unknown): ChatRequest | undefined {
-  const checked = check(chatRequest, body, { firstOnly: true })
-  return 'value' in checked ? checked.value : undefined
 }
 
 /** Conditions that match the request, but not the follow-up that an app sends after the answer. */
@@ -75,26 +82,24 @@ function whenOf(request: ChatRequest, { calls }: DraftedReply) {
   return { when, remark }
 }
 
-type DraftedText = { readonly exact: string } | { readonly contains: string }
+/** A redacted secret, which no request contains. */
+const placeholder = /\[[a-z][a-z0-9-]*\]/g
+const LONGEST_CONDITION = 120
 
-/** A condition on the whole text, or on its most memorable part. */
-function textCondition(text: string): DraftedText | undefined {
-  const part = memorable(text)
-  if (part === undefined) return undefined
+/** A condition on the whole text, or on its longest unredacted part; `undefined` if there is none. */
+function textCondition(text: string): { readonly exact: string } | { readonly contains: string } | undefined {
+  const parts = text.split(placeholder).map(part => part.trim())
+  const [longest = ''] = parts.toSorted((a, b) => b.length - a.length)
+  const part = shortenedTo(LONGEST_CONDITION, longest, ' ')
+  if (part === '') return undefined
   return part === text.trim() ? { exact: text } : { contains: part }
 }
 
-/** A redacted secret, which no request contains. */
-const placeholder = /\[[a-z][a-z0-9-]*\]/g
-const LONGEST = 120
-
-/** The longest unredacted part of a text, cut at the end of a word; `undefined` if there is none. */
-function memorable(text: string): string | undefined {
-  const parts = text.split(placeholder).map(part => part.trim())
-  const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '')
-  if (longest.length <= LONGEST) return longest || undefined
-  const end = longest.lastIndexOf(' ', LONGEST)
-  return longest.slice(0, end > LONGEST / 2 ? end : LONGEST).trimEnd()
+/** The beginning of a text, cut at the end of a word if one ends in its second half. */
+function shortenedTo(most: number, text: string, separator: string): string {
+  if (text.length <= most) return text
+  const end = text.lastIndexOf(separator, most)
+  return text.slice(0, end > most / 2 ? end : most).trimEnd()
 }
 
 const LONGEST_NAME = 40
@@ -109,7 +114,85 @@ function slugOf(text: string): string {
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-  if (words.length <= LONGEST_NAME) return words
-  const end = words.lastIndexOf('-', LONGEST_NAME)
-  return words.slice(0, end > LONGEST_NAME / 2 ? end : LONGEST_NAME)
+  return shortenedTo(LONGEST_NAME, words, '-')
+}
+
+interface DraftedReply {
+  /** The reply, as in a rule. */
+  readonly form: object
+  /** The tools that it calls. */
+  readonly calls: readonly string[]
+  readonly pace?: { readonly firstTokenMs: number; readonly tokensPerSecond: number }
+  readonly remarks: readonly string[]
+}
+
+/** Throws a PlatformError that says why no reply can be drafted. */
+function replyOf(source: DraftSource, { n }: ChatRequest): DraftedReply {
+  const { status, response, complete } = source
+  if (status !== null && status >= 400) return { form: { fault: faultOf(source) }, calls: [], remarks: [] }
+  const isStream = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '')
+  const chunks = isStream ? chunksIn(String(response.body ?? '')) : []
+  const sum = createSum()
+  for (const chunk of chunks) sum.add(chunk)
+  const choices = (isStream ? sum.completion() : completionIn(response.body))?.choices ?? []
+  const cutShort = 'the journal has only the beginning of its answer'
+  if (choices.length === 0) throw notForARule(response.truncated ? cutShort : 'its answer is not a chat completion')
+  const drafts = choices.map(draftedChoice)
+  const [first] = drafts
+  const pieces = chunks.reduce((count, chunk) => count + (chunk.choices?.length ?? 0), 0)
+  const remarks = [
+    response.truncated && 'The journal has only the beginning of the answer.',
+    !response.truncated && !complete && 'The answer broke off; the draft has only the part before that.',
+    (n ?? 1) > 1 && `The request wanted ${n} choices; a request for fewer gets the first ones.`,
+  ]
+  return {
+    form: drafts.length === 1 && first ? first.form : { choices: drafts.map(({ form }) => form) },
+    calls: drafts.flatMap(({ calls }) => calls),
+    ...(isStream && paceOf(source, pieces)),
+    remarks: remarks.filter(remark => remark !== false),
+  }
+}
+
+const chunksIn = (events: string) =>
+  dataIn(Buffer.from(events)).flatMap(data => {
+    const chunk = chunkIn(jsonOf(data))
+    return chunk ? [chunk] : []
+  })
+
+function faultOf({ status, error, response }: DraftSource): NonNullable<ReplyForm['fault']> {
+  const wait = Number(response.headers['retry-after'] ?? Number.NaN)
+  const message = error ?? messageIn(response.body)
+  return {
+    status: Math.min(status ?? 500, 599),
+    ...(message && { message }),
+    ...(Number.isInteger(wait) && wait >= 0 && { retryAfter: wait }),
+  }
+}
+
+/** The sentence of an error, as the platform or as OpenAI writes it. */
+function messageIn(body: unknown): string | undefined {
+  const error = isObject(body) ? body.error : undefined
+  const message = isObject(error) ? error.message : error
+  return typeof message === 'string' ? message : undefined
+}
+
+function draftedChoice({ message, finish_reason: finish }: VendorChoice) {
+  const { text, refusal, reasoning, calls: all } = contentOf(message)
+  const calls = all.filter(({ name }) => name !== '')
+  const isSilent = calls.length > 0 || refusal !== ''
+  const form = {
+    ...(reasoning !== '' && { reasoning: plain(reasoning) }),
+    ...((text !== '' || !isSilent) && { text: plain(text) }),
+    ...(refusal !== '' && { refusal: plain(refusal) }),
+    ...(calls.length > 0 && { toolCalls: calls.map(callForm) }),
+    ...((finish === 'length' || finish === 'content_filter') && { finishReason: finish }),
+  }
+  return { form, calls: calls.map(({ name }) => name) }
+}
+
+/** The arguments of a function as a map if possible, which reads better, and which tests can inspect. */
+function callForm({ kind, name, arguments: text }: ContentCall) {
+  if (kind === 'custom') return { name, type: 'custom', arguments: plain(text) } as const
+  const value = exactJsonOf(text)
+  return { name, arguments: isObject(value) && !hasTemplate(value) ? value : plain(text) }
 }

@@ -36,7 +36,7 @@ export {
   whyInvalidRoute,
 } from './http/route.js'
 export { createPathTree } from './http/tree.js'
-export { misspeltCalls, neverAnswering } from './lint.js'
+export { neverAnswering } from './lint.js'
 export {
   findReplyFiles,
   joined,

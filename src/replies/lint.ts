@@ -1,7 +1,6 @@
-/** Finds rules that can never answer, and calls of tools whose names are misspelt. */
+/** Finds rules that can never answer. */
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
-import type { ReadyChatReply } from './chat-reply.js'
 import type { When } from './conditions/form.js'
 import { expressionIn } from './conditions/text.js'
 import { nameTest } from './conditions/whole.js'
@@ -9,7 +8,6 @@ import type { ReadyRule } from './dialect.js'
 import { START } from './memory.js'
 import { isActive } from './ready-rule.js'
 import { isHttpRule, isMcpRule } from './rules.js'
-import { hasTemplate } from './templates.js'
 
 /** A valid rule that is probably a mistake. */
 interface LintFinding {
@@ -21,41 +19,17 @@ interface LintFinding {
 /** Returns the rules that can never answer, in the order in which rules are tried. `models` are the ids that the platform knows. */
 export function neverAnswering(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
   const rules = written.filter(isActive).toSorted((a, b) => b.priority - a.priority)
-  const earlier: EarlierRule[] = []
+  const earlier: ReadyRule[] = []
   return rules.flatMap(rule => {
     const why = hiddenBy(rule, earlier) ?? deadScenario(rule, rules) ?? unknownModel(rule, models)
-    if (answersAlways(rule)) earlier.push({ rule, conditions: Object.entries(rule.written.when ?? {}) })
+    if (answersAlways(rule)) earlier.push(rule)
     return why === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} never answers: ${why}` }]
   })
 }
 
-/** Returns the calls of tools that no MCP server has, if one has a tool of a similar name. Others may be the client's own. */
-export const misspeltCalls = (rules: readonly ReadyRule[], tools: readonly string[]): readonly LintFinding[] =>
-  rules.filter(isActive).flatMap(({ written, replies, place, title }) => {
-    if (isHttpRule(written) || isMcpRule(written)) return []
-    return (replies as readonly ReadyChatReply[]).flatMap(({ calls }) =>
-      calls.flatMap(called => {
-        const isKnown = hasTemplate(called) || tools.some(tool => isCallOf(called, tool))
-        const meant = isKnown ? '' : didYouMean(called, tools)
-        return meant === '' ? [] : [{ place, sentence: `${title} calls ${called}, which no MCP server has.${meant}` }]
-      }),
-    )
-  })
-
-/** Clients may put the name of a server before that of its tool: `mcp__weather__get_weather`. */
-const isCallOf = (called: string, tool: string) => called === tool || called.endsWith(`_${tool}`)
-
-/** A rule that always answers when it matches. Its conditions are listed once, since each later rule is compared with them. */
-interface EarlierRule {
-  readonly rule: ReadyRule
-  readonly conditions: readonly (readonly [name: string, wanted: unknown])[]
-}
-
 /** An earlier rule that answers whenever this one could. */
-function hiddenBy(rule: ReadyRule, earlier: readonly EarlierRule[]): string | undefined {
-  const when = rule.written.when ?? {}
-  const hasSameTarget = (other: ReadyRule) => targetOf(other) === targetOf(rule)
-  const hiding = earlier.find(({ rule, conditions }) => hasSameTarget(rule) && covers(conditions, when))?.rule
+function hiddenBy(rule: ReadyRule, earlier: readonly ReadyRule[]): string | undefined {
+  const hiding = earlier.find(other => targetOf(other) === targetOf(rule) && covers(other, rule))
   if (!hiding) return undefined
   const everything = hiding.conditions.length === 0
   const why = everything ? 'matches everything' : 'matches everything that this one matches'
@@ -73,34 +47,28 @@ const answersAlways = ({ written: { times, scenario }, then, replies }: ReadyRul
   scenario?.state === undefined &&
   replies.every(({ mayBeSkipped }) => !mayBeSkipped)
 
-/** Whether `narrow` implies `wide`. False if the conditions do not show it. */
-function covers(wide: EarlierRule['conditions'], narrow: object): boolean {
-  return wide.every(([key, wanted]) => {
-    const other = (narrow as Readonly<Record<string, unknown>>)[key]
-    if (wanted === undefined || isSame(wanted, other)) return true
+/** Whether the conditions of `narrow` imply those of `wide`. False if they do not show it. */
+function covers(wide: ReadyRule, narrow: ReadyRule): boolean {
+  const given = (narrow.written.when ?? {}) as Readonly<Record<string, unknown>>
+  return Object.entries(wide.written.when ?? {}).every(([key, wanted]) => {
+    const other = given[key]
+    if (wanted === undefined || isDeepStrictEqual(wanted, other)) return true
     if (other === undefined) return false
-    if (key === 'user' || key === 'system' || key === 'assistant' || key === 'any') return isPart(wanted, other)
     if (key === 'model') return namesOf(other).every(name => namesOf(wanted).some(glob => nameTest(glob).holds(name)))
-    return false
+    if (!textConditions.has(key)) return false
+    const [part, whole] = [plainTextIn(wanted), plainTextIn(other)]
+    return part !== undefined && whole?.includes(part) === true
   })
 }
 
-/** Most values are texts, for which a deep comparison takes far longer. */
-const isSame = (a: unknown, b: unknown) =>
-  a === b || (typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b))
+/** The conditions that a text meets if it has the wanted one somewhere in it. */
+const textConditions: ReadonlySet<string> = new Set(['user', 'system', 'assistant', 'any'])
 
 const namesOf = (wanted: unknown) => (Array.isArray(wanted) ? wanted : [wanted]).map(String)
 
-/** Whether any text that contains `narrow` also contains `wide`, if both are plain texts. */
-const isPart = (wide: unknown, narrow: unknown) => {
-  const [part, whole] = [partIn(wide), partIn(narrow)]
-  // With many rules, nearly all comparisons end here; creating a regular expression takes time.
-  if (part === undefined || whole?.includes(part) !== true) return false
-  return ![wide, narrow].some(written => typeof written === 'string' && expressionIn(written))
-}
-
-function partIn(written: unknown): string | undefined {
-  if (typeof written === 'string') return written
+/** The text of a condition that any longer text with it meets, too. */
+function plainTextIn(written: unknown): string | undefined {
+  if (typeof written === 'string') return expressionIn(written) ? undefined : written
   const { contains } = (written ?? {}) as { readonly contains?: unknown }
   return typeof contains === 'string' ? contains : undefined
 }

@@ -30,17 +30,6 @@ test('replies check names rules that never answer by file and line, and fails', 
   })
 })
 
-test('replies check hints at calls whose tool an MCP server has under a similar name', async () => {
-  const config = `${files['platform.config.yaml']}mcp: { tools: [{ name: get_weather }] }\n`
-  const calling = (name: string) => `- { when: { user: x }, times: 1, reply: { toolCalls: [{ name: ${name} }] } }\n`
-  const rules = ['mcp__own__get_weather', "'{{user}}'", 'get_wether', 'of_the_client']
-  const more = { 'platform.config.yaml': config, 'rules.yaml': rules.map(calling).join('') }
-  expect(await run(['replies', 'check'], { files: more })).toMatchObject({
-    code: 0,
-    stdout: `rules.yaml:3: rule "rules.yaml:3" calls get_wether, which no MCP server has.${didYouMean('get_weather')}\n`,
-  })
-})
-
 test('replies try shows which rule answers, its reply, and why the others do not match', async () => {
   const { stdout, code } = await run(['replies', 'try', 'Once more: a story', '--stream'], { files })
   expect(code).toBe(0)

@@ -2,10 +2,24 @@
 import { dataOf, eventsIn } from '../../completions/events.js'
 import { notForARule } from '../../core/errors.js'
 import { isObject, jsonOf } from '../../core/json.js'
-import { type DraftSource, paceOf, plain } from '../drafted-reply.js'
 import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
 import { isDocumented, whyInvalidRoute } from './route.js'
+
+/** An exchange as the journal shows it, without secrets. */
+export interface DraftSource {
+  readonly request: { readonly method: string; readonly path: string; readonly query?: string; readonly body?: unknown }
+  readonly status: number | null
+  readonly complete: boolean
+  readonly error: string | null
+  readonly firstByteMs: number | null
+  readonly response: {
+    readonly headers: Readonly<Record<string, string>>
+    readonly body?: unknown
+    readonly truncated: boolean
+    readonly piecesAtMs: readonly number[]
+  }
+}
 
 /** The conditions are the query and the simple fields of the body. Throws a PlatformError that says why no rule can be drafted. */
 export function draftOnPath(source: DraftSource) {
@@ -28,6 +42,25 @@ export function draftOnPath(source: DraftSource) {
   const remarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
   const pace = content.events ? paceOf(source, content.events.length) : {}
   return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply, ...pace }, remarks }
+}
+
+/** Escapes text that looks like a template. */
+export const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% endraw %}` : text)
+
+/** Faster than this counts as "as fast as possible". */
+const NO_TIME_MS = 20
+
+/** The pace of an answer with this many pieces; empty if it came all at once. */
+export function paceOf(
+  { firstByteMs, response: { piecesAtMs } }: Pick<DraftSource, 'firstByteMs' | 'response'>,
+  events: number,
+) {
+  const [first = 0] = piecesAtMs
+  const spanMs = (piecesAtMs.at(-1) ?? 0) - first
+  if (piecesAtMs.length < 2 || spanMs < NO_TIME_MS) return {}
+  const perSecond = ((Math.max(events, piecesAtMs.length) - 1) * 1000) / spanMs
+  const tokensPerSecond = Math.max(1, Math.round(perSecond))
+  return { pace: { firstTokenMs: Math.round((firstByteMs ?? 0) + first), tokensPerSecond } }
 }
 
 /** Headers with information that the body does not have. */
