@@ -7,11 +7,11 @@ import { lookupMethod } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
-import { documentOf } from './document.js'
 import { type ConfiguredDocument, createOperationIndex, type DocumentedOperation, operationsOf } from './operations.js'
 import { uncheckedStyles } from './parameters.js'
 import type { ReadInput } from './read.js'
 import { createRequestCheck } from './requests.js'
+import { documentOf } from './schemas.js'
 
 /** A document that the configuration names. */
 interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, ReadInput {

@@ -3,7 +3,7 @@ import { type Access, accessBelow, defaultAccess, type OwnPath } from '../core/e
 import { isObject } from '../core/json.js'
 import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
-import type { Node, OpenApiDocument } from './document.js'
+import type { Node, OpenApiDocument } from './schemas.js'
 
 /** A document with its options. */
 export interface ConfiguredDocument {

@@ -1,7 +1,7 @@
 /** Parses the parameters of a request by the location, style and type that its operation declares. */
 import type { Exchange } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
-import type { Node, OpenApiDocument } from './document.js'
+import type { Node, OpenApiDocument } from './schemas.js'
 
 const locations = ['path', 'query', 'header', 'cookie'] as const
 /** The location of a parameter. */
@@ -189,12 +189,19 @@ function parseNested(document: OpenApiDocument, schema: unknown, pairs: readonly
   const { types, items, properties, additional } = schemaFacts(document, schema)
   const isArray = types.has('array')
   if (pairs.every(([steps]) => steps.length === 0)) {
-    const texts = pairs.map(([, text]) => textOf(text))
+    const texts = pairs.map(([, field]) => textOfField(field))
     if (isArray) return texts.map(text => parseAs(document, items, text))
     return texts.length > 1 ? texts : parseAs(document, schema, texts[0])
   }
   const isList = pairs.every(([[head = '']]) => head === '' || (isArray && /^\d+$/.test(head)))
-  const groups = groupByFirstStep(pairs, isList)
+  const groups = new Map<string, NestedField[]>()
+  for (const [i, [[head = '', ...rest], field]] of pairs.entries()) {
+    // Each `[]` is an item of its own.
+    const step = isList && head === '' ? String(i) : head
+    const group = groups.get(step) ?? []
+    group.push([rest, field])
+    groups.set(step, group)
+  }
   if (isList) {
     const inOrder = [...groups].toSorted(([a], [b]) => Number(a) - Number(b))
     return inOrder.map(([, group]) => parseNested(document, items, group))
@@ -206,27 +213,8 @@ function parseNested(document: OpenApiDocument, schema: unknown, pairs: readonly
   return Object.fromEntries(fields)
 }
 
-/** Groups fields by their first step, and removes it. In `items[][price]`, a name that is repeated belongs to the next item. */
-function groupByFirstStep(pairs: readonly NestedField[], isList: boolean): ReadonlyMap<string, readonly NestedField[]> {
-  const groups = new Map<string, NestedField[]>()
-  const seen = new Map<string, number>()
-  for (const [[head = '', ...rest], text] of pairs) {
-    let name = head
-    if (isList && head === '') {
-      const key = rest.join('][')
-      const count = seen.get(key) ?? 0
-      seen.set(key, count + 1)
-      name = `+${count}`
-    }
-    const group = groups.get(name)
-    if (group) group.push([rest, text])
-    else groups.set(name, [[rest, text]])
-  }
-  return groups
-}
-
 /** The text of a field. OpenAPI describes a file of a multipart form as text of the format binary. */
-const textOf = (field: unknown) => (isObject(field) ? field.text : field)
+const textOfField = (field: unknown) => (isObject(field) ? field.text : field)
 
 /** The OpenAPI schema of all parameters: an object for each location. */
 export function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {

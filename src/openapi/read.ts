@@ -1,4 +1,4 @@
-/** Reads OpenAPI documents and the files that they refer to. */
+/** Reads OpenAPI documents and the files that they refer to, and words what is wrong with them. */
 import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import {
@@ -15,9 +15,10 @@ import {
   type Source,
   YamlParseError,
 } from '@redocly/openapi-core'
+import { type Path, pathInWords } from '../check/check.js'
 import { type Problem, unreadable } from '../check/problem.js'
-import { documentOf, pointerSteps } from './document.js'
-import { isHarmless, isSchemaName, sentenceOf } from './read-problems.js'
+import { valueAt } from '../config/options.js'
+import { documentOf, pointerSteps } from './schemas.js'
 
 /** A document to read. All names are absolute. */
 export interface ReadInput {
@@ -54,13 +55,7 @@ async function readWith(resolver: LocalResolver, file: string, nameOf: (file: st
   const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } })
   const document = await rootOf(resolver, file, nameOf)
   if ('problems' in document) return document
-  const all = await lintDocument({ document, config, externalRefResolver: resolver }).catch(error => {
-    const circular = circularReferenceIn(document)
-    if (circular) return [circular]
-    throw error
-  })
-  const own = all.filter(({ location: [at], message }) => !isSchemaName(at?.pointer) && !message.includes('`function`'))
-  const found = [...own, ...inheritedReferencesIn(document)]
+  const found = await problemsIn(document, resolver, config)
   const fatal = found.filter(problem => !isHarmless(problem, file))
   const sentences = (some: readonly LintProblem[], most: number) =>
     Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
@@ -70,7 +65,21 @@ async function readWith(resolver: LocalResolver, file: string, nameOf: (file: st
   return { document: bundle.parsed as ReadonlyDocument, warnings: shortened(await sentences(found, 1), found.length) }
 }
 
+/** What Redocly finds, and the references that it overlooks or fails at. */
+async function problemsIn(document: Document, resolver: LocalResolver, config: LintInput['config']) {
+  const broken = brokenReferencesIn(document)
+  const circular = broken.find(({ message }) => message === CIRCULAR)
+  if (circular) return [circular]
+  const all = await lintDocument({ document, config, externalRefResolver: resolver })
+  const own = all.filter(({ location: [at], message }) => {
+    const isKnown = broken.some(({ location }) => location[0]?.pointer === at?.pointer)
+    return !isKnown && !isSchemaName(at?.pointer) && !message.includes('`function`')
+  })
+  return [...own, ...broken]
+}
+
 type ReadonlyDocument = Readonly<Record<string, unknown>>
+type LintInput = Parameters<typeof lintDocument>[0]
 type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 
 async function problemAt(
@@ -117,35 +126,20 @@ function versionProblem(parsed: unknown): string | undefined {
   return `openapi must be a version from 3.0.0 on, as text, not ${JSON.stringify(openapi)}.`
 }
 
-/** The first circular `$ref` of the document. Redocly's own error does not say where it is. */
-function circularReferenceIn({ source, parsed }: Document): LintProblem | undefined {
+const CIRCULAR = 'is circular.'
+
+/** References of the document to nothing in it, or in a circle. Redocly overlooks some of them, such as `constructor`. */
+function brokenReferencesIn({ source, parsed }: Document): readonly LintProblem[] {
   const { at, resolve } = documentOf('', parsed as ReadonlyDocument)
-  const isCircular = (to: string) => at(to) !== undefined && resolve({ $ref: to }) === undefined
-  const found = referencesIn(parsed).find(({ to }) => isCircular(to))
-  return found && unresolved(found.pointer, source, 'is circular.')
+  const broken = referencesIn(parsed).filter(({ to }) => to.startsWith('#/') && resolve({ $ref: to }) === undefined)
+  return broken.map(({ pointer, to }) => ({
+    ruleId: 'no-unresolved-refs',
+    severity: 'error',
+    suggest: [],
+    message: at(to) === undefined ? "Can't resolve $ref" : CIRCULAR,
+    location: [{ source, pointer, reportOnKey: false }],
+  }))
 }
-
-/** References to inherited properties of objects, such as `constructor`, which Redocly takes for parts of the document. */
-function inheritedReferencesIn({ source, parsed }: Document): readonly LintProblem[] {
-  const { at } = documentOf('', parsed as ReadonlyDocument)
-  const isInherited = (to: string) =>
-    to.startsWith('#/') && at(to) === undefined && valueAsRedocly(parsed, to) !== undefined
-  return referencesIn(parsed)
-    .filter(({ to }) => isInherited(to))
-    .map(({ pointer }) => unresolved(pointer, source, "Can't resolve $ref"))
-}
-
-/** The value that Redocly finds at a reference, which may be an inherited one. */
-const valueAsRedocly = (parsed: unknown, reference: string) =>
-  pointerSteps(reference).reduce<unknown>(
-    (value, step) => (typeof value === 'object' ? (value as ReadonlyDocument | null)?.[step] : undefined),
-    parsed,
-  )
-
-const unresolved = (pointer: string, source: Source, message: string): LintProblem => ({
-  ...{ ruleId: 'no-unresolved-refs', severity: 'error', suggest: [], message },
-  location: [{ source, pointer, reportOnKey: false }],
-})
 
 /** All references with their places. */
 function referencesIn(value: unknown, pointer = '#'): readonly { readonly pointer: string; readonly to: string }[] {
@@ -197,3 +191,62 @@ const refusal = (why: string) => new ResolveError(new Error(why))
 
 const isInside = (file: string, folder: string) =>
   existsSync(folder) && `${file}/`.startsWith(`${realpathSync(folder)}/`.replace('//', '/'))
+
+/**
+ * Whether a document can be used despite this problem. Published documents have many in schemas, such as keywords of
+ * another version of OpenAPI, and in parts that only describe.
+ */
+function isHarmless({ ruleId, message, location: [location] }: LintProblem, file: string): boolean {
+  if (ruleId !== 'struct') return false
+  const { pointer = '', source } = location ?? {}
+  if (/^(The field `(description|info)` |Must contain at least one )/.test(message)) return true
+  if (source?.absoluteRef !== file) return !/^#\/(paths|components)\//.test(pointer)
+  return !/^#\/?($|paths|components)/.test(pointer) || inSchema.test(pointer) || descriptive.test(pointer)
+}
+
+const inSchema = /^#\/components\/schemas\/|\/schema(\/|$)/
+const descriptive =
+  /^#\/components\/(links|callbacks|x-[^/]*)|\/(callbacks|links|externalDocs|tags|deprecated|summary)(\/|$)/
+
+/** Whether the value is part of a discriminator's mapping, which can have names of schemas instead of references. */
+const isSchemaName = (pointer = ''): boolean => pointer.includes('/discriminator/mapping/')
+
+/** The problem as a sentence. `parsed` is the file that contains it. */
+function sentenceOf({ ruleId, message, suggest }: LintProblem, pointer: string, parsed: unknown): string {
+  const path = pathIn(parsed, pointer)
+  const field = (...more: readonly string[]) => pathInWords([...path, ...more]) || 'the document'
+  if (ruleId === 'no-unresolved-refs') {
+    const { $ref } = (valueAt(parsed, path) ?? {}) as { readonly $ref?: unknown }
+    return `${field('$ref')} ${JSON.stringify($ref)} ${whyUnresolved(message)}`
+  }
+  const [, unknown] = /^Property `(.*)` is not expected here\.$/s.exec(message) ?? []
+  if (unknown !== undefined) return `${field()} is not known here.${suggest[0] ? ` Did you mean "${suggest[0]}"?` : ''}`
+  const [, missing] = /^The field `(.*)` must be present on this level\.$/s.exec(message) ?? []
+  if (missing !== undefined) return `${field(missing)} is missing.`
+  const [, words] = /can be one of the following only: (.*)\.$/s.exec(message) ?? []
+  if (words !== undefined) return `${field()} must be one of ${words.replaceAll('"', '')}.`
+  const [, name, kind, given] = /^Expected type `(.*?)`(?: \((\w+)\))? but got `(\w+)`\.?$/s.exec(message) ?? []
+  if (name !== undefined) return `${field()} must be ${article(kind ?? name)}, not ${given}.`
+  const [, fields] = /^Must contain at least one of the following fields: (.*)\.$/s.exec(message) ?? []
+  return fields === undefined ? `${field()}: ${message}` : `${field()} must have one of ${fields}.`
+}
+
+const article = (kind: string) => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`)
+
+function whyUnresolved(message: string): string {
+  const why = message.replace(/^Can't resolve \$ref(: )?/, '')
+  if (why === '') return 'refers to something that does not exist.'
+  if (/^(is|leads) /.test(why)) return why
+  const [, file] = /ENOENT: no such file or directory '(.*)'/.exec(why) ?? []
+  return file === undefined ? `cannot be read: ${why}.` : 'refers to a file that does not exist.'
+}
+
+/** The segments of a JSON pointer; list items by their index. */
+function pathIn(parsed: unknown, pointer: string): Path {
+  let value = parsed
+  return pointerSteps(pointer).map(step => {
+    const key = Array.isArray(value) ? Number(step) : step
+    value = valueAt(value, [key])
+    return key
+  })
+}

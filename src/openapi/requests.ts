@@ -6,10 +6,10 @@ import type { Exchange } from '../core/exchange.js'
 import { isObject, mayBeJson, modestJsonBody } from '../core/json.js'
 import { memoized, once } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
-import type { Node } from './document.js'
-import { matchingType } from './negotiation.js'
+import { matchingType } from './answers.js'
 import type { DocumentedOperation } from './operations.js'
 import { type DescribedParameter, parameterOf, parameterSchemas, parameterValues, parseForm } from './parameters.js'
+import type { Node } from './schemas.js'
 import { translateSchema } from './schemas.js'
 
 /** Throws, or rejects with, a 400 that names the fields that are wrong, or a 415 for a body of another type. */

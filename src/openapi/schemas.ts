@@ -1,7 +1,49 @@
-/** Translates OpenAPI schemas to JSON Schema, including the schemas that they refer to. */
+/** An OpenAPI document in memory, and the translation of its schemas to JSON Schema. */
 import type { JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
-import type { Node, OpenApiDocument } from './document.js'
+import { percentDecoded } from '../core/paths.js'
+
+/** An object of a document. */
+export type Node = Readonly<Record<string, unknown>>
+
+export type OpenApiDocument = ReturnType<typeof documentOf>
+
+/** A longer chain of references is treated as circular. */
+const MOST_REFERENCES = 50
+
+/** `name` is the file, as the configuration names it. */
+export function documentOf(name: string, root: Node) {
+  /** The value at a reference such as `#/components/schemas/Project`; `undefined` if there is none. */
+  const at = (reference: string): unknown =>
+    pointerSteps(reference).reduce<unknown>(
+      (value, step) =>
+        typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Node)[step] : undefined,
+      root,
+    )
+  return {
+    name,
+    version: String(root.openapi),
+    root,
+    at,
+    /** Follows references, and returns other values unchanged; `undefined` if a reference cannot be resolved. */
+    resolve(value: unknown): unknown {
+      let found = value
+      for (let i = 0; isObject(found) && typeof found.$ref === 'string'; i++) {
+        if (i > MOST_REFERENCES) return undefined
+        found = at(found.$ref)
+      }
+      return found
+    },
+  }
+}
+
+/** The segments of a JSON pointer such as `#/paths/~1projects/get`. */
+export const pointerSteps = (pointer: string): readonly string[] =>
+  pointer
+    .replace(/^#?\/?/, '')
+    .split('/')
+    .filter(step => step !== '')
+    .map(step => percentDecoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
 
 /** Which messages a schema is for: some fields are only for requests (`writeOnly`) or only for responses (`readOnly`). */
 type Direction = 'request' | 'response'
@@ -18,7 +60,7 @@ const maps = new Set('properties patternProperties dependentSchemas'.split(' '))
 /** Keywords that do not constrain a value, or that are translated elsewhere. */
 const omittedKeywords = new Set(
   (
-    'discriminator xml externalDocs readOnly writeOnly deprecated nullable example contentSchema contentMediaType ' +
+    'discriminator xml externalDocs readOnly writeOnly deprecated nullable contentSchema contentMediaType ' +
     '$schema $id $anchor $dynamicAnchor $dynamicRef $comment $defs definitions __proto__'
   ).split(' '),
 )
@@ -66,7 +108,7 @@ class Translator {
     if (isReference) result.$ref = this.refer(reference)
     else delete result.$ref
     this.discriminate(schema, result)
-    return this.isVersion30 ? fromVersion30(schema, result) : withExample(schema, result)
+    return this.isVersion30 && schema.nullable === true ? withNull(result) : result
   }
 
   private withKeywords(schema: Node, hidden: ReadonlySet<string>): Record<string, unknown> {
@@ -164,21 +206,6 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-/** Converts the keywords that OpenAPI 3.0 writes differently from JSON Schema. */
-function fromVersion30(schema: Node, translated: Record<string, unknown>): JsonSchema {
-  const result = { ...withExample(schema, translated) }
-  for (const [flag, bound] of [
-    ['exclusiveMinimum', 'minimum'],
-    ['exclusiveMaximum', 'maximum'],
-  ] as const) {
-    if (schema[flag] === true) {
-      result[flag] = schema[bound]
-      delete result[bound]
-    } else if (schema[flag] === false) delete result[flag]
-  }
-  return schema.nullable === true ? withNull(result) : result
-}
-
 function withNull(schema: Record<string, unknown>): JsonSchema {
   const { type, enum: listed } = schema
   if (type === undefined && listed === undefined) return { anyOf: [schema, { type: 'null' }] }
@@ -188,6 +215,3 @@ function withNull(schema: Record<string, unknown>): JsonSchema {
     ...(Array.isArray(listed) && { enum: listed.includes(null) ? listed : [...listed, null] }),
   }
 }
-
-const withExample = ({ example }: Node, translated: Record<string, unknown>): Record<string, unknown> =>
-  example === undefined || Array.isArray(translated.examples) ? translated : { ...translated, examples: [example] }

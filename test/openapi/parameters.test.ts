@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { documentOf } from '../../src/openapi/document.js'
 import { parameterOf, parameterValues } from '../../src/openapi/parameters.js'
+import { documentOf } from '../../src/openapi/schemas.js'
 import { runs } from '../runs.js'
 
 const document = documentOf('', { openapi: '3.1.0' })
