@@ -123,15 +123,10 @@ describe('schemas as libraries write them', () => {
       category: Category,
       anything: z.any(),
     })
-    const ofInput = z.intersection(
-      z.object({ pair: z.tuple([z.string(), z.number()]).rest(z.boolean()) }),
-      z.object({ b: z.string() }),
-    )
     for (const value of samplesOf(z.toJSONSchema(schema))) expect(schema.parse(value)).toBeTruthy()
     const draft7 = z.toJSONSchema(schema, { target: 'draft-7' })
     // The same keywords, some of them written differently.
     for (let seed = 0; seed < 4; seed++) expect(schema.parse(sample(draft7, seed))).toBeTruthy()
-    for (const value of samplesOf(z.toJSONSchema(ofInput, { io: 'input' }))) expect(ofInput.parse(value)).toBeTruthy()
   })
 
   const acme = z.email().regex(/@acme\.com$/)
@@ -229,16 +224,6 @@ describe('plausible values', () => {
     }
   })
 
-  test('a text satisfies both its format and its pattern', () => {
-    const pictures = samplesOf({ type: 'string', format: 'uri', pattern: '\\.(png|jpg)$' })
-    for (const picture of pictures) expect(picture).toMatch(/^https:.*example.com.*\.(png|jpg)$/)
-    const addresses = samplesOf(closed({ email: { type: 'string', format: 'email', pattern: '@acme\\.com$' } }))
-    for (const { email } of addresses as { email: string }[]) expect(email).toMatch(/^[a-z.-]+@acme\.com$/)
-    samplesOf({ type: 'string', format: 'date-time', pattern: '^2024-' })
-    samplesOf({ type: 'string', format: 'uuid', pattern: '^00000000-' })
-    samplesOf({ type: 'string', format: 'hostname', pattern: '\\.acme\\.com$' })
-  })
-
   test('the example in a description is used', () => {
     const schema = closed({ location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' } })
     expect(samplesOf(schema)).toContainEqual({ location: 'San Francisco, CA' })
@@ -320,11 +305,6 @@ describe('hostile schemas end quickly', () => {
       /no value/,
     ],
     ['arrays of arrays of arrays', array300(array300({ type: 'array', minItems: 300 })), /within reach|in time/],
-  ])('%s: ended within the time limit', async (_what, schema, outcome) => {
-    expect(await outcomeOf(schema)).toMatch(outcome)
-  })
-
-  test.each<readonly [string, unknown, string | RegExp]>([
     ['nested 100000 deep', nested(100_000), 'no value fits the schema: it is nested too deeply'],
     [
       'a pattern that backtracks without end',
@@ -336,7 +316,7 @@ describe('hostile schemas end quickly', () => {
       { ...closed({}), properties: Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`p${i}`, { $ref: '#' }])) },
       /no refusal/,
     ],
-  ])('%s', async (_what, schema, outcome) => {
+  ])('%s: ended within the time limit', async (_what, schema, outcome) => {
     expect(await outcomeOf(schema)).toMatch(outcome)
   })
 })

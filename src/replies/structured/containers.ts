@@ -12,7 +12,6 @@ import {
   nullChance,
   type SchemaPlace,
   smallest,
-  typesOf,
   type ValueMaker,
 } from './schemas.js'
 
@@ -175,10 +174,10 @@ function itemSchemas(layers: Layers, index: number, prefix: number): readonly No
   })
 }
 
-/** How often a unique item is drawn at random before it is taken from a list. */
+/** How often a unique item is drawn at random before it is counted up. */
 const UNIQUE_TRIES = 8
 
-/** A new item: drawn at random a few times, then taken from the list of all values. */
+/** A new item: drawn at random a few times, then a listed value or one with the next number. */
 function uniqueItem(
   taken: ReadonlyMap<string, JsonValue>,
   schemas: readonly NormalizedSchema[],
@@ -189,24 +188,14 @@ function uniqueItem(
     const made = maker.make(schemas, place)
     if (!made || !taken.has(canonical(made.value))) return made
   }
-  const layers = expand(schemas, place, 0, maker)
-  if (!layers) return undefined
-  for (const value of allValues(layers, taken.size)) {
-    if (!taken.has(canonical(value)) && maker.document.fits(value, schemas)) return { value }
-  }
-  return undefined
-}
-
-/** Values of these layers that differ from one another: all of them if there are few. */
-function* allValues(layers: Layers, taken: number): Generator<JsonValue> {
-  yield* each(layers, layer => layer.enum).flat()
-  const types = typesOf(layers)
-  if (types.includes('boolean')) yield* [true, false]
-  if (types.includes('null')) yield null
-  const least = Math.ceil(greatest(layers, layer => layer.minimum ?? layer.exclusiveMinimum, -taken))
-  if (types.includes('integer')) for (let count = 0; count < 20 * taken + 1000; count++) yield least + count
-  // A number makes each text different.
-  if (types.includes('string')) for (let count = 0; count <= taken; count++) yield* [`${count}`, `item ${count}`]
+  const layers = expand(schemas, place, 0, maker) ?? []
+  const least = Math.ceil(greatest(layers, layer => layer.minimum ?? layer.exclusiveMinimum, -taken.size))
+  const numbers = Array.from({ length: 20 * taken.size + 100 }, (_, i) => least + i)
+  const listed = [...each(layers, layer => layer.enum).flat(), true, false, null]
+  const value = [...listed, ...numbers, ...numbers.map(String)].find(
+    value => !taken.has(canonical(value)) && maker.document.fits(value, schemas),
+  )
+  return value === undefined ? undefined : { value }
 }
 
 /** The same text for the same value, whatever the order of its keys. */
