@@ -25,10 +25,12 @@ export function createAnswers(operation: DocumentedOperation, seed: number) {
     if (!match) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
     const response = responseAt(match.key)
     const input = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
-    const { contentType, body, example } = await bodyOf(response, input, match.status)
-    const headers = await headersOf(response, input)
+    const { contentType, body, example } = await responseBody(response, input, match.status)
+    const headers = await responseHeaders(response, input)
     const answeredBy: AnsweredBy = {
-      ...{ kind: 'openapi', document: document.name, operation: title },
+      kind: 'openapi',
+      document: document.name,
+      operation: title,
       ...(example !== undefined && { example }),
     }
     return { kind: 'reply', status: match.status, contentType, headers, body, answeredBy }
@@ -81,17 +83,17 @@ function mediaOf(document: OpenApiDocument, definition: unknown): MediaDescripti
   const reference = isObject(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
   const named = Object.entries(isObject(examples) ? examples : {}).flatMap(([name, one]) => {
     const found = document.resolve(one)
-    return isObject(found) && 'value' in found ? [[name, exampleIn(document, found.value)] as const] : []
+    return isObject(found) && 'value' in found ? [[name, exampleValue(document, found.value)] as const] : []
   })
   return {
-    examples: new Map([...(example === undefined ? [] : [['', exampleIn(document, example)] as const]), ...named]),
+    examples: new Map([...(example === undefined ? [] : [['', exampleValue(document, example)] as const]), ...named]),
     schema: schema === undefined ? undefined : once(() => translateSchema(document, schema, 'response')),
     name: reference.slice(reference.lastIndexOf('/') + 1),
   }
 }
 
 /** The value of an example. In some documents, such as GitHub's, it is a reference to another example. */
-function exampleIn(document: OpenApiDocument, value: unknown): unknown {
+function exampleValue(document: OpenApiDocument, value: unknown): unknown {
   if (!isObject(value) || typeof value.$ref !== 'string' || Object.keys(value).length > 1) return value
   const found = document.resolve(value)
   if (found === undefined) return value
@@ -105,7 +107,7 @@ interface GenerationInput {
   readonly accept: string | undefined
 }
 
-async function bodyOf({ media }: ResponseDescription, input: GenerationInput, status: number) {
+async function responseBody({ media }: ResponseDescription, input: GenerationInput, status: number) {
   const types = [...media.keys()]
   // RFC 9110 §15.3.5 and §15.4.5.
   if (types.length === 0 || status === 204 || status === 304) return { contentType: '', body: '' }
@@ -142,7 +144,7 @@ const omittedHeaders =
 /** The characters that a header's value may contain (RFC 9110 §5.5). */
 const headerCharacters = /^[\t\x20-\x7e\x80-\xff]*$/
 
-async function headersOf({ headers }: ResponseDescription, input: GenerationInput): Promise<readonly string[]> {
+async function responseHeaders({ headers }: ResponseDescription, input: GenerationInput): Promise<readonly string[]> {
   const texts: string[] = []
   for (const [name, media] of headers) {
     if (omittedHeaders.test(name)) continue
@@ -165,11 +167,12 @@ function serializeBody(contentType: string, value: unknown, name: string): strin
 const urlEncoded = (fields: Readonly<Record<string, unknown>>) =>
   new URLSearchParams(
     Object.entries(fields).flatMap(([name, value]) =>
-      [value].flat().map((one): [string, string] => [name, textOf(one)]),
+      [value].flat().map((one): [string, string] => [name, fieldText(one)]),
     ),
   ).toString()
 
-const textOf = (value: unknown) => (typeof value === 'object' && value !== null ? stringifyExact(value) : String(value))
+const fieldText = (value: unknown) =>
+  typeof value === 'object' && value !== null ? stringifyExact(value) : String(value)
 
 function element(name: string, value: unknown): string {
   const tag = /^[\p{L}_][\p{L}\d_.-]*$/u.test(name) ? name : 'item'

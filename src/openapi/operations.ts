@@ -62,7 +62,9 @@ function operationOf(
   }
   const pattern = patternOf(path)
   return {
-    ...{ endpoint, source, definition },
+    endpoint,
+    source,
+    definition,
     parameters: parametersOf(document, pathItem, definition),
     paramsIn: steps => paramsIn(pattern, steps),
   }

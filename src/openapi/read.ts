@@ -59,10 +59,13 @@ async function readWith(resolver: LocalResolver, file: string, nameOf: (file: st
   const fatal = found.filter(problem => !isHarmless(problem, file))
   const sentences = (some: readonly LintProblem[], most: number) =>
     Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
-  if (fatal.length > 0) return { problems: shortened(await sentences(fatal, MOST_PROBLEMS), fatal.length) }
+  if (fatal.length > 0) return { problems: listedProblems(await sentences(fatal, MOST_PROBLEMS), fatal.length) }
   const types = getTypes(detectSpec(document.parsed))
   const { bundle } = await bundleDocument({ document, config, externalRefResolver: resolver, types })
-  return { document: bundle.parsed as ReadonlyDocument, warnings: shortened(await sentences(found, 1), found.length) }
+  return {
+    document: bundle.parsed as ReadonlyDocument,
+    warnings: listedProblems(await sentences(found, 1), found.length),
+  }
 }
 
 /** What Redocly finds, and the references that it overlooks or fails at. */
@@ -93,12 +96,14 @@ async function problemAt(
   const document = await resolver.resolveDocument(null, source.absoluteRef)
   const value = document instanceof Error ? undefined : document.parsed
   return {
-    ...{ origin: nameOf(source.absoluteRef), line: start.line, column: start.col },
+    origin: nameOf(source.absoluteRef),
+    line: start.line,
+    column: start.col,
     sentence: sentenceOf(problem, location.pointer ?? '', value),
   }
 }
 
-function shortened(problems: readonly Problem[], count: number): readonly Problem[] {
+function listedProblems(problems: readonly Problem[], count: number): readonly Problem[] {
   const last = problems.at(-1)
   if (!last || count === problems.length) return problems
   const others = count - problems.length

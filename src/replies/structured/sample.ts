@@ -78,10 +78,9 @@ function documentOf(schema: unknown): SchemaDocument {
 }
 
 /** Fallback values if schemas exclude everything typical. */
-const plainValues: readonly JsonValue[] = [
-  ...[null, false, true, 0, 1, -1, 0.5, '', 'a', [], {}, [null], [0], ['a'], [[]], [{}]],
-  ...[{ a: null }, { a: 0 }, { a: 'a' }, { a: [] }, { a: {} }],
-]
+const plainValues: readonly JsonValue[] = JSON.parse(
+  '[null,false,true,0,1,-1,0.5,"","a",[],{},[null],[0],["a"],[[]],[{}],{"a":null},{"a":0},{"a":"a"},{"a":[]},{"a":{}}]',
+)
 
 /**
  * Creates the function that generates values. Each candidate has its own. Schemas for which no value was found are
@@ -203,12 +202,12 @@ function makeScalar(
   return undefined
 }
 
-/** Keywords that can only be checked on the whole value. */
-const intricate: readonly (keyof SchemaObject)[] = [
-  ...(['not', 'oneOf', 'if', 'contains', 'dependentSchemas'] as const),
-  ...(['unevaluatedItems', 'unevaluatedProperties'] as const),
-]
-const isIntricate = (layers: Layers) => layers.some(layer => intricate.some(keyword => layer[keyword] !== undefined))
+/** Whether a keyword can only be checked on the whole value. */
+const isIntricate = (layers: Layers) =>
+  layers.some(({ not, oneOf, if: condition, contains, dependentSchemas, unevaluatedItems, unevaluatedProperties }) => {
+    const whole = [not, oneOf, condition, contains, dependentSchemas, unevaluatedItems, unevaluatedProperties]
+    return whole.some(keyword => keyword !== undefined)
+  })
 
 /** Whole numbers are numbers. `integer` is a separate type only if a schema names it. */
 const withoutIntegers = (types: readonly TypeName[], layers: Layers) =>
@@ -216,15 +215,12 @@ const withoutIntegers = (types: readonly TypeName[], layers: Layers) =>
     ? types.filter(type => type !== 'integer')
     : types
 
-const keywordsOf: readonly (readonly [TypeName, readonly (keyof SchemaObject)[]])[] = [
-  ['object', ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'propertyNames']],
-  ['array', ['items', 'prefixItems', 'minItems', 'maxItems', 'contains', 'uniqueItems']],
-  ['string', ['pattern', 'loosePattern', 'format', 'minLength', 'maxLength']],
-  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
-]
-
 /** The type that the keywords, or else the name, suggest. */
 function typeExpected(layers: Layers, { name }: SchemaPlace): TypeName {
-  const about = keywordsOf.find(([, keywords]) => layers.some(layer => keywords.some(key => layer[key] !== undefined)))
-  return about?.[0] ?? typeNamed(name)
+  const keywords = layers.flatMap(Object.keys)
+  const has = (pattern: RegExp) => keywords.some(keyword => pattern.test(keyword))
+  if (has(/^(required|propertyNames|.*Properties|properties)$/)) return 'object'
+  if (has(/^(items|prefixItems|minItems|maxItems|contains|uniqueItems)$/)) return 'array'
+  if (has(/^(pattern|loosePattern|format|minLength|maxLength)$/)) return 'string'
+  return has(/^(minimum|maximum|exclusiveM.*|multipleOf)$/) ? 'number' : typeNamed(name)
 }
