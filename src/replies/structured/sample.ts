@@ -5,13 +5,7 @@
  */
 
 import { TooManySteps } from '../../check/json-schema.js'
-import {
-  type JsonValue,
-  type NormalizedSchema,
-  type SchemaObject,
-  type TypeName,
-  UnfitSchema,
-} from '../../check/json-schema-form.js'
+import { type JsonValue, type NormalizedSchema, type TypeName, UnfitSchema } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { makeArray, makeObject } from './containers.js'
 import { chanceOfYes, drawPerson, typeNamed, wordsOf } from './field-names.js'
