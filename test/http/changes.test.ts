@@ -48,14 +48,6 @@ test('run-time changes survive an edit of other settings; an edit of the same se
   expect(await changed()).toEqual([false, false, false])
 })
 
-test('an edit may remove a model whose pace was changed at run time', async () => {
-  const { platform, edit } = await edited({})
-  await control(platform, 'PUT /pace', { models: { 'gpt-4o': { jitter: 1 } } })
-  await edit({ models: [{ id: 'mine' }] })
-  const response = await fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}` } })
-  expect(((await response.json()) as { data: readonly object[] }).data).toHaveLength(1)
-})
-
 test('a full reset restores the configuration; a reset of one scope keeps changes that apply to all scopes', async () => {
   const platform = await platformWith({ pace: { tokensPerSecond: 500 } })
   await control(platform, 'PUT /pace', { tokensPerSecond: 600 })

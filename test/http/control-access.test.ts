@@ -17,8 +17,8 @@ const paths = [...new Set(operations.map(({ path }) => path))]
 const closed = [...paths.filter(path => path !== open), '/__standin/nowhere']
 
 const controlToken = 'control-token-of-this-test'
-const everywhere = { host: '0.0.0.0', controlToken }
 const ownSecret = { auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' } }
+const everywhere = { host: '0.0.0.0', controlToken }
 
 const get = (url: string, path: string, headers: Record<string, string> = {}) => request(url).get(path).set(headers)
 const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
@@ -111,18 +111,6 @@ test('with the token it answers under any host name, as containers need', async 
   }
 })
 
-test.each([{ origin: 'http://evil.example' }, { host: 'evil.example', origin: 'null' }])(
-  'a page of another origin is refused even with the token: %j',
-  async headers => {
-    const { url } = await platformWith({ controlToken })
-    for (const path of [open, '/__standin/journal']) {
-      const response = await get(url, path, { ...headers, ...bearer(controlToken) })
-      expect(response.status).toBe(403)
-      expect(response.headers).not.toHaveProperty('access-control-allow-origin')
-    }
-  },
-)
-
 test('every path refuses pages of another origin, and lists its methods when it gets another one', async () => {
   const { url } = await platformWith()
   expect(paths.length).toBeGreaterThan(30)
@@ -150,13 +138,6 @@ test('the token works for the control API only, not for the platform or the dash
   expect((await get(url, '/dashboard', { host: 'evil.example', ...bearer(controlToken) })).status).toBe(403)
 })
 
-test('an empty token is refused', async () => {
-  const { url } = await platformWith({ host: '0.0.0.0' })
-  for (const authorization of ['Bearer ', 'Bearer', '']) {
-    expect((await get(url, '/__standin/journal', { authorization })).status).toBe(401)
-  }
-})
-
 test('where other machines can reach it and no token is configured, one is generated and shown once, at the start', async () => {
   const { ready } = await startReady({ flags: ['--host', '0.0.0.0'] })
   const { controlToken = '' } = ready as { controlToken?: string }
@@ -164,13 +145,4 @@ test('where other machines can reach it and no token is configured, one is gener
   expect((await get(ready.url, '/__standin/journal')).status).toBe(401)
   expect((await get(ready.url, '/__standin/journal', bearer(controlToken))).status).toBe(200)
   expect((await get(ready.url, open)).text).not.toContain(controlToken)
-})
-
-test.each([
-  ['on a loopback address', {}],
-  ['when one is configured', { host: '0.0.0.0', controlToken }],
-])('no token is shown %s', async (_where, options) => {
-  const { ready, stdout } = await startReady({ files: { 'platform.config.yaml': JSON.stringify(options) } })
-  expect(ready).not.toHaveProperty('controlToken')
-  expect(stdout.text).not.toContain(controlToken)
 })

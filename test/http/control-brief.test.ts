@@ -47,16 +47,6 @@ const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
   for (const path of paths) await (await ask(path)).text()
 }
 
-/** Sends this many requests, twenty at a time. */
-async function flood(platform: Scene, count: number) {
-  const next = async (sent: number): Promise<void> => {
-    if (sent >= count) return
-    await (await platform.chat(hello)).text()
-    return next(sent + 20)
-  }
-  await Promise.all(Array.from({ length: 20 }, (_, i) => next(i)))
-}
-
 test('in brief each exchange is one line: who, what, why and how long, without headers or bodies', async () => {
   const platform = await platformWith({
     rules: [{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi there.' } }],
@@ -140,19 +130,6 @@ test('a follower learns what was cleared, after the exchanges that came before',
     ...['exchanges', 'cleared', 'exchanges', 'cleared', 'exchanges'],
   ])
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
-})
-
-test('in a flood every exchange is sent once or counted as skipped, in batches', async () => {
-  const platform = await platformWith()
-  const { briefs, skipped, valuesOf, until } = await follower(platform)
-  await flood(platform, 480)
-  await visit(platform, ...Array.from({ length: 20 }, () => '/nope'))
-  await until(() => briefs().at(-1)?.id === '500')
-  expect(briefs().length + skipped()).toBe(500)
-  const ids = briefs().map(({ id }) => Number(id))
-  expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
-  expect(ids.length).toBeGreaterThan(100)
-  expect(valuesOf('exchanges').length).toBeLessThan(250)
 })
 
 test('nothing piles up for a client that does not read, and it gets the full count later', async () => {

@@ -220,25 +220,11 @@ test('with errors untouched an error is passed on unchanged, live and from a rec
   expect(await (await ask('/v1/models')).text()).toBe('gone')
 })
 
-test('an answer that is not an error is passed on unchanged', async () => {
-  for (const status of [200, 304, 399]) {
-    const { status: came, headers } = await askThrough(await liveRefusing(status, '<h1>yes</h1>', html))
-    expect([came, headers['content-type']]).toEqual([status, 'text/html'])
-  }
-})
-
 test('an error that breaks off before its end is a 502', async () => {
   const head = 'HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\n{"error":'
   const { chat } = await proxyTo(await liveOnSocket(socket => socket.end(head)))
   const response = await chat(hello)
   expect([response.status, await response.json()]).toEqual([502, { error: expect.stringContaining('(ECONNRESET)') }])
-})
-
-test('an error that stalls before its end is a 504', async () => {
-  const head = 'HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n{"error":'
-  const { chat } = await proxyTo(await liveOnSocket(socket => socket.write(head)), { upstream: { timeoutMs: 300 } })
-  const response = await chat(hello)
-  expect([response.status, await response.json()]).toEqual([504, { error: expect.stringContaining('did not answer') }])
 })
 
 test('an error that never ends is cut off, and its beginning is delivered', async () => {
@@ -250,16 +236,6 @@ test('an error that never ends is cut off, and its beginning is delivered', asyn
   const { ask } = await proxyTo(url)
   const response = await ask('/v1/models')
   expect([response.status, await response.json()]).toEqual([503, { error: expect.stringMatching(/^(Too busy\. )+/) }])
-})
-
-test('an error in an event stream is delivered even if the stream stays open', async () => {
-  const { url } = await liveWith((_request, response) => {
-    response.writeHead(500, events).write(': hello\n\nda')
-    response.write('ta: {"error":"Overloaded"}\n\n')
-  })
-  const { chat } = await proxyTo(url)
-  const response = await chat({ ...hello, stream: true })
-  expect([response.status, await response.json()]).toEqual([500, { error: 'Overloaded' }])
 })
 
 describe('the original error is kept', () => {

@@ -63,24 +63,6 @@ test('the usage of each credential is listed by name, without the secret', async
   expect((await control(platform, 'GET /limits')).body.used).toEqual([])
 })
 
-test('a user is listed by email address, and streams while they are open', async () => {
-  const platform = await platformWith({
-    rules: [{ reply: { text: 'one two three' }, pace: { tokensPerSecond: 0.1 } }],
-    limits: { concurrentStreams: 1 },
-    users: [{ email: 'ada@example.com' }],
-  })
-  const { token } = (await control(platform, 'POST /tokens', { role: 'user', email: 'ada@example.com' })).body
-  const leaving = new AbortController()
-  const ask = () => platform.chat({ ...hello, stream: true }, { bearer: token, signal: leaving.signal })
-  await ask()
-  expect((await ask()).status).toBe(429)
-  const { used } = (await control(platform, 'GET /limits')).body
-  expect(used).toEqual([
-    expect.objectContaining({ kind: 'user', name: 'ada@example.com', streams: 1, refused: 1, requests: 0 }),
-  ])
-  leaving.abort()
-})
-
 test('usage survives a change of the limits, and a reset clears it', async () => {
   const platform = await platformWith({ rules, limits: { requestsPerMinute: 5 } })
   const left = async () => (await platform.chat(hello)).headers.get('x-ratelimit-remaining-requests')

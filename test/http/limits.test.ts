@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ConfigInput } from '../../src/config/schema.js'
-import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith } from '../scene.js'
 
 const rules = [{ reply: { text: 'Hi there!' } }]
@@ -172,31 +171,6 @@ test('a request without a valid credential uses nothing up, and gets no rate lim
     expect(rateLimitsIn(refused)).toEqual({})
   }
   expect((await chat(hello)).status).toBe(200)
-})
-
-test('neither the health check nor the auth backend is limited', async () => {
-  const { ask, chat, anonKey } = await limited({ requestsPerMinute: 1 })
-  for (const path of ['/health', '/health', '/auth/v1/settings', '/auth/v1/settings']) {
-    const response = await ask(path, { bearer: anonKey, headers: { apikey: anonKey } })
-    expect(response.status).toBe(200)
-    expect(rateLimitsIn(response)).toEqual({})
-  }
-  expect(left(await ask('/api/v1', { bearer: anonKey }), 'requests')).toBe('0')
-  expect((await ask('/api/v1', { bearer: anonKey })).status).toBe(429)
-  expect((await chat(hello)).status).toBe(200)
-})
-
-test('usage survives a reload of the configuration', async () => {
-  const given = { port: 0, state: 'memory', 'limits.requestsPerMinute': 2 }
-  const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
-  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
-  onTestFinished(() => platform.stop())
-  const ask = () => fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}` } })
-  await ask()
-  await platform.reload()
-  expect(left(await ask(), 'requests')).toBe('0')
-  await platform.reload()
-  expect((await ask()).status).toBe(429)
 })
 
 /** A platform with limits in front of a live one that answers like this. */

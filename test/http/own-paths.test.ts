@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import net from 'node:net'
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
@@ -54,15 +52,6 @@ test('our own pages answer under every name of this machine', async () => {
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`, '192.168.1.7']) {
     for (const path of ownPages) expect((await request(url).get(path).set('Host', host)).status).toBe(200)
   }
-})
-
-test('our own pages refuse a request without a Host header', async () => {
-  const { url } = await platformWith()
-  const { hostname, port } = new URL(url)
-  const socket = net.connect(Number(port), hostname)
-  socket.setEncoding('utf8').write('GET /__standin/ready HTTP/1.0\r\n\r\n')
-  const [answer] = (await once(socket, 'data')) as [string]
-  expect(answer).toMatch(/^HTTP\/1\.1 403 /)
 })
 
 test.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'https://localhost'])(

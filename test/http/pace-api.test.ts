@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { unpaced } from '../../src/core/pace.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { didYouMean, isUnknown, mustBe, range } from '../sentences.js'
 import { control } from './controlled.js'
@@ -19,18 +18,6 @@ async function firstMsOf({ chat }: Scene, body: object = {}): Promise<number> {
   while (!(await reader?.read())?.done);
   return firstMs
 }
-
-test('the pace is that of the configuration until it is changed', async () => {
-  const platform = await platformWith({
-    pace: { firstTokenMs: 5 },
-    models: [{ id: 'gpt-4o-mini' }, { id: 'slow', pace: { tokensPerSecond: 3 } }],
-  })
-  const configured = { ...unpaced, firstTokenMs: 5, models: { slow: { tokensPerSecond: 3 } } }
-  expect(await control(platform, 'GET /pace')).toEqual({
-    status: 200,
-    body: { inForce: configured, configured, isChanged: false },
-  })
-})
 
 test('a pace set at run time applies from the next stream until it is deleted', async () => {
   const platform = await platformWith({ rules })

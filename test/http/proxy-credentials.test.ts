@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
-import { platformCredentials } from '../../src/http/proxy.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith, refusalOf, unauthorized } from '../scene.js'
 import { KEY_UNKNOWN, NO_CREDENTIAL } from '../sentences.js'
@@ -82,15 +81,4 @@ test('with credentials passed on, the log tells callers apart without showing th
   expect(one).toEqual({ kind: 'stranger', id: expect.stringMatching(/^[\da-f]{16}$/) })
   expect(two).not.toEqual(one)
   expect(again).toEqual(one)
-})
-
-test('each path gets its own live key, and without an API key the requests to /v1 get none', () => {
-  const credentialsWith = (apiKey: string) => (path: string) =>
-    platformCredentials({ apiKey, anonKey: 'anon' })({ path } as Exchange).headers
-  expect(['/v1/models', '/api/v1', '/health'].map(credentialsWith('key'))).toEqual([
-    { authorization: 'Bearer key' },
-    { authorization: 'Bearer anon' },
-    {},
-  ])
-  expect(credentialsWith('')('/v1/models')).toEqual({})
 })

@@ -40,19 +40,7 @@ const misbehaviours: readonly Misbehaviour[] = [
   { how: 'sends nothing', respond: () => {}, expected: late },
   { how: 'closes the connection immediately', respond: socket => socket.end(), expected: refused },
   { how: 'resets the connection immediately', respond: socket => socket.resetAndDestroy(), expected: refused },
-  { how: 'speaks another protocol', respond: writesAndCloses('SSH-2.0-OpenSSH_9.2\r\n'), expected: refused },
-  { how: 'stalls in the middle of the head', respond: writes('HTTP/1.1 200 OK\r\nContent-Le'), expected: late },
   { how: 'has a status below 100', respond: writes('HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n'), expected: refused },
-  {
-    how: 'has an unknown status',
-    respond: writes('HTTP/1.1 799 Odd\r\nContent-Length: 2\r\n\r\n{}'),
-    expected: refused,
-  },
-  {
-    how: 'has a header that is too long',
-    respond: writes(answer([`X-Long: ${'x'.repeat(100_000)}`])),
-    expected: refused,
-  },
   {
     how: 'switches protocols without being asked',
     respond: writes('HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n'),
@@ -63,7 +51,6 @@ const misbehaviours: readonly Misbehaviour[] = [
     respond: writes('HTTP/1.1 100 Continue\r\n\r\n'),
     expected: refused,
   },
-  { how: 'sends early hints and stalls', respond: writes('HTTP/1.1 103 Early Hints\r\n\r\n'), expected: late },
   {
     how: 'has a body shorter than its Content-Length, and stalls',
     respond: writes(answer(['Content-Length: 10'], 'short')),
@@ -75,34 +62,18 @@ const misbehaviours: readonly Misbehaviour[] = [
     expected: refused,
   },
   { how: 'closes between two chunks', respond: writesAndCloses(chunked('one')), expected: cut('one') },
-  { how: 'resets between two chunks', respond: writesAndResets(chunked('one')), expected: cut('one') },
   { how: 'stalls between two chunks', respond: writes(chunked('one')), expected: cut('one') },
   {
     how: 'has trailers after its chunks',
     respond: writes(`${answer(['Trailer: X-Sum', 'Transfer-Encoding: chunked'], chunk('one'))}0\r\nX-Sum: 1\r\n\r\n`),
     expected: all('one'),
   },
-  {
-    how: 'declares gzip for a body that is not',
-    respond: writes(answer(['Content-Encoding: gzip', 'Content-Length: 5'], 'plain')),
-    expected: all('plain'),
-  },
   { how: 'sends a body with a 204', respond: writes('HTTP/1.1 204 No Content\r\n\r\nbody'), expected: all('', 204) },
-  {
-    how: 'supports only HTTP/1.0, and resets in the middle of a body with a length',
-    respond: writesAndResets('HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nold'),
-    expected: cut('old'),
-  },
   {
     // Undici takes any end of the connection for the end of such a body.
     how: 'ends a body without a length by a reset',
     respond: writesAndResets('HTTP/1.0 200 OK\r\n\r\nold'),
     expected: all('old'),
-  },
-  {
-    how: 'resets after an answer without announcing it',
-    respond: writesAndResets(answer(['Content-Length: 2'], '{}')),
-    expected: all('{}'),
   },
 ]
 
@@ -231,13 +202,4 @@ test('16 MB are sent in both directions, byte for byte', async () => {
   const response = await ask('/v1/files', { method: 'POST', body })
   expect(digest(Buffer.from(await response.arrayBuffer()))).toBe(digest(body))
   expect(seen[0]?.request.headers).toMatchObject({ 'content-length': String(size), authorization: `Bearer ${liveKey}` })
-})
-
-test('when the live platform dies in the middle of a hundred answers, all clients are cut off, and all are answered afterwards', async () => {
-  const { url, manners } = await misbehaving(writesAndResets(chunked('begun')))
-  const platform = await proxyTo(url)
-  const crowd = () => Promise.all(Array.from({ length: 100 }, () => readModels(platform.url, platform.apiKey)))
-  for (const received of await crowd()) expect(received).toMatchObject({ complete: false, body: 'begun' })
-  manners.good = true
-  for (const received of await crowd()) expect(received).toMatchObject({ complete: true, body: 'well' })
 })

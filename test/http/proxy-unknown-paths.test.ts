@@ -73,16 +73,6 @@ test('each kind of credential is valid for the unknown paths of its own prefix, 
   })
 })
 
-test("a page's preflight for an unknown path passes without a credential, for any method", async () => {
-  const { url, seen } = await omniscient()
-  const { ask } = await proxyTo(url)
-  const headers = { origin: 'http://localhost:3000', 'access-control-request-method': 'PATCH' }
-  const response = await ask('/v1/files/1', { method: 'OPTIONS', bearer: null, headers })
-  expect(response.status).toBe(204)
-  expect(response.headers.get('access-control-allow-methods')).toContain('PATCH')
-  expect(seen).toEqual([])
-})
-
 test('the log says why a request was not sent to the live platform', async () => {
   const { url } = await omniscient()
   const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': url }

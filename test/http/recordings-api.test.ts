@@ -69,12 +69,6 @@ test('the list shows which recordings were used in this run, or cannot be read',
   ])
 })
 
-test('recordings that git has checked out with CRLF are listed with their model and prompt', async () => {
-  const asCrlf = recordingOf('Hi there').replaceAll('\n', '\r\n')
-  const { platform } = await withRecordings({ [nameOfRecording(1)]: asCrlf })
-  expect((await listed(platform)).data).toMatchObject([{ model: 'gpt-4o', said: 'Hi there' }])
-})
-
 test('without a folder the list is empty, and listing does not count as use', async () => {
   const dir = path.join(folderWith(), 'not-there')
   const platform = await platformWith({ recordings: { dir } })

@@ -6,7 +6,6 @@ import { platformOf } from '../keys/edited.js'
 import { adminOf, answerOf, sentences, signIn, signUp } from '../keys/people.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { isUnknown } from '../sentences.js'
 
 const post = (body?: unknown, headers: Record<string, string> = {}) => ({
   method: 'POST',
@@ -111,18 +110,6 @@ test.each<[string, Parameters<Scene['ask']>]>([
   const response = await platform.ask(path, options)
   expect([response.status, await response.text()]).toEqual([204, ''])
   expect([await replyIn('a'), await replyIn('b')]).toEqual(['one', 'two'])
-})
-
-test('a misspelt reset is refused, and clears nothing', async () => {
-  const platform = await platformWith({ rules: [counting] })
-  const replyIn = scoped(platform)
-  await replyIn('a')
-  const response = await platform.ask('/__standin/reset', post({ scpe: 'a' }))
-  expect([response.status, await response.json()]).toEqual([400, { error: `scpe ${isUnknown('scope')}` }])
-  const foreign = await platform.ask('/__standin/reset', post({}, { origin: 'http://evil.example' }))
-  const get = await platform.ask('/__standin/reset', { bearer: null })
-  expect([foreign.status, get.status, get.headers.get('allow')]).toEqual([403, 405, 'POST'])
-  expect(await replyIn('a')).toBe('two')
 })
 
 test('after a reset of a scope, the recordings of a request are replayed from the first one again', async () => {

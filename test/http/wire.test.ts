@@ -137,14 +137,6 @@ test('a connection stays open for further requests, whatever the answers are', a
   }
 })
 
-test('a request to upgrade to another protocol is answered like any other', async () => {
-  const { url } = await platformWith()
-  const headers = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
-  const { status, body } = await answerTo(url, onTheWire('GET /health', headers))
-  expect(status).toBe(200)
-  expect(JSON.parse(body)).toEqual(healthy)
-})
-
 test('an unsupported Expect header is refused with an error body', async () => {
   const { url } = await platformWith()
   const wire = await wireTo(url)
