@@ -122,39 +122,6 @@ test('a drafted rule that calls a tool does not match the result of that call', 
   expect(await messageIn(await platform.chat(second))).toMatchObject({ content: 'It rains.' })
 })
 
-test('a rule drafted from a stream has its text, its tool calls and its pace', async () => {
-  const deltas = [
-    { role: 'assistant', content: 'Let me ' },
-    { content: 'look.' },
-    { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'find', arguments: '' } }] },
-    { tool_calls: [{ index: 0, function: { arguments: '{"q":' } }] },
-    { tool_calls: [{ index: 0, function: { arguments: '"whales"}' } }] },
-  ]
-  const live = await liveWith(async (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const delta of deltas) {
-      const event = JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })
-      await new Promise<void>(sent => response.write(`data: ${event}\n\n`, () => setTimeout(sent, 25)))
-    }
-    response.end('data: [DONE]\n\n')
-  })
-  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
-  await (await platform.chat({ ...hello, stream: true })).text()
-  const { yaml } = await draftOfLast(platform)
-  expect(yaml).toContain(`  reply:
-    text: Let me look.
-    toolCalls:
-      - name: find
-        arguments:
-          q: whales
-`)
-  expect(yaml).toMatch(/ {2}pace:\n {4}firstTokenMs: \d+\n {4}tokensPerSecond: \d+\n$/)
-  // The live platform pauses for at least 25 ms: at most 40 pieces a second, apart from the first and the last.
-  const perSecond = Number(/tokensPerSecond: (\d+)/.exec(yaml)?.[1])
-  expect(perSecond).toBeGreaterThan(0)
-  expect(perSecond).toBeLessThan(60)
-})
-
 test('secrets stay out of the draft, and out of its conditions', async () => {
   const secret = 'sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg'
   const platform = await inFrontOf(completion({ content: `Your key is ${secret}.` }))

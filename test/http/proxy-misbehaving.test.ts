@@ -169,21 +169,6 @@ test('any valid answer arrives with its status, its headers and its bytes, howev
   )
 })
 
-test('an HTTP/1.0 client sees an answer that is cut as a reset', async () => {
-  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const platform = await proxyTo(url)
-  const { hostname, port } = new URL(platform.url)
-  const socket = net.connect(Number(port), hostname)
-  onTestFinished(() => void socket.destroy())
-  const arrived = nextRequest()
-  socket.write(`GET /v1/models HTTP/1.0\r\nAuthorization: Bearer ${platform.apiKey}\r\n\r\n`)
-  const [, live] = await arrived
-  await once(socket, 'data')
-  live.destroy()
-  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
-  expect(error.code).toBe('ECONNRESET')
-})
-
 test('an answer that the live platform sends before it has read the body reaches the client', async () => {
   const early = (socket: Socket) => void socket.end(`${answer(['Content-Length: 5', 'Connection: close'], 'early')}`)
   const { url } = await misbehaving(early)

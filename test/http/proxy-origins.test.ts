@@ -131,19 +131,6 @@ test('no accepted path climbs, however a server decodes its dots and slashes', (
   )
 })
 
-test('a redirect from the live platform is passed on, not followed, whatever its status', async () => {
-  const elsewhere = await liveWith(ok)
-  for (const status of [301, 302, 303, 307, 308]) {
-    const { url } = await liveWith((_request, response) =>
-      response.writeHead(status, { location: elsewhere.url }).end(),
-    )
-    const { ask } = await proxyTo(url)
-    const response = await ask('/v1/models', { redirect: 'manual' })
-    expect([response.status, response.headers.get('location')]).toEqual([status, elsewhere.url])
-  }
-  expect(elsewhere.seen).toEqual([])
-})
-
 test('the live key goes only to the live platform, whatever host the request names', async () => {
   const [live, other] = [await liveWith(ok), await liveWith(ok)]
   const { url, apiKey } = await proxyTo(live.url)

@@ -112,14 +112,6 @@ test('a POST that may change something is not retried', async () => {
   expect(live.lines()).toEqual([[first, 'POST /v1/things']])
 })
 
-test('a completion that has been running for a while is not retried', async () => {
-  const live = await liveThatAnswersOnce({ onReuse: after(1_200, resets) })
-  const { ask, chat } = await proxyTo(live.url)
-  await (await ask('/v1/models?first')).text()
-  expect((await chat(hello)).status).toBe(502)
-  expect(live.connections.length).toBe(1)
-})
-
 test('a request that got part of its answer is cut off, and not retried', async () => {
   const onReuse = writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', resets)
   const live = await liveThatAnswersOnce({ onReuse })

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
@@ -111,25 +111,4 @@ test('no name leads out of the folder: neither dots, nor an absolute path, nor a
     }
   }
   expect(JSON.stringify(await listed(platform))).not.toContain('kept outside')
-})
-
-test('the list follows recordings that are added and deleted on disk', async () => {
-  const { dir, platform } = await withRecordings({
-    [nameOfRecording(1)]: recordingOf('one'),
-    [nameOfRecording(2)]: recordingOf('two'),
-  })
-  expect((await listed(platform)).total).toBe(2)
-  rmSync(path.join(dir, nameOfRecording(1)))
-  mkdirSync(path.join(dir, 'more'))
-  writeFileSync(path.join(dir, 'more/three-0123456789ab.yaml'), recordingOf('three'))
-  expect((await listed(platform)).data.map(({ said }) => said)).toEqual(['two', 'three'])
-})
-
-test('a folder that cannot be read is reported with its name', async () => {
-  const dir = path.join(folderWith({ 'a-file': '' }), 'a-file')
-  const platform = await platformWith({ recordings: { dir } })
-  expect(await errorOf(await platform.ask(recordings, bare))).toEqual([
-    409,
-    expect.stringMatching(/a-file: .*\(ENOTDIR\)\.$/),
-  ])
 })

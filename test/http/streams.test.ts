@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import http from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
@@ -82,11 +80,6 @@ test('a paced stream consists of the same events as an unpaced one', async () =>
   expect(inTime?.done).toBe(true)
 })
 
-test('a reply that is not streamed is not paced', async () => {
-  const { chat } = await platformWith(replying('at once', { firstTokenMs: NEVER }))
-  expect(await (await chat(hello)).json()).toMatchObject({ choices: [{ message: { content: 'at once' } }] })
-})
-
 test('when a client disconnects in mid-stream, the stream ends here as well', async () => {
   const { journaled, response, leave } = await startStream(replying('one two', { tokensPerSecond: 0.001 }))
   await readerOf(response).read()
@@ -97,17 +90,6 @@ test('when a client disconnects in mid-stream, the stream ends here as well', as
     error: undefined,
     complete: false,
   })
-})
-
-test('an idle keep-alive connection does not hold up a platform that stops', async () => {
-  const { platform, response } = await startStream(replying('one', {}))
-  await response.text()
-  const agent = new http.Agent({ keepAlive: true })
-  const request = http.get(`${platform.url}/health`, { agent })
-  const [answer] = (await once(request, 'response')) as [http.IncomingMessage]
-  await once(answer.resume(), 'close')
-  expect(Object.keys(agent.freeSockets)).toHaveLength(1)
-  await platform.stop(NEVER)
 })
 
 /** How long some work takes. Tests check only the minimum: the maximum depends on the machine. */
