@@ -271,3 +271,11 @@ test("the errors of a live auth backend stay in GoTrue's own form", async () => 
   const response = await fetch(`${url}/auth/v1/token?grant_type=password`, { method: 'POST', body: '{}' })
   expect([response.status, await response.text()]).toEqual([400, body])
 })
+
+test('the answer to HEAD has the content type of a JSON error, and no wrong Content-Length', async () => {
+  const page = await askThrough(await liveRefusing(404, '', { ...html, 'content-length': '5000' }), 'HEAD')
+  expect(page).toMatchObject({ status: 404, headers: { 'content-type': 'application/json', 'x-id': '7' } })
+  expect(page.headers).not.toHaveProperty('content-length')
+  const json = await askThrough(await liveRefusing(404, '', { 'content-length': '99' }), 'HEAD')
+  expect(json.headers['content-length']).toBe('99')
+})

@@ -42,6 +42,11 @@ const misbehaviours: readonly Misbehaviour[] = [
   { how: 'resets the connection immediately', respond: socket => socket.resetAndDestroy(), expected: refused },
   { how: 'has a status below 100', respond: writes('HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n'), expected: refused },
   {
+    how: 'has an unknown status',
+    respond: writes('HTTP/1.1 799 Odd\r\nContent-Length: 2\r\n\r\n{}'),
+    expected: refused,
+  },
+  {
     how: 'switches protocols without being asked',
     respond: writes('HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n'),
     expected: refused,
@@ -187,4 +192,19 @@ test('16 MB are sent in both directions, byte for byte', async () => {
   const response = await ask('/v1/files', { method: 'POST', body })
   expect(digest(Buffer.from(await response.arrayBuffer()))).toBe(digest(body))
   expect(seen[0]?.request.headers).toMatchObject({ 'content-length': String(size), authorization: `Bearer ${liveKey}` })
+})
+
+test('an HTTP/1.0 client sees an answer that is cut as a reset', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
+  const platform = await proxyTo(url)
+  const { hostname, port } = new URL(platform.url)
+  const socket = net.connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  const arrived = nextRequest()
+  socket.write(`GET /v1/models HTTP/1.0\r\nAuthorization: Bearer ${platform.apiKey}\r\n\r\n`)
+  const [, live] = await arrived
+  await once(socket, 'data')
+  live.destroy()
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+  expect(error.code).toBe('ECONNRESET')
 })
