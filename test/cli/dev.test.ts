@@ -331,6 +331,8 @@ test.runIf(hasTerminals)('on a dumb terminal, nothing is overwritten', async () 
   const [, url = ''] = /Base URL +(\S+)/.exec(terminal.screen) ?? []
   for (let i = 0; i < 5; i++) await (await fetch(`${url}/health`)).text()
   await (await fetch(`${url}/nowhere`)).text()
+  // With Ctrl-C, the terminal discards what is not on the screen yet.
+  await terminal.shows('/nowhere')
   terminal.type('\x03')
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen).toContain('(and 4 more like it)')

@@ -23,7 +23,8 @@ async function judged(change: Change) {
   const whys = new Map(
     findings.flatMap(({ clause, verdict }) => (verdict.kind === 'skipped' ? [[clause.id, verdict.why]] : [])),
   )
-  return { broken: of('broken'), skipped: of('skipped'), whys }
+  const came = findings.flatMap(({ verdict }) => (verdict.kind === 'broken' ? [verdict.came] : [])).join('\n')
+  return { broken: of('broken'), came, skipped: of('skipped'), whys }
 }
 
 /** The clauses that need this one, directly or indirectly. */
@@ -53,8 +54,8 @@ describe.each(Object.entries(broken))('%s', (id, changes) => {
   test.each(changes.map((change, i) => [i + 1, change] as const))(
     'is the only clause that its target %i breaks',
     async (_, change) => {
-      const { broken, skipped, whys } = await judged(change)
-      expect(broken).toEqual([id])
+      const { broken, came, skipped, whys } = await judged(change)
+      expect(broken, came).toEqual([id])
       // Without a listing no model is known, and without a model no completion can be requested.
       if (!['EP-4', 'MODELS-1', 'MODELS-2', 'MODELS-D1'].includes(id))
         expect(skipped.filter(skip => !dependents(id).includes(skip) && !whys.get(skip)?.includes(id))).toEqual([])

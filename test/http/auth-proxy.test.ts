@@ -4,11 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/secrets.js'
 import { type PlatformOptions, startPlatform } from '../../src/index.js'
-import { folderWith } from '../command.js'
-import { written } from '../keys/edited.js'
 import { adminOf, answerOf, ask, askAuth, clientOf, type Place, signIn, signUp, userOf } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
-import { notReached } from '../sentences.js'
 import { userToken } from '../signing.js'
 import { answerTo, onTheWire } from '../wire.js'
 
@@ -44,31 +41,6 @@ test('an app signs up, in and out at the live backend through the platform, and 
   expect((await adminOf(live).getUserById(there.id)).data.user?.user_metadata).toMatchObject({ name: 'Grace' })
 })
 
-const endings: readonly (readonly [
-  string,
-  (live: Place, person: { id: string; token: string }) => Promise<unknown>,
-])[] = [
-  ['signs out', (live, { token }) => adminOf(live).signOut(token, 'global')],
-  ['is banned', (live, { id }) => adminOf(live).updateUserById(id, { ban_duration: '1h' })],
-  ['is deleted', (live, { id }) => adminOf(live).deleteUser(id)],
-]
-
-test.each(endings)(
-  'a user who %s at the live backend is locked out of the platform five seconds later',
-  async (_how, end) => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const live = await liveBackend()
-    const platform = await inFrontOf(live)
-    const person = await signIn(platform, grace)
-    expect(await answerOf(platform, person.token)).toBe('open')
-    await end(live, person)
-    vi.setSystemTime(Date.now() + 5000)
-    const response = await ask(platform, person.token)
-    expect([response.status, await response.json()]).toEqual([401, { error: expect.any(String) }])
-  },
-)
-
 /** Grace, signed in twice at a live backend, with both tokens cached by the platform in front of it. */
 async function graceTwice() {
   const live = await platformWith({ auth: { jwtSecret: liveSecret }, users: [grace] })
@@ -96,22 +68,6 @@ test.each<[string, (scene: Twice) => Promise<{ readonly error: unknown }>, strin
   const scene = await graceTwice()
   expect((await end(scene)).error).toBeNull()
   expect(await scene.after()).toBe(expected)
-})
-
-test('a sign-out takes effect immediately even when its answer is lost', async () => {
-  let isOut = false
-  const { authUrl } = await recorder((request, response) => {
-    if (request.url?.startsWith('/auth/v1/logout')) isOut = true
-    if (request.url?.startsWith('/auth/v1/logout')) return void response.destroy()
-    if (isOut) return json(403, { code: 403, error_code: 'session_not_found' })(request, response)
-    json(200, someone)(request, response)
-  })
-  const platform = await inFrontOf({ authUrl, anonKey: liveAnon })
-  const token = await userToken()
-  expect(await answerOf(platform, token)).toBe('open')
-  const lost = await askAuth(platform, '/logout', { method: 'POST', headers: { authorization: `Bearer ${token}` } })
-  expect(lost.status).toBe(502)
-  expect(await answerOf(platform, token)).not.toBe('open')
 })
 
 test('a token signed by this platform does not pass for a user of the live backend', async () => {
@@ -196,14 +152,6 @@ test.each(localKeys)(
   },
 )
 
-test.each(localKeys)('the %s in the query does not reach the live backend either', async (_name, keyOf) => {
-  const { live, platform } = await behind()
-  const key = keyOf(platform)
-  await fetch(`${platform.authUrl}/auth/v1/settings?x=1&apikey=${encodeURIComponent(key)}&y=2`)
-  expect(live.seen).toHaveLength(1)
-  expect(live.seen[0]?.url).toBe(`/auth/v1/settings?x=1&apikey=${liveAnon}&y=2`)
-})
-
 test("requests with this platform's service or secret key are not forwarded", async () => {
   const { live, platform } = await behind()
   for (const key of [platform.serviceKey, developmentSecretKey]) {
@@ -232,54 +180,6 @@ test('the live anon key never reaches the app', async () => {
   expect(await (await askAuth(platform, '/settings')).text()).not.toContain(liveAnon)
 })
 
-test('a request is forwarded unchanged: method, path, query, body and headers', async () => {
-  const { live, platform } = await behind()
-  const body = '{ "email" : "Ada@Example.com",\n "päss": 1e3 }'
-  await fetch(`${platform.authUrl}/auth/v1/some/new%20thing?redirect_to=http%3A%2F%2Fx&a=1&a=2`, {
-    method: 'PATCH',
-    body,
-    headers: {
-      'content-type': 'application/json',
-      'x-client-info': 'supabase-js/2',
-      'x-supabase-api-version': '2024-01-01',
-      cookie: 'a=b',
-    },
-  })
-  expect(live.seen).toMatchObject([
-    {
-      method: 'PATCH',
-      url: '/auth/v1/some/new%20thing?redirect_to=http%3A%2F%2Fx&a=1&a=2',
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'x-client-info': 'supabase-js/2',
-        'x-supabase-api-version': '2024-01-01',
-        'content-length': String(Buffer.byteLength(body)),
-        host: new URL(live.authUrl).host,
-      },
-    },
-  ])
-  expect(live.seen[0]?.headers).not.toHaveProperty('cookie')
-  expect(live.seen[0]?.headers).not.toHaveProperty('apikey')
-})
-
-test('an answer comes back unchanged: status, headers, redirects and bytes', async () => {
-  const { platform } = await behind((_request, response) => {
-    response.writeHead(303, {
-      location: 'http://app.test/#access_token=x',
-      'x-sb-error-code': 'something',
-      'set-cookie': ['a=1', 'b=2'],
-    })
-    response.end(Buffer.from([0, 255, 10]))
-  })
-  const response = await askAuth(platform, '/verify?token=x&type=signup', { redirect: 'manual' })
-  expect(response.status).toBe(303)
-  expect(response.headers.get('location')).toBe('http://app.test/#access_token=x')
-  expect(response.headers.get('x-sb-error-code')).toBe('something')
-  expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
-  expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255, 10]))
-})
-
 test.each(['/auth/v1/../../rest/v1/secrets', '/auth/v1/%2e%2e/%2e%2e/rest/v1/secrets', '/auth/v1/./user/../../x'])(
   'a path that climbs out of /auth/v1 reaches nothing else on the live server: %s',
   async path => {
@@ -305,15 +205,6 @@ test("an unreachable live backend is a 502 that Supabase's client treats as retr
     },
   ])
   await expect(signIn(platform, grace)).rejects.toMatchObject({ name: 'AuthRetryableFetchError', status: 502 })
-})
-
-test('while the live backend is unreachable, user tokens get a 502 and API keys still work', async () => {
-  const { live, platform } = await behind()
-  await live.stop()
-  const response = await ask(platform, aToken)
-  expect([response.status, await response.json()]).toEqual([502, { error: notReached('ECONNREFUSED') }])
-  expect(await answerOf(platform, platform.apiKey)).toBe('open')
-  expect(await answerOf(platform, platform.anonKey, '/api/v1')).toBe('open')
 })
 
 const silent: Handler = () => {}
@@ -366,61 +257,11 @@ test('the live backend checks a token once for many requests, and again after fi
   expect(live.seen).toHaveLength(2)
 })
 
-test('a refusal is not cached: an unbanned user gets in immediately', async () => {
-  let banned = true
-  const { platform } = await behind((request, response) =>
-    (banned ? json(403, { error_code: 'user_banned' }) : json(200, someone))(request, response),
-  )
-  expect((await ask(platform, aToken)).status).toBe(401)
-  banned = false
-  expect((await ask(platform, aToken)).status).toBe(200)
-})
-
 test('a credential that is not a JWT is not sent to the live backend', async () => {
   const { live, platform } = await behind()
   for (const bearer of ['sk-local-unknown', platform.apiKey, 'no.token', 'a.b.c.d']) await ask(platform, bearer)
   expect(live.seen).toEqual([])
 })
-
-test('with both modes set to proxy the platform calls two live servers, each with its own keys', async () => {
-  const live = await recorder()
-  const liveAuth = await recorder()
-  const platform = await platformWith({
-    mode: 'proxy',
-    auth: { mode: 'proxy' },
-    upstream: { baseUrl: live.authUrl, authUrl: liveAuth.authUrl, apiKey: 'live-api-key', anonKey: liveAnon },
-  })
-  expect((await ask(platform, aToken)).status).toBe(200)
-  expect(liveAuth.seen.map(({ url }) => url)).toEqual(['/auth/v1/user'])
-  expect(live.seen).toMatchObject([{ url: '/v1/models', headers: { authorization: 'Bearer live-api-key' } }])
-  expect(JSON.stringify(live.seen)).not.toContain(aToken)
-})
-
-/** The error of a start with this configuration. */
-async function startErrorOf(options: PlatformOptions): Promise<string> {
-  const dir = folderWith(written(options))
-  try {
-    await (await startPlatform({ config: `${dir}/platform.config.yaml`, state: 'memory' })).stop()
-  } catch (error) {
-    return `${(error as Error).name}: ${(error as Error).message}`.replace(/: .*platform\.config/, ': platform.config')
-  }
-  return 'started'
-}
-
-test('auth.mode proxy without upstream.authUrl is refused, with its line and column', async () => {
-  expect(await startErrorOf({ auth: { mode: 'proxy' } })).toBe(
-    'ProblemsError: platform.config.yaml:4:5: auth.mode proxy needs upstream.authUrl, the live auth backend.',
-  )
-})
-
-test.each([['a password', 'https://me:hunter2@live.test']])(
-  'a live backend address with %s is refused',
-  async (_what, authUrl) => {
-    const error = await startErrorOf({ auth: { mode: 'proxy' }, upstream: { authUrl } })
-    expect(error).toMatch(/^ProblemsError: platform\.config\.yaml:7:5: upstream\.authUrl .* an http/)
-    expect(error).not.toContain('hunter2')
-  },
-)
 
 test('a platform that would be its own live backend does not start', async () => {
   const first = await startPlatform()
@@ -429,16 +270,4 @@ test('a platform that would be its own live backend does not start', async () =>
   const starting = startPlatform({ port, auth: { mode: 'proxy' }, upstream: { authUrl: `http://127.0.0.1:${port}` } })
   onTestFinished(() => starting.then(({ stop }) => stop()).catch(() => {}))
   await expect(starting).rejects.toThrow(`http://127.0.0.1:${port} is this platform itself.`)
-})
-
-test('the address may have a folder and a trailing slash', async () => {
-  const live = await recorder()
-  for (const suffix of ['/', '/supabase', '/supabase/']) {
-    live.seen.length = 0
-    const platform = await inFrontOf({ authUrl: `${live.authUrl}${suffix}`, anonKey: liveAnon })
-    await askAuth(platform, '/settings?x=1')
-    await ask(platform, aToken)
-    const folder = suffix.replace(/\/$/, '')
-    expect(live.seen.map(({ url }) => url)).toEqual([`${folder}/auth/v1/settings?x=1`, `${folder}/auth/v1/user`])
-  }
 })

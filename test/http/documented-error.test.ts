@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { tape } from '../recordings/live.js'
@@ -200,14 +198,6 @@ test.each(encodings)('an error compressed with %s is decoded, and delivered unco
   }
 })
 
-test('the answer to HEAD has the content type of a JSON error, and no wrong Content-Length', async () => {
-  const page = await askThrough(await liveRefusing(404, '', { ...html, 'content-length': '5000' }), 'HEAD')
-  expect(page).toMatchObject({ status: 404, headers: { 'content-type': 'application/json', 'x-id': '7' } })
-  expect(page.headers).not.toHaveProperty('content-length')
-  const json = await askThrough(await liveRefusing(404, '', { 'content-length': '99' }), 'HEAD')
-  expect(json.headers['content-length']).toBe('99')
-})
-
 test('with errors untouched an error is passed on unchanged, live and from a recording', async () => {
   const live = await liveRefusing(404, 'gone', plain)
   const { body, headers } = await askThrough(live, 'GET', 'untouched')
@@ -220,25 +210,11 @@ test('with errors untouched an error is passed on unchanged, live and from a rec
   expect(await (await ask('/v1/models')).text()).toBe('gone')
 })
 
-test('an answer that is not an error is passed on unchanged', async () => {
-  for (const status of [200, 304, 399]) {
-    const { status: came, headers } = await askThrough(await liveRefusing(status, '<h1>yes</h1>', html))
-    expect([came, headers['content-type']]).toEqual([status, 'text/html'])
-  }
-})
-
 test('an error that breaks off before its end is a 502', async () => {
   const head = 'HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\n{"error":'
   const { chat } = await proxyTo(await liveOnSocket(socket => socket.end(head)))
   const response = await chat(hello)
   expect([response.status, await response.json()]).toEqual([502, { error: expect.stringContaining('(ECONNRESET)') }])
-})
-
-test('an error that stalls before its end is a 504', async () => {
-  const head = 'HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n{"error":'
-  const { chat } = await proxyTo(await liveOnSocket(socket => socket.write(head)), { upstream: { timeoutMs: 300 } })
-  const response = await chat(hello)
-  expect([response.status, await response.json()]).toEqual([504, { error: expect.stringContaining('did not answer') }])
 })
 
 test('an error that never ends is cut off, and its beginning is delivered', async () => {
@@ -250,16 +226,6 @@ test('an error that never ends is cut off, and its beginning is delivered', asyn
   const { ask } = await proxyTo(url)
   const response = await ask('/v1/models')
   expect([response.status, await response.json()]).toEqual([503, { error: expect.stringMatching(/^(Too busy\. )+/) }])
-})
-
-test('an error in an event stream is delivered even if the stream stays open', async () => {
-  const { url } = await liveWith((_request, response) => {
-    response.writeHead(500, events).write(': hello\n\nda')
-    response.write('ta: {"error":"Overloaded"}\n\n')
-  })
-  const { chat } = await proxyTo(url)
-  const response = await chat({ ...hello, stream: true })
-  expect([response.status, await response.json()]).toEqual([500, { error: 'Overloaded' }])
 })
 
 describe('the original error is kept', () => {
@@ -306,20 +272,10 @@ test("the errors of a live auth backend stay in GoTrue's own form", async () => 
   expect([response.status, await response.text()]).toEqual([400, body])
 })
 
-describe('an invalid status', () => {
-  test('in a recording is a 502 as well', async () => {
-    const live = await liveRefusing(503, '{"error":"Busy."}')
-    const { dir, recording, replaying, files, text } = tape(live.url)
-    const recorder = await recording()
-    await recorder.ask('/v1/models')
-    await recorder.stop()
-    for (const status of [999, 600]) {
-      writeFileSync(path.join(dir, files()[0] ?? ''), text().replace(/status: \d+/, `status: ${status}`))
-      const response = await (await replaying()).ask('/v1/models')
-      expect([response.status, await response.json()]).toEqual([
-        502,
-        { error: expect.stringContaining(`(status ${status})`) },
-      ])
-    }
-  })
+test('the answer to HEAD has the content type of a JSON error, and no wrong Content-Length', async () => {
+  const page = await askThrough(await liveRefusing(404, '', { ...html, 'content-length': '5000' }), 'HEAD')
+  expect(page).toMatchObject({ status: 404, headers: { 'content-type': 'application/json', 'x-id': '7' } })
+  expect(page.headers).not.toHaveProperty('content-length')
+  const json = await askThrough(await liveRefusing(404, '', { 'content-length': '99' }), 'HEAD')
+  expect(json.headers['content-length']).toBe('99')
 })

@@ -92,32 +92,6 @@ test('the rule of an exchange can be added at once, with its exact numbers', asy
   })
 })
 
-test('a rule drafted from a prompt does not match a longer prompt that contains it', async () => {
-  const platform = await inFrontOf(completion({ content: 'Not found.' }), completion({ content: 'An error.' }))
-  const drafts: string[] = []
-  for (const content of ['err404', 'err']) {
-    await messageIn(await platform.chat({ ...hello, messages: [{ role: 'user', content }] }))
-    drafts.push((await draftOfLast(platform)).yaml)
-  }
-  platform.switchMode('emulate')
-  for (const yaml of drafts) await add(platform, yaml)
-  const again = await platform.chat({ ...hello, messages: [{ role: 'user', content: 'err404' }] })
-  expect(await messageIn(again)).toMatchObject({ content: 'Not found.' })
-})
-
-test.each([
-  ['several lines', 'One\n  two\n\nthree: "four" # five\n'],
-  ['text that looks like a template', 'Write {{ name }} and {% if %} into it.'],
-  ['characters of many scripts', 'Zürich 🌍 日本 \u0007'],
-])('a rule drafted from %s repeats it exactly', async (_what, content) => {
-  const platform = await inFrontOf(completion({ content }))
-  await messageIn(await platform.chat(hello))
-  const { yaml } = await draftOfLast(platform)
-  platform.switchMode('emulate')
-  expect(await errorOf(await add(platform, yaml))).toEqual([201, undefined])
-  expect(await messageIn(await platform.chat(hello))).toMatchObject({ content })
-})
-
 test('a drafted rule that calls a tool does not match the result of that call', async () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }
   const platform = await inFrontOf(
@@ -148,60 +122,6 @@ test('a drafted rule that calls a tool does not match the result of that call', 
   expect(await messageIn(await platform.chat(second))).toMatchObject({ content: 'It rains.' })
 })
 
-test('a rule drafted from a stream has its text, its tool calls and its pace', async () => {
-  const deltas = [
-    { role: 'assistant', content: 'Let me ' },
-    { content: 'look.' },
-    { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'find', arguments: '' } }] },
-    { tool_calls: [{ index: 0, function: { arguments: '{"q":' } }] },
-    { tool_calls: [{ index: 0, function: { arguments: '"whales"}' } }] },
-  ]
-  const live = await liveWith(async (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const delta of deltas) {
-      const event = JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })
-      await new Promise<void>(sent => response.write(`data: ${event}\n\n`, () => setTimeout(sent, 25)))
-    }
-    response.end('data: [DONE]\n\n')
-  })
-  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
-  await (await platform.chat({ ...hello, stream: true })).text()
-  const { yaml } = await draftOfLast(platform)
-  expect(yaml).toContain(`  reply:
-    text: Let me look.
-    toolCalls:
-      - name: find
-        arguments:
-          q: whales
-`)
-  expect(yaml).toMatch(/ {2}pace:\n {4}firstTokenMs: \d+\n {4}tokensPerSecond: \d+\n$/)
-  // The live platform pauses for at least 25 ms: at most 40 pieces a second, apart from the first and the last.
-  const perSecond = Number(/tokensPerSecond: (\d+)/.exec(yaml)?.[1])
-  expect(perSecond).toBeGreaterThan(0)
-  expect(perSecond).toBeLessThan(60)
-})
-
-test('an error from the live platform becomes a fault', async () => {
-  const live = await liveWith((_request, response) =>
-    response
-      .writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' })
-      .end('{"error":{"message":"Slow down."}}'),
-  )
-  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
-  await (await platform.chat(hello)).text()
-  const { yaml } = await draftOfLast(platform)
-  expect(yaml).toContain(`  reply:
-    fault:
-      status: 429
-      message: Slow down.
-      retryAfter: 7
-`)
-  platform.switchMode('emulate')
-  await add(platform, yaml)
-  const again = await platform.chat(hello)
-  expect([again.status, again.headers.get('retry-after')]).toEqual([429, '7'])
-})
-
 test('secrets stay out of the draft, and out of its conditions', async () => {
   const secret = 'sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg'
   const platform = await inFrontOf(completion({ content: `Your key is ${secret}.` }))
@@ -228,25 +148,4 @@ test('only a chat completion can become a rule', async () => {
     404,
     expect.stringContaining('"4711"'),
   ])
-})
-
-test('rules can be searched by name, place, conditions and text, and paged through', async () => {
-  const rules = Array.from({ length: 30 }, (_, i) => ({
-    name: `rule-${i}`,
-    when: { user: `question ${i}` },
-    reply: { text: `Whales, ${i} of them.` },
-  }))
-  const platform = await platformWith({ rules })
-  const list = async (query: string) =>
-    (await (await platform.ask(replies + query, bare)).json()) as {
-      readonly data: readonly { readonly title: string; readonly yaml: string }[]
-      readonly total: number
-    }
-  expect(await list('?search=WHALES%2029')).toMatchObject({ total: 1, data: [{ title: 'rule "rule-29"' }] })
-  const page = await list('?limit=20&offset=20')
-  expect([page.total, page.data.length]).toEqual([30, 10])
-  expect(page.data[0]?.yaml).toBe(
-    '- name: rule-20\n  when:\n    user: question 20\n  reply:\n    text: Whales, 20 of them.\n',
-  )
-  expect((await list('')).data).toHaveLength(30)
 })

@@ -51,17 +51,6 @@ test.each([
 
 // By call.
 
-test('failNext affects the next request, and no other', async () => {
-  const { ask, chat, failNext } = await platformWith()
-  failNext({ status: 503 })
-  expect(await statusOf(chat(hello))).toBe(503)
-  expect(await statusOf(chat(hello))).toBe(200)
-  failNext({ status: 500 }, { times: 2 })
-  expect(await statusOf(ask('/v1/models'))).toBe(500)
-  expect(await statusOf(chat(hello))).toBe(500)
-  expect(await statusOf(chat(hello))).toBe(200)
-})
-
 test('pending faults wait in line for the requests that they match', async () => {
   const { ask, chat, failNext } = await platformWith()
   failNext({ status: 500 }, { path: '/v1/models' })
@@ -83,17 +72,6 @@ test('a request that is refused, or has a fault header, does not use up a pendin
   expect(await statusOf(chat(hello, withFault('status=418')))).toBe(418)
   expect(await statusOf(ask(jwks))).toBe(200)
   expect(await statusOf(chat(hello))).toBe(503)
-})
-
-test('the auth backend fails when the path of a fault matches', async () => {
-  const { ask, failNext } = await platformWith()
-  failNext({ status: 500 }, { path: '/auth/v1/*' })
-  expect(await statusOf(ask('/v1/models'))).toBe(200)
-  const response = await ask(jwks)
-  expect([response.status, await response.json()]).toEqual([
-    500,
-    expect.objectContaining({ error_code: 'unexpected_failure', msg: 'Something went wrong on the server.' }),
-  ])
 })
 
 // By call over HTTP.
@@ -158,14 +136,6 @@ test('the header comes before failNext, failNext before the rule, the rule befor
   expect(choose(exchange())).toMatchObject({ fault: { status: 504 }, by: 'faults.random[0]' })
 })
 
-test('a fault that chance rules out makes way for the next source, and stays pending', () => {
-  const { calls, choose } = chooserWith([always({ status: 504 })])
-  calls.add({ fault: { status: 502, chance: 0 }, times: 1 })
-  const rule = { status: 503, chance: 0 }
-  expect(choose(exchange('', undefined, 'status=501; chance=0'), rule)).toMatchObject({ fault: { status: 504 } })
-  expect(calls.waiting()).toHaveLength(1)
-})
-
 test('random faults apply to the platform and to the auth backend', async () => {
   const random = [
     { status: 503, chance: 1 },
@@ -176,13 +146,6 @@ test('random faults apply to the platform and to the auth backend', async () => 
   expect(await statusOf(ask('/v1/models'))).toBe(503)
   expect(await statusOf(chat(hello))).toBe(503)
   expect(await statusOf(ask(jwks))).toBe(429)
-})
-
-test('a random fault without a chance is a configuration error that names its place', async () => {
-  const starting = platformWith({ faults: { random: [{ status: 503 } as never] } })
-  await expect(starting).rejects.toThrow('startPlatform: faults.random[0].chance is missing.')
-  const clashing = platformWith({ faults: { random: [{ status: 503, hang: true, chance: 0.1 }] } })
-  await expect(clashing).rejects.toThrow('faults.random[0].status is not possible together with hang.')
 })
 
 // Over a reload.

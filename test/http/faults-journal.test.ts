@@ -6,7 +6,7 @@ import { type Exchange, sourceOf } from '../../src/core/exchange.js'
 import type { PlatformOptions } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello } from '../scene.js'
-import { all, eventsIn, requestChat, streams, ways } from './answers.js'
+import { all, requestChat, streams, ways } from './answers.js'
 
 /** A platform, and the chat completions that its journal receives, in order. */
 async function journaledPlatform({ rules = [], ...options }: PlatformOptions = {}) {
@@ -68,20 +68,6 @@ test.each(all)(
     expect(entries).toHaveLength(outcomes.length + 1)
   },
 )
-
-test.each([
-  ['unpaced', {}],
-  ['paced', { firstTokenMs: 1, tokensPerSecond: 500 }],
-])("a rule's fault cuts its stream, and the journal names both: %s", async (_name, pace) => {
-  const cutting = { name: 'x', when: { user: 'hello' }, reply: { text: 'one two', fault: { cutAfterChunks: 2 } }, pace }
-  const { platform, journaled } = await journaledPlatform({ rules: [cutting] })
-  const { text, isWhole } = await requestChat(platform, { isStream: true })
-  expect([eventsIn(text).length, isWhole]).toEqual([2, false])
-  expect(outcomeOf((await journaled())[0])).toMatchObject({
-    source: 'rule "x" + fault cutAfterChunks=2',
-    complete: false,
-  })
-})
 
 test('an error from a fault is journaled with its message and its cause', async () => {
   const { platform, journaled } = await journaledPlatform()

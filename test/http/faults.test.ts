@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient } from '@supabase/supabase-js'
+import OpenAI from 'openai'
 import { expect, onTestFinished, test } from 'vitest'
 import ws from 'ws'
 import { hello, platformWith } from '../scene.js'
 import { wireTo } from '../wire.js'
-import { all, CHUNKS, eventsIn, requestChat, streams, type Way, wholes } from './answers.js'
+import { all, CHUNKS, eventsIn, requestChat, streams, type Way, wholes, words } from './answers.js'
 
 const isJson = (text: string) => {
   try {
@@ -140,26 +141,6 @@ test.each(wholes)('an answer without a stream can be truncated, and has no chunk
   }
 })
 
-test('one answer can have several faults', async () => {
-  const platform = await platformWith({ rules: [{ reply: { text: 'one two three' } }] })
-  const fault = 'delayMs=20; contentType=text/plain; malformedChunk=2; done=double'
-  const { headers, text } = await requestChat(platform, { isStream: true, fault })
-  expect(headers['content-type']).toBe('text/plain')
-  expect(eventsIn(text).map(event => isJson(json(event)))).toEqual([true, false, true, true, true, false, false])
-})
-
-test('a reset and a close differ on the socket', async () => {
-  const { url, apiKey } = await platformWith()
-  const requestWith = (fault: string) =>
-    `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nx-standin-fault: ${fault}\r\n\r\n`
-  const closed = await wireTo(url)
-  await closed.say(requestWith('cutAfterBytes=20'))
-  expect(await closed.rest()).toMatch(/\r\n\r\n.{20}$/s)
-  const reset = await wireTo(url)
-  await reset.say(requestWith('reset=before'))
-  await expect(reset.rest()).rejects.toMatchObject({ code: 'ECONNRESET' })
-})
-
 test('an HTTP/1.0 client, for which the body ends with the connection, sees a cut as a reset', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
@@ -167,20 +148,6 @@ test('an HTTP/1.0 client, for which the body ends with the connection, sees a cu
   const head = `Authorization: Bearer ${apiKey}\r\nContent-Length: ${body.length}\r\nx-standin-fault: cutAfterChunks=2`
   await wire.say(`POST /v1/chat/completions HTTP/1.0\r\n${head}\r\n\r\n${body}`)
   await expect(wire.rest()).rejects.toMatchObject({ code: 'ECONNRESET' })
-})
-
-test.each([
-  ['GET', '/health'],
-  ['HEAD', '/health'],
-  ['GET', '/api/v1'],
-])("%s %s can fail, with an error in the platform's form", async (method, path) => {
-  const { ask, apiKey, anonKey } = await platformWith()
-  const bearer = path === '/api/v1' ? anonKey : apiKey
-  const response = await ask(path, { method, bearer, headers: { 'x-standin-fault': 'status=503; retryAfter=3' } })
-  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3'])
-  const text = await response.text()
-  if (method === 'HEAD') expect(text).toBe('')
-  else expect(JSON.parse(text)).toEqual({ error: 'The service is not available at the moment. Try again later.' })
 })
 
 test('a fault of the body does not affect HEAD', async () => {
@@ -222,17 +189,6 @@ test("the auth backend fails with Supabase's error codes, and changes nothing", 
   expect(gone.error).toMatchObject({ name: 'AuthRetryableFetchError', status: 503 })
   fault = 'delayMs=1'
   expect((await auth.signUp(ada)).data.user?.email).toBe(ada.email)
-})
-
-test('a page of another origin may read an answer with a fault', async () => {
-  const platform = await platformWith({ cors: { origins: ['http://app.test'] } })
-  const origin = 'http://app.test'
-  for (const fault of ['status=503', 'truncate', 'contentType=text/plain', 'delayMs=1']) {
-    const { headers } = await requestChat(platform, { isStream: false, fault, origin })
-    expect(headers['access-control-allow-origin']).toBe(origin)
-  }
-  const { headers } = await requestChat(platform, { isStream: false, fault: 'status=999', origin })
-  expect(headers['access-control-allow-origin']).toBe(origin)
 })
 
 test('a connection stays open after a fault that completes its answer', async () => {
@@ -290,13 +246,6 @@ test.each([
   expect(malformed.text).toBe(text.replace('{"t":"😀é"}', '{"t":"'))
 })
 
-test('a live stream loses its Content-Length when a fault makes it longer', async () => {
-  const text = 'data: {"a":1}\n\ndata: [DONE]\n\n'
-  const { platform } = await liveThatWrites({ ...sse, 'content-length': text.length }, [Buffer.from(text)])
-  const received = await requestChat(platform, { isStream: true, fault: 'done=double' })
-  expect(received).toMatchObject({ isWhole: true, text: `${text}data: [DONE]\n\n` })
-})
-
 test("the live platform is asked for an uncompressed answer when a fault has to read it, and never gets Standin's headers", async () => {
   const { platform, requests } = await liveThatWrites({ 'content-type': 'application/json' }, [Buffer.from('{}')])
   const headers = { 'accept-encoding': 'gzip', 'x-standin-fault': 'delayMs=1', 'X-Standin-Pace': 'firstTokenMs=1' }
@@ -306,9 +255,61 @@ test("the live platform is asked for an uncompressed answer when a fault has to 
   for (const sent of requests) expect(Object.keys(sent).filter(name => name.startsWith('x-standin'))).toEqual([])
 })
 
-test('a status from a fault is answered without a request to the live platform', async () => {
-  const { platform, requests } = await liveThatWrites({}, [Buffer.from('{}')])
-  const response = await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503' } })
-  expect(response.status).toBe(503)
-  expect(requests).toEqual([])
+/** What the client gets from an answer with this fault: the text, and the error that it throws. */
+async function clientResult(fault: string, { options, isStream }: Way, settings: { timeout?: number } = {}) {
+  const { url, apiKey } = await platformWith(await options())
+  const defaultHeaders = { 'x-standin-fault': fault }
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0, defaultHeaders, ...settings })
+  const request = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'hello' }] }
+  let text = ''
+  try {
+    if (!isStream) {
+      const { choices } = await openai.chat.completions.create(request)
+      text = choices[0]?.message.content ?? ''
+    } else {
+      for await (const chunk of await openai.chat.completions.create({ ...request, stream: true })) {
+        text += chunk.choices[0]?.delta?.content ?? ''
+      }
+    }
+    return { text, error: undefined }
+  } catch (error) {
+    return { text, error: error as InstanceType<typeof OpenAI.APIError> }
+  }
+}
+
+test.each(all)("statuses, resets and hangs become the client's own errors: %s", async (_name, way) => {
+  const limited = await clientResult('status=429; message=Slow down.', way)
+  expect(limited.error).toBeInstanceOf(OpenAI.RateLimitError)
+  expect(limited.error).toMatchObject({ status: 429, error: 'Slow down.' })
+  expect((await clientResult('status=503', way)).error).toBeInstanceOf(OpenAI.InternalServerError)
+  expect((await clientResult('reset=before', way)).error).toBeInstanceOf(OpenAI.APIConnectionError)
+  const late = await clientResult('hang', way, { timeout: 100 })
+  expect(late.error).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
+})
+
+test.each(streams)('a stream that fails throws after the text before it: %s', async (_name, way) => {
+  const failures = [
+    ['errorAfterChunks=3; message=Out of memory.', OpenAI.APIError, 'Out of memory.'],
+    ['cutAfterChunks=3', Error, 'terminated'],
+    ['stallAfterChunks=3; stallMs=20; cutAfterChunks=3', Error, 'terminated'],
+    ['malformedChunk=4', SyntaxError, expect.any(String)],
+  ] as const
+  for (const [fault, type, message] of failures) {
+    const { text, error } = await clientResult(fault, way)
+    expect([fault, text, error?.message]).toEqual([fault, 'one two', message])
+    expect(error).toBeInstanceOf(type)
+  }
+  expect(await clientResult('done=missing', way)).toEqual({ text: words, error: undefined })
+  expect(await clientResult('done=double', way)).toEqual({ text: words, error: undefined })
+})
+
+test('the client retries, and waits for as long as Retry-After says', async () => {
+  const { url, apiKey, failNext } = await platformWith({ rules: [{ reply: { text: 'At last.' } }] })
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 2 })
+  failNext({ status: 429, retryAfter: 1 })
+  const startMs = performance.now()
+  const messages = [{ role: 'user' as const, content: 'hello' }]
+  const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })
+  expect(choices[0]?.message.content).toBe('At last.')
+  expect(performance.now() - startMs).toBeGreaterThan(999)
 })

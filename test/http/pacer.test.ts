@@ -66,65 +66,11 @@ function reader(): RecordedSink {
 
 const whole = 'head <a><b><c> tail'
 
-test('the head is sent with the first piece and the tail with the last', () => {
-  const sink = reader()
-  pacerOnClock().play(paced({ firstTokenMs: 50, tokensPerSecond: 10 }), sink)
-  pass(1000)
-  expect(sink.writes).toEqual([
-    { text: 'head <a>', atMs: 50, last: false },
-    { text: '<b>', atMs: 150, last: false },
-    { text: '<c> tail', atMs: 250, last: true },
-  ])
-})
-
 test('an unpaced stream is sent immediately in one write, without a timer', () => {
   const sink = reader()
   pacerOnClock().play(paced({}), sink)
   expect(sink.writes).toEqual([{ text: whole, atMs: 0, last: true }])
   expect(vi.getTimerCount()).toBe(0)
-})
-
-test('with only a speed, the first piece is sent immediately', () => {
-  const sink = reader()
-  pacerOnClock().play(paced({ tokensPerSecond: 100 }), sink)
-  expect(sink.text()).toBe('head <a>')
-  pass(100)
-  expect(sink.times()).toEqual([0, 10, 20])
-})
-
-test('deadlines count from the start of the stream, so rounding errors never add up', () => {
-  const sink = reader()
-  const pieces = numbered(301)
-  pacerOnClock().play(paced({ pieces, tokensPerSecond: 30 }), sink)
-  pass(11_000)
-  expect(sink.writes).toHaveLength(301)
-  // Piece i is due at i / 30 s and is sent with the next tick of the wheel.
-  sink.times().forEach((atMs, i) => {
-    expect(atMs).toBeGreaterThanOrEqual((i * 1000) / 30 - 1e-6)
-    expect(atMs).toBeLessThan((i * 1000) / 30 + 10)
-  })
-})
-
-test('a late tick catches up in one write, and the rest are on time', () => {
-  const sink = reader()
-  pacerOnClock().play(paced({ pieces: ['a', 'b', 'c', 'd', 'e', 'f'], tokensPerSecond: 10 }), sink)
-  stall(330)
-  pass(5)
-  pass(300)
-  expect(sink.writes).toEqual([
-    { text: 'head <a>', atMs: 0, last: false },
-    { text: '<b><c><d>', atMs: 335, last: false },
-    { text: '<e>', atMs: 400, last: false },
-    { text: '<f> tail', atMs: 500, last: true },
-  ])
-})
-
-test('a deadline that is many turns of the wheel away is kept', () => {
-  const sink = reader()
-  pacerOnClock().play(paced({ firstTokenMs: 30_000, tokensPerSecond: 0.1 }), sink)
-  pass(60_000)
-  expect(sink.times()).toEqual([30_000, 40_000, 50_000])
-  expect(sink.text()).toBe(whole)
 })
 
 test('many streams share one timer, and each keeps its own pace', () => {
@@ -138,21 +84,6 @@ test('many streams share one timer, and each keeps its own pace', () => {
     expect(sink.text()).toBe(whole)
   }
   expect(vi.getTimerCount()).toBe(0)
-})
-
-test('a reader that is behind gets nothing until it has caught up, then everything that is due in one write', () => {
-  const sink = reader()
-  pacerOnClock().play(paced({ pieces: ['a', 'b', 'c', 'd'], tokensPerSecond: 20 }), sink)
-  sink.full = true
-  pass(120)
-  expect(sink.text()).toBe('head <a>')
-  sink.full = false
-  pass(100)
-  expect(sink.writes).toEqual([
-    { text: 'head <a>', atMs: 0, last: false },
-    { text: '<b><c>', atMs: 125, last: false },
-    { text: '<d> tail', atMs: 150, last: true },
-  ])
 })
 
 test('a stopped stream writes nothing more, and the timer ends with the last one', () => {
@@ -172,38 +103,21 @@ test('a stopped stream writes nothing more, and the timer ends with the last one
   expect(other.text()).toBe('head <a><b>')
 })
 
-test('a reader that closes during a write ends its stream', () => {
-  const pacer = pacerOnClock()
-  const sink = reader()
-  const closing: Sink = {
-    ...sink,
-    write: text => {
-      sink.write(text)
-      stop()
-    },
-  }
-  const stop = pacer.play(paced({ firstTokenMs: 10, tokensPerSecond: 100 }), closing)
-  pass(100)
-  expect(sink.text()).toBe('head <a>')
-  expect(vi.getTimerCount()).toBe(0)
-})
-
 describe('pauses that vary', () => {
   const pieces = numbered(1001)
 
-  /** The pause before the first piece and the pauses between pieces, as played on an idle machine with a wheel of 1 ms. */
+  /** The pauses between pieces, as played on an idle machine with a wheel of 1 ms. */
   function pausesOf(pace: Played) {
     const sink = reader()
     createPacer({ tickMs: 1, nowMs: () => clockMs }).play(paced({ pieces, tokensPerSecond: 10, ...pace }), sink)
     while (!sink.writes.at(-1)?.last) pass(1000)
-    const [first = 0] = sink.times()
-    return { first, pauses: sink.times().flatMap((atMs, i, all) => (i === 0 ? [] : [atMs - (all[i - 1] ?? 0)])) }
+    return sink.times().flatMap((atMs, i, all) => (i === 0 ? [] : [atMs - (all[i - 1] ?? 0)]))
   }
   const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
   const spread = (numbers: readonly number[]) => Math.sqrt(mean(numbers.map(number => (number - mean(numbers)) ** 2)))
 
-  test.each([1, 42, 2 ** 31])('evenly spread up to a fifth above and below the same mean (seed %i)', seed => {
-    const { pauses } = pausesOf({ jitter: 0.2, seed })
+  test('evenly spread up to a fifth above and below the same mean', () => {
+    const pauses = pausesOf({ jitter: 0.2, seed: 42 })
     expect(pauses).toHaveLength(1000)
     // The wheel rounds each piece up to a millisecond.
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(79)
@@ -212,21 +126,10 @@ describe('pauses that vary', () => {
     expect(Math.abs(spread(pauses) - 40 / Math.sqrt(12))).toBeLessThan(1)
   })
 
-  test('the pause before the first piece varies like the others', () => {
-    const firsts = numbered(100).map(
-      seed => pausesOf({ pieces: ['a'], firstTokenMs: 500, jitter: 0.2, seed: Number(seed) }).first,
-    )
-    expect(Math.min(...firsts)).toBeGreaterThanOrEqual(400)
-    expect(Math.min(...firsts)).toBeLessThan(420)
-    expect(Math.max(...firsts)).toBeLessThanOrEqual(601)
-    expect(Math.max(...firsts)).toBeGreaterThan(580)
-    expect(Math.abs(mean(firsts) - 500)).toBeLessThan(15)
-  })
-
   test('the same seed gives the same pauses, and another seed gives different ones', () => {
     const [once, again, other] = [7, 7, 8].map(seed => pausesOf({ pieces: numbered(101), jitter: 0.3, seed }))
     expect(again).toEqual(once)
-    expect(other?.pauses).not.toEqual(once?.pauses)
+    expect(other).not.toEqual(once)
   })
 })
 

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
-import { platformCredentials } from '../../src/http/proxy.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith, refusalOf, unauthorized } from '../scene.js'
 import { KEY_UNKNOWN, NO_CREDENTIAL } from '../sentences.js'
-import { liveAnonKey, liveKey, liveWith, proxyTo } from './live.js'
+import { userToken } from '../signing.js'
+import { liveAnonKey, liveKey, liveWith, proxyTo, send } from './live.js'
 
 const pass = { upstream: { credentials: 'pass' } } as const
 
@@ -84,13 +84,86 @@ test('with credentials passed on, the log tells callers apart without showing th
   expect(again).toEqual(one)
 })
 
-test('each path gets its own live key, and without an API key the requests to /v1 get none', () => {
-  const credentialsWith = (apiKey: string) => (path: string) =>
-    platformCredentials({ apiKey, anonKey: 'anon' })({ path } as Exchange).headers
-  expect(['/v1/models', '/api/v1', '/health'].map(credentialsWith('key'))).toEqual([
-    { authorization: 'Bearer key' },
-    { authorization: 'Bearer anon' },
-    {},
-  ])
-  expect(credentialsWith('')('/v1/models')).toEqual({})
+/** A live platform that knows every path. */
+const omniscient = () =>
+  liveWith((request, response) => void response.writeHead(200).end(`${request.method} ${request.url}`))
+
+test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  '%s on a path that only the live platform knows is forwarded',
+  async method => {
+    const { url, seen } = await omniscient()
+    const { ask } = await proxyTo(url)
+    const response = await ask('/v1/embeddings?dimensions=2&x', { method })
+    expect([response.status, await response.text()]).toEqual([200, `${method} /v1/embeddings?dimensions=2&x`])
+    expect(seen[0]?.request.headers.authorization).toBe(`Bearer ${liveKey}`)
+  },
+)
+
+test.each([
+  ['application/octet-stream', Buffer.from([0, 255, 13, 10, 128])],
+  [
+    'multipart/form-data; boundary=x',
+    Buffer.from('--x\r\ncontent-disposition: form-data; name="file"\r\n\r\n\xff\r\n--x--\r\n', 'latin1'),
+  ],
+])('a body of %s arrives unchanged', async (type, body) => {
+  const { url, seen } = await omniscient()
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': type, 'content-length': body.length }
+  expect((await send(`${platformUrl}/v1/audio`, { method: 'POST', headers, body })).status).toBe(200)
+  expect(seen[0]?.body.equals(body)).toBe(true)
+  expect(seen[0]?.request.headers).toMatchObject({ 'content-type': type, 'content-length': String(body.length) })
+})
+
+test('without a valid credential an unknown path is a 404, and the live platform gets no request', async () => {
+  const { url, seen } = await omniscient()
+  const { ask, anonKey, serviceKey, apiKey } = await proxyTo(url)
+  const refused: readonly (readonly [string, string | null])[] = [
+    ['/v1/embeddings', null],
+    ['/v1/embeddings', 'sk-local-unknown'],
+    ['/v1/embeddings', 'k*y'],
+    ['/v1/embeddings', anonKey],
+    ['/v1/embeddings', serviceKey],
+    ['/api/v1/products', apiKey],
+    ['/elsewhere', null],
+    ['/elsewhere', liveKey],
+  ]
+  for (const [path, bearer] of refused) {
+    const response = await ask(path, { bearer })
+    expect([response.status, await response.json()]).toEqual([404, { error: 'Not found.', path }])
+    expect(response.headers.get('www-authenticate')).toBeNull()
+  }
+  expect(seen).toEqual([])
+})
+
+test('each kind of credential is valid for the unknown paths of its own prefix, and every kind for the others', async () => {
+  const { url, seen } = await omniscient()
+  const { ask, anonKey, serviceKey, apiKey } = await proxyTo(url)
+  const user = await userToken()
+  const open: readonly (readonly [string, string])[] = [
+    ...[apiKey, user].map(key => ['/v1/embeddings', key] as const),
+    ...[anonKey, serviceKey, user].map(key => ['/api/v1/products', key] as const),
+    ...[anonKey, serviceKey, user, apiKey].map(key => ['/elsewhere', key] as const),
+  ]
+  for (const [path, bearer] of open) expect([path, (await ask(path, { bearer })).status]).toEqual([path, 200])
+  const sent = new Map(seen.map(({ request }) => [request.url, request.headers.authorization]))
+  expect(Object.fromEntries(sent)).toEqual({
+    '/v1/embeddings': `Bearer ${liveKey}`,
+    '/api/v1/products': `Bearer ${liveAnonKey}`,
+    '/elsewhere': undefined,
+  })
+})
+
+test('the log says why a request was not sent to the live platform', async () => {
+  const { url } = await omniscient()
+  const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': url }
+  const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
+  onTestFinished(() => platform.stop())
+  const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
+  await fetch(`${platform.url}/v1/embeddings`)
+  expect((await journaled).outcome).toMatchObject({
+    status: 404,
+    error: 'Not found.',
+    hint: expect.stringMatching(/^The request was not sent to the live platform: No credential was sent\./),
+  })
 })

@@ -40,17 +40,10 @@ const misbehaviours: readonly Misbehaviour[] = [
   { how: 'sends nothing', respond: () => {}, expected: late },
   { how: 'closes the connection immediately', respond: socket => socket.end(), expected: refused },
   { how: 'resets the connection immediately', respond: socket => socket.resetAndDestroy(), expected: refused },
-  { how: 'speaks another protocol', respond: writesAndCloses('SSH-2.0-OpenSSH_9.2\r\n'), expected: refused },
-  { how: 'stalls in the middle of the head', respond: writes('HTTP/1.1 200 OK\r\nContent-Le'), expected: late },
   { how: 'has a status below 100', respond: writes('HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n'), expected: refused },
   {
     how: 'has an unknown status',
     respond: writes('HTTP/1.1 799 Odd\r\nContent-Length: 2\r\n\r\n{}'),
-    expected: refused,
-  },
-  {
-    how: 'has a header that is too long',
-    respond: writes(answer([`X-Long: ${'x'.repeat(100_000)}`])),
     expected: refused,
   },
   {
@@ -63,7 +56,6 @@ const misbehaviours: readonly Misbehaviour[] = [
     respond: writes('HTTP/1.1 100 Continue\r\n\r\n'),
     expected: refused,
   },
-  { how: 'sends early hints and stalls', respond: writes('HTTP/1.1 103 Early Hints\r\n\r\n'), expected: late },
   {
     how: 'has a body shorter than its Content-Length, and stalls',
     respond: writes(answer(['Content-Length: 10'], 'short')),
@@ -75,34 +67,18 @@ const misbehaviours: readonly Misbehaviour[] = [
     expected: refused,
   },
   { how: 'closes between two chunks', respond: writesAndCloses(chunked('one')), expected: cut('one') },
-  { how: 'resets between two chunks', respond: writesAndResets(chunked('one')), expected: cut('one') },
   { how: 'stalls between two chunks', respond: writes(chunked('one')), expected: cut('one') },
   {
     how: 'has trailers after its chunks',
     respond: writes(`${answer(['Trailer: X-Sum', 'Transfer-Encoding: chunked'], chunk('one'))}0\r\nX-Sum: 1\r\n\r\n`),
     expected: all('one'),
   },
-  {
-    how: 'declares gzip for a body that is not',
-    respond: writes(answer(['Content-Encoding: gzip', 'Content-Length: 5'], 'plain')),
-    expected: all('plain'),
-  },
   { how: 'sends a body with a 204', respond: writes('HTTP/1.1 204 No Content\r\n\r\nbody'), expected: all('', 204) },
-  {
-    how: 'supports only HTTP/1.0, and resets in the middle of a body with a length',
-    respond: writesAndResets('HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nold'),
-    expected: cut('old'),
-  },
   {
     // Undici takes any end of the connection for the end of such a body.
     how: 'ends a body without a length by a reset',
     respond: writesAndResets('HTTP/1.0 200 OK\r\n\r\nold'),
     expected: all('old'),
-  },
-  {
-    how: 'resets after an answer without announcing it',
-    respond: writesAndResets(answer(['Content-Length: 2'], '{}')),
-    expected: all('{}'),
   },
 ]
 
@@ -198,21 +174,6 @@ test('any valid answer arrives with its status, its headers and its bytes, howev
   )
 })
 
-test('an HTTP/1.0 client sees an answer that is cut as a reset', async () => {
-  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const platform = await proxyTo(url)
-  const { hostname, port } = new URL(platform.url)
-  const socket = net.connect(Number(port), hostname)
-  onTestFinished(() => void socket.destroy())
-  const arrived = nextRequest()
-  socket.write(`GET /v1/models HTTP/1.0\r\nAuthorization: Bearer ${platform.apiKey}\r\n\r\n`)
-  const [, live] = await arrived
-  await once(socket, 'data')
-  live.destroy()
-  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
-  expect(error.code).toBe('ECONNRESET')
-})
-
 test('an answer that the live platform sends before it has read the body reaches the client', async () => {
   const early = (socket: Socket) => void socket.end(`${answer(['Content-Length: 5', 'Connection: close'], 'early')}`)
   const { url } = await misbehaving(early)
@@ -233,11 +194,17 @@ test('16 MB are sent in both directions, byte for byte', async () => {
   expect(seen[0]?.request.headers).toMatchObject({ 'content-length': String(size), authorization: `Bearer ${liveKey}` })
 })
 
-test('when the live platform dies in the middle of a hundred answers, all clients are cut off, and all are answered afterwards', async () => {
-  const { url, manners } = await misbehaving(writesAndResets(chunked('begun')))
+test('an HTTP/1.0 client sees an answer that is cut as a reset', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
   const platform = await proxyTo(url)
-  const crowd = () => Promise.all(Array.from({ length: 100 }, () => readModels(platform.url, platform.apiKey)))
-  for (const received of await crowd()) expect(received).toMatchObject({ complete: false, body: 'begun' })
-  manners.good = true
-  for (const received of await crowd()) expect(received).toMatchObject({ complete: true, body: 'well' })
+  const { hostname, port } = new URL(platform.url)
+  const socket = net.connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  const arrived = nextRequest()
+  socket.write(`GET /v1/models HTTP/1.0\r\nAuthorization: Bearer ${platform.apiKey}\r\n\r\n`)
+  const [, live] = await arrived
+  await once(socket, 'data')
+  live.destroy()
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+  expect(error.code).toBe('ECONNRESET')
 })

@@ -99,63 +99,18 @@ test.each([
   expect(seen.map(({ request }) => [request.headers.host, request.url])).toEqual([[new URL(url).host, arrived]])
 })
 
-const climbing = [
-  ...[
-    '/..',
-    '/../',
-    '/../admin',
-    '/v1/../../admin',
-    '/v1/models/../../../admin',
-    '/.',
-    '/v1/./models',
-    '/%2e%2e/admin',
-  ],
-  ...[
-    '/%2E./admin',
-    '/.%2e/admin',
-    '/v1/%2e',
-    '/v1/..%2f..%2fadmin',
-    '/..\\admin',
-    '/..%5cadmin',
-    '/v1\\..\\..\\admin',
-  ],
-  ...[
-    '/%252e%252e/admin',
-    '/%25252e%2525252e/admin',
-    '/..;/admin',
-    '/..;x=1/admin',
-    '/..%3b/admin',
-    '/x%2f..',
-    '//../admin',
-  ],
-  ...['http://evil.test/../admin', 'http://evil.test/%2e%2e/admin', '/..#', '/../#x', '/..%23', '/..%3Fx'],
-]
-
-test.each(climbing)('%s never leaves the prefix of the live platform', async target => {
-  const { url, seen } = await liveWith(ok)
-  const scene = await proxyTo(`${url}/live`)
-  expect(await askFor(target, scene)).toBe(404)
-  expect(seen).toEqual([])
-})
+test.each(['/../admin', '/v1/%2e%2e/%2e%2e/admin', '/v1/..%252fadmin', 'http://evil.test/..;/admin'])(
+  '%s never leaves the prefix of the live platform',
+  async target => {
+    const { url, seen } = await liveWith(ok)
+    const scene = await proxyTo(`${url}/live`)
+    expect(await askFor(target, scene)).toBe(404)
+    expect(seen).toEqual([])
+  },
+)
 
 test('no accepted path climbs, however a server decodes its dots and slashes', () => {
-  const part = fc.constantFrom(
-    '.',
-    '..',
-    '%2e',
-    '%2E',
-    '%252e',
-    '/',
-    '\\',
-    '%2f',
-    '%5c',
-    ';',
-    'a',
-    'v1',
-    '//',
-    '%',
-    '25',
-  )
+  const part = fc.constantFrom(...'. .. %2e %2E %252e / \\ %2f %5c ; a v1 // % 25'.split(' '))
   fc.assert(
     fc.property(fc.array(part, { maxLength: 12 }), parts => {
       const path = `/${parts.join('')}`
@@ -174,19 +129,6 @@ test('no accepted path climbs, however a server decodes its dots and slashes', (
     }),
     { numRuns: runs(3000) },
   )
-})
-
-test('a redirect from the live platform is passed on, not followed, whatever its status', async () => {
-  const elsewhere = await liveWith(ok)
-  for (const status of [301, 302, 303, 307, 308]) {
-    const { url } = await liveWith((_request, response) =>
-      response.writeHead(status, { location: elsewhere.url }).end(),
-    )
-    const { ask } = await proxyTo(url)
-    const response = await ask('/v1/models', { redirect: 'manual' })
-    expect([response.status, response.headers.get('location')]).toEqual([status, elsewhere.url])
-  }
-  expect(elsewhere.seen).toEqual([])
 })
 
 test('the live key goes only to the live platform, whatever host the request names', async () => {

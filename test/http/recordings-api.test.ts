@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
@@ -69,12 +69,6 @@ test('the list shows which recordings were used in this run, or cannot be read',
   ])
 })
 
-test('recordings that git has checked out with CRLF are listed with their model and prompt', async () => {
-  const asCrlf = recordingOf('Hi there').replaceAll('\n', '\r\n')
-  const { platform } = await withRecordings({ [nameOfRecording(1)]: asCrlf })
-  expect((await listed(platform)).data).toMatchObject([{ model: 'gpt-4o', said: 'Hi there' }])
-})
-
 test('without a folder the list is empty, and listing does not count as use', async () => {
   const dir = path.join(folderWith(), 'not-there')
   const platform = await platformWith({ recordings: { dir } })
@@ -117,25 +111,4 @@ test('no name leads out of the folder: neither dots, nor an absolute path, nor a
     }
   }
   expect(JSON.stringify(await listed(platform))).not.toContain('kept outside')
-})
-
-test('the list follows recordings that are added and deleted on disk', async () => {
-  const { dir, platform } = await withRecordings({
-    [nameOfRecording(1)]: recordingOf('one'),
-    [nameOfRecording(2)]: recordingOf('two'),
-  })
-  expect((await listed(platform)).total).toBe(2)
-  rmSync(path.join(dir, nameOfRecording(1)))
-  mkdirSync(path.join(dir, 'more'))
-  writeFileSync(path.join(dir, 'more/three-0123456789ab.yaml'), recordingOf('three'))
-  expect((await listed(platform)).data.map(({ said }) => said)).toEqual(['two', 'three'])
-})
-
-test('a folder that cannot be read is reported with its name', async () => {
-  const dir = path.join(folderWith({ 'a-file': '' }), 'a-file')
-  const platform = await platformWith({ recordings: { dir } })
-  expect(await errorOf(await platform.ask(recordings, bare))).toEqual([
-    409,
-    expect.stringMatching(/a-file: .*\(ENOTDIR\)\.$/),
-  ])
 })

@@ -4,9 +4,7 @@ import { openPlatform, type Platform } from '../../src/platform.js'
 import type { SharedAbilities } from '../../src/testing/abilities.js'
 import { platformOf } from '../keys/edited.js'
 import { adminOf, answerOf, sentences, signIn, signUp } from '../keys/people.js'
-import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { isUnknown } from '../sentences.js'
 
 const post = (body?: unknown, headers: Record<string, string> = {}) => ({
   method: 'POST',
@@ -111,49 +109,6 @@ test.each<[string, Parameters<Scene['ask']>]>([
   const response = await platform.ask(path, options)
   expect([response.status, await response.text()]).toEqual([204, ''])
   expect([await replyIn('a'), await replyIn('b')]).toEqual(['one', 'two'])
-})
-
-test('a misspelt reset is refused, and clears nothing', async () => {
-  const platform = await platformWith({ rules: [counting] })
-  const replyIn = scoped(platform)
-  await replyIn('a')
-  const response = await platform.ask('/__standin/reset', post({ scpe: 'a' }))
-  expect([response.status, await response.json()]).toEqual([400, { error: `scpe ${isUnknown('scope')}` }])
-  const foreign = await platform.ask('/__standin/reset', post({}, { origin: 'http://evil.example' }))
-  const get = await platform.ask('/__standin/reset', { bearer: null })
-  expect([foreign.status, get.status, get.headers.get('allow')]).toEqual([403, 405, 'POST'])
-  expect(await replyIn('a')).toBe('two')
-})
-
-test('after a reset of a scope, the recordings of a request are replayed from the first one again', async () => {
-  let count = 0
-  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
-  const { recording, replaying } = tape(live.url)
-  const recorded = await recording()
-  for (let i = 0; i < 3; i++) await (await recorded.chat(hello)).text()
-  await recorded.stop()
-  const { chat, ask } = await replaying()
-  const next = async (scope: string) => ((await (await chat(hello, inScope(scope))).json()) as { count: number }).count
-  expect([await next('a'), await next('a'), await next('b')]).toEqual([1, 2, 1])
-  await ask('/__standin/reset', post({ scope: 'a' }))
-  expect([await next('a'), await next('b')]).toEqual([1, 2])
-})
-
-test('after a reset of a scope, random faults start over in it and continue in the others', async () => {
-  const random = [{ status: 500, chance: 0.5 }]
-  const platform = await platformWith({ faults: { random } })
-  const statuses = async (scope: string) => {
-    const found: number[] = []
-    for (let i = 0; i < 12; i++) found.push((await platform.chat(hello, inScope(scope))).status)
-    return found
-  }
-  const first = await statuses('a')
-  expect(await statuses('b')).toEqual(first)
-  const second = await statuses('b')
-  expect(second).not.toEqual(first)
-  await platform.ask('/__standin/reset', post({ scope: 'a' }))
-  expect(await statuses('a')).toEqual(first)
-  expect(await statuses('b')).not.toEqual(first)
 })
 
 test('a full reset restores the mode, the clock and the users of the start, over HTTP and in code', async () => {

@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import type { Explained, ListedRule } from '../../src/replies/operations.js'
 import { folderWith } from '../command.js'
-import { hello } from '../scene.js'
-import { lacks, NEAREST, NO_RULE } from '../sentences.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { AN_OBJECT, isUnknown, lacks, mustBe } from '../sentences.js'
 
 const shop = `# The shop.
 
@@ -135,16 +135,75 @@ test('trying a prompt shows the reply and why the other rules do not answer, and
   expect((await rules()).map(({ answered }) => answered)).toEqual([0, 0, 0])
 })
 
-test('with strict on and no matching rule, the error is shown as the app would get it', async () => {
-  const { call } = await inFiles({ 'rules/shop.yaml': shop }, 'replies: rules/*.yaml\nstrict: true')
-  const [status, { rule, source, reply }] = await call<Explained>('POST', '/try', { prompt: 'good night' })
-  expect([status, rule, source]).toEqual([200, null, null])
-  expect(reply).toBe(`${NO_RULE} ${NEAREST} rule "greeting" (rules/shop.yaml:4): ${lacks('user', 'hello')}.`)
+/** A request to the control API, without a credential. */
+const call = (method: string, body?: unknown, headers: Record<string, string> = {}) => ({
+  method,
+  bearer: null,
+  ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
 })
 
-test('the request of an exchange can be tried as the app sent it', async () => {
-  const { call, answer } = await inFiles()
-  await answer()
-  expect((await call<Explained>('POST', '/try', { exchange: '1' }))[1]).toMatchObject({ reply: 'Welcome!' })
-  expect((await call('POST', '/try', { exchange: '99' }))[0]).toBe(404)
+const replies = '/__standin/replies'
+const inScope = (scope: string) => ({ headers: { 'x-standin-scope': scope } })
+
+const statusOf = async (response: Promise<Response>) => (await response).status
+
+const replyIn = async ({ chat }: Pick<Scene, 'chat'>, scope = '') => {
+  const response = await chat(hello, inScope(scope))
+  const { choices } = (await response.json()) as { choices: readonly { message: { content: string } }[] }
+  return choices[0]?.message.content
+}
+
+const rule = (text: string, more: object = {}) => ({ when: { user: 'hello' }, reply: { text }, ...more })
+
+test('a rule can be added, used and removed over HTTP', async () => {
+  const platform = await platformWith({ rules: [{ name: 'old', ...rule('old') }] })
+  const made = await platform.ask(replies, call('POST', rule('new', { name: 'fresh' })))
+  expect([made.status, await made.json()]).toEqual([201, { data: [{ id: 'rule-1' }] }])
+  expect(await replyIn(platform)).toBe('new')
+  expect(await (await platform.ask(replies, call('GET'))).json()).toEqual({
+    data: [
+      {
+        ...{
+          id: 'rule-1',
+          title: 'rule "fresh"',
+          place: 'at run time #1',
+          scope: null,
+          answered: 1,
+          enabled: true,
+          file: null,
+        },
+        rule: { name: 'fresh', ...rule('new') },
+      },
+      {
+        ...{
+          id: null,
+          title: 'rule "old"',
+          place: 'rules[0]',
+          scope: null,
+          answered: 0,
+          enabled: true,
+          file: null,
+        },
+        rule: { name: 'old', ...rule('old') },
+      },
+    ],
+  })
+  expect(await statusOf(platform.ask(`${replies}/rule-1`, call('DELETE')))).toBe(204)
+  expect(await replyIn(platform)).toBe('old')
+  const again = await platform.ask(`${replies}/rule-1`, call('DELETE'))
+  expect([again.status, await again.json()]).toEqual([404, { error: 'There is no rule with the id "rule-1".' }])
+})
+
+test.each([
+  ['"x"', 400, mustBe('The request body', AN_OBJECT, 'x')],
+  [{ reply: { text: 1 } }, 400, mustBe('reply.text', 'a string', 1)],
+  [{ reply: { text: 'a' }, whn: {} }, 400, expect.stringContaining(`whn ${isUnknown('when')}`)],
+  [[{ reply: { text: 'a' } }, { reply: { text: '{% if %}' } }], 400, expect.stringMatching(/^\[1\]\.reply\.text: /)],
+  [{ reply: { file: '/etc/passwd' } }, 400, 'reply.file: A rule that is sent cannot use files. Send the text itself.'],
+])('an invalid rule is refused by the name of its field, and none is added: %j', async (body, status, error) => {
+  const { ask } = await platformWith()
+  const response = await ask(replies, call('POST', body))
+  expect([response.status, await response.json()]).toEqual([status, { error }])
+  expect(await (await ask(replies, call('GET'))).json()).toEqual({ data: [] })
 })

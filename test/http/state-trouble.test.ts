@@ -1,12 +1,10 @@
 /** When the storage of the state is unavailable, full or damaged, requests get a plain 503, and the log says so once. */
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
-import { openState } from '../../src/state/index.js'
-import { freshFolder, opened, server } from '../state/kinds.js'
-import { user } from '../state/rows.js'
+import { freshFolder, server } from '../state/kinds.js'
 
 /** A platform with its state in this place, and what it logs and reports. */
 async function platformAt(state: string) {
@@ -106,36 +104,4 @@ test('a full disk is reported as such, once, and everything works again when the
   expect((await signIn()).status).toBe(200)
   expect(lines.slice(1)).toEqual(['The state can be used again.'])
   expect(reports).toEqual([])
-})
-
-/** A state with `users` users in its log, as a killed process leaves it. */
-async function unfinished(users: number) {
-  const [lived, dir] = [freshFolder(), freshFolder()]
-  const state = await opened({ where: 'file:state.db', dir: lived })
-  for (let i = 0; i < users; i++) await state.write(tables => tables.users.insert(user({ id: `user-${i}` })))
-  for (const name of ['state.db', 'state.db-wal']) copyFileSync(path.join(lived, name), path.join(dir, name))
-  const warnings: string[] = []
-  const open = async () => {
-    const again = await openState('file:state.db', { dir, warn: line => void warnings.push(line) })
-    onTestFinished(() => again.close())
-    return again.read(tables => tables.users.count({}))
-  }
-  return { log: path.join(dir, 'state.db-wal'), warnings, open }
-}
-
-test('the log of a killed process does not count as damaged, even with its last write cut off', async () => {
-  const { log, warnings, open } = await unfinished(5)
-  writeFileSync(log, readFileSync(log).subarray(0, statSync(log).size - 1000))
-  expect(await open()).toBe(4)
-  expect(warnings).toEqual([])
-})
-
-test('a log with a damaged end is read up to there, and nothing is said', async () => {
-  const { log, warnings, open } = await unfinished(5)
-  const bytes = readFileSync(log)
-  const middle = Math.floor(bytes.length / 2)
-  bytes[middle] = (bytes[middle] ?? 0) ^ 0x10
-  writeFileSync(log, bytes)
-  expect(await open()).toBeLessThan(5)
-  expect(warnings).toEqual([])
 })

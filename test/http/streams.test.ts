@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import http from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
@@ -69,15 +67,6 @@ test('the first token arrives before the rest is sent', async () => {
   left.abort()
 })
 
-test('the pieces of a paced stream arrive over time', async () => {
-  const { chat } = await platformWith(replying('one two three', { tokensPerSecond: 5 }))
-  const reads = await readerOf(await chat({ ...hello, stream: true })).readAll()
-  expect(reads.length).toBeGreaterThan(1)
-  const { chunks, done } = eventsOf(reads.join(''))
-  expect(textOfChunks(chunks)).toBe('one two three')
-  expect(done).toBe(true)
-})
-
 test('a paced stream consists of the same events as an unpaced one', async () => {
   const text = 'Grüße, 世界 👋🏽!\n  "quoted" \\ and\ta very-long-word-that-is-cut-in-parts  '
   const streams = [{}, { firstTokenMs: 20, tokensPerSecond: 2000 }].map(async pace => {
@@ -91,27 +80,6 @@ test('a paced stream consists of the same events as an unpaced one', async () =>
   expect(inTime?.done).toBe(true)
 })
 
-test('a reply that is not streamed is not paced', async () => {
-  const { chat } = await platformWith(replying('at once', { firstTokenMs: NEVER }))
-  expect(await (await chat(hello)).json()).toMatchObject({ choices: [{ message: { content: 'at once' } }] })
-})
-
-test.each([
-  ['unpaced', {}],
-  ['paced', { firstTokenMs: 10, tokensPerSecond: 500 }],
-])('include_usage adds one chunk without choices before the end of a stream: %s', async (_how, pace) => {
-  const { chat } = await platformWith(replying('Hi there!', pace))
-  const response = await chat({ ...hello, stream: true, stream_options: { include_usage: true } })
-  const { chunks, done } = eventsOf(await response.text())
-  expect(chunks.at(-1)).toMatchObject({
-    choices: [],
-    usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
-  })
-  expect(chunks.slice(0, -1).map(({ usage }) => usage)).toEqual(chunks.slice(0, -1).map(() => null))
-  expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop')
-  expect(done).toBe(true)
-})
-
 test('when a client disconnects in mid-stream, the stream ends here as well', async () => {
   const { journaled, response, leave } = await startStream(replying('one two', { tokensPerSecond: 0.001 }))
   await readerOf(response).read()
@@ -122,41 +90,6 @@ test('when a client disconnects in mid-stream, the stream ends here as well', as
     error: undefined,
     complete: false,
   })
-})
-
-test('a stream that is read to its end is journaled as complete', async () => {
-  const { journaled, response } = await startStream(replying('one two', { tokensPerSecond: 100 }))
-  expect((await readerOf(response).readAll()).join('')).toContain('[DONE]')
-  expect((await journaled).outcome).toMatchObject({ status: 200, complete: true })
-})
-
-test('a platform that stops cuts open streams, and the client notices', async () => {
-  const { platform, journaled, response } = await startStream(replying('one two', { tokensPerSecond: 0.001 }))
-  const stream = readerOf(response)
-  await stream.read()
-  await platform.stop(0)
-  await expect(stream.read()).rejects.toThrow('terminated')
-  expect((await journaled).outcome).toMatchObject({ complete: false })
-})
-
-test('a platform that is given time to stop lets an open stream end', async () => {
-  const { platform, response } = await startStream(replying('one two three', { tokensPerSecond: 10 }))
-  const stopped = platform.stop(NEVER)
-  const { chunks, done } = eventsOf((await readerOf(response).readAll()).join(''))
-  expect(textOfChunks(chunks)).toBe('one two three')
-  expect(done).toBe(true)
-  await stopped
-})
-
-test('an idle keep-alive connection does not hold up a platform that stops', async () => {
-  const { platform, response } = await startStream(replying('one', {}))
-  await response.text()
-  const agent = new http.Agent({ keepAlive: true })
-  const request = http.get(`${platform.url}/health`, { agent })
-  const [answer] = (await once(request, 'response')) as [http.IncomingMessage]
-  await once(answer.resume(), 'close')
-  expect(Object.keys(agent.freeSockets)).toHaveLength(1)
-  await platform.stop(NEVER)
 })
 
 /** How long some work takes. Tests check only the minimum: the maximum depends on the machine. */
@@ -204,24 +137,6 @@ describe('a pace that the request asks for', () => {
     expect(status).toBe(400)
     expect(JSON.parse(body)).toEqual({ error: expect.stringMatching(/^Header x-standin-pace must be sent once/) })
   })
-})
-
-test('pipelined paced streams are sent one after the other, each in full, and the connection stays open', async () => {
-  const { url, apiKey } = await platformWith(replying('a b c', { firstTokenMs: 10, tokensPerSecond: 100 }))
-  const wire = await wireTo(url)
-  const stream = onTheWire(
-    'POST /v1/chat/completions',
-    [`Authorization: Bearer ${apiKey}`],
-    JSON.stringify({ ...hello, stream: true }),
-  )
-  await wire.say(stream.repeat(3) + onTheWire('GET /health', ['Connection: close']))
-  const [, ...answers] = (await wire.rest()).split('HTTP/1.1 200 OK')
-  expect(answers).toHaveLength(4)
-  for (const answer of answers.slice(0, 3)) {
-    expect(answer.match(/"content":"[^"]+"/g)).toEqual(['"content":"a"', '"content":" b"', '"content":" c"'])
-    expect(answer).toMatch(/data: \[DONE\]\n\n\r\n0\r\n\r\n$/)
-  }
-  expect(answers[3]).toMatch(/\r\n\r\n\{"status":"ok"/)
 })
 
 test('writing pauses for a client that does not read, and it gets everything once it reads', async () => {

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { hello, platformWith } from '../scene.js'
-import { userToken } from '../signing.js'
 import { answerTo, onTheWire, wireTo } from '../wire.js'
 
 const invalid = { error: 'The request is not valid HTTP.' }
@@ -21,21 +20,6 @@ test('HTTP/1.0 needs no Host header, and its connection is closed', async () => 
   await wire.say('GET /health HTTP/1.0\r\n\r\n')
   expect(await wire.rest()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n\{"status":"ok","version":"1\.0\.0"\}$/s)
 })
-
-test.each([{}, { tokensPerSecond: 500 }])(
-  'a stream to an HTTP/1.0 client is not chunked, with the pace %j',
-  async pace => {
-    const { url, apiKey } = await platformWith({ pace })
-    const wire = await wireTo(url)
-    const request = onTheWire(
-      'POST /v1/chat/completions',
-      [`Authorization: Bearer ${apiKey}`],
-      JSON.stringify({ ...hello, stream: true }),
-    )
-    await wire.say(request.replace('HTTP/1.1', 'HTTP/1.0'))
-    expect(await wire.rest()).toMatch(/\r\n\r\ndata: \{.*\n\ndata: \[DONE\]\n\n$/s)
-  },
-)
 
 test.each([
   ['plain text', 'hello there\r\n\r\n'],
@@ -98,25 +82,6 @@ test.each([
   expect(JSON.parse(body)).toEqual({ error: 'Not found.', path })
 })
 
-test('pipelined requests are answered one after the other, in order', async () => {
-  const { url, apiKey } = await platformWith()
-  const wire = await wireTo(url)
-  await wire.say(
-    [
-      // Its signature takes a while to verify; the others must wait for it.
-      onTheWire('GET /v1/models', [`Authorization: Bearer ${await userToken()}`]),
-      onTheWire('GET /nope'),
-      onTheWire('POST /v1/chat/completions', [`Authorization: Bearer ${apiKey}`], JSON.stringify(hello)),
-      onTheWire('GET /api/v1'),
-      onTheWire('GET /health'),
-    ].join(''),
-  )
-  const statuses: number[] = []
-  for (let i = 0; i < 4; i++) statuses.push((await wire.answer()).status)
-  expect(statuses).toEqual([200, 404, 200, 401])
-  expect(JSON.parse((await wire.answer()).body)).toEqual(healthy)
-})
-
 test('a connection stays open for further requests, whatever the answers are', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
@@ -135,14 +100,6 @@ test('a connection stays open for further requests, whatever the answers are', a
     expect(answer.status).toBe(status)
     expect(answer.headers.get('connection')).toBe('keep-alive')
   }
-})
-
-test('a request to upgrade to another protocol is answered like any other', async () => {
-  const { url } = await platformWith()
-  const headers = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
-  const { status, body } = await answerTo(url, onTheWire('GET /health', headers))
-  expect(status).toBe(200)
-  expect(JSON.parse(body)).toEqual(healthy)
 })
 
 test('an unsupported Expect header is refused with an error body', async () => {
@@ -187,4 +144,38 @@ test('TLS on the plain port and invalid HTTP are each logged once', async () => 
     `A client uses TLS on port ${port}, which is plain HTTP. Use http://, not https://.`,
     expect.stringMatching(/^A request got a 400 because it cannot be read: Invalid .*\.$/),
   ])
+})
+
+/** The headers of an answer, without those that differ from request to request. */
+const headersOf = ({ headers }: Response) =>
+  Object.fromEntries(
+    [...headers].filter(([name]) => !['date', 'connection', 'keep-alive', 'x-request-id'].includes(name)),
+  )
+
+test.each(['/health', '/v1/models', '/dashboard'])(
+  'HEAD %s has the status and the headers of GET and no body',
+  async path => {
+    const { ask } = await platformWith()
+    // The Content-Length of a compressed page is not the length of what `fetch` returns.
+    const headers = { 'accept-encoding': 'identity' }
+    const [get, head] = [await ask(path, { headers }), await ask(path, { method: 'HEAD', headers })]
+    expect(head.status).toBe(get.status)
+    expect(headersOf(head)).toEqual(headersOf(get))
+    expect(head.headers.get('content-length')).toBe(String((await get.arrayBuffer()).byteLength))
+    expect(await head.text()).toBe('')
+  },
+)
+
+test.each([
+  ['/health', 'GET, HEAD, OPTIONS'],
+  ['/v1/models', 'GET, HEAD, OPTIONS'],
+  ['/v1/chat/completions', 'POST, OPTIONS'],
+])('OPTIONS %s lists the allowed methods, without a credential', async (path, allow) => {
+  const { ask } = await platformWith()
+  const response = await ask(path, { method: 'OPTIONS', bearer: null })
+  expect(response.status).toBe(204)
+  expect(response.headers.get('allow')).toBe(allow)
+  expect(response.headers.has('content-type')).toBe(false)
+  expect(response.headers.has('content-length')).toBe(false)
+  expect(await response.text()).toBe('')
 })

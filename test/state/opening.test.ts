@@ -1,5 +1,5 @@
 /** A state that cannot be opened says why, and what to do about it. */
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,24 +7,9 @@ import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StartError } from '../../src/check/problem.js'
 import { openPlatform } from '../../src/platform.js'
-import { openState, stateKindOf } from '../../src/state/index.js'
+import { openState } from '../../src/state/index.js'
 import { filePlace, freshFolder, lasting, opened, type Place, server } from './kinds.js'
 import { apiKey, message, session, user } from './rows.js'
-
-test.each([
-  ['memory', 'memory'],
-  ['file:state.db', 'file'],
-  ['file:/var/lib/state.db', 'file'],
-  ['postgres://localhost/app', 'postgres'],
-  ['postgresql://localhost/app', 'postgres'],
-  ['file:', undefined],
-  ['', undefined],
-  ['Memory', undefined],
-  ['state.db', undefined],
-  ['mysql://localhost/app', undefined],
-])('%j means %s', (where, kind) => {
-  expect(stateKindOf(where)).toBe(kind)
-})
 
 test('a value that names no state is refused with a list of the valid forms', async () => {
   expect(await refusal({ where: 'redis://localhost', dir: '/' })).toBe(
@@ -74,14 +59,6 @@ describe('in a file', () => {
     expect(readFileSync(path.join(dir, '.standin/.gitignore'), 'utf8')).toBe('*\n')
   })
 
-  test('an existing folder is left as it is', async () => {
-    const dir = freshFolder()
-    chmodSync(dir, 0o755)
-    await opened({ where: 'file:state.db', dir })
-    expect((statSync(dir).mode & 0o777).toString(8)).toBe('755')
-    expect(() => statSync(path.join(dir, '.gitignore'))).toThrow()
-  })
-
   test('a file that is not a database is refused and left as it was', async () => {
     const dir = freshFolder()
     const text = 'port: 4000\n'.repeat(100)
@@ -102,24 +79,6 @@ describe('in a file', () => {
     )
   })
 
-  test('a folder in place of a file is refused', async () => {
-    const dir = freshFolder()
-    mkdirSync(path.join(dir, 'state.db'))
-    expect(await refusal({ where: 'file:state.db', dir })).toBe(
-      `The state cannot be kept in ${dir}/state.db: it cannot be opened or written (EISDIR: illegal operation on a directory). Allow it, make room on the disk, choose another file, or keep nothing with --state memory.`,
-    )
-  })
-
-  test('a file in place of a folder is refused', async () => {
-    const dir = freshFolder()
-    writeFileSync(path.join(dir, 'file'), '')
-    for (const where of ['file:file/state.db', 'file:file/deep/state.db']) {
-      expect(await refusal({ where, dir })).toMatch(
-        /: it cannot be opened or written \((ENOTDIR: not a directory|EEXIST: file already exists)\)\. Allow it, /,
-      )
-    }
-  })
-
   test('a folder that is not writable is refused, with an alternative', async () => {
     const dir = freshFolder()
     chmodSync(dir, 0o555)
@@ -127,15 +86,6 @@ describe('in a file', () => {
     expect(await refusal({ where: 'file:state.db', dir })).toBe(
       `The state cannot be kept in ${dir}/state.db: it cannot be opened or written (EACCES: permission denied). Allow it, make room on the disk, choose another file, or keep nothing with --state memory.`,
     )
-  })
-
-  test('an existing state in a folder that is no longer writable is refused in the same way', async () => {
-    const place = filePlace()
-    await (await opened(place)).close()
-    chmodSync(path.join(place.dir, 'state.db'), 0o666)
-    chmodSync(place.dir, 0o555)
-    asNobody()
-    expect(await refusal(place)).toMatch(/it cannot be opened or written \(.+\). .* --state memory.$/)
   })
 
   test('a file that another program has locked is refused', async () => {
@@ -214,12 +164,6 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     )
   })
 
-  test('an unknown host is named', async () => {
-    const url = await freshUrl()
-    url.host = 'nowhere.invalid'
-    expect(await refusalOf(url)).toMatch(/^The host of nowhere.invalid:\d+ is not known. /)
-  })
-
   test('a wrong password is not repeated', async () => {
     const url = await freshUrl()
     url.password = 'wrong-horse'
@@ -228,27 +172,11 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     )
   })
 
-  test('a missing password is asked for', async () => {
-    const url = await freshUrl()
-    url.password = ''
-    expect(await refusalOf(url)).toMatch(/asks for a password. Add it to the URL of the state/)
-  })
-
   test('an unknown database is named', async () => {
     const url = await freshUrl()
     url.pathname = '/nothing'
     expect(await refusalOf(url)).toBe(
       `PostgreSQL at ${url.host} has no database "nothing". Create it, or correct the URL of the state.`,
-    )
-  })
-
-  test('a user who may not create a schema is named', async () => {
-    const url = await freshUrl()
-    await query(url, `create role guest_${url.pathname.slice(1)} login password 'guest-horse'`)
-    url.username = `guest_${url.pathname.slice(1)}`
-    url.password = 'guest-horse'
-    expect(await refusalOf(url)).toMatch(
-      /^The user "guest_test_\d+" may not create a schema in the database "test_\d+" \(permission denied .*\)\. Grant CREATE/,
     )
   })
 
@@ -265,19 +193,6 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     expect(await refusalOf(guestUrl)).toMatch(grant)
     await query(url, `grant all on all tables in schema standin to ${guest}`)
     await (await opened({ where: String(guestUrl), dir: '/' })).close()
-  })
-
-  test('a server without TLS is reported', async () => {
-    const url = await freshUrl()
-    url.search = '?sslmode=no-verify'
-    expect(await refusalOf(url)).toMatch(/does not support SSL connections/)
-  })
-
-  test('something that is not PostgreSQL is refused', async () => {
-    const url = await freshUrl()
-    const port = await rudeServer()
-    url.port = String(port)
-    expect(await refusalOf(url)).toMatch(/^PostgreSQL at 127.0.0.1:\d+ cannot keep the state: /)
   })
 
   test.each([
@@ -356,14 +271,6 @@ const closedPort = () =>
       const { port } = server.address() as { port: number }
       server.close(() => resolve(port))
     })
-  })
-
-/** A server that hangs up as soon as it receives data. */
-const rudeServer = () =>
-  new Promise<number>(resolve => {
-    const server = createServer(socket => socket.once('data', () => socket.destroy()))
-    onTestFinished(() => void server.close())
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
   })
 
 /** Drops the rights of root until the end of the test. */

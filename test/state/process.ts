@@ -1,17 +1,10 @@
 /** A separate process that works on a state: `process.ts WHERE DIR WORK`. */
-import { once } from 'node:events'
 import { openState } from '../../src/state/index.js'
 import { at, message, session, user } from './rows.js'
 
 const [where = '', dir = '', work] = process.argv.slice(2)
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-// Several processes continue from here at the same moment.
-if (work === 'count') {
-  print('ready')
-  await once(process.stdin, 'data')
-  process.stdin.destroy()
-}
 const state = await openState(where, { dir })
 
 switch (work) {
@@ -25,16 +18,6 @@ switch (work) {
       })
       print(id)
     }
-  case 'count':
-    for (let n = 0; n < 20; n++) {
-      await state.write(async ({ users }) => {
-        const row = await users.get('ada')
-        if (!row) return users.insert(user({ user_metadata: { count: 1 } }))
-        await users.update('ada', { user_metadata: { count: Number(row.user_metadata.count) + 1 } })
-      })
-    }
-    await state.close()
-    break
   // Opens, reads and closes; anything left open would keep the process alive.
   case 'look':
     state.onRevoked(() => {})

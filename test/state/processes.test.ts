@@ -18,16 +18,6 @@ describe.each(kinds)('in $kind', kind => {
 })
 
 describe.each(lasting)('in $kind', kind => {
-  test('processes that start at the same moment on a new state share one counter', async () => {
-    const place = await kind.freshPlace()
-    const counters = Array.from({ length: 4 }, () => start(place, 'count'))
-    await Promise.all(counters.map(({ printed }) => printed(lines => lines.includes('ready'))))
-    for (const { child } of counters) child.stdin?.write('go')
-    expect(await Promise.all(counters.map(({ ended }) => ended))).toEqual([0, 0, 0, 0])
-    const state = await opened(place)
-    expect(await state.read(({ users }) => users.get('ada'))).toMatchObject({ user_metadata: { count: 80 } })
-  })
-
   test('writes that a process reported survive kill -9, and nothing is half-written', async () => {
     const place = await kind.freshPlace()
     for (let round = 0; round < 2; round++) {

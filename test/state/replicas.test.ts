@@ -1,21 +1,10 @@
 /** Replicas that share one state: a change on one takes effect on all of them. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, describe, expect, test, vi } from 'vitest'
-import { developmentUser, digestOf } from '../../src/core/secrets.js'
+import { describe, expect, test, vi } from 'vitest'
+import { digestOf } from '../../src/core/secrets.js'
 import { once } from '../../src/core/work.js'
 import type { RunningPlatform } from '../command.js'
-import {
-  adminOf,
-  answerOf,
-  askAuth,
-  claimsOf,
-  clientOf,
-  type Place,
-  sentences,
-  signIn,
-  signUp,
-} from '../keys/people.js'
-import { clock } from '../supabase/backend.js'
+import { adminOf, answerOf, askAuth, claimsOf, type Place, sentences, signIn } from '../keys/people.js'
 import { chanceFrom, seedOfRun } from './chance.js'
 import { type Crowd, createCrowd } from './crowd.js'
 import { type Kind, lasting, opened, server } from './kinds.js'
@@ -24,14 +13,12 @@ import {
   type Ada,
   answersTo,
   askForKey,
-  countFor,
   credentialsAnswered,
   joinedBy,
   knownToAll,
   processesIn,
   type Replicas,
   replicasForAll,
-  replicasIn,
   trustedAfterMs,
 } from './replicas.js'
 
@@ -82,21 +69,6 @@ const oneForEachRow: readonly string[] = ['signs out on her phone', 'rolls her k
 
 const revokesHerKey = ({ home, phone, key }: Ada) => askForKey(home, phone.token, 'DELETE', `/${key.id}`)
 
-/** How long replicas kept trusting what was revoked elsewhere, by situation. */
-const measured = new Map<string, number[]>()
-
-function note(what: string, trustedMs: readonly number[]): void {
-  measured.set(what, [...(measured.get(what) ?? []), ...trustedMs])
-}
-
-afterAll(() => {
-  for (const [what, ms] of measured) {
-    const sorted = ms.toSorted((a, b) => a - b)
-    const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(0)
-    console.info(`${what}: trusted for ${at(0.5)} ms elsewhere (median of ${ms.length}), ${at(1)} ms at most`)
-  }
-})
-
 /** How long the other replicas trust a key that is revoked on `home`. */
 async function keyTrustedMs(
   replicas: Pick<Replicas, 'all'>,
@@ -138,26 +110,6 @@ describe.each(lasting)('on $kind', kind => {
     return knownToAll(replicas, replicas.all[0] as Place)
   })
 
-  test('replicas that start at the same moment on a new state act as one platform', async () => {
-    const replicas = await processesIn(kind, countFor(kind))
-    for (const replica of replicas.all) {
-      const { data } = await adminOf(replica).listUsers()
-      expect(data.users.map(({ email }) => email)).toEqual([developmentUser.email])
-    }
-    const [first, second, last = first] = replicas.all as [Place, Place, Place?]
-    const { refreshToken } = await signIn(first, developmentUser)
-    const { data, error } = await clientOf(second, second.anonKey).auth.refreshSession({ refresh_token: refreshToken })
-    expect(error).toBeNull()
-    const token = data.session?.access_token ?? ''
-    const { key } = await askForKey(last, token, 'POST', '', { name: 'one' })
-    for (const replica of replicas.all) {
-      for (const credential of [token, key, replicas.running[0]?.ready.apiKey ?? '']) {
-        expect(await answerOf(replica, credential)).toBe('open')
-      }
-    }
-    expect(replicas.complaints()).toBe('')
-  })
-
   test.each(endingsOn(kind))(
     'when she $how on one replica, it takes effect there at once, and within a second on those that had cached her credentials',
     async ({ how, end, answers }) => {
@@ -167,7 +119,6 @@ describe.each(lasting)('on $kind', kind => {
       const dying = credentialsAnswered(ada, answers, answer => answer !== 'open')
       const trustedMs = await trustedAfterMs(replicas.all, dying, () => end(ada))
       const elsewhereMs = trustedMs.filter((_, i) => replicas.all[i] !== home)
-      note(kind.kind, elsewhereMs)
       expect(trustedMs[replicas.all.indexOf(home)]).toBe(0)
       expect(Math.max(...elsewhereMs)).toBeLessThan(SECOND)
       for (const replica of replicas.all) {
@@ -238,25 +189,6 @@ describe.each(lasting)('on $kind', kind => {
     expect(replicas.complaints()).toBe('')
   })
 
-  test('reusing an old refresh token on one replica revokes its family on all, whichever replica is faster', async () => {
-    const time = clock()
-    const replicas = await replicasIn(kind)
-    const [here, there] = replicas.all as [Place, Place]
-    const state = await opened(replicas.place)
-    for (let round = 0; round < 3; round++) {
-      const { refreshToken: oldest } = await signUp(here, `ada${round}@example.com`)
-      const parent = await nextAt(there, oldest)
-      const active = await nextAt(here, parent)
-      expect(await nextAt(there, parent)).toBe(active)
-      // A replaced token may be used again for a while.
-      time.pass(11)
-      const [stolen] = await Promise.all([nextAt(there, oldest), nextAt(here, active)])
-      expect(stolen).toBe('refresh_token_already_used')
-      const left = await state.read(({ refresh_tokens }) => refresh_tokens.find({ revoked: false }))
-      expect(left).toEqual([])
-    }
-  })
-
   test('deleting a user on one replica leaves no keys behind that are created on another at the same moment', async () => {
     const replicas = await replicasOfAll()
     const [here, there] = replicas.all as [Place, Place]
@@ -322,19 +254,6 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
   })
 
-  test('while PostgreSQL is down, no credential is trusted for longer than a second', async () => {
-    const replicas = await replicasOfAll()
-    const ada = await knownToAll(replicas, replicas.all[0] as Place)
-    let away: Promise<void> | undefined
-    const trustedMs = await trustedAfterMs(replicas.all, [ada.phone.token, ada.key.key], async () => {
-      away = server?.stop()
-    })
-    await away
-    await server?.start()
-    note('PostgreSQL away, nothing revoked', trustedMs)
-    expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
-  })
-
   test('when PostgreSQL is back, a session that ended just before stays ended, and the others work as before', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
@@ -352,7 +271,6 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
     for (const home of replicas.all) {
       const trustedMs = await keyTrustedMs(replicas, home)
-      note('PostgreSQL just back', trustedMs)
       expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
     }
   })
@@ -368,18 +286,6 @@ describe.skipIf(!server)('on PostgreSQL', () => {
       await revokesHerKey(ada)
     })
     expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
-  })
-
-  test('a replica whose connection to PostgreSQL has silently gone dead can still be stopped', async () => {
-    const replicas = await replicasOfAll()
-    const [home] = replicas.all as [Place]
-    const link = await linkTo(replicas.place.where)
-    const far = await joinedBy(replicas, { where: link.url })
-    await knownToAll({ all: [home, far.ready] }, home)
-    link.goDead()
-    far.send('SIGTERM')
-    const inTime = await Promise.race([far.ended, pause(4 * SECOND, 'still running')])
-    expect(inTime).toMatchObject({ code: 0 })
   })
 
   test.each([

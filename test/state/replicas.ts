@@ -17,7 +17,7 @@ export interface Replicas {
 }
 
 /** Replicas of the real command, which can be killed. */
-export interface Processes extends Replicas {
+interface Processes extends Replicas {
   readonly running: readonly RunningPlatform[]
 }
 
@@ -32,7 +32,7 @@ export async function processesIn(kind: Kind, count: number): Promise<Processes>
 }
 
 /** The same within this process, which is much cheaper. They still share nothing but the state. */
-export async function replicasIn(kind: Kind, until: Until = onTestFinished): Promise<Replicas> {
+async function replicasIn(kind: Kind, until: Until = onTestFinished): Promise<Replicas> {
   const place = await kind.freshPlace(until)
   let complaints = ''
   const complain = (what: unknown) => {
@@ -58,7 +58,7 @@ export async function replicasIn(kind: Kind, until: Until = onTestFinished): Pro
 }
 
 /** Two replicas on a file, three on a database. */
-export const countFor = ({ kind }: Kind) => (kind === 'a file' ? 2 : 3)
+const countFor = ({ kind }: Kind) => (kind === 'a file' ? 2 : 3)
 
 /** Replicas for all tests of a `describe`. */
 export const replicasForAll = (kind: Kind): (() => Promise<Replicas>) => forAll(until => replicasIn(kind, until))
@@ -73,7 +73,7 @@ function whereFor({ where, dir }: Place, i: number): string {
   return where.startsWith('file:') ? where.replace('file:', `file:${dir}/`) : `${where}?application_name=replica${i}`
 }
 
-export interface NewKey {
+interface NewKey {
   readonly id: string
   readonly key: string
 }
