@@ -79,7 +79,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 
 const load = once(async () => {
   const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
-    import('./judge.js'),
+    import('./answers.js'),
     import('../redact/index.js'),
   ])
   return { judgedAnswer, judge, credentialsOf }

@@ -326,7 +326,6 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   'ERR-2': [
     change((_, { status }) => status === 404, noError),
     change((_, { status }) => status === 404, openAIs),
-    change(unknown('/v1'), withFields({ error: '' })),
     change((_, { status }) => status === 404, html),
     change(both(unknown('/v1'), isPost), html),
     change((_, { status }) => status === 404, withoutHeader('content-type')),

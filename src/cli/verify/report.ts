@@ -1,6 +1,6 @@
 /** The results of `standin verify` as a report. */
-import { type BrokenVerdict, type Clause, type ClauseResult, sections } from '../../contract/clause.js'
-import { silent } from '../../contract/clauses/index.js'
+import type { BrokenVerdict, Clause, ClauseResult } from '../../contract/clause.js'
+import { sections, silent } from '../../contract/document.js'
 import { type Colors, pluralize, printable } from '../output.js'
 import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from '../report.js'
 

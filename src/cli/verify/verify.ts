@@ -1,7 +1,7 @@
 /** `standin verify`: checks a target against each rule of the platform's document, and reports which ones it breaks. */
 import { ProblemsError, UsageError } from '../../check/problem.js'
 import { type Clause, judgeAll, wantedOf } from '../../contract/clause.js'
-import { clauses } from '../../contract/clauses/index.js'
+import { clauses } from '../../contract/clauses.js'
 import { createTarget, type Target } from '../../contract/target.js'
 import { command } from '../command.js'
 import { createReporter } from '../report.js'
