@@ -141,7 +141,7 @@ function pathTo(path: string, name: string): string {
 export function compareAnswers(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
   const status = compareStatus(recorded.status, live.status)
   if (statusClass(recorded.status) !== statusClass(live.status)) return status
-  const [removed, added] = [without(recorded.headers, live.headers), without(live.headers, recorded.headers)]
+  const [removed, added] = [notAmong(recorded.headers, live.headers), notAmong(live.headers, recorded.headers)]
   const types = `${recorded.contentType || 'none'}, live ${live.contentType || 'none'}`
   return [
     ...status,
@@ -154,7 +154,7 @@ export function compareAnswers(recorded: AnswerShape, live: AnswerShape): readon
 
 const statusClass = (status: number) => Math.floor(status / 100)
 
-const without = <T>(from: Iterable<T>, others: Iterable<T>): readonly T[] => {
+const notAmong = <T>(from: Iterable<T>, others: Iterable<T>): readonly T[] => {
   const other = new Set(others)
   return [...from].filter(one => !other.has(one))
 }
@@ -247,7 +247,7 @@ function comparePlaces(path: string, recorded: PlaceIn, live: PlaceIn): readonly
 
 /** `undefined` if the kinds are the same. */
 function severityOfKinds(recorded: ReadonlySet<Kind>, live: ReadonlySet<Kind>): Severity | undefined {
-  const [removed, added] = [without(recorded, live), without(live, recorded)]
+  const [removed, added] = [notAmong(recorded, live), notAmong(live, recorded)]
   if (removed.length === 0 && added.length === 0) return undefined
   if (isOnlyNull(recorded)) return 'warning'
   // If an object or array has become null, so has everything inside. Most clients can handle a single value that is
@@ -263,7 +263,7 @@ const isOnlyNull = (kinds: ReadonlySet<Kind>) => kinds.size === 1 && kinds.has('
 const endings = new Set(['stop', 'length'])
 
 function severityOfWords(path: string, recorded: ReadonlySet<string>, live: ReadonlySet<string>): Severity | undefined {
-  const [removed, added] = [without(recorded, live), without(live, recorded)]
+  const [removed, added] = [notAmong(recorded, live), notAmong(live, recorded)]
   if (recorded.size === 0 || live.size === 0 || removed.length + added.length === 0) return undefined
   const isEnding = path.endsWith('finish_reason') && [...removed, ...added].every(word => endings.has(word))
   return added.length === 0 || isEnding ? 'info' : 'critical'

@@ -124,10 +124,9 @@ function createSending({
   maxCalls = USUAL_MAX_CALLS,
   timeoutMs = USUAL_TIMEOUT_MS,
   signal,
-  ...options
+  authUrl,
+  send = sendOverHttp({ url, authUrl }),
 }: TargetOptions) {
-  const authUrl = withoutSlash(options.authUrl || url)
-  const send = options.send ?? sendOverHttp({ url, authUrl })
   let calls = 0
   let answered = 0
   let lastWhy: string | undefined
@@ -177,21 +176,15 @@ const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
 const isLocal = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
 
-interface SendOptions {
-  /** Without a trailing slash. */
-  readonly url: string
-  readonly authUrl: string
-}
-
 /** Answers that the contract checks are far smaller. */
 const MOST_BYTES = 4_000_000
 
 /** Sends over kept connections, and to other machines through the proxy that the environment names. */
-export function sendOverHttp({ url, authUrl }: SendOptions): Send {
+export function sendOverHttp({ url, authUrl }: Pick<TargetOptions, 'url' | 'authUrl'>): Send {
   const direct = new Agent()
   const byEnvironment = new EnvHttpProxyAgent()
   return async ({ to, method, path, headers, body }, signal) => {
-    const base = to === 'auth' ? authUrl : url
+    const base = withoutSlash((to === 'auth' && authUrl) || url)
     const response = await fetch(base + path, {
       method,
       headers,

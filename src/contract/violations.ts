@@ -8,7 +8,7 @@ import type { Redact } from '../redact/index.js'
 /** At most this many are listed. */
 const MOST_LISTED = 1000
 /** At most this many wait to be checked, since answering requests comes first. */
-const MOST_WAITING = 1000
+const MOST_UNCHECKED = 1000
 
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
@@ -51,7 +51,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     take(exchange: Exchange, id: number): void {
       const { mode } = exchange
       if (mode === undefined || mode === 'emulate') return
-      if (waiting.length >= MOST_WAITING) return void counts.unjudged++
+      if (waiting.length >= MOST_UNCHECKED) return void counts.unjudged++
       waiting.push([exchange, String(id)])
       checking ??= checkAll()
     },

@@ -65,7 +65,11 @@ async function compareWithLive(
   }
   const progress = progressOf(entries.length)
   const results = await findDrift({
-    ...{ folder, entries, concurrency, update, signal },
+    folder,
+    entries,
+    concurrency,
+    update,
+    signal,
     credentialFor: path => credentialFor(path, live),
     compare: (recorded, live) => compareAnswers(shapeOfAnswer(recorded), shapeOfAnswer(live)),
     send: sendToLive(live),

@@ -35,7 +35,9 @@ async function verify(line: VerifyLine): Promise<undefined> {
   try {
     const target = createTarget({ ...opened.options, maxCalls, signal })
     const findings = await judgeAll({
-      ...{ target, wanted, table: clauses },
+      target,
+      wanted,
+      table: clauses,
       begun: ({ id }) => progress.at(id),
       ended: progress.step,
     })
