@@ -1,65 +1,103 @@
-/** The calls that clauses make. Several clauses share some of them. */
+/** The calls that clauses make, most of them several. */
+
+import { isObject, jsonOf, unverifiedFields } from '../core/json.js'
 import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
-import { jsonIn } from './answer-checks.js'
-import {
-  type Call,
-  CallNotMade,
-  type CallResult,
-  forgedToken,
-  forgedUserToken,
-  UNKNOWN_MODEL,
-  unsignedToken,
-} from './call.js'
-import type { CallFor, DocumentedEndpoint } from './clause.js'
-import type { Target } from './target.js'
+import { type Call, CallNotMade, type CallResult, type Target } from './target.js'
+
+export type CallFor = (target: Target) => Call | Promise<Call>
 
 /** Fixed, so that a recording of these calls can answer them again. */
-const UNKNOWN = 'there-is-no-such-path'
+const UNKNOWN_PATH = 'there-is-no-such-path'
 const UNKNOWN_KEY = 'sk-no-such-key-00000000000000000000'
-
-const apiKeyOf = ({ credentials: { apiKey } }: Target) => required(apiKey, 'API key')
-const anonKeyOf = ({ credentials: { anonKey } }: Target) => required(anonKey, 'anon key')
+const UNKNOWN_MODEL = 'there-is-no-such-model'
 
 function required(credential: string | undefined, name: string): string {
   if (!credential) throw new CallNotMade(`no ${name} is given`)
   return credential
 }
 
+const apiKeyOf = ({ credentials }: Target) => required(credentials.apiKey, 'API key')
+const anonKeyOf = ({ credentials }: Target) => required(credentials.anonKey, 'anon key')
+
+const jwtPart = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** Valid until 2286, so that only the signature can be the reason for a refusal. */
+const claims = {
+  role: 'authenticated',
+  aud: 'authenticated',
+  sub: '00000000-0000-4000-8000-000000000000',
+  exp: 9999999999,
+}
+
+/** The anon key with a wrong signature but its own claims; if it is not a JWT, a made-up user token. */
+function forgedToken({ credentials: { anonKey = '' } }: Target): string {
+  const [header, payload, signature, ...rest] = anonKey.split('.')
+  if (!header || !payload || !signature || rest.length > 0) {
+    return [jwtPart({ alg: 'HS256', typ: 'JWT' }), jwtPart(claims), 'A'.repeat(43)].join('.')
+  }
+  const otherLetter = signature.startsWith('A') ? 'B' : 'A'
+  return [header, payload, otherLetter + signature.slice(1)].join('.')
+}
+
+/**
+ * A user token with a wrong signature, and the header and issuer of the anon key. A target that only looks at claims
+ * accepts it even where an anon key is not enough.
+ */
+function forgedUserToken({ credentials: { anonKey = '' } }: Target): string {
+  const [header, payload] = anonKey.split('.')
+  const { iss } = unverifiedFields(payload)
+  const isJwt = header !== undefined && iss !== undefined
+  const jwtHeader = isJwt ? header : jwtPart({ alg: 'HS256', typ: 'JWT' })
+  return [jwtHeader, jwtPart({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
+}
+
+/** The Authorization headers, each with how it is shown in reports, in the words of the document. */
+const authorizations = {
+  apiKey: ['Bearer <API_KEY>', target => `Bearer ${apiKeyOf(target)}`],
+  anonKey: ['Bearer <ANON_KEY>', target => `Bearer ${anonKeyOf(target)}`],
+  userToken: ['Bearer <a user JWT>', async target => `Bearer ${await userTokenOf(target)}`],
+  unknownKey: [`Bearer ${UNKNOWN_KEY}`, () => `Bearer ${UNKNOWN_KEY}`],
+  forged: ['Bearer <a JWT with a wrong signature>', target => `Bearer ${forgedToken(target)}`],
+  forgedUser: ['Bearer <a user JWT with a wrong signature>', target => `Bearer ${forgedUserToken(target)}`],
+  unsigned: [
+    'Bearer <a JWT without a signature>',
+    () => `Bearer ${jwtPart({ alg: 'none', typ: 'JWT' })}.${jwtPart(claims)}.`,
+  ],
+  keyAlone: ['<API_KEY>', apiKeyOf],
+  otherScheme: ['Basic <ANON_KEY>', target => `Basic ${anonKeyOf(target)}`],
+  schemeAlone: ['Bearer', () => 'Bearer'],
+} satisfies Readonly<Record<string, readonly [shown: string, header: (target: Target) => string | Promise<string>]>>
+
+export type Authorization = keyof typeof authorizations
+
+async function authorized(target: Target, call: Call, by: Authorization | undefined): Promise<Call> {
+  if (by === undefined) return call
+  const [shown, header] = authorizations[by]
+  return { ...call, headers: { ...call.headers, authorization: await header(target) }, authorization: shown }
+}
+
 /** A GET with this Authorization header, or with none. */
-export const get = (path: string, authorization?: string): Call => ({
-  ...{ to: 'platform', method: 'GET', path },
-  headers: { accept: 'application/json', ...(authorization !== undefined && { authorization }) },
-})
-
-export const bearer = (credential: string) => `Bearer ${credential}`
-
-/** A GET with this credential. */
-export const withApiKey =
-  (path: string): CallFor =>
+export const get =
+  (path: string, by?: Authorization): CallFor =>
   target =>
-    get(path, bearer(apiKeyOf(target)))
-
-export const withAnonKey =
-  (path: string): CallFor =>
-  target =>
-    get(path, bearer(anonKeyOf(target)))
+    authorized(target, { to: 'platform', method: 'GET', path, headers: { accept: 'application/json' } }, by)
 
 /** A GET with the API key or, if there is none, the anon key. */
-const withAnyKey =
+const getWithAnyKey =
   (path: string): CallFor =>
-  ({ credentials: { apiKey, anonKey } }) => {
-    const credential = apiKey || anonKey
-    return get(path, credential ? bearer(credential) : undefined)
+  target => {
+    const { apiKey, anonKey } = target.credentials
+    return get(path, apiKey ? 'apiKey' : anonKey ? 'anonKey' : undefined)(target)
   }
 
-export const index = withAnonKey(INDEX)
-export const models = withApiKey(MODELS)
+export const index = get(INDEX, 'anonKey')
+export const models = get(MODELS, 'apiKey')
 
 /** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
 export const health: CallFor = async target => {
-  const withoutCredential = get(HEALTH)
+  const withoutCredential = await get(HEALTH)(target)
   const result = await target.ask(withoutCredential)
-  return result.kind !== 'unanswered' && result.status === 401 ? withAnyKey(HEALTH)(target) : withoutCredential
+  return result.kind === 'answered' && result.status === 401 ? getWithAnyKey(HEALTH)(target) : withoutCredential
 }
 
 /** Skipped if both keys are the same string, which then has the access of both. */
@@ -71,44 +109,11 @@ export const withDistinctKeys =
     return callFor(target)
   }
 
-export const withUserToken =
-  (path: string): CallFor =>
-  async target =>
-    get(path, bearer(await userTokenOf(target)))
-
-/** Without a credential, or with an invalid one. */
-export function withBadCredential(path: string, kind: 'missing' | 'invalid'): CallFor {
-  const authorization = kind === 'missing' ? undefined : bearer(UNKNOWN_KEY)
-  if (path !== CHAT) return () => get(path, authorization)
-  return async target => post(await chatBody(target).catch(bodyWithUnknownModel), authorization)
+/** The fields of an answer in JSON; none if there is no such answer. */
+export function fieldsIn(result: CallResult): Readonly<Record<string, unknown>> {
+  const value = result.kind === 'answered' ? jsonOf(result.text) : undefined
+  return isObject(value) ? value : {}
 }
-
-/** A chat request with this Authorization header. If it is accepted, it costs one token. */
-const chatAs =
-  (authorizationOf: (target: Target) => string): CallFor =>
-  async target => {
-    const authorization = authorizationOf(target)
-    return post({ ...(await chatBody(target).catch(bodyWithUnknownModel)), ...shortest }, authorization)
-  }
-
-/** Without a known model, the request can still be refused because of its credential. */
-function bodyWithUnknownModel(error: unknown) {
-  if (!(error instanceof CallNotMade)) throw error
-  return { model: UNKNOWN_MODEL, messages: [{ role: 'user', content: 'Say hi.' }], stream: false }
-}
-
-/** Unknown paths, requested with the credentials of the paths around them. */
-export const unknownPaths = {
-  language: withApiKey(`/v1/${UNKNOWN}`),
-  platform: withAnonKey(`/api/v1/${UNKNOWN}`),
-  elsewhere: withAnyKey(`/${UNKNOWN}`),
-  /** Some gateways match only the beginning of a path, and would answer as for /health. */
-  below: withAnyKey(`/health/${UNKNOWN}`),
-  /** Some frameworks have a 404 page for GET but not for POST. */
-  posted: target => ({ ...post({}, bearer(apiKeyOf(target))), path: `/v1/${UNKNOWN}` }),
-} satisfies Readonly<Record<string, CallFor>>
-
-export const unknownPathWithoutCredential: CallFor = () => get(`/${UNKNOWN}?asked=1`)
 
 /** The ids in the model list. */
 export async function listedModels(target: Target): Promise<readonly string[]> {
@@ -116,79 +121,104 @@ export async function listedModels(target: Target): Promise<readonly string[]> {
   return Array.isArray(data) ? data.flatMap(model => (typeof model?.id === 'string' ? [model.id] : [])) : []
 }
 
-/** The fields of an answer in JSON; none if there is no such answer. */
-const fieldsIn = (result: CallResult) =>
-  ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as Readonly<Record<string, unknown>>
-
-async function modelOf(target: Target): Promise<string> {
-  const model = target.model || (await listedModels(target))[0]
-  if (!model) throw new CallNotMade('no model is known: the model list has none, and none is given')
-  return model
-}
-
-/** A listed model that is as far from the usual one as possible. */
-export const lastListedModel: CallFor = async target => chat({ model: (await listedModels(target)).at(-1) })(target)
+type ChatFields = Readonly<Record<string, unknown>>
 
 /** The shortest possible request: one message, and one token of reply. */
-const chatBody = async (target: Target): Promise<Readonly<Record<string, unknown>>> => ({
-  model: await modelOf(target),
-  messages: [{ role: 'user', content: 'Say hi.' }],
-  stream: false,
-})
-
+const chatBody = (model: string) => ({ model, messages: [{ role: 'user', content: 'Say hi.' }], stream: false })
 const shortest = { max_tokens: 1 }
 
-const post = (body: unknown, authorization?: string, contentType = 'application/json'): Call => ({
-  ...{ to: 'platform', method: 'POST', path: CHAT },
-  headers: { 'content-type': contentType, ...(authorization !== undefined && { authorization }) },
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-})
+async function listedChatBody(target: Target): Promise<ChatFields> {
+  const model = target.model || (await listedModels(target))[0]
+  if (!model) throw new CallNotMade('no model is known: the model list has none, and none is given')
+  return chatBody(model)
+}
+
+const post = (target: Target, body: unknown, by: Authorization | undefined, type = 'application/json') => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return authorized(target, { ...postCall, headers: { 'content-type': type }, body: text }, by)
+}
+
+const postCall = { to: 'platform', method: 'POST', path: CHAT } as const
 
 /** `max_tokens` keeps it cheap but is not documented. If the target refuses it, it is left out. */
 export const chat =
-  (fields: Readonly<Record<string, unknown>> = {}): CallFor =>
+  (fields: ChatFields = {}): CallFor =>
   async target => {
-    const key = bearer(apiKeyOf(target))
-    const body = await chatBody(target)
-    const result = await target.ask(post({ ...body, ...shortest }, key))
+    const body = await listedChatBody(target)
+    const result = await target.ask(await post(target, { ...body, ...shortest }, 'apiKey'))
     const isAccepted = result.kind === 'unanswered' || (result.status !== 400 && result.status !== 422)
-    return post({ ...body, ...(isAccepted && shortest), ...fields }, key)
+    return post(target, { ...body, ...(isAccepted && shortest), ...fields }, 'apiKey')
   }
 
-/** The document promises a whole answer for `stream: false`. It does not say what happens if `stream` is absent. */
-export const chatWithoutStream = chat({ stream: undefined })
-
-/** The calls of clauses about credentials. */
-export const documentedEndpoints = {
-  index: documentedEndpoint('EP-2', INDEX, index),
-  models: documentedEndpoint('EP-4', MODELS, models),
-  chat: documentedEndpoint('EP-3', CHAT, chat()),
+/** The listed model that is as far from the usual one as possible. */
+export const lastListedModel: CallFor = async target => {
+  const model = (await listedModels(target)).at(-1)
+  if (model === undefined) throw new CallNotMade('the model list has no model')
+  return chat({ model })(target)
 }
 
-function documentedEndpoint(clause: string, path: string, withCredential: CallFor): DocumentedEndpoint {
-  return { clause, path, withCredential, withoutCredential: withBadCredential(path, 'missing') }
-}
+/** A chat request with this Authorization header. Without a known model, it can still be refused because of that. */
+const chatAs =
+  (by: Authorization | undefined): CallFor =>
+  async target => {
+    const body = await listedChatBody(target).catch(error => {
+      if (error instanceof CallNotMade) return chatBody(UNKNOWN_MODEL)
+      throw error
+    })
+    return post(target, { ...body, ...shortest }, by)
+  }
+
+/** A call to a documented endpoint with an Authorization header that may be wrong. If it is accepted, it costs one token. */
+export const callAs = (path: string, by?: Authorization): CallFor => (path === CHAT ? chatAs(by) : get(path, by))
 
 /** A chat request with fields that should be refused. If it is accepted, it costs one token. */
 export const wrongChat =
-  (wrongFields: Readonly<Record<string, unknown>>): CallFor =>
+  (wrongFields: ChatFields): CallFor =>
   async target =>
-    post({ ...(await chatBody(target)), ...shortest, ...wrongFields }, bearer(apiKeyOf(target)))
+    post(target, { ...(await listedChatBody(target)), ...shortest, ...wrongFields }, 'apiKey')
 
-/** With `max_tokens`, whether or not the target accepts it. */
-export const shortestChat = wrongChat({})
+/** A message with one mistake. */
+export const wrongMessage = (message: object): CallFor =>
+  wrongChat({ messages: [{ role: 'user', content: 'Say hi.', ...message }] })
 
-/** A body that is not a chat request, or has another content type. */
-const rawChat =
-  (body: (target: Target) => unknown, contentType = 'application/json'): CallFor =>
-  async target =>
-    post(await body(target), bearer(apiKeyOf(target)), contentType)
+export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
+export const wrongMethod = get(CHAT, 'apiKey')
+export const notJson: CallFor = target => post(target, '{', 'apiKey')
+export const wrongContentType: CallFor = async target =>
+  post(target, await listedChatBody(target), 'apiKey', 'text/plain')
+
+/** One byte over 4 MB of spaces, which have no meaning in JSON. */
+export const tooLarge: CallFor = async target => {
+  if (!target.isNear) throw new CallNotMade('it sends 4 MB, which is done only on this machine')
+  return post(target, JSON.stringify(await listedChatBody(target)).padEnd(4_194_305), 'apiKey')
+}
+
+/** One of each kind: frameworks refuse them in different places, with different errors. */
+export const invalidRequests: readonly CallFor[] = [
+  ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, wrongContentType],
+  ...[wrongChat({ temperature: 'warm' }), wrongMessage({ role: 1 }), tooLarge],
+]
+
+/** Unknown paths, requested with the credentials of the paths around them. */
+export const unknownPaths = {
+  language: get(`/v1/${UNKNOWN_PATH}`, 'apiKey'),
+  platform: get(`/api/v1/${UNKNOWN_PATH}`, 'anonKey'),
+  elsewhere: getWithAnyKey(`/${UNKNOWN_PATH}`),
+  /** Some gateways match only the beginning of a path, and would answer as for /health. */
+  below: getWithAnyKey(`/health/${UNKNOWN_PATH}`),
+  /** Some frameworks have a 404 page for GET but not for POST. */
+  posted: async target => ({ ...(await post(target, {}, 'apiKey')), path: `/v1/${UNKNOWN_PATH}` }),
+} satisfies Readonly<Record<string, CallFor>>
+
+export const unknownPathWithoutCredential = get(`/${UNKNOWN_PATH}?asked=1`)
 
 export const localPage = 'http://localhost:3000'
 
 /** The preflight of a browser. */
 export const preflight: CallFor = () => ({
-  ...{ to: 'platform', method: 'OPTIONS', path: CHAT },
+  to: 'platform',
+  method: 'OPTIONS',
+  path: CHAT,
   headers: {
     origin: localPage,
     'access-control-request-method': 'POST',
@@ -200,12 +230,15 @@ export const preflight: CallFor = () => ({
 export const signIn: CallFor = target => {
   const { email, password } = target.credentials
   if (!email || !password) throw new CallNotMade('no email and password are given')
-  const anonKey = anonKeyOf(target)
-  return {
-    ...{ to: 'auth', method: 'POST', path: '/auth/v1/token?grant_type=password', isPrivate: true },
-    headers: { 'content-type': 'application/json', apikey: anonKey, authorization: bearer(anonKey) },
+  const call: Call = {
+    to: 'auth',
+    method: 'POST',
+    path: '/auth/v1/token?grant_type=password',
+    isPrivate: true,
+    headers: { 'content-type': 'application/json', apikey: anonKeyOf(target) },
     body: JSON.stringify({ email, password }),
   }
+  return authorized(target, call, 'anonKey')
 }
 
 async function userTokenOf(target: Target): Promise<string> {
@@ -213,41 +246,3 @@ async function userTokenOf(target: Target): Promise<string> {
   if (typeof token !== 'string') throw new CallNotMade('the sign-in returned no access token')
   return token
 }
-
-const forgedUserOf = ({ credentials: { anonKey } }: Target) => bearer(forgedUserToken(anonKey))
-
-/** Calls with a credential that must be refused. */
-export const intruders = {
-  forgedAtIndex: target => get(INDEX, bearer(forgedToken(target.credentials.anonKey))),
-  forgedUserAtIndex: target => get(INDEX, forgedUserOf(target)),
-  forgedUserAtModels: target => get(MODELS, forgedUserOf(target)),
-  forgedUserAtChat: chatAs(forgedUserOf),
-  unsignedAtIndex: () => get(INDEX, bearer(unsignedToken())),
-  unsignedAtModels: () => get(MODELS, bearer(unsignedToken())),
-  unsignedAtChat: chatAs(() => bearer(unsignedToken())),
-  keyAloneAtModels: target => get(MODELS, apiKeyOf(target)),
-  keyAloneAtChat: chatAs(apiKeyOf),
-  otherSchemeAtIndex: target => get(INDEX, `Basic ${anonKeyOf(target)}`),
-  schemeAloneAtModels: () => get(MODELS, 'Bearer'),
-} satisfies Readonly<Record<string, CallFor>>
-
-/** One byte over 4 MB of spaces, which have no meaning in JSON. */
-export const tooLarge = rawChat(async target => {
-  if (!target.isNear) throw new CallNotMade('it sends 4 MB, which is done only on this machine')
-  return JSON.stringify(await chatBody(target)).padEnd(4_194_305)
-})
-
-export const notJson = rawChat(() => '{')
-export const wrongContentType = rawChat(chatBody, 'text/plain')
-export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
-export const wrongMethod = withApiKey(CHAT)
-
-/** A message with one mistake. */
-export const wrongMessage = (message: object): CallFor =>
-  wrongChat({ messages: [{ role: 'user', content: 'Say hi.', ...message }] })
-
-/** One of each kind: frameworks refuse them in different places, with different errors. */
-export const invalidRequests: readonly CallFor[] = [
-  ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, wrongContentType],
-  ...[wrongChat({ temperature: 'warm' }), wrongMessage({ role: 1 }), tooLarge],
-]

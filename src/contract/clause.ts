@@ -1,22 +1,15 @@
 /** A clause of the contract: one rule, where it comes from, how it is checked, and the verdict. */
+import type { Violation } from '../check/finding.js'
 import { glob } from '../core/paths.js'
-import { type Call, CallNotMade, type CallResult, type ReceivedAnswer, type ShownCall } from './call.js'
-import type { Target } from './target.js'
+import { calledAnswer, judge as judgeAnswer } from './answers.js'
+import type { CallFor } from './calls.js'
+import type { Section } from './document.js'
+import { type Call, CallNotMade, type CallResult, type ReceivedAnswer, type ShownCall, type Target } from './target.js'
 
-/** The headings of the platform's document that have clauses, and a section for what it does not mention. */
-export const sections = [
-  'Resources and their fields',
-  'Endpoints',
-  'Authentication',
-  'Errors',
-  'Limits',
-  'Beyond the document',
-] as const
+/** A clause as the table has it; `needs` are the ids of others, with spaces between them. */
+export type ClauseRow = readonly [id: string, needs: string, what: string, check: Check]
 
-export type Section = (typeof sections)[number]
-
-/** The definition of a clause. */
-export interface ClauseForm {
+export interface Clause {
   /** Never changes. A D before the number marks a decision of Standin where the document says nothing. */
   readonly id: string
   readonly section: Section
@@ -25,20 +18,15 @@ export interface ClauseForm {
    */
   readonly quotes: readonly string[]
   readonly what: string
-  /** Clauses that must hold first, or there is nothing to check. */
-  readonly needs?: readonly string[]
-  readonly check: Check
-}
-
-export interface Clause extends ClauseForm {
   /** Whether the document says so, or Standin decided it because the document says nothing. */
   readonly source: 'documented' | 'decided'
+  /** Clauses that must not be broken, or there is nothing to check. */
+  readonly needs: readonly string[]
+  readonly check: Check
 }
 
 /** May reject with a CallNotMade. */
 export type Check = (target: Target) => Promise<ClauseVerdict>
-
-export type CallFor = (target: Target) => Call | Promise<Call>
 
 /** What to check in an answer. */
 export interface AnswerCheck {
@@ -51,6 +39,21 @@ export interface AnswerCheck {
   ) => string | undefined | Promise<string | undefined>
 }
 
+export const status = (expected: number): AnswerCheck => ({
+  expected: `status ${expected}`,
+  differs: ({ status }) => (status === expected ? undefined : `status ${status}`),
+})
+
+/** The judge of live and recorded answers finds none of these violations. */
+export const without = (expected: string, concerns: (violation: Violation) => boolean): AnswerCheck => ({
+  expected,
+  differs: (answered, _target, call) => judgeAnswer(calledAnswer(call, answered)).find(concerns)?.sentence,
+})
+
+export const isAbout = (field: string) => (violation: Violation) => violation.path === field
+
+export const jsonObject = without('one JSON object, with Content-Type: application/json', isAbout(''))
+
 /** Makes one call and checks its answer until something is wrong. Skipped after a 429. */
 export const asking =
   (callFor: CallFor, ...checks: readonly AnswerCheck[]): Check =>
@@ -59,40 +62,6 @@ export const asking =
     const result = await target.ask(call)
     return isLimited(result) ? skipped(LIMITED) : checkedAnswer(target, call, checks)
   }
-
-/** A documented endpoint, and calls to it, for clauses about credentials. */
-export interface DocumentedEndpoint {
-  /** The clause that says that it exists. */
-  readonly clause: string
-  readonly path: string
-  /** With a valid credential. */
-  readonly withCredential: CallFor
-  /** Without any credential. */
-  readonly withoutCredential: CallFor
-}
-
-/**
- * Like `asking`, for a clause about credentials. If the endpoint does not exist, only the clause about its existence is
- * broken. If the credential for that clause is not given, the first clause that calls without a credential is broken
- * instead.
- */
-export const askingAt =
-  (
-    { clause, withCredential, withoutCredential }: DocumentedEndpoint,
-    callFor: CallFor,
-    ...checks: readonly AnswerCheck[]
-  ): Check =>
-  async target => {
-    const call = await callFor(target)
-    if (isMissing(await target.ask(call))) {
-      const other = (await possible(target, withCredential)) ?? (await withoutCredential(target))
-      const isOther = JSON.stringify(other) !== JSON.stringify(call)
-      if (isOther && isMissing(await target.ask(other))) return skipped(`the endpoint does not exist (${clause})`)
-    }
-    return asking(() => call, ...checks)(target)
-  }
-
-const isMissing = (result: CallResult) => result.kind === 'answered' && result.status === 404
 
 const LIMITED = 'the target limits the rate of calls (status 429)'
 
@@ -173,14 +142,20 @@ export function createJudge(target: Target, table: readonly Clause[]): Judge {
   const byId = new Map(table.map(clause => [clause.id, clause]))
   const known = new Map<string, Promise<ClauseVerdict>>()
 
-  async function decide({ needs = [], check }: Clause): Promise<ClauseVerdict> {
-    for (const id of needs) {
-      const needed = byId.get(id)
-      const verdict = needed && (await judge(needed))
-      if (verdict?.kind === 'broken') return skipped(`${id} is broken`)
-      if (verdict?.kind === 'skipped') return skipped(verdict.why)
+  /** The first clause that it needs, directly or not, and that is broken. */
+  async function brokenNeed({ needs }: Clause): Promise<string | undefined> {
+    for (const needed of needs.flatMap(id => byId.get(id) ?? [])) {
+      const { kind } = await judge(needed)
+      const broken = kind === 'broken' ? needed.id : await brokenNeed(needed)
+      if (broken !== undefined) return broken
     }
-    return check(target).catch(error => {
+    return undefined
+  }
+
+  async function decide(clause: Clause): Promise<ClauseVerdict> {
+    const broken = await brokenNeed(clause)
+    if (broken !== undefined) return skipped(`${broken} is broken`)
+    return clause.check(target).catch(error => {
       if (error instanceof CallNotMade) return skipped(error.message)
       throw error
     })

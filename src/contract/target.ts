@@ -3,18 +3,53 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import { isLoopback } from '../core/origins.js'
 import { createRedact } from '../redact/index.js'
-import {
-  type Call,
-  CallNotMade,
-  type CallResult,
-  forgedToken,
-  forgedUserToken,
-  type ReceivedAnswer,
-  type Send,
-  type ShownCall,
-  type TargetCredentials,
-  unsignedToken,
-} from './call.js'
+
+/** The credentials for a target. Clauses that need a missing one are not checked. */
+export interface TargetCredentials {
+  readonly apiKey?: string | undefined
+  readonly anonKey?: string | undefined
+  readonly email?: string | undefined
+  readonly password?: string | undefined
+}
+
+/** One request. */
+export interface Call {
+  readonly to: 'platform' | 'auth'
+  readonly method: string
+  /** With the query, relative to the base URL. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** The Authorization header as it is shown in reports, without the credential. */
+  readonly authorization?: string
+  readonly body?: string
+  /** Whether its body and that of its answer are left out of reports. */
+  readonly isPrivate?: true
+}
+
+/** A complete answer. */
+export interface ReceivedAnswer {
+  readonly kind: 'answered'
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** An answer, or the reason why there is none. */
+export type CallResult = ReceivedAnswer | { readonly kind: 'unanswered'; readonly why: string }
+
+/** Sends a call. Rejects with an Error that says why there was no answer. */
+export type Send = (call: Call, signal: AbortSignal) => Promise<ReceivedAnswer>
+
+/** Thrown if a call cannot be made, with the reason. The clause is skipped then, not broken. */
+export class CallNotMade extends Error {
+  override readonly name = 'CallNotMade'
+}
+
+/** A request and its answer without secrets, for display. */
+export interface ShownCall {
+  readonly asked: string
+  readonly answered: string
+}
 
 export interface TargetOptions extends TargetCredentials {
   /** The `base_url` of the platform, without `/v1`. */
@@ -68,7 +103,10 @@ export function createTarget(options: TargetOptions): Target {
   const { send, ...state } = createSending({ ...options, url })
   const remembered = new Map<string, Promise<CallResult>>()
   return {
-    ...{ url, credentials, model, ...state },
+    url,
+    credentials,
+    model,
+    ...state,
     isNear: isLocal(url),
     ask(call) {
       const name = JSON.stringify(call)
@@ -86,10 +124,9 @@ function createSending({
   maxCalls = USUAL_MAX_CALLS,
   timeoutMs = USUAL_TIMEOUT_MS,
   signal,
-  ...options
+  authUrl,
+  send = sendOverHttp({ url, authUrl }),
 }: TargetOptions) {
-  const authUrl = withoutSlash(options.authUrl || url)
-  const send = options.send ?? sendOverHttp({ url, authUrl })
   let calls = 0
   let answered = 0
   let lastWhy: string | undefined
@@ -139,21 +176,15 @@ const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
 const isLocal = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
 
-interface SendOptions {
-  /** Without a trailing slash. */
-  readonly url: string
-  readonly authUrl: string
-}
-
 /** Answers that the contract checks are far smaller. */
 const MOST_BYTES = 4_000_000
 
 /** Sends over kept connections, and to other machines through the proxy that the environment names. */
-export function sendOverHttp({ url, authUrl }: SendOptions): Send {
+export function sendOverHttp({ url, authUrl }: Pick<TargetOptions, 'url' | 'authUrl'>): Send {
   const direct = new Agent()
   const byEnvironment = new EnvHttpProxyAgent()
   return async ({ to, method, path, headers, body }, signal) => {
-    const base = to === 'auth' ? authUrl : url
+    const base = withoutSlash((to === 'auth' && authUrl) || url)
     const response = await fetch(base + path, {
       method,
       headers,
@@ -197,7 +228,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** At most this many characters of a body are shown. */
-const LONGEST = 400
+const MOST_SHOWN = 400
 
 /** `clean` removes secrets and terminal control characters from a text. */
 function createShow({ apiKey, anonKey, password }: TargetCredentials) {
@@ -211,8 +242,8 @@ function createShow({ apiKey, anonKey, password }: TargetCredentials) {
   return {
     clean,
     shown(call: Call, result: CallResult): ShownCall {
-      const { method, path, headers, body, isPrivate } = call
-      const credential = credentialIn(headers.authorization, { apiKey, anonKey })
+      const { method, path, authorization, body, isPrivate } = call
+      const credential = authorization === undefined ? 'no credential' : `Authorization: ${authorization}`
       const lines = [`${method} ${path} (${credential})`, ...(body !== undefined && !isPrivate ? [cut(body)] : [])]
       return { asked: clean(lines.join('\n')), answered: clean(answerText(result, isPrivate === true)) }
     },
@@ -236,20 +267,4 @@ function answerText(result: CallResult, isPrivate: boolean): string {
   return [[String(status), ...facts].join(', '), ...(body === '' ? [] : [body])].join('\n')
 }
 
-/** Describes a credential with the document's names. */
-function credentialIn(authorization: string | undefined, { apiKey, anonKey }: TargetCredentials): string {
-  if (authorization === undefined) return 'no credential'
-  const [, scheme = '', credential = ''] = /^(\w+ )?(.*)$/s.exec(authorization) ?? []
-  if (!credential) return `Authorization: ${authorization}`
-  const names: readonly (readonly [string | undefined, string])[] = [
-    [apiKey, '<API_KEY>'],
-    [anonKey, '<ANON_KEY>'],
-    [unsignedToken(), '<a JWT without a signature>'],
-    [forgedToken(anonKey), '<a JWT with a wrong signature>'],
-    [forgedUserToken(anonKey), '<a user JWT with a wrong signature>'],
-  ]
-  const name = names.find(([known]) => known === credential)?.[1]
-  return `Authorization: ${scheme}${name ?? (/^Bearer ey/.test(authorization) ? '<a user JWT>' : credential)}`
-}
-
-const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)

@@ -1,4 +1,5 @@
 /** Checks live and recorded answers after they were sent. The checks are loaded with the first one. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
 import { once } from '../core/work.js'
@@ -7,7 +8,7 @@ import type { Redact } from '../redact/index.js'
 /** At most this many are listed. */
 const MOST_LISTED = 1000
 /** At most this many wait to be checked, since answering requests comes first. */
-const MOST_WAITING = 1000
+const MOST_UNCHECKED = 1000
 
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
@@ -20,23 +21,39 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   const listeners: ((violating: EndpointViolations) => void)[] = []
   let listed: EndpointViolations[] = []
   const counts = { ...noViolations }
+  const waiting: [exchange: Exchange, id: string][] = []
+  let checking: Promise<void> | undefined
 
-  function check([exchange, id]: QueuedExchange, tools: Tools): void {
-    const violating = judged(exchange, id, tools, redact)
-    if (!violating) return
+  function note(exchange: Exchange, violating: EndpointViolations): void {
     exchange.violations = violating.violations
     for (const { source } of violating.violations) counts[source]++
     listed = [violating, ...listed].slice(0, MOST_LISTED)
     for (const listener of listeners) listener(violating)
   }
 
-  const queue = createQueue(check, report)
+  /** Checks one exchange after the other, each in a turn of its own, so that its answer is sent first. */
+  async function checkAll(): Promise<void> {
+    while (waiting.length > 0) {
+      await nextTurn()
+      const next = waiting.shift()
+      try {
+        const violating = next && judged(...next, await load(), redact)
+        if (violating) note(next[0], violating)
+      } catch (error) {
+        report(error)
+      }
+    }
+    checking = undefined
+  }
+
   return {
     /** Takes an exchange whose answer has been sent. */
     take(exchange: Exchange, id: number): void {
       const { mode } = exchange
       if (mode === undefined || mode === 'emulate') return
-      if (!queue.add([exchange, String(id)])) counts.unjudged++
+      if (waiting.length >= MOST_UNCHECKED) return void counts.unjudged++
+      waiting.push([exchange, String(id)])
+      checking ??= checkAll()
     },
     /** The counts so far in this process. */
     counts: (): ViolationCounts => ({ ...counts }),
@@ -49,64 +66,20 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     },
     onViolating: (listener: (violating: EndpointViolations) => void) => void listeners.push(listener),
     forget(): void {
-      queue.clear()
+      waiting.length = 0
       listed = []
       Object.assign(counts, noViolations)
     },
     /** Resolves when everything that was taken has been checked. */
-    settle: queue.settle,
-  }
-}
-
-/** An exchange to be checked, and its id in the journal. */
-type QueuedExchange = readonly [exchange: Exchange, id: string]
-
-/** Checks exchanges in later turns of the event loop, one after the other. */
-function createQueue(check: (queued: QueuedExchange, tools: Tools) => void, report: (error: unknown) => void) {
-  const queue: QueuedExchange[] = []
-  let checking: Promise<void> | undefined
-
-  async function checkAll(): Promise<void> {
-    try {
-      const tools = await load()
-      for (let next = await later(queue); next; next = await later(queue)) {
-        try {
-          check(next, tools)
-        } catch (error) {
-          report(error)
-        }
-      }
-    } catch (error) {
-      report(error)
-    }
-    checking = undefined
-  }
-
-  return {
-    /** Returns false if too many are waiting already. */
-    add(one: QueuedExchange): boolean {
-      if (queue.length >= MOST_WAITING) return false
-      queue.push(one)
-      checking ??= checkAll()
-      return true
-    },
-    clear() {
-      queue.length = 0
-    },
-    /** Resolves when everything that was added has been checked. */
     async settle(): Promise<void> {
       while (checking) await checking
     },
   }
 }
 
-/** The next exchange, in a turn of its own, so that its answer is sent first. */
-const later = (queue: QueuedExchange[]) =>
-  new Promise<QueuedExchange | undefined>(resolve => void setImmediate(() => resolve(queue.shift())))
-
 const load = once(async () => {
   const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
-    import('./judge.js'),
+    import('./answers.js'),
     import('../redact/index.js'),
   ])
   return { judgedAnswer, judge, credentialsOf }
@@ -129,7 +102,10 @@ function judged(
   const { text } = redact(credentialsOf(exchange, redact))
   const { method, endpoint, outcome, mode } = exchange
   return {
-    ...{ id, method, status: outcome?.status ?? 0, mode: mode ?? '' },
+    id,
+    method,
+    status: outcome?.status ?? 0,
+    mode: mode ?? '',
     endpoint: endpoint ? text(`${endpoint.method} ${endpoint.path}`) : null,
     violations: found.map(one => ({ ...one, path: text(one.path) })),
   }

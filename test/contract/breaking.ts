@@ -1,7 +1,7 @@
 /** A target that answers like a real stand-in, except for one thing. */
 import type http from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { Send } from '../../src/contract/call.js'
+import type { Send } from '../../src/contract/target.js'
 import type { Platform } from '../../src/index.js'
 
 /** A request that the target received. */

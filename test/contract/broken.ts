@@ -70,11 +70,7 @@ const streamed = both(chatted, ({ body }) => body.stream === true)
 /** An invalid chat request is accepted, or refused without a useful message. */
 const lenient = (fits: (body: TargetRequest['body']) => boolean): readonly Change[] => {
   const refused = both(chatWith(fits), (_, { status }) => status === 400)
-  return [
-    change(refused, () => ok),
-    change(refused, () => failed(400)),
-    change(refused, withFields({ error: 'Unprocessable.' })),
-  ]
+  return [change(refused, () => ok), change(refused, withFields({ error: 'Unprocessable.' }))]
 }
 
 const isForged: When = ({ authorization }) => /^Bearer ey[\w-]+\.[\w-]+\.[\w-]+$/.test(authorization)
@@ -94,6 +90,13 @@ const letsIn = (path: string, when: When) => change(both(to(path, 401), when), (
 const noKey: When = both(holding('none'))
 const unknownKey: When = ({ authorization }) => authorization.startsWith('Bearer sk-no-such')
 
+/** A chat request with this property is refused. */
+const refusing = (fits: (body: TargetRequest['body']) => boolean): Change =>
+  change(
+    both(chatted, ({ body }) => fits(body)),
+    () => failed(400),
+  )
+
 const openAIs = withFields(({ error }) => ({ error: { message: error, type: 'invalid_request_error' } }))
 const noError = withFields(({ error }) => ({ error: undefined, message: error }))
 
@@ -104,36 +107,16 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(to('/health'), html),
     change(
       to('/health'),
-      withText(() => 'ok'),
-    ),
-    change(
-      to('/health'),
       withText(text => `[${text}]`),
     ),
   ],
-  'HEALTH-2': [
-    change(to('/health'), withFields({ status: 'healthy' })),
-    change(to('/health'), withFields({ status: undefined })),
-  ],
-  'HEALTH-3': [
-    change(to('/health'), withFields({ version: '1.0' })),
-    change(to('/health'), withFields({ version: 'v1.0.0' })),
-    change(to('/health'), withFields({ version: undefined })),
-  ],
+  'HEALTH-2': [change(to('/health'), withFields({ status: 'healthy' }))],
+  'HEALTH-3': [change(to('/health'), withFields({ version: '1.0' }))],
   'HEALTH-D1': [change(both(to('/health'), noKey), () => failed(401))],
   'EP-2': [change(both(to('/api/v1'), holding('anon')), () => failed(401))],
-  'INDEX-1': [
-    change(to('/api/v1', 200), html),
-    change(
-      to('/api/v1', 200),
-      withText(() => 'null'),
-    ),
-  ],
+  'INDEX-1': [change(to('/api/v1', 200), html)],
   'INDEX-2': [change(to('/api/v1', 200), withFields({ status: 'up' }))],
-  'INDEX-3': [
-    change(to('/api/v1', 200), withFields({ endpoints: {} })),
-    change(to('/api/v1', 200), withFields({ endpoints: undefined })),
-  ],
+  'INDEX-3': [change(to('/api/v1', 200), withFields({ endpoints: {} }))],
   'INDEX-D1': [change(to('/api/v1', 200), withFields({ endpoints: ['/health'] }))],
   'INDEX-D2': [
     change(
@@ -142,18 +125,8 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     ),
   ],
   'EP-4': [change(both(to('/v1/models'), holding('api')), () => failed(403))],
-  'MODELS-1': [
-    change(to('/v1/models', 200), html),
-    change(
-      to('/v1/models', 200),
-      withText(text => `[${text}`),
-    ),
-  ],
-  'MODELS-2': [
-    change(to('/v1/models', 200), withFields({ data: [] })),
-    change(to('/v1/models', 200), withFields({ data: [{}] })),
-    change(to('/v1/models', 200), withFields({ data: {} })),
-  ],
+  'MODELS-1': [change(to('/v1/models', 200), html)],
+  'MODELS-2': [change(to('/v1/models', 200), withFields({ data: [] }))],
   'MODELS-D1': [
     change(to('/v1/models', 200), withFields({ object: 'models' })),
     change(
@@ -168,13 +141,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     ),
   ],
   'EP-3': [change(chatted, () => failed(500))],
-  'CHAT-1': [
-    change(whole, withHeader('content-type', 'text/event-stream')),
-    change(
-      whole,
-      withText(text => `data: ${text}\n\n`),
-    ),
-  ],
+  'CHAT-1': [change(whole, withHeader('content-type', 'text/event-stream'))],
   'CHAT-2.1': [
     change(
       chatWith(({ model }) => model === 'there-is-no-such-model'),
@@ -185,29 +152,12 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
       () => failed(401),
     ),
   ],
-  'CHAT-2.2': [
-    change(
-      both(chatted, ({ body }) => body.model !== 'gpt-4o-mini'),
-      () => failed(400),
-    ),
-  ],
-  'CHAT-3': [
-    change(
-      both(chatted, ({ body }) => messagesOf(body).some(({ role }) => role === 'system')),
-      () => failed(400),
-    ),
-  ],
-  'CHAT-4': [
-    change(
-      both(chatted, ({ body }) => body.temperature !== undefined),
-      () => failed(400),
-    ),
-  ],
+  'CHAT-2.2': [refusing(body => body.model !== 'gpt-4o-mini')],
+  'CHAT-3': [refusing(body => messagesOf(body).some(({ role }) => role === 'system'))],
+  'CHAT-4': [refusing(body => body.temperature !== undefined)],
   'CHAT-5': [change(streamed, () => failed(400))],
   'CHAT-D1': [
     change(whole, withFields({ choices: [] })),
-    change(whole, withFields({ object: 'completion' })),
-    change(whole, withFields({ id: undefined })),
     change(
       whole,
       withText(text => `[${text}]`),
@@ -221,10 +171,6 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     ),
     change(
       streamed,
-      withText(text => text.replace('data: {', 'data: {{')),
-    ),
-    change(
-      streamed,
       withText(() => 'data: [DONE]\n\n'),
     ),
   ],
@@ -234,21 +180,13 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
       withText(text => text.replace('data: [DONE]\n\n', '')),
     ),
   ],
-  'CHAT-D5': [
-    change(
-      both(chatted, ({ body }) => body.max_tokens !== undefined),
-      () => failed(400),
-    ),
-  ],
+  'CHAT-D5': [refusing(body => body.max_tokens !== undefined)],
   'CHAT-D20': [
     change(
       both(chatted, ({ body }) => body.stream === undefined),
       withHeader('content-type', 'text/event-stream'),
     ),
-    change(
-      both(chatted, ({ body }) => body.stream === undefined),
-      () => failed(400),
-    ),
+    refusing(body => body.stream === undefined),
   ],
   'CHAT-D6': lenient(({ model }) => model === undefined),
   'CHAT-D7': lenient(({ messages }) => messages === undefined),
@@ -284,23 +222,17 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   'AUTH-1.3': [letsIn('/v1/models', both(isForged, claims('authenticated')))],
   'AUTH-1.4': [letsIn(CHAT, both(isForged, claims('authenticated')))],
   'AUTH-1.5': [letsIn('/api/v1', both(isForged, claims('authenticated')))],
-  'AUTH-1.6': [letsIn('/v1/models', isUnsigned), change(both(to('/v1/models', 401), isUnsigned), () => failed(500))],
+  'AUTH-1.6': [letsIn('/v1/models', isUnsigned)],
   'AUTH-1.7': [letsIn(CHAT, isUnsigned)],
-  'AUTH-2': [
-    change(({ path }) => path.startsWith(TOKEN), withFields({ access_token: undefined })),
-    change(
-      ({ path }) => path.startsWith(TOKEN),
-      () => failed(400),
-    ),
-  ],
+  'AUTH-2': [change(({ path }) => path.startsWith(TOKEN), withFields({ access_token: undefined }))],
   'AUTH-3.1': [letsIn('/v1/models', ({ authorization }) => authorization.startsWith('sk-'))],
   'AUTH-3.2': [letsIn('/api/v1', ({ authorization }) => authorization.startsWith('Basic '))],
   'AUTH-3.3': [letsIn(CHAT, ({ authorization }) => authorization.startsWith('sk-'))],
-  'AUTH-6.1': [letsIn('/api/v1', noKey), change(both(to('/api/v1'), noKey), () => failed(403))],
+  'AUTH-6.1': [letsIn('/api/v1', noKey)],
   'AUTH-6.2': [letsIn('/api/v1', unknownKey)],
   'AUTH-6.3': [letsIn('/v1/models', noKey)],
   'AUTH-6.4': [letsIn('/v1/models', unknownKey)],
-  'AUTH-6.5': [letsIn(CHAT, noKey), change(both(to(CHAT, 401), noKey), () => failed(400))],
+  'AUTH-6.5': [letsIn(CHAT, noKey)],
   'AUTH-6.6': [letsIn(CHAT, unknownKey)],
   'AUTH-6.7': [letsIn('/v1/models', ({ authorization }) => authorization === 'Bearer')],
   'AUTH-D1': [
@@ -309,31 +241,23 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
       () => failed(404),
     ),
   ],
-  'AUTH-D2': [
-    change(({ path }) => path.startsWith(TOKEN), withFields({ expires_in: 60 })),
-    change(({ path }) => path.startsWith(TOKEN), withFields({ refresh_token: undefined })),
-    change(({ path }) => path.startsWith(TOKEN), withFields({ token_type: 'mac' })),
-  ],
+  'AUTH-D2': [change(({ path }) => path.startsWith(TOKEN), withFields({ expires_in: 60 }))],
   'AUTH-D3': [change(both(to('/api/v1', 200), holding('other')), () => failed(401))],
   'AUTH-D4': [change(both(to('/v1/models', 200), holding('other')), () => failed(401))],
   'AUTH-D5': [letsIn('/v1/models', holding('anon'))],
   'AUTH-D6': [letsIn('/api/v1', holding('api'))],
-  'ERR-1.1': [change(both(unknown('/v1'), isGet), () => ok), change(both(unknown('/v1'), isGet), () => failed(500))],
+  'ERR-1.1': [change(both(unknown('/v1'), isGet), () => ok)],
   'ERR-1.2': [change(unknown('/api/v1'), () => ok)],
   'ERR-1.3': [change(unknown(''), () => ok)],
   'ERR-1.4': [change(unknown('/health'), () => ok)],
-  'ERR-1.5': [change(both(unknown('/v1'), isPost), () => ok), change(both(unknown('/v1'), isPost), () => failed(405))],
+  'ERR-1.5': [change(both(unknown('/v1'), isPost), () => ok)],
   'ERR-2': [
     change((_, { status }) => status === 404, noError),
     change((_, { status }) => status === 404, openAIs),
-    change(unknown('/v1'), withFields({ error: '' })),
-    change((_, { status }) => status === 404, html),
     change(both(unknown('/v1'), isPost), html),
-    change((_, { status }) => status === 404, withoutHeader('content-type')),
   ],
   'ERR-3': [
     change((_, { status }) => status === 404, withFields({ path: undefined })),
-    change(unknown('/api/v1'), withFields({ path: '/' })),
     change(
       unknown('/v1'),
       withFields(({ path }) => ({ path: path.toUpperCase() })),
@@ -341,30 +265,15 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   ],
   'ERR-4': [
     change(isRefused, noError),
-    change(isRefused, openAIs),
-    change(isRefused, html),
     change(both(to(CHAT), isRefused), noError),
-    // As when a gateway checks JWTs, and the service behind it checks keys.
     change(both(isRefused, isForged), noError),
-    change(both(isRefused, isUnsigned, to(CHAT)), html),
-    change(
-      both(isRefused, ({ authorization }) => !authorization.startsWith('Bearer ')),
-      html,
-    ),
   ],
   'ERR-5': [
     change((_, { status }) => status === 400 || status === 405, openAIs),
-    change(to(CHAT, 405), html),
-    change(
-      both(to(CHAT, 400), ({ body }) => body.messages === undefined),
-      noError,
-    ),
     change(
       both(to(CHAT), ({ text }) => text === '{'),
       html,
     ),
-    change(to(CHAT, 415), html),
-    change(to(CHAT, 413), html),
     change(
       both(to(CHAT, 400), ({ body }) => body.temperature === 'warm'),
       answer => ({ ...answer, text: '{"detail":[]}' }),
@@ -383,8 +292,8 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     ),
   ],
   'ERR-D3': [change(to(CHAT, 405), () => failed(400))],
-  'ERR-D4': [change(to(CHAT, 405), withoutHeader('allow')), change(to(CHAT, 405), withHeader('allow', 'GET'))],
-  'ERR-D5': [change(isRefused, withFields({ code: 'no_key' })), change(to(CHAT, 400), withFields({ type: 'invalid' }))],
+  'ERR-D4': [change(to(CHAT, 405), withoutHeader('allow'))],
+  'ERR-D5': [change(isRefused, withFields({ code: 'no_key' }))],
   'LIMIT-D1': [change(to(CHAT, 413), () => failed(400))],
   'CORS-D1': [change(({ method }) => method === 'OPTIONS', withoutHeader('access-control-allow-origin'))],
 }

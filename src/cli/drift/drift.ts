@@ -3,8 +3,7 @@ import path from 'node:path'
 import { StartError, UsageError } from '../../check/problem.js'
 import { NEEDS_LIVE } from '../../config/load.js'
 import { redactionRules } from '../../config/redaction.js'
-import { compare } from '../../contract/compare.js'
-import { shapeOfAnswer } from '../../contract/shape.js'
+import { compareAnswers, shapeOfAnswer } from '../../contract/shape.js'
 import { glob } from '../../core/paths.js'
 import { acceptsApiKey, documentedCredentialOf } from '../../http/proxy/credentials.js'
 import type { Platform } from '../../platform.js'
@@ -66,9 +65,13 @@ async function compareWithLive(
   }
   const progress = progressOf(entries.length)
   const results = await findDrift({
-    ...{ folder, entries, concurrency, update, signal },
+    folder,
+    entries,
+    concurrency,
+    update,
+    signal,
     credentialFor: path => credentialFor(path, live),
-    compare: (recorded, live) => compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
+    compare: (recorded, live) => compareAnswers(shapeOfAnswer(recorded), shapeOfAnswer(live)),
     send: sendToLive(live),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),

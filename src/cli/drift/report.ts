@@ -18,7 +18,9 @@ function countOf(results: readonly DriftResult[], recordings: number) {
     recordings,
     same: countKind('compared') - drifted,
     drifted,
-    ...{ critical: countSeverity('critical'), warning: countSeverity('warning'), info: countSeverity('info') },
+    critical: countSeverity('critical'),
+    warning: countSeverity('warning'),
+    info: countSeverity('info'),
     updated: results.filter(result => result.kind === 'compared' && result.updated).length,
     skipped: countKind('skipped') + countKind('mcp'),
     notAsked: countKind('notAsked'),
@@ -80,15 +82,18 @@ interface DriftRun {
 export function reportOf({ results, total, seconds }: DriftRun): Report {
   const count = countOf(results, total)
   return {
-    ...{ name: 'drift', summary: countLine(count), seconds, data: { ...count, findings: results } },
+    name: 'drift',
+    summary: countLine(count),
+    seconds,
+    data: { ...count, findings: results },
     cases: results.map(result => caseOf(result, results)),
-    lines: (colors, isQuiet) => linesOf(results, colors, isQuiet),
+    lines: (colors, isQuiet) => driftLines(results, colors, isQuiet),
   }
 }
 
-function linesOf(results: readonly DriftResult[], colors: Colors, isQuiet: boolean): readonly string[] {
+function driftLines(results: readonly DriftResult[], colors: Colors, isQuiet: boolean): readonly string[] {
   const shown = isQuiet ? results.filter(({ kind }) => kind !== 'skipped') : results
-  const lines = shown.flatMap(result => linesOfOne(result, results, colors))
+  const lines = shown.flatMap(result => linesAboutOne(result, results, colors))
   const mcpCount = results.filter(({ kind }) => kind === 'mcp').length
   if (isQuiet || mcpCount === 0) return lines
   return [...lines, `${pluralize(mcpCount, 'recording')} skipped: ${MCP_REASON}`]
@@ -96,7 +101,7 @@ function linesOf(results: readonly DriftResult[], colors: Colors, isQuiet: boole
 
 const fileLine = (file: string, note: string, { dim }: Colors) => `${printable(file)} ${dim(printable(note))}`
 
-function linesOfOne(result: DriftResult, all: readonly DriftResult[], colors: Colors): readonly string[] {
+function linesAboutOne(result: DriftResult, all: readonly DriftResult[], colors: Colors): readonly string[] {
   const { file } = result
   switch (result.kind) {
     case 'compared': {
@@ -131,7 +136,9 @@ function caseOf(result: DriftResult, all: readonly DriftResult[]): TestCase {
       return { ...test, result: 'skipped', message: `not compared: ${result.reason}` }
     case 'refused':
       return {
-        ...{ ...test, type: 'refused', message: refusalText(result, all) },
+        ...test,
+        type: 'refused',
+        message: refusalText(result, all),
         result: isFirstWithCredential(result, all) ? 'error' : 'skipped',
       }
     case 'unreadable':

@@ -1,6 +1,6 @@
 /** The results of `standin verify` as a report. */
-import { type BrokenVerdict, type Clause, type ClauseResult, sections } from '../../contract/clause.js'
-import { silent } from '../../contract/clauses/index.js'
+import type { BrokenVerdict, Clause, ClauseResult } from '../../contract/clause.js'
+import { sections, silent } from '../../contract/document.js'
 import { type Colors, pluralize, printable } from '../output.js'
 import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from '../report.js'
 
@@ -47,15 +47,18 @@ function summary(run: VerifyRun): string {
 }
 
 export const reportOf = (run: VerifyRun): Report => ({
-  ...{ name: 'verify', summary: summary(run), seconds: run.seconds, data: dataOf(run) },
+  name: 'verify',
+  summary: summary(run),
+  seconds: run.seconds,
+  data: dataOf(run),
   cases: bySection(run.findings).map(result => caseOf(result, run)),
-  lines: (colors, isQuiet) => linesOf(run, colors, isQuiet),
+  lines: (colors, isQuiet) => verifyLines(run, colors, isQuiet),
 })
 
 const bySection = (findings: readonly ClauseResult[]) =>
   sections.flatMap(section => findings.filter(({ clause }) => clause.section === section))
 
-function linesOf(run: VerifyRun, colors: Colors, isQuiet: boolean): readonly string[] {
+function verifyLines(run: VerifyRun, colors: Colors, isQuiet: boolean): readonly string[] {
   const shown = isQuiet ? run.findings.filter(({ verdict }) => verdict.kind === 'broken') : run.findings
   const blocks = sections.flatMap(section => {
     const inSection = shown.filter(({ clause }) => clause.section === section)

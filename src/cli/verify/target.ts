@@ -1,5 +1,5 @@
 /** The target of `standin verify` and its credentials: from flags first, then from the environment. */
-import { text as textOf } from 'node:stream/consumers'
+import { text as wholeText } from 'node:stream/consumers'
 import { UsageError } from '../../check/problem.js'
 import { NEEDS_LIVE } from '../../config/load.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
@@ -49,7 +49,7 @@ async function targetAt(address: string, line: VerifyLine): Promise<TargetOption
 /** Looks in the flags, then in the environment, but there only if the environment names no other target. */
 async function targetValues(flags: VerifyLine['flags'], target: string) {
   const isNamed = [undefined, '', target].includes(process.env[variables.target])
-  const passwordInput = flags['password-stdin'] ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
+  const passwordInput = flags['password-stdin'] ? (await wholeText(process.stdin)).replace(/\r?\n$/, '') : undefined
   return (name: keyof typeof variables): string | undefined => {
     if (name === 'password' && passwordInput !== undefined) return passwordInput
     return (flags[name] ?? (isNamed ? process.env[variables[name]] : undefined)) || undefined

@@ -1,7 +1,7 @@
 /** `standin verify`: checks a target against each rule of the platform's document, and reports which ones it breaks. */
 import { ProblemsError, UsageError } from '../../check/problem.js'
 import { type Clause, judgeAll, wantedOf } from '../../contract/clause.js'
-import { clauses } from '../../contract/clauses/index.js'
+import { clauses } from '../../contract/clauses.js'
 import { createTarget, type Target } from '../../contract/target.js'
 import { command } from '../command.js'
 import { createReporter } from '../report.js'
@@ -35,7 +35,9 @@ async function verify(line: VerifyLine): Promise<undefined> {
   try {
     const target = createTarget({ ...opened.options, maxCalls, signal })
     const findings = await judgeAll({
-      ...{ target, wanted, table: clauses },
+      target,
+      wanted,
+      table: clauses,
       begun: ({ id }) => progress.at(id),
       ended: progress.step,
     })
