@@ -22,7 +22,7 @@ import { open, where } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { noSuchSession } from '../core/errors.js'
 import type { Json } from '../core/state.js'
-import { expiresInMs, name } from '../keys/key-for-test.js'
+import { testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { UserJson } from './users.js'
 
 const session = object({
@@ -84,12 +84,12 @@ const grantedSession = object({
 export type SessionJson = ValueOf<typeof grantedSession>
 
 const newKeyInput = object({
-  name: optional(name, 'Its name; by default "made by a test".'),
+  name: optional(testKeyName, 'Its name; by default "made by a test".'),
   user: optional(
     email,
     'The address of its owner. An unknown user signs up. Without an address the key belongs to no user.',
   ),
-  expiresInMs: optional(expiresInMs, 'Milliseconds until it expires; negative for one that has expired.'),
+  expiresInMs: optional(testKeyExpiry, 'Milliseconds until it expires; negative for one that has expired.'),
   scope: optional(
     text,
     'The scope of requests that use this key and name no scope. Given alone, the answer is the same key each time.',

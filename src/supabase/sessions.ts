@@ -39,13 +39,11 @@ export async function startSession(backend: Backend, tables: Tables, user: UserR
 const MOST_SESSIONS = 1000
 
 /** Makes room for one more session of a user by ending the least recently used one. */
-async function endLeastUsed(tables: Tables, userId: string): Promise<void> {
-  if ((await tables.sessions.count({ user_id: userId })) < MOST_SESSIONS) return
-  const lastUseOf = ({ refreshed_at, created_at }: SessionRow) => refreshed_at ?? created_at
-  const sessions = (await tables.sessions.find({ user_id: userId })).toSorted((a, b) =>
-    lastUseOf(a) < lastUseOf(b) ? -1 : 1,
-  )
-  await endSessions(tables, sessions.slice(0, sessions.length - MOST_SESSIONS + 1))
+async function endLeastUsed(tables: Tables, user_id: string): Promise<void> {
+  if ((await tables.sessions.count({ user_id })) < MOST_SESSIONS) return
+  const lastUseMs = ({ refreshed_at, created_at }: SessionRow) => Date.parse(refreshed_at ?? created_at)
+  const sessions = (await tables.sessions.find({ user_id })).toSorted((a, b) => lastUseMs(b) - lastUseMs(a))
+  await endSessions(tables, sessions.slice(MOST_SESSIONS - 1))
 }
 
 async function addRefreshToken(

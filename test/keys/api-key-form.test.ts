@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isMistyped, newSecret, startOf } from '../../src/keys/api-key-form.js'
+import { isMistyped, newSecret, startOf } from '../../src/keys/api-keys.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -343,19 +343,9 @@ test('a well-signed token with claims of any type is accepted or refused, and ne
   )
 })
 
-test.each([
-  [{ role: ['service_role'] }, 'array', 'role', 'string'],
-  [{ sub: [ada.sub] }, 'array', 'sub', 'string'],
-  [{ user_metadata: 'x' }, 'string', 'user_metadata', 'map[string]interface {}'],
-])('claims such as %j are refused in the words of Supabase', async (odd, found, claim, wanted) => {
+test('a claim of the wrong type is refused', async () => {
   const platform = await platformWith()
-  const token = await userToken({ ...odd })
-  const body = await (await askAuth(platform, '/user', { headers: { authorization: `Bearer ${token}` } })).json()
-  const why = `json: cannot unmarshal ${found} into Go struct field AccessTokenClaims.${claim} of type ${wanted}`
-  expect(body).toMatchObject({
-    error_code: 'bad_jwt',
-    msg: `invalid JWT: unable to parse or verify signature, token is malformed: could not JSON decode claim: ${why}`,
-  })
+  const token = await userToken({ role: ['service_role'] })
   expect(await verdicts(platform, token)).toEqual(refused('A claim of the token has the wrong type.'))
 })
 

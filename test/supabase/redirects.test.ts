@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { redirectTo } from '../../src/supabase/destinations.js'
+import { redirectTo } from '../../src/supabase/endpoints/frame.js'
 import { backendWith, follow, newUser } from './backend.js'
 
 const site = 'https://app.example.com/home'

@@ -1,9 +1,8 @@
 /** GET and PUT /auth/v1/user: returns the signed-in user, and lets users change their own data. */
-import { type Endpoint, jsonReply } from '../../core/exchange.js'
+import { jsonReply } from '../../core/exchange.js'
 import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
-import { requireFree, validEmail, validPhone } from '../addresses.js'
-import { requireAudience, type SignedIn } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'
+import { requireAudience, type SignedIn } from '../callers.js'
 import { dropTokens } from '../codes.js'
 import { anonymousWithoutAddress, notAdmin, samePassword, userOfTokenNotFound } from '../errors.js'
 import { challengeIn } from '../flows.js'
@@ -15,24 +14,28 @@ import {
   changedPassword,
   changedPhone,
   mergeMetadata,
+  requireFree,
   userJson,
   userJsonWithoutConfirmedAt,
+  validEmail,
+  validPhone,
 } from '../users.js'
+import { type Params, readParams } from './forms.js'
 import { announce, forUser, redirectOf } from './frame.js'
-import { type Params, readParams } from './params.js'
 import { requireChannel } from './signup.js'
 
-export const getUser = (backend: Backend): Endpoint =>
-  forUser(backend)(
-    'GET /user',
-    { id: 'getUser', does: 'Returns the signed-in user.', answer: 'user' },
-    ({ headers }, { user, claims }) => {
-      requireAudience(claims, headers['x-jwt-aud']?.toString())
-      return jsonReply(userJson(user))
-    },
-  )
+export const getUser = forUser({
+  at: 'GET /user',
+  id: 'getUser',
+  does: 'Returns the signed-in user.',
+  answer: 'user',
+  reply(_backend, { headers }, { user, claims }) {
+    requireAudience(claims, headers['x-jwt-aud']?.toString())
+    return jsonReply(userJson(user))
+  },
+})
 
-const fields = {
+const updateFields = {
   email: 'string',
   phone: 'string',
   password: 'string?',
@@ -43,25 +46,26 @@ const fields = {
   code_challenge_method: 'string',
 } as const
 
-type UserUpdate = Params<typeof fields>
+type UserUpdate = Params<typeof updateFields>
 
-export const updateUser = (backend: Backend): Endpoint =>
-  forUser(backend)(
-    'PUT /user',
-    { id: 'updateUser', does: 'Lets users change their own data.', fields, answer: 'user' },
-    async (exchange, who) => {
-      const params = validated(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
-      const state = backend.state
-      await state.read(tables => requireFree(tables, params, who.user.id))
-      const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
-      const { user, messages } = await state.write(tables =>
-        update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
-      )
-      announce(backend, messages)
-      const confirmsNow = who.user.is_anonymous && !user.is_anonymous
-      return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
-    },
-  )
+export const updateUser = forUser({
+  at: 'PUT /user',
+  id: 'updateUser',
+  does: 'Lets users change their own data.',
+  fields: updateFields,
+  answer: 'user',
+  async reply(backend, exchange, who) {
+    const params = validated(backend, readParams(exchange, 'UserUpdateParams', updateFields), who.user)
+    await backend.state.read(tables => requireFree(tables, params, who.user.id))
+    const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
+    const { user, messages } = await backend.state.write(tables =>
+      update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
+    )
+    announce(backend, messages)
+    const confirmsNow = who.user.is_anonymous && !user.is_anonymous
+    return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
+  },
+})
 
 /**
  * Returns the parameters with normalized addresses; an address that the user already has is dropped. Throws if the
@@ -111,7 +115,7 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
     messages.push(...sent.messages)
   }
   if (phone !== '' && user.phone !== phone) {
-    const sent = await sendPhoneCode(backend, tables, user, { kind: 'phone_change', phone })
+    const sent = await sendPhoneCode(backend, tables, user, 'phone_change', phone)
     user = sent.user
     messages.push(...sent.messages)
   }
