@@ -40,9 +40,6 @@ export function isMistyped(secret: string): boolean {
   return rest !== `${random}${checksumOf(random)}`
 }
 
-/** Whether `secret` is a key of Standin, perhaps of another instance. */
-export const isStandinKey = (secret: string) => secret.startsWith(PREFIX) && !isMistyped(secret)
-
 /** CRC-32 of `text` in base 62, padded to the length of the largest value. */
 function checksumOf(text: string): string {
   // Loaded when the first key is checked, since importing it would add 2 ms to every start.
@@ -109,7 +106,7 @@ const refusals: Record<Exclude<KeyFault, 'unknown'>, (tried: RefusedCredential) 
 /** The hint in the log for a key that this state does not have. */
 function hintOf(secret: string): string | undefined {
   if (secret === developmentApiKey) return 'It is the development key, which the apiKeys of the configuration replace.'
-  return isStandinKey(secret) ? fromAnotherState.key : undefined
+  return secret.startsWith(PREFIX) ? fromAnotherState.key : undefined
 }
 
 /** Whether a key was rolled and is still valid for its overlap: it is revoked at the moment at which it expires. */
@@ -126,10 +123,8 @@ function refusalOf(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformE
   return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : refusals[reason](tried)
 }
 
-type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
-
 /** Collects uses of keys and saves them together. */
-function createUses(write: Write, report: Parts['report']) {
+function createUses({ write }: State, report: Parts['report']) {
   const usedAtMs = new Map<string, number>()
   let flushTimer: NodeJS.Timeout | undefined
 
@@ -214,11 +209,24 @@ async function getKey({ api_keys }: Tables, userId: string | undefined, id: stri
 export function createApiKeys(parts: Parts): ApiKeys {
   const { state, usersAreElsewhere = () => false, now = Date.now, report } = parts
   const { write } = state
-  const uses = createUses(write, report)
+  const uses = createUses(state, report)
   const view = (row: ApiKeyRow) => viewOf(row, uses.lastUsedMs(row.id), now())
 
   return {
-    find: createFind({ state, usersAreElsewhere, now }),
+    async find(secret) {
+      const { key, owner } = await state.read(async ({ api_keys, users }) => {
+        const [key] = await api_keys.find({ digest: digestOf(secret) })
+        return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
+      })
+      if (!key) throw refusalOf(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
+      // The time in `revoked_at` does not matter: the clock of the process that revoked the key may be ahead.
+      if (key.revoked_at !== null && !isRolled(key)) throw refusalOf(secret, 'revoked', key)
+      const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+      if (expiresAtMs <= now()) throw refusalOf(secret, 'expired', key)
+      if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refusalOf(secret, 'ownerless', key)
+      const email = owner?.email ? { email: owner.email } : {}
+      return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
+    },
     noteUse: uses.noteUse,
     async list(userId) {
       const filter = userId === undefined ? {} : { user_id: userId }
@@ -250,20 +258,3 @@ export function createApiKeys(parts: Parts): ApiKeys {
     flush: uses.flush,
   }
 }
-
-const createFind =
-  ({ state, usersAreElsewhere, now }: Required<Omit<Parts, 'report'>>) =>
-  async (secret: string): Promise<ValidCredential> => {
-    const { key, owner } = await state.read(async ({ api_keys, users }) => {
-      const [key] = await api_keys.find({ digest: digestOf(secret) })
-      return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
-    })
-    if (!key) throw refusalOf(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
-    // The time in `revoked_at` does not matter: the clock of the process that revoked the key may be ahead.
-    if (key.revoked_at !== null && !isRolled(key)) throw refusalOf(secret, 'revoked', key)
-    const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
-    if (expiresAtMs <= now()) throw refusalOf(secret, 'expired', key)
-    if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refusalOf(secret, 'ownerless', key)
-    const email = owner?.email ? { email: owner.email } : {}
-    return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
-  }

@@ -100,11 +100,7 @@ async function credentialOf(secret: string, { tokens, apiKeys }: Omit<Parts, 'no
 
 const unknownKeyCodes = [unknownApiKey().code, mistypedApiKey().code]
 
-function isJwt(token: string): boolean {
-  const first = token.indexOf('.')
-  const second = token.indexOf('.', first + 1)
-  return first > 0 && second > 0 && token.indexOf('.', second + 1) < 0
-}
+const isJwt = (token: string) => /^[^.]+\.[^.]+\.[^.]*$/.test(token)
 
 /** The scheme in any case, one or more spaces, and a token of RFC 6750's characters. */
 const bearer = /^bearer +([\w.~+/-]+=*) *$/i

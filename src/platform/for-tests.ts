@@ -85,7 +85,7 @@ async function signInByEmail(
   seedOf: (email: string) => ReturnType<typeof configuredUser>,
 ): Promise<SessionJson> {
   const address = validEmail(email)
-  return tokenResponse(backend, await signInWith(backend, { email: address, password, seed: seedOf(address) }))
+  return tokenResponse(backend, await signInWith(backend, address, seedOf(address), password))
 }
 
 async function signInById(backend: Backend, id: string): Promise<SessionJson> {

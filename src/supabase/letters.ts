@@ -5,16 +5,20 @@ import { type Backend, externalUrl, momentOf } from './backend.js'
 import { hashOfCode, newCode, PKCE, storeToken } from './codes.js'
 import { beginFlow, type Challenge, methodOfLink } from './flows.js'
 
+/** The token that each kind of message carries. */
+const tokenOfKind = {
+  signup: 'confirmation_token',
+  invite: 'confirmation_token',
+  recovery: 'recovery_token',
+  magiclink: 'recovery_token',
+  email_change: 'email_change_token_new',
+  reauthentication: 'reauthentication_token',
+  sms: 'confirmation_token',
+  phone_change: 'phone_change_token',
+} as const satisfies Record<string, OneTimeTokenType>
+
 /** The purpose of a message. In emails it is the `type` of the link. */
-export type MessageKind =
-  | 'signup'
-  | 'invite'
-  | 'recovery'
-  | 'magiclink'
-  | 'email_change'
-  | 'reauthentication'
-  | 'sms'
-  | 'phone_change'
+export type MessageKind = keyof typeof tokenOfKind
 
 /** The messages, close to the default templates of Supabase Auth. */
 export const letters: Readonly<Record<MessageKind, readonly [subject: string, text: string, linkText?: string]>> = {
@@ -34,17 +38,6 @@ export const letters: Readonly<Record<MessageKind, readonly [subject: string, te
   reauthentication: ['Confirm that it is you', 'Enter this code to confirm that it is you.'],
   sms: ['Your code', 'Your code to sign in:'],
   phone_change: ['Confirm your new phone number', 'Your code to confirm your new phone number:'],
-}
-
-const tokenOfKind: Readonly<Record<MessageKind, OneTimeTokenType>> = {
-  signup: 'confirmation_token',
-  invite: 'confirmation_token',
-  recovery: 'recovery_token',
-  magiclink: 'recovery_token',
-  email_change: 'email_change_token_new',
-  reauthentication: 'reauthentication_token',
-  sms: 'confirmation_token',
-  phone_change: 'phone_change_token',
 }
 
 /** The changes to a user who is sent a message: `confirmation_sent_at` for a `confirmation_token`, and so on. */
@@ -81,7 +74,8 @@ interface Sending {
 
 /** With PKCE, begins a flow for the app to finish. */
 async function send(backend: Backend, tables: Tables, user: UserRow, sending: Sending): Promise<UserWithMessages> {
-  const { kind, recipient, target, token = tokenOfKind[kind] } = sending
+  const { kind, recipient, target } = sending
+  const token = sending.token ?? tokenOfKind[kind]
   const challenge = target?.challenge
   if (challenge) await beginFlow(backend, tables, challenge, user.id, methodOfLink(kind))
   const code = newCode(backend)

@@ -170,24 +170,28 @@ const message = object({
 
 export type Message = ValueOf<typeof message>
 
-const userWithSessions = open({
-  ...{ id: text, aud: text, role: text },
+/** A user in the format of Supabase Auth. There are further members. */
+export const userForm = open({
+  id: text,
+  aud: text,
+  role: text,
   /** Empty if there is none, like `phone`. */
   email: text,
   phone: text,
   app_metadata: objectOf<Json>(),
   user_metadata: objectOf<Json>(),
-  ...{ created_at: moment, is_anonymous: boolean },
-  ...{
-    confirmed_at: optionalMember(moment),
-    email_confirmed_at: optionalMember(moment),
-    phone_confirmed_at: optionalMember(moment),
-  },
-  ...{
-    last_sign_in_at: optionalMember(moment),
-    banned_until: optionalMember(moment),
-    deleted_at: optionalMember(moment),
-  },
+  created_at: moment,
+  is_anonymous: boolean,
+  confirmed_at: optionalMember(moment),
+  email_confirmed_at: optionalMember(moment),
+  phone_confirmed_at: optionalMember(moment),
+  last_sign_in_at: optionalMember(moment),
+  banned_until: optionalMember(moment),
+  deleted_at: optionalMember(moment),
+})
+
+const userWithSessions = open({
+  ...userForm.entries,
   /** The number of the user's open sessions. */
   sessions: wholeNumber,
 })

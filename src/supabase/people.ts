@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ListingQuery, searchFor } from '../api/shapes.js'
 import { developmentUser } from '../core/secrets.js'
-import type { MessageRow, Moment, SessionRow, State, Table, Tables, UserRow } from '../core/state.js'
+import type { MessageRow, SessionRow, State, Table, UserRow } from '../core/state.js'
 import { type Backend, momentOf, type TokenBackend } from './backend.js'
 import { invalidCredentials } from './errors.js'
 import { letters, type MessageKind } from './letters.js'
@@ -52,7 +52,10 @@ function openSessionOf(session: SessionRow, user: UserRow | undefined, tokenSeco
   const { id, user_id, amr, created_at, refreshed_at } = session
   const issuedAtMs = Date.parse(refreshed_at ?? created_at)
   return {
-    ...{ id, user_id, created_at, refreshed_at },
+    id,
+    user_id,
+    created_at,
+    refreshed_at,
     email: user?.email ?? null,
     phone: user?.phone ?? null,
     is_anonymous: user?.is_anonymous ?? false,
@@ -130,7 +133,7 @@ export async function tokenFor(backend: Backend, request: TokenRequest, seedOf: 
   if (role !== 'user') return keyFor(backend, { role, expiresIn })
   const address = validEmail(email)
   const tokenBackend = withTokenLifetime(backend, expiresIn)
-  return signToken(tokenBackend, await signIn(tokenBackend, { email: address, seed: seedOf(address) }))
+  return signToken(tokenBackend, await signIn(tokenBackend, address, seedOf(address)))
 }
 
 /** A user token without a session, for use without any state. It names the user that a platform would have. */
@@ -171,18 +174,16 @@ const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
   expires_at: new Date(expiresAtSeconds * 1000).toISOString(),
 })
 
-/** The user to sign in. */
-interface UserToSignIn {
-  /** In lower case. */
-  readonly email: string
-  /** Without it, no password is checked. */
-  readonly password?: string | undefined
-  /** The configured user with this address, if there is one. */
-  readonly seed: UserSeed | undefined
-}
-
-/** Rejects with Supabase's error if the password is wrong for an existing user. */
-export async function signIn(backend: Backend, { email, password, seed }: UserToSignIn): Promise<Grant> {
+/**
+ * Signs in the user with an address in lower case, who may be the one of a seed. Without a password, none is checked.
+ * Rejects with Supabase's error if the password is wrong for an existing user.
+ */
+export async function signIn(
+  backend: Backend,
+  email: string,
+  seed: UserSeed | undefined,
+  password?: string,
+): Promise<Grant> {
   const { state } = backend
   // Nothing else of the configuration is added: the state may belong to a platform that was started with another one.
   if (seed) await plantUser(state, seed, backend.now)
@@ -191,23 +192,17 @@ export async function signIn(backend: Backend, { email, password, seed }: UserTo
     throw invalidCredentials()
   }
   // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
-  const hash = userBefore || password === undefined ? null : await hashOf(password)
+  const encrypted_password = userBefore || password === undefined ? null : await hashOf(password)
   return state.write(async tables => {
     const [existing] = await tables.users.find({ email })
-    const user = existing ?? newcomer(email, hash, { id: await freeId(tables, email), at: momentOf(backend) })
-    if (!existing) await tables.users.insert(user)
+    if (existing) return startSession(backend, tables, existing, 'password')
+    const at = momentOf(backend)
+    const stableId = idOfUser({ email })
+    // The id may belong to a user who has changed their address, or was soft-deleted.
+    const id = (await tables.users.get(stableId)) ? randomUUID() : stableId
+    const unconfirmed = signedUp(newUser(at, { id, encrypted_password }), 'email', email, {})
+    const user = { ...unconfirmed, ...confirmedEmail(unconfirmed, at) }
+    await tables.users.insert(user)
     return startSession(backend, tables, user, 'password')
   })
-}
-
-/** The stable id of an address, unless it belongs to a user who has changed theirs or was soft-deleted. */
-async function freeId({ users }: Tables, email: string): Promise<string> {
-  const id = idOfUser({ email })
-  return (await users.get(id)) ? randomUUID() : id
-}
-
-function newcomer(email: string, encrypted_password: string | null, { id, at }: Pick<UserRow, 'id'> & { at: Moment }) {
-  const emptyUser = newUser(at, { id, encrypted_password })
-  const signedUpUser = signedUp(emptyUser, { provider: 'email', address: email, data: {}, at })
-  return { ...signedUpUser, ...confirmedEmail(signedUpUser, at) }
 }

@@ -65,11 +65,9 @@ export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | '
 export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: number): Promise<void> {
   const at = new Date(atMs).toISOString()
   // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
-  const existing = await state.read(tables => Promise.all(users.map(seed => userOfSeed(tables, seed, users))))
+  const existing = await state.read(tables => Promise.all(users.map(seed => userOfSeed(tables, namesOf(seed), users))))
   const marks = await Promise.all(users.map(markOf))
-  const changed = await Promise.all(
-    users.flatMap((seed, i) => (existing[i]?.seed === marks[i] ? [] : seededUser(seed, at))),
-  )
+  const changed = await Promise.all(users.flatMap((seed, i) => (existing[i]?.seed === marks[i] ? [] : rowOf(seed, at))))
   await state.write(async tables => {
     if (!users.some(seed => idOfUser(seed) === developmentUserId)) await removeDevelopmentUser(tables)
     await plantUsers(tables, changed, users)
@@ -84,7 +82,7 @@ export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: 
 export async function plantUser(state: State, seed: UserSeed, now: () => number): Promise<void> {
   const row = await rowOf(seed, new Date(now()).toISOString())
   await state.write(async tables => {
-    if (!(await userOfSeed(tables, seed, [seed]))) await tables.users.insert(row)
+    if (!(await userOfSeed(tables, row, [seed]))) await tables.users.insert(row)
   })
 }
 
@@ -97,10 +95,15 @@ const markOf = cachedBySeed(async seed => {
 /** Every seed has its own hash, even if passwords are equal. */
 const passwordHashOf = cachedBySeed(async ({ password }) => (password === undefined ? null : hashOf(password)))
 
+/** The id and the addresses of a seed as in a user's row. */
+const namesOf = (seed: UserSeed) => ({
+  id: idOfUser(seed),
+  email: seed.email === undefined ? null : validEmail(seed.email),
+  phone: seed.phone === undefined ? null : validPhone(seed.phone),
+})
+
 async function rowOf(seed: UserSeed, at: string): Promise<UserRow> {
-  const id = idOfUser(seed)
-  const email = seed.email === undefined ? null : validEmail(seed.email)
-  const phone = seed.phone === undefined ? null : validPhone(seed.phone)
+  const { id, email, phone } = namesOf(seed)
   const identities = (['email', 'phone'] as const).flatMap(provider => {
     const address = { email, phone }[provider]
     if (address === null) return []
@@ -126,26 +129,23 @@ async function rowOf(seed: UserSeed, at: string): Promise<UserRow> {
  * Finds the user of a seed. A user who signed up with the seed's address becomes the seed's user, unless they belong to
  * another seed that is about to give up the address.
  */
-async function userOfSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
-  const byId = await users.get(idOfUser(seed))
+async function userOfSeed(
+  { users }: Tables,
+  { id, email, phone }: ReturnType<typeof namesOf>,
+  all: readonly UserSeed[],
+): Promise<UserRow | undefined> {
+  const byId = await users.get(id)
   if (byId) return byId
-  const [byEmail] = seed.email === undefined ? [] : await users.find({ email: validEmail(seed.email) })
-  const [byPhone] = seed.phone === undefined ? [] : await users.find({ phone: validPhone(seed.phone) })
+  const [byEmail] = email === null ? [] : await users.find({ email })
+  const [byPhone] = phone === null ? [] : await users.find({ phone })
   return [byEmail, byPhone].find(user => user && !all.some(other => idOfUser(other) === user.id))
 }
 
-interface SeededUser {
-  readonly seed: UserSeed
-  readonly row: UserRow
-}
-
-const seededUser = async (seed: UserSeed, at: string): Promise<SeededUser> => ({ seed, row: await rowOf(seed, at) })
-
-async function plantUsers(tables: Tables, seededUsers: readonly SeededUser[], all: readonly UserSeed[]): Promise<void> {
-  const existing = await Promise.all(seededUsers.map(({ seed }) => userOfSeed(tables, seed, all)))
+async function plantUsers(tables: Tables, rows: readonly UserRow[], all: readonly UserSeed[]): Promise<void> {
+  const existing = await Promise.all(rows.map(row => userOfSeed(tables, row, all)))
   // All addresses are released first, since two users may have swapped theirs.
   for (const user of existing) if (user) await tables.users.update(user.id, { email: null, phone: null })
-  for (const [i, { row }] of seededUsers.entries()) {
+  for (const [i, row] of rows.entries()) {
     const user = existing[i]
     const taken = await takenAddress(tables, row, user?.id)
     if (taken) {

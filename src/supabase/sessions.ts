@@ -56,8 +56,14 @@ async function addRefreshToken(
   const salt = parent === null ? null : randomBytes(16).toString('hex')
   const token = parent === null || salt === null ? lettersFrom(randomBytes(TOKEN_CHARACTERS)) : tokenAfter(parent, salt)
   await refresh_tokens.insert({
-    ...{ token: digestOf(token), parent: parent === null ? null : digestOf(parent), salt },
-    ...{ session_id: id, user_id, revoked: false, created_at: at, updated_at: at },
+    token: digestOf(token),
+    parent: parent === null ? null : digestOf(parent),
+    salt,
+    session_id: id,
+    user_id,
+    revoked: false,
+    created_at: at,
+    updated_at: at,
   })
   return token
 }

@@ -84,31 +84,20 @@ export function withIdentity(
   return user.identities.map(identity => (identity === old ? changed : identity))
 }
 
-interface SignUp {
-  readonly provider: Provider
-  readonly address: string
-  readonly data: Json
-  readonly at: Moment
+/** The new user with their first address. */
+export function withFirstAddress(user: UserRow, provider: Provider, address: string, given: Json = {}): UserRow {
+  const data = { ...given, ...identityData(user.id, provider, address) }
+  const identities = [newIdentity(user.id, provider, data, user.created_at)]
+  return { ...user, [provider]: address, app_metadata: providersOf({}, identities), identities }
 }
 
 /** A new user after signing up. The metadata they sent goes into their identity, and from there into the user. */
-export function signedUp(user: UserRow, { provider, address, data, at }: SignUp): UserRow {
+export function signedUp(user: UserRow, provider: Provider, address: string, data: Json): UserRow {
   const { phone: _phone, ...own } = identityData(user.id, provider, address)
-  const metadata = { ...data, ...own }
-  return { ...withFirstAddress(user, provider, address, metadata, at), user_metadata: mergeMetadata({}, metadata) }
-}
-
-/** A new user whom an admin invited. Their metadata is only what the admin sent. */
-export function invitedAs(user: UserRow, address: string, data: Json, at: Moment): UserRow {
   return {
-    ...withFirstAddress(user, 'email', address, identityData(user.id, 'email', address), at),
-    user_metadata: data,
+    ...withFirstAddress(user, provider, address, data),
+    user_metadata: mergeMetadata({}, { ...data, ...own }),
   }
-}
-
-function withFirstAddress(user: UserRow, provider: Provider, address: string, data: Json, at: Moment): UserRow {
-  const identities = [newIdentity(user.id, provider, data, at)]
-  return { ...user, [provider]: address, app_metadata: providersOf({}, identities), identities }
 }
 
 /** The changes to a user who has confirmed their email address. */
@@ -226,8 +215,11 @@ export function anonymized({ id, email, phone, new_email, new_phone, identities 
   } satisfies Partial<UserRow>
 }
 
-/** A user as JSON, with Supabase's fields in Supabase's order. Empty fields are left out. */
-export function userJson(user: UserRow) {
+/**
+ * A user as JSON, with Supabase's fields in Supabase's order. Empty fields are left out. A fresh user has no
+ * `confirmed_at`: Supabase's database computes it, and Supabase does not read a new user again.
+ */
+export function userJson(user: UserRow, age: 'fresh' | 'known' = 'known') {
   const confirmedAt = [user.email_confirmed_at, user.phone_confirmed_at].filter(at => at !== null).sort()[0]
   const given = (...names: (keyof UserRow)[]): Readonly<Record<string, unknown>> =>
     Object.fromEntries(names.flatMap(name => (user[name] === null ? [] : [[name, user[name]]])))
@@ -239,7 +231,7 @@ export function userJson(user: UserRow) {
     ...given('email_confirmed_at', 'invited_at'),
     phone: user.phone ?? '',
     ...given('phone_confirmed_at', 'confirmation_sent_at'),
-    ...(confirmedAt !== undefined && { confirmed_at: confirmedAt }),
+    ...(age === 'known' && confirmedAt !== undefined && { confirmed_at: confirmedAt }),
     ...given('recovery_sent_at', 'new_email', 'email_change_sent_at', 'new_phone', 'phone_change_sent_at'),
     ...given('reauthentication_sent_at', 'last_sign_in_at'),
     app_metadata: user.app_metadata,
@@ -253,15 +245,6 @@ export function userJson(user: UserRow) {
 }
 
 export type UserJson = ReturnType<typeof userJson>
-
-/**
- * The user right after confirming an address. Supabase's database computes `confirmed_at`, and Supabase does not read
- * it again.
- */
-export function userJsonWithoutConfirmedAt(user: UserRow): object {
-  const { confirmed_at: _unread, ...json } = userJson(user) as UserJson & { readonly confirmed_at?: string }
-  return json
-}
 
 /** An address by which a user is found. */
 export type UserAddress = { readonly email: string } | { readonly phone: string }

@@ -152,10 +152,11 @@ function refusing(feature: keyof typeof features, at: About['at']): EndpointMake
   return / \/(user|factors)/.test(at) ? forUser(definition) : forAnyone(definition)
 }
 
-const emptyList = (at: About['at'], what: string): EndpointMaker =>
+const emptyList = (at: About['at'], id: string | undefined, does: string): EndpointMaker =>
   forAdmin({
     at,
-    does: `Lists the ${what} of a user, of which there are none.`,
+    ...(id !== undefined && { id }),
+    does,
     answer: 'list',
     reply: () => jsonReply([]),
   })
@@ -165,6 +166,11 @@ export const switchedOff: readonly EndpointMaker[] = [
   ...endpoints.flatMap(([feature, path, methods]) =>
     methods.split(' ').map(method => refusing(feature, `${method} ${path}` as About['at'])),
   ),
-  emptyList('GET /admin/users/{id}/factors', 'further factors'),
-  emptyList('GET /admin/users/{id}/passkeys', 'passkeys'),
+  emptyList(
+    'GET /admin/users/{id}/factors',
+    undefined,
+    'Lists the further factors of a user, of which there are none.',
+  ),
+  emptyList('GET /admin/users/{id}/passkeys', undefined, 'Lists the passkeys of a user, of which there are none.'),
+  emptyList('GET /admin/audit', 'listAudit', 'Returns the audit log, which is always empty.'),
 ]

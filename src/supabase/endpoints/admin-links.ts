@@ -6,7 +6,7 @@ import { hashOfCode, newCode, storeToken } from '../codes.js'
 import { emailExists, userNotFound, validationFailed } from '../errors.js'
 import { actionLink, sendLink, sentNow } from '../letters.js'
 import { hashOf, randomPassword, requireStrength } from '../passwords.js'
-import { invitedAs, mergeMetadata, newUser, userJson, validEmail } from '../users.js'
+import { mergeMetadata, newUser, userJson, validEmail, withFirstAddress } from '../users.js'
 import { type Params, readParams } from './forms.js'
 import { announce, forAdmin, redirectOf, redirectTo } from './frame.js'
 
@@ -30,9 +30,10 @@ export const invite = forAdmin({
   },
 })
 
+/** A new user whose metadata is only what the admin sent. */
 function newcomer(backend: Backend, { email, data }: Pick<LinkParams, 'email' | 'data'>, password: string | null) {
-  const at = momentOf(backend)
-  return invitedAs(newUser(at, { encrypted_password: password }), email, data, at)
+  const user = newUser(momentOf(backend), { encrypted_password: password, user_metadata: data })
+  return withFirstAddress(user, 'email', email)
 }
 
 /**

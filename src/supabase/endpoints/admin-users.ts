@@ -1,4 +1,4 @@
-/** /auth/v1/admin/users and /admin/audit: lists, creates, changes and deletes users with the service key. */
+/** /auth/v1/admin/users: lists, creates, changes and deletes users with the service key. */
 import { type Exchange, jsonReply } from '../../core/exchange.js'
 import type { Moment, Tables, UserRow } from '../../core/state.js'
 import { type Backend, momentOf } from '../backend.js'
@@ -19,7 +19,6 @@ import {
   requireFree,
   settledAddresses,
   userJson,
-  userJsonWithoutConfirmedAt,
   validEmail,
   validPhone,
   withIdentity,
@@ -42,7 +41,7 @@ export const listUsers = forAdmin({
     const query = queryOf(exchange)
     const isOldestFirst = directionIn(query) === 'ASC'
     const page = pageIn(query)
-    const aud = exchange.headers['x-jwt-aud']?.toString() || 'authenticated'
+    const aud = 'authenticated'
     const found = await backend.state.read(({ users }) => users.find({ aud }))
     const matching = found.filter(user => matchesFilter(user, query.get('filter') ?? ''))
     if (isOldestFirst) matching.reverse()
@@ -50,7 +49,7 @@ export const listUsers = forAdmin({
     return {
       // Supabase does not load the identities for its list.
       ...jsonReply({ users: users.map(user => ({ ...userJson(user), identities: null })), aud }),
-      headers: pageHeaders('/admin/users', query, page, matching.length),
+      headers: pageHeaders(query, page, matching.length),
     }
   },
 })
@@ -68,46 +67,23 @@ const matchesFilter = ({ email, user_metadata: { full_name } }: UserRow, text: s
   (email ?? '').includes(text) ||
   (typeof full_name === 'string' && full_name.toLowerCase().includes(text.toLowerCase()))
 
-/** Always empty, as at a Supabase that keeps no audit log in its database. */
-export const auditLog = forAdmin({
-  at: 'GET /admin/audit',
-  id: 'listAudit',
-  does: 'Returns the audit log, which is always empty.',
-  query: {
-    page: 'The page, from 1.',
-    per_page: 'The number of entries on a page; 50 by default.',
-    query: 'A text to search for, after author:, action: or type:.',
-  },
-  answer: 'list',
-  reply(_backend, exchange) {
-    const query = queryOf(exchange)
-    const page = pageIn(query)
-    const scope = query.get('query') ?? ''
-    if (scope !== '' && !/^(author|action|type):/.test(scope)) throw validationFailed(`Invalid query scope: ${scope}`)
-    return { ...jsonReply([]), headers: pageHeaders('/admin/audit', query, page, 0) }
-  },
-})
-
 /** Reads which page a query asks for. Throws a 400 for anything but numbers. */
 function pageIn(query: URLSearchParams) {
-  const number = Math.max(1, countIn(query.get('page'), 1))
-  const size = countIn(query.get('per_page'), 50)
-  if (size === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
-  return { number, size }
-}
-
-function countIn(text: string | null, otherwise: number): number {
-  if (text === null || text === '') return otherwise
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
-  throw validationFailed(`Bad Pagination Parameters: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`)
+  const [number, size] = [query.get('page') || '1', query.get('per_page') || '50']
+  const mistake = [number, size].find(text => !/^\d{1,15}$/.test(text))
+  if (mistake !== undefined) {
+    const why = /^\d+$/.test(mistake) ? 'value out of range' : 'invalid syntax'
+    throw validationFailed(`Bad Pagination Parameters: strconv.ParseUint: parsing ${JSON.stringify(mistake)}: ${why}`)
+  }
+  if (Number(size) === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
+  return { number: Math.max(1, Number(number)), size: Number(size) }
 }
 
 /**
  * The headers of a page: the total count, and links to the next and the last page as the server behind the gateway sees
  * them.
  */
-function pageHeaders(path: string, query: URLSearchParams, page: ReturnType<typeof pageIn>, total: number): string[] {
+function pageHeaders(query: URLSearchParams, page: ReturnType<typeof pageIn>, total: number): string[] {
   const { number, size } = page
   const last = Math.ceil(total / size)
   const linkTo = (pageNumber: number, rel: string) => {
@@ -115,7 +91,7 @@ function pageHeaders(path: string, query: URLSearchParams, page: ReturnType<type
     params.delete('apikey')
     params.set('page', String(pageNumber))
     params.sort()
-    return `<${path}?${params}>; rel="${rel}"`
+    return `</admin/users?${params}>; rel="${rel}"`
   }
   const links = [...(number < last ? [linkTo(number + 1, 'next')] : []), linkTo(last, 'last')]
   return ['x-total-count', String(total), 'link', links.join(', ')]
@@ -207,7 +183,6 @@ export const createUser = forAdmin({
     if (params.email === '' && params.phone === '') {
       throw validationFailed('Cannot create a user without either an email or phone')
     }
-    await backend.state.read(tables => requireFreeForAdmin(tables, params))
     if (params.password) requireStrength(params.password, backend.settings)
     const encrypted_password = await hashOf(params.password || randomPassword())
     requireUserId(params.id)
@@ -217,7 +192,7 @@ export const createUser = forAdmin({
       if (await tables.users.get(user.id)) throw idExists()
       await tables.users.insert(user)
     })
-    return jsonReply(userJsonWithoutConfirmedAt(user))
+    return jsonReply(userJson(user, 'fresh'))
   },
 })
 
@@ -247,7 +222,7 @@ export const updateUserById = forAdmin({
   fields: adminFields,
   answer: 'user',
   async reply(backend, exchange) {
-    const before = await backend.state.read(tables => userIn(tables, exchange))
+    await backend.state.read(tables => userIn(tables, exchange))
     const params = adminParamsIn(exchange)
     bannedUntil(backend, params.ban_duration, null)
     const { password: newPassword } = params
@@ -263,25 +238,24 @@ export const updateUserById = forAdmin({
       if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
       return changed
     })
-    const confirmsNow = before.email_confirmed_at === null && before.phone_confirmed_at === null
-    return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
+    return jsonReply(userJson(user))
   },
 })
 
 function changedByAdmin(backend: Backend, user: UserRow, params: AdminParams, password: string | undefined): UserRow {
-  const { email, phone, email_confirm, phone_confirm, user_metadata, app_metadata } = params
+  const isReadable = (params.email !== '' && params.email_confirm) || (params.phone !== '' && params.phone_confirm)
   const before: UserRow = {
     ...user,
     ...(password !== undefined && changedPassword(password)),
-    ...((email !== '' || phone !== '') && settledAddresses),
+    ...((params.email !== '' || params.phone !== '') && settledAddresses),
   }
-  const changed = withAdminParams(backend, before, params, { email: email_confirm, phone: phone_confirm })
+  const changed = withAdminParams(backend, before, params, { email: params.email_confirm, phone: params.phone_confirm })
   return {
     ...changed,
     // An anonymous user stays anonymous until an address is confirmed.
-    is_anonymous: user.is_anonymous && !(email !== '' && email_confirm) && !(phone !== '' && phone_confirm),
-    app_metadata: mergeMetadata(changed.app_metadata, app_metadata),
-    user_metadata: mergeMetadata(changed.user_metadata, user_metadata),
+    is_anonymous: user.is_anonymous && !isReadable,
+    app_metadata: mergeMetadata(changed.app_metadata, params.app_metadata),
+    user_metadata: mergeMetadata(changed.user_metadata, params.user_metadata),
   }
 }
 

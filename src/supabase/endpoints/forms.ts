@@ -1,6 +1,6 @@
 /** The fields of requests and the forms of answers: reads the first, and describes both for the OpenAPI document. */
 import * as v from 'valibot'
-import { map, open, text } from '../../check/check.js'
+import { open, text } from '../../check/check.js'
 import type {
   AnswerDescription,
   DocumentedSchema,
@@ -11,6 +11,7 @@ import type {
 import { operationId } from '../../core/paths.js'
 import type { Json } from '../../core/state.js'
 import { badJson, validationFailed } from '../errors.js'
+import { userForm } from '../operations.js'
 
 /** The types of fields. A missing or null field is empty: '', {}, false. With `?` it is undefined instead. */
 type FieldKind = 'string' | 'string?' | 'object' | 'object?' | 'boolean' | 'boolean?'
@@ -89,50 +90,6 @@ function storable(value: unknown, depth = 0): unknown {
   )
 }
 
-const moment = v.pipe(text, v.isoTimestamp())
-const maybeMoment = v.optional(moment)
-const json = map(text, v.unknown(), 'an object')
-
-const identityForm = open({
-  identity_id: text,
-  id: text,
-  user_id: text,
-  identity_data: v.nullable(json),
-  provider: text,
-  last_sign_in_at: moment,
-  created_at: moment,
-  updated_at: moment,
-  email: v.optional(text),
-})
-
-const userForm = open({
-  id: text,
-  aud: text,
-  role: text,
-  email: text,
-  phone: text,
-  email_confirmed_at: maybeMoment,
-  phone_confirmed_at: maybeMoment,
-  confirmed_at: maybeMoment,
-  invited_at: maybeMoment,
-  confirmation_sent_at: maybeMoment,
-  recovery_sent_at: maybeMoment,
-  reauthentication_sent_at: maybeMoment,
-  new_email: v.optional(text),
-  email_change_sent_at: maybeMoment,
-  new_phone: v.optional(text),
-  phone_change_sent_at: maybeMoment,
-  last_sign_in_at: maybeMoment,
-  banned_until: maybeMoment,
-  deleted_at: maybeMoment,
-  app_metadata: json,
-  user_metadata: json,
-  identities: v.nullable(v.array(identityForm)),
-  created_at: moment,
-  updated_at: moment,
-  is_anonymous: v.boolean(),
-})
-
 const wholeSeconds = v.pipe(v.number(), v.integer())
 
 const sessionForm = open({
@@ -145,15 +102,6 @@ const sessionForm = open({
   weak_password: v.optional(open({ reasons: v.array(text), message: v.optional(text) })),
 })
 
-const linkForm = open({
-  ...userForm.entries,
-  action_link: text,
-  email_otp: text,
-  hashed_token: text,
-  verification_type: text,
-  redirect_to: text,
-})
-
 /** The errors of the backend in the older format, for clients that send no version, in the newer, and of the gateway. */
 export const authRefusal = v.union([
   open({ code: v.pipe(v.number(), v.integer()), error_code: text, msg: text, error_id: v.optional(text) }),
@@ -161,16 +109,11 @@ export const authRefusal = v.union([
   open({ message: text }),
 ])
 
-const sessionRef = { $ref: '#/components/schemas/Session' }
-const messageSchema: JsonSchema = {
-  type: 'object',
-  properties: { code: { type: 'string' }, msg: { type: 'string' } },
-  required: ['code', 'msg'],
-}
-
-const answered = (what: string, name: string, form: DocumentedSchema | JsonSchema): AnswersByStatus => ({
+const answered = (what: string, name: string, form: DocumentedSchema): AnswersByStatus => ({
   200: { what, form: [name, form] },
 })
+
+const described = (what: string): AnswersByStatus => ({ 200: { what, schema: { type: 'object' } } })
 
 type AnswersByStatus = Readonly<Record<number, AnswerDescription>>
 
@@ -178,18 +121,12 @@ type AnswersByStatus = Readonly<Record<number, AnswerDescription>>
 const answers = {
   user: answered('The user.', 'User', userForm),
   session: answered('The session with its tokens and user.', 'Session', sessionForm),
-  'session or user': answered(
-    'The session, or only the user if the address has to be confirmed first.',
-    'SessionOrUser',
-    { anyOf: [sessionRef, { $ref: '#/components/schemas/User' }] },
-  ),
-  'session or message': answered(
+  'session or user': described('The session, or only the user if the address has to be confirmed first.'),
+  'session or message': described(
     'The session, or a message if the other address of a change has to be confirmed as well.',
-    'SessionOrMessage',
-    { anyOf: [sessionRef, messageSchema] },
   ),
-  link: answered('The user, and the link.', 'Link', linkForm),
-  object: { 200: { what: 'An object.', schema: { type: 'object' } } },
+  link: described('The user, and the link.'),
+  object: described('An object.'),
   list: { 200: { what: 'A list.', schema: { type: 'array' } } },
   'no body': { 204: { what: 'The request succeeded.' } },
   redirect: { 303: { what: 'Redirects the browser back to the app, with the result.' } },

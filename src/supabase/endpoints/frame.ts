@@ -29,34 +29,26 @@ export type EndpointMaker = (backend: Backend) => Endpoint
 export const forAnyone = (definition: Definition): EndpointMaker => endpoint(definition, [])
 
 /** An endpoint for callers with a user token. Access is checked before anything is read. */
-export const forUser = (definition: UserDefinition): EndpointMaker =>
-  endpoint(
-    {
-      ...definition,
-      async reply(backend, exchange) {
-        const who = await authenticate(backend, exchange.authorization)
-        exchange.caller = userCaller(who.user.id, who.user.email)
-        return definition.reply(backend, exchange, who)
-      },
-    },
-    ['user'],
-  )
+export function forUser({ reply, ...about }: UserDefinition): EndpointMaker {
+  const checked: Definition['reply'] = async (backend, exchange) => {
+    const who = await authenticate(backend, exchange.authorization)
+    exchange.caller = userCaller(who.user.id, who.user.email)
+    return reply(backend, exchange, who)
+  }
+  return endpoint({ ...about, reply: checked }, ['user'])
+}
 
 /** An endpoint for callers with the service key, or another token with an admin role. */
-export const forAdmin = (definition: Definition): EndpointMaker =>
-  endpoint(
-    {
-      ...definition,
-      async reply(backend, exchange) {
-        await requireAdmin(backend, exchange.authorization)
-        // The development keys are public, and with the public secret any page can create tokens.
-        backend.origins.requireOwnAdmin(exchange.headers)
-        exchange.caller = { kind: 'service' }
-        return definition.reply(backend, exchange)
-      },
-    },
-    ['service'],
-  )
+export function forAdmin({ reply, ...about }: Definition): EndpointMaker {
+  const checked: Definition['reply'] = async (backend, exchange) => {
+    await requireAdmin(backend, exchange.authorization)
+    // The development keys are public, and with the public secret any page can create tokens.
+    backend.origins.requireOwnAdmin(exchange.headers)
+    exchange.caller = { kind: 'service' }
+    return reply(backend, exchange)
+  }
+  return endpoint({ ...about, reply: checked }, ['service'])
+}
 
 /** `access` lists the kinds of caller that pass the endpoint's own check. */
 function endpoint(definition: Definition, access: readonly string[]): EndpointMaker {

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
 import { health, jwks, openIdConfiguration, settings, switchedOff } from './about.js'
 import { generateLink, invite } from './admin-links.js'
-import { auditLog, createUser, deleteUser, getUserById, listUsers, updateUserById } from './admin-users.js'
+import { createUser, deleteUser, getUserById, listUsers, updateUserById } from './admin-users.js'
 import { magicLink, otp, reauthenticate, recover, resend } from './otp.js'
 import { signup } from './signup.js'
 import { logout, token } from './token.js'
@@ -13,7 +13,7 @@ import { followLink, verify } from './verify.js'
 const makers = [
   ...[signup, token, getUser, updateUser, logout],
   ...[recover, otp, magicLink, verify, followLink, resend, reauthenticate],
-  ...[createUser, listUsers, getUserById, updateUserById, deleteUser, generateLink, invite, auditLog],
+  ...[createUser, listUsers, getUserById, updateUserById, deleteUser, generateLink, invite],
   ...[settings, health, jwks, openIdConfiguration],
   ...switchedOff,
 ]

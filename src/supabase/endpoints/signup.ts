@@ -15,11 +15,10 @@ import {
   newUser,
   signedUp,
   userJson,
-  userJsonWithoutConfirmedAt,
   validEmail,
   validPhone,
 } from '../users.js'
-import { readParams } from './forms.js'
+import { type Params, readParams } from './forms.js'
 import { announce, forAnyone, redirectOf, sessionReply } from './frame.js'
 
 const signUpFields = {
@@ -54,7 +53,7 @@ export const signup = forAnyone({
     const result = await signUp(backend, params, back)
     switch (result.kind) {
       case 'signedIn':
-        return sessionReply(backend, exchange, result.grant, { user: userJsonWithoutConfirmedAt(result.grant.user) })
+        return sessionReply(backend, exchange, result.grant, { user: userJson(result.grant.user, 'fresh') })
       case 'waiting':
         return jsonReply(userJson(withoutAdminMetadata(result.user)))
       case 'taken':
@@ -76,13 +75,8 @@ async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Jso
   return sessionReply(backend, exchange, grant)
 }
 
-interface SignUpInput {
-  readonly email: string
-  /** Empty for a user with an email address. */
-  readonly phone: string
-  readonly password: string
-  readonly data: Json
-}
+/** The phone number is empty for a user with an email address. */
+type SignUpInput = Pick<Params<typeof signUpFields>, 'email' | 'phone' | 'password' | 'data'>
 
 /**
  * The result of a sign-up. If the address is taken, it contains a made-up user, which reveals nothing about the real
@@ -110,7 +104,7 @@ export async function signUp(backend: Backend, input: SignUpInput, back: LinkTar
       return { kind: 'taken', madeUpUser: fakeUser(at, provider, address, data) }
     }
     // A second sign-up before confirming may come from another person, so the existing data stays unchanged.
-    const user = existing ?? signedUp(newUser(at, { encrypted_password }), { provider, address, data, at })
+    const user = existing ?? signedUp(newUser(at, { encrypted_password }), provider, address, data)
     if (!existing) await tables.users.insert(user)
     if (settings.mailerAutoconfirm) {
       const confirmed = { ...user, ...(isMail ? confirmedEmail(user, at) : confirmedPhone(at)) }

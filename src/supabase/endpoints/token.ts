@@ -6,19 +6,16 @@ import type { Backend } from '../backend.js'
 import {
   emailNotConfirmed,
   flowStateNotFound,
-  foreignHash,
   idTokenDisabled,
-  noPassword,
-  noSuchUser,
+  invalidCredentials,
   phoneNotConfirmed,
   unknownGrantType,
   userBanned,
   validationFailed,
   web3Disabled,
-  wrongPassword,
 } from '../errors.js'
 import { endFlow } from '../flows.js'
-import { isForeignHash, matchesHash, weaknessOf } from '../passwords.js'
+import { matchesHash, weaknessOf } from '../passwords.js'
 import { endSessions, endSessionsOf, type Grant, isRefreshToken, refreshSession, startSession } from '../sessions.js'
 import { formatPhone, type UserAddress } from '../users.js'
 import { readParams } from './forms.js'
@@ -72,9 +69,9 @@ async function signInWith(backend: Backend, address: UserAddress, password: stri
   const storedHash = user?.encrypted_password ?? null
   if (user && storedHash !== null && isBanned(user, backend.now())) throw userBanned()
   const isCorrect = await matchesHash(password, storedHash)
-  if (!user) throw noSuchUser()
-  if (storedHash === null) throw noPassword()
-  if (!isCorrect) throw isForeignHash(storedHash) ? foreignHash() : wrongPassword()
+  if (!user) throw invalidCredentials('This state has no user with that address.')
+  if (storedHash === null) throw invalidCredentials('The user has no password.')
+  if (!isCorrect) throw wrongPassword()
   if ('email' in address && user.email_confirmed_at === null) throw emailNotConfirmed()
   if ('phone' in address && user.phone_confirmed_at === null) throw phoneNotConfirmed()
   return backend.state.write(async tables => {
@@ -84,6 +81,8 @@ async function signInWith(backend: Backend, address: UserAddress, password: stri
     return startSession(backend, tables, current, 'password')
   })
 }
+
+const wrongPassword = () => invalidCredentials('The user has another password.')
 
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
   const { refresh_token: refreshToken } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)

@@ -1,8 +1,8 @@
 /** GET and PUT /auth/v1/user: returns the signed-in user, and lets users change their own data. */
 import { jsonReply } from '../../core/exchange.js'
-import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
+import type { MessageRow, Tables, UserRow } from '../../core/state.js'
 import { type Backend, momentOf } from '../backend.js'
-import { requireAudience, type SignedIn } from '../callers.js'
+import type { SignedIn } from '../callers.js'
 import { dropTokens } from '../codes.js'
 import { anonymousWithoutAddress, notAdmin, samePassword, userOfTokenNotFound } from '../errors.js'
 import { challengeIn } from '../flows.js'
@@ -16,7 +16,6 @@ import {
   mergeMetadata,
   requireFree,
   userJson,
-  userJsonWithoutConfirmedAt,
   validEmail,
   validPhone,
 } from '../users.js'
@@ -29,10 +28,7 @@ export const getUser = forUser({
   id: 'getUser',
   does: 'Returns the signed-in user.',
   answer: 'user',
-  reply(_backend, { headers }, { user, claims }) {
-    requireAudience(claims, headers['x-jwt-aud']?.toString())
-    return jsonReply(userJson(user))
-  },
+  reply: (_backend, _exchange, { user }) => jsonReply(userJson(user)),
 })
 
 const updateFields = {
@@ -56,14 +52,12 @@ export const updateUser = forUser({
   answer: 'user',
   async reply(backend, exchange, who) {
     const params = validated(backend, readParams(exchange, 'UserUpdateParams', updateFields), who.user)
-    await backend.state.read(tables => requireFree(tables, params, who.user.id))
     const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
     const { user, messages } = await backend.state.write(tables =>
       update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
     )
     announce(backend, messages)
-    const confirmsNow = who.user.is_anonymous && !user.is_anonymous
-    return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
+    return jsonReply(userJson(user))
   },
 })
 
@@ -98,17 +92,27 @@ interface UserChange {
 /** Returns the changed user, and the messages that ask to confirm a new address. */
 async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, change: UserChange) {
   const { params, password, redirect } = change
-  const { email, phone } = params
-  const messages: MessageRow[] = []
+  const { email, phone, data } = params
+  const { mailerAutoconfirm } = backend.settings
+  const at = momentOf(backend)
   const found = await tables.users.get(id)
   if (!found) throw userOfTokenNotFound()
   await requireFree(tables, params, id)
-  let user = await applyUnconfirmed(backend, tables, found, change)
+
+  let user: UserRow = { ...found, updated_at: at }
+  if (data) user = { ...user, user_metadata: mergeMetadata(user.user_metadata, data) }
   if (password !== undefined) {
+    user = { ...user, ...changedPassword(password) }
     await dropTokens(tables, id)
     // The sessions of the old password end; the one that set the new password stays.
     await endSessionsOf(tables, id, session?.id)
   }
+  // A user who already has an address must always confirm the next one.
+  if (email !== '' && user.is_anonymous && mailerAutoconfirm) user = { ...user, ...changedEmail(user, email, at) }
+  if (phone !== '' && mailerAutoconfirm) user = { ...user, ...changedPhone(user, phone, at) }
+  await tables.users.update(id, user)
+
+  const messages: MessageRow[] = []
   if (email !== '' && user.email !== email) {
     const sent = await sendEmailChange(backend, tables, user, email, { redirect, challenge: challengeIn(params) })
     user = sent.user
@@ -120,25 +124,4 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
     messages.push(...sent.messages)
   }
   return { user, messages }
-}
-
-/** Makes the changes that need no confirmation: the password, metadata, and addresses that are accepted unconfirmed. */
-async function applyUnconfirmed(
-  backend: Backend,
-  { users }: Tables,
-  user: UserRow,
-  { params: { data, email, phone }, password }: UserChange,
-): Promise<UserRow> {
-  const { mailerAutoconfirm } = backend.settings
-  const at: Moment = momentOf(backend)
-  let changed: UserRow = { ...user, updated_at: at }
-  if (password !== undefined) changed = { ...changed, ...changedPassword(password) }
-  if (data) changed = { ...changed, user_metadata: mergeMetadata(changed.user_metadata, data) }
-  // A user who already has an address must always confirm the next one.
-  if (email !== '' && user.is_anonymous && mailerAutoconfirm) {
-    changed = { ...changed, ...changedEmail(changed, email, at) }
-  }
-  if (phone !== '' && mailerAutoconfirm) changed = { ...changed, ...changedPhone(changed, phone, at) }
-  await users.update(user.id, changed)
-  return changed
 }
