@@ -120,14 +120,3 @@ test('an invitation is sent, and its link lets the user set a password', async (
   expect((await auth.updateUser({ password })).error).toBeNull()
   expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
-
-test('an invited user may be invited again, a confirmed one may not', async () => {
-  const backend = await backendWith()
-  const guest = newUser().email
-  const { data: first } = await backend.admin.inviteUserByEmail(guest)
-  const { data: second, error } = await backend.admin.inviteUserByEmail(guest)
-  expect(error).toBeNull()
-  expect(second.user?.id).toBe(first.user?.id)
-  const { email } = await newcomer(backend)
-  expect((await backend.admin.inviteUserByEmail(email)).error).toMatchObject(taken)
-})

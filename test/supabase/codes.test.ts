@@ -17,18 +17,6 @@ test('an emailed code signs up a new user without a password', async () => {
   expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: 'otp' }])
 })
 
-test('with autoconfirm, requesting a code creates a new user, who still needs the code to sign in', async () => {
-  const backend = await backendWith({ mailerAutoconfirm: true })
-  const { email } = newUser()
-  const { auth } = backend.client()
-  const { data: sent } = await auth.signInWithOtp({ email })
-  expect(sent.session).toBeNull()
-  const { code, kind } = backend.messageTo(email)
-  expect(kind).toBe('magiclink')
-  const { data } = await auth.verifyOtp({ email, token: code, type: 'magiclink' })
-  expect(data.user?.email_confirmed_at).toBeDefined()
-})
-
 test.each([
   [{}, 400, 'validation_failed', 'One of email or phone must be set'],
   [

@@ -82,12 +82,3 @@ test('an emailed link uses the configured external URL of the backend', async ()
   const { link } = await unconfirmed({ apiExternalUrl: 'https://auth.example.com/auth/v1/' })
   expect(link).toMatch(/^https:\/\/auth\.example\.com\/auth\/v1\/verify\?token=/)
 })
-
-test('the hash of a link can be used instead of the link', async () => {
-  const { backend, link, email } = await unconfirmed()
-  const token_hash = new URL(link).searchParams.get('token') ?? ''
-  const { data, error } = await backend.client().auth.verifyOtp({ token_hash, type: 'email' })
-  expect(error).toBeNull()
-  expect(data.user?.email).toBe(email)
-  expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
-})

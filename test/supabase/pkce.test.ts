@@ -72,16 +72,6 @@ test('an email change is completed by exchanging the code of its link', async ()
   expect(claimsOf(access_token).amr).toMatchObject([{ method: 'email_change' }])
 })
 
-test('the code in a PKCE email can be used instead of its link', async () => {
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  const { auth } = backend.client({ flowType: 'pkce' })
-  await auth.signInWithOtp({ email })
-  const { data, error } = await auth.verifyOtp({ email, token: backend.messageTo(email).code, type: 'email' })
-  expect(error).toBeNull()
-  expect(data.session?.access_token).toBeDefined()
-})
-
 test('an error is both in the query and in the fragment', async () => {
   const backend = await backendWith({ siteUrl: 'https://app.example.com' })
   const { email } = await newcomer(backend)
