@@ -103,14 +103,14 @@ const unknownKeyCodes = [unknownApiKey().code, mistypedApiKey().code]
 const isJwt = (token: string) => /^[^.]+\.[^.]+\.[^.]*$/.test(token)
 
 /** The scheme in any case, one or more spaces, and a token of RFC 6750's characters. */
-const bearer = /^bearer +([\w.~+/-]+=*) *$/i
+const bearerHeader = /^bearer +([\w.~+/-]+=*) *$/i
 
 /**
  * Returns the token in the header. Throws a 401 that says what is wrong with it. Two headers arrive joined by a comma,
  * which no token contains.
  */
 function bearerToken(header: string | undefined): string {
-  const token = header !== undefined && bearer.exec(header)?.[1]
+  const token = header !== undefined && bearerHeader.exec(header)?.[1]
   if (token) return token
   if (header === undefined) throw missingCredential()
   if (/^(bearer)? *$/i.test(header)) throw emptyCredential({ kind: 'header', reason: 'empty' })

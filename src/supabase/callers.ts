@@ -186,7 +186,7 @@ async function askLive(live: LiveBackend, token: string, nowMs: number): Promise
   const expiresAtMs = nowMs + LIVE_CACHE_MS
   // The live anon key identifies no user, so there is no need to ask.
   if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }
-  const { status, body } = await answerOf(live, token)
+  const { status, body } = await liveAnswer(live, token)
   const { id, email, error_code: older, code: newer } = body
   if (status === 200 && typeof id === 'string') {
     return { caller: userCaller(id, email), expiresAtMs }
@@ -204,7 +204,7 @@ const loadClient = once(async () => {
   return { request, dispatcher: new EnvHttpProxyAgent() }
 })
 
-async function answerOf({ authUrl, anonKey, timeoutMs }: LiveBackend, token: string) {
+async function liveAnswer({ authUrl, anonKey, timeoutMs }: LiveBackend, token: string) {
   const { request, dispatcher } = await loadClient()
   try {
     const { statusCode, body } = await request(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {

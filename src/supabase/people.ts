@@ -20,7 +20,7 @@ const PAGE = 100
 const withPlus = (phone: string | null | undefined) => phone && `+${phone}`
 
 /** Returns one page of the rows whose texts match the search, and the total count. Without a search, reads only that page. */
-async function pageIn<Row>(
+async function searchedPage<Row>(
   table: Table<Row>,
   { search = '', limit = PAGE, offset = 0 }: ListingQuery,
   textsOf: (row: Row) => Parameters<ReturnType<typeof searchFor>>[0],
@@ -34,7 +34,7 @@ async function pageIn<Row>(
 export const createUserList = (state: State): UserList => ({
   users: async query =>
     state.read(async ({ users, sessions }) => {
-      const { rows, total } = await pageIn(users, query, ({ email, phone, id, user_metadata }) => [
+      const { rows, total } = await searchedPage(users, query, ({ email, phone, id, user_metadata }) => [
         email,
         withPlus(phone),
         id,
@@ -72,7 +72,7 @@ export function createOpenSessions(state: State, tokenSeconds: () => number): Op
       state.read(async ({ sessions, users }) => {
         const allUsers = query.search?.trim() ? await users.find({}) : []
         const byId = new Map(allUsers.map(user => [user.id, user]))
-        const { rows, total } = await pageIn(sessions, query, ({ id, user_id }) => {
+        const { rows, total } = await searchedPage(sessions, query, ({ id, user_id }) => {
           const user = byId.get(user_id)
           return [user?.email, withPlus(user?.phone), user_id, id]
         })

@@ -68,7 +68,7 @@ async function addRefreshToken(
   return token
 }
 
-const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+const tokenLetters = 'abcdefghijklmnopqrstuvwxyz234567'
 const TOKEN_CHARACTERS = 12
 
 /** The format of Supabase's refresh tokens, which its server checks. */
@@ -76,7 +76,7 @@ export const isRefreshToken = (text: string) => /^[a-z0-9]{12}$/.test(text)
 
 /** 256 is a multiple of the number of letters, so all letters are equally likely. */
 const lettersFrom = (bytes: Buffer) =>
-  Array.from(bytes.subarray(0, TOKEN_CHARACTERS), byte => letters[byte % letters.length]).join('')
+  Array.from(bytes.subarray(0, TOKEN_CHARACTERS), byte => tokenLetters[byte % tokenLetters.length]).join('')
 
 /**
  * The token that replaces `parent`. Only digests are stored. A client that uses the parent again gets the same token,
