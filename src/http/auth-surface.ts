@@ -2,9 +2,8 @@
 import { notFound } from '../core/errors.js'
 import { anonymous } from '../core/exchange.js'
 import type { Routes } from '../platform-api/index.js'
-import { authErrorReply } from '../supabase/error-reply.js'
-import { codeOfStatus } from '../supabase/errors.js'
-import { type Gateway, isOpenAtGateway } from '../supabase/gateway.js'
+import { type Gateway, isOpenAtGateway } from '../supabase/callers.js'
+import { authErrorReply, codeOfStatus } from '../supabase/errors.js'
 import { allMethods, type Cors } from './cors.js'
 import type { Live, Surface } from './stage.js'
 

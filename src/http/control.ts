@@ -2,7 +2,7 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { notFound } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
-import { type ControlKeys, hasControlToken, requireControl } from '../keys/developer.js'
+import { type ControlKeys, hasControlToken, requireControl } from '../keys/identify.js'
 import { refuseForeign } from './cors.js'
 import { type ControlParts, controlOperations } from './operations.js'
 import { createOperationsRouter } from './operations-router.js'

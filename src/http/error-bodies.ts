@@ -2,7 +2,7 @@
 import type { PlatformError } from '../core/errors.js'
 import { type Exchange, jsonReply, type TextReply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
-import { authErrorReply } from '../supabase/error-reply.js'
+import { authErrorReply } from '../supabase/errors.js'
 
 interface ErrorContext extends Pick<Exchange, 'path' | 'headers'> {
   readonly endpoint?: Exchange['endpoint']

@@ -1,8 +1,8 @@
-/**
- * The API keys of users and of the configuration: creates, lists, rolls and revokes them, and finds them by their
- * digests.
- */
-import { randomUUID } from 'node:crypto'
+/** The API keys of users and of the configuration: their format, and how they are created, listed, rolled, revoked and found. */
+
+import { randomInt, randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import { number } from '../check/check.js'
 import type { KeyFault, RefusedCredential } from '../core/caller.js'
 import {
   alreadyRevokedApiKey,
@@ -18,15 +18,59 @@ import {
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
 import { developmentApiKey, digestOf } from '../core/secrets.js'
-import { type ApiKeyRow, type Moment, mayAct, type State, type Tables } from '../core/state.js'
-import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
+import { type ApiKeyRow, isStorableText, type Moment, mayAct, type State, type Tables } from '../core/state.js'
 import type { ApiKeyView, UserKeys } from './operations.js'
 
-/** A valid key. */
-interface WorkingApiKey {
-  readonly caller: Caller & { readonly kind: 'apiKey' }
+const PREFIX = 'sk-local-'
+const RANDOM_CHARACTERS = 32
+const CHECKSUM_CHARACTERS = 6
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Returns a new secret. 32 characters out of 62 have 190 bits. */
+export function newSecret(): string {
+  const random = Array.from({ length: RANDOM_CHARACTERS }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return `${PREFIX}${random}${checksumOf(random)}`
+}
+
+/** Whether `secret` looks like one of ours but has missing or wrong characters. */
+export function isMistyped(secret: string): boolean {
+  if (!secret.startsWith(PREFIX)) return false
+  const rest = secret.slice(PREFIX.length)
+  const random = rest.slice(0, RANDOM_CHARACTERS)
+  return rest !== `${random}${checksumOf(random)}`
+}
+
+/** CRC-32 of `text` in base 62, padded to the length of the largest value. */
+function checksumOf(text: string): string {
+  // Loaded when the first key is checked, since importing it would add 2 ms to every start.
+  let rest = process.getBuiltinModule('node:zlib').crc32(text)
+  let digits = ''
+  for (let i = 0; i < CHECKSUM_CHARACTERS; i++) {
+    digits = `${alphabet[rest % alphabet.length]}${digits}`
+    rest = Math.floor(rest / alphabet.length)
+  }
+  return digits
+}
+
+const SHOWN_CHARACTERS = PREFIX.length + 4
+
+/** The part of a secret that may be shown to recognize keys; at most a third of a short one. */
+export const startOf = (secret: string) => secret.slice(0, Math.min(SHOWN_CHARACTERS, Math.floor(secret.length / 3)))
+
+const aName = 'a string of at most 1000 characters, without unpaired surrogates or NUL characters'
+/** A thousand years. */
+const LONGEST_MS = 1000 * 365 * 86_400_000
+
+export const testKeyName = v.pipe(v.string(aName), v.maxLength(1000, aName), v.check(isStorableText, aName))
+export const testKeyExpiry = number(-LONGEST_MS, LONGEST_MS, 'milliseconds')
+
+/** A valid credential. */
+export interface ValidCredential {
+  readonly caller: Caller
   /** When it expires, in milliseconds since 1970. */
   readonly expiresAtMs: number
+  /** Whether a live backend has set the expiry. It then refers to the real time, whatever the clock here shows. */
+  readonly isLive?: boolean
 }
 
 export interface ApiKeys extends UserKeys {
@@ -34,7 +78,7 @@ export interface ApiKeys extends UserKeys {
    * Finds the key with this secret. Rejects with a 401 if it is unknown, mistyped, revoked or expired, or if its owner
    * no longer exists.
    */
-  find(secret: string): Promise<WorkingApiKey>
+  find(secret: string): Promise<ValidCredential>
   /** Notes that a key was used. Saved later, with the uses of other keys. */
   noteUse(id: string, atMs: number): void
   /** Saves which keys were used, and resolves when that is done. */
@@ -62,7 +106,7 @@ const refusals: Record<Exclude<KeyFault, 'unknown'>, (tried: RefusedCredential) 
 /** The hint in the log for a key that this state does not have. */
 function hintOf(secret: string): string | undefined {
   if (secret === developmentApiKey) return 'It is the development key, which the apiKeys of the configuration replace.'
-  return isStandinKey(secret) ? fromAnotherState.key : undefined
+  return secret.startsWith(PREFIX) ? fromAnotherState.key : undefined
 }
 
 /** Whether a key was rolled and is still valid for its overlap: it is revoked at the moment at which it expires. */
@@ -79,10 +123,8 @@ function refusalOf(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformE
   return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : refusals[reason](tried)
 }
 
-type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
-
 /** Collects uses of keys and saves them together. */
-function createUses(write: Write, report: Parts['report']) {
+function createUses({ write }: State, report: Parts['report']) {
   const usedAtMs = new Map<string, number>()
   let flushTimer: NodeJS.Timeout | undefined
 
@@ -118,7 +160,11 @@ function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): Ap
   const isRevoked = revoked_at !== null && !isRolled(row)
   const isExpired = expires_at !== null && Date.parse(expires_at) <= nowMs
   return {
-    ...{ id, name, start, created_at, expires_at },
+    id,
+    name,
+    start,
+    created_at,
+    expires_at,
     revoked_at: isRevoked ? revoked_at : null,
     state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
     last_used_at: usedAtMs === undefined ? last_used_at : momentOf(usedAtMs),
@@ -140,7 +186,8 @@ async function rollKey({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs:
   const now = momentOf(nowMs)
   const lifeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at)
   const row = newRow(key, now, {
-    ...{ user_id: old.user_id, name: old.name },
+    user_id: old.user_id,
+    name: old.name,
     expires_at: lifeMs === undefined ? null : momentOf(nowMs + lifeMs),
   })
   const overlapEnd = earlier(old.expires_at, momentOf(nowMs + overlapMs))
@@ -162,11 +209,24 @@ async function getKey({ api_keys }: Tables, userId: string | undefined, id: stri
 export function createApiKeys(parts: Parts): ApiKeys {
   const { state, usersAreElsewhere = () => false, now = Date.now, report } = parts
   const { write } = state
-  const uses = createUses(write, report)
+  const uses = createUses(state, report)
   const view = (row: ApiKeyRow) => viewOf(row, uses.lastUsedMs(row.id), now())
 
   return {
-    find: createFind({ state, usersAreElsewhere, now }),
+    async find(secret) {
+      const { key, owner } = await state.read(async ({ api_keys, users }) => {
+        const [key] = await api_keys.find({ digest: digestOf(secret) })
+        return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
+      })
+      if (!key) throw refusalOf(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
+      // The time in `revoked_at` does not matter: the clock of the process that revoked the key may be ahead.
+      if (key.revoked_at !== null && !isRolled(key)) throw refusalOf(secret, 'revoked', key)
+      const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+      if (expiresAtMs <= now()) throw refusalOf(secret, 'expired', key)
+      if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refusalOf(secret, 'ownerless', key)
+      const email = owner?.email ? { email: owner.email } : {}
+      return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
+    },
     noteUse: uses.noteUse,
     async list(userId) {
       const filter = userId === undefined ? {} : { user_id: userId }
@@ -198,20 +258,3 @@ export function createApiKeys(parts: Parts): ApiKeys {
     flush: uses.flush,
   }
 }
-
-const createFind =
-  ({ state, usersAreElsewhere, now }: Required<Omit<Parts, 'report'>>) =>
-  async (secret: string): Promise<WorkingApiKey> => {
-    const { key, owner } = await state.read(async ({ api_keys, users }) => {
-      const [key] = await api_keys.find({ digest: digestOf(secret) })
-      return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
-    })
-    if (!key) throw refusalOf(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
-    // The time in `revoked_at` does not matter: the clock of the process that revoked the key may be ahead.
-    if (key.revoked_at !== null && !isRolled(key)) throw refusalOf(secret, 'revoked', key)
-    const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
-    if (expiresAtMs <= now()) throw refusalOf(secret, 'expired', key)
-    if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refusalOf(secret, 'ownerless', key)
-    const email = owner?.email ? { email: owner.email } : {}
-    return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
-  }

@@ -1,21 +1,23 @@
-/** Identifies the caller by the Authorization header, and checks the caller's access. */
+/** Identifies the caller by the Authorization header, and checks the caller's access, also that of the developer. */
 import { hash } from 'node:crypto'
 import {
   doubledCredential,
   emptyCredential,
-  expiredApiKey,
   malformedCredential,
+  missingControlToken,
   missingCredential,
   mistypedApiKey,
-  ownerlessApiKey,
+  notForControl,
   PlatformError,
-  revokedApiKey,
+  publicServiceKey,
   unknownApiKey,
+  unknownControlToken,
   wrongKind,
   wrongScheme,
 } from '../core/errors.js'
 import type { Caller, Endpoint } from '../core/exchange.js'
-import type { ApiKeys } from './api-keys.js'
+import { isSameSecret } from '../core/secrets.js'
+import type { ApiKeys, ValidCredential } from './api-keys.js'
 
 /** The maximum number of cached credentials. Beyond that the oldest is dropped, and looked up again at its next use. */
 const MOST_CACHED = 10_000
@@ -26,26 +28,14 @@ const MOST_CACHED = 10_000
  */
 export type Identify = (authorization: string | undefined) => Caller | Promise<Caller>
 
-/** A valid credential. */
-export interface ValidCredential {
-  readonly caller: Caller
-  /** When it expires, in milliseconds since 1970. */
-  readonly expiresAtMs: number
-  /** Whether a live backend has set the expiry. It then refers to the real time, whatever the clock here shows. */
-  readonly isLive?: boolean
-}
-
 interface CachedCredential extends ValidCredential {
   readonly lookedUpAtMs: number
 }
 
 /** Finds the holder of a token of the auth backend. */
 export interface TokenHolders {
-  /**
-   * Rejects with a 401 that says what is wrong with the token. A text that is not a JWT is passed to `findKey` along
-   * with that 401, because an API key may have two dots as well.
-   */
-  find(token: string, findKey: (tokenError: PlatformError) => Promise<ValidCredential>): Promise<ValidCredential>
+  /** Rejects with a 401 that says what is wrong with the token. */
+  find(token: string): Promise<ValidCredential>
 }
 
 interface Parts {
@@ -98,37 +88,29 @@ export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts) 
   }
 }
 
-const credentialOf = (secret: string, { tokens, apiKeys }: Omit<Parts, 'now'>): Promise<ValidCredential> =>
-  isJwt(secret) ? tokens.find(secret, findKeyOrThrow(apiKeys, secret)) : apiKeys.find(secret)
-
-/** Looks the secret up as an API key. If there is no such key, it was meant as a token, so rejects with the token's error. */
-const findKeyOrThrow = (apiKeys: Parts['apiKeys'], secret: string) => (tokenError: PlatformError) =>
-  apiKeys.find(secret).catch(error => {
-    throw error instanceof PlatformError && isUnknownKey(error) ? tokenError : error
+/** An API key may have two dots as well. A text that is no key of ours was meant as a token. */
+async function credentialOf(secret: string, { tokens, apiKeys }: Omit<Parts, 'now'>): Promise<ValidCredential> {
+  if (!isJwt(secret)) return apiKeys.find(secret)
+  const key = await apiKeys.find(secret).catch(error => {
+    if (error instanceof PlatformError && unknownKeyCodes.includes(error.code)) return undefined
+    throw error
   })
-
-const isUnknownKey = ({ code }: PlatformError) => code === unknownApiKey().code || code === mistypedApiKey().code
-
-const invalidKeyCodes = new Set([revokedApiKey().code, expiredApiKey().code, ownerlessApiKey().code])
-
-/** Whether an error says that an API key exists but is no longer valid. */
-export const isInvalidKeyError = (error: unknown) => error instanceof PlatformError && invalidKeyCodes.has(error.code)
-
-function isJwt(token: string): boolean {
-  const first = token.indexOf('.')
-  const second = token.indexOf('.', first + 1)
-  return first > 0 && second > 0 && token.indexOf('.', second + 1) < 0
+  return key ?? tokens.find(secret)
 }
 
+const unknownKeyCodes = [unknownApiKey().code, mistypedApiKey().code]
+
+const isJwt = (token: string) => /^[^.]+\.[^.]+\.[^.]*$/.test(token)
+
 /** The scheme in any case, one or more spaces, and a token of RFC 6750's characters. */
-const bearer = /^bearer +([\w.~+/-]+=*) *$/i
+const bearerHeader = /^bearer +([\w.~+/-]+=*) *$/i
 
 /**
  * Returns the token in the header. Throws a 401 that says what is wrong with it. Two headers arrive joined by a comma,
  * which no token contains.
  */
 function bearerToken(header: string | undefined): string {
-  const token = header !== undefined && bearer.exec(header)?.[1]
+  const token = header !== undefined && bearerHeader.exec(header)?.[1]
   if (token) return token
   if (header === undefined) throw missingCredential()
   if (/^(bearer)? *$/i.test(header)) throw emptyCredential({ kind: 'header', reason: 'empty' })
@@ -158,4 +140,42 @@ export function authorize(
   if (access === 'anyone' || caller.kind === 'stranger') return
   if (caller.kind === 'anonymous' || caller.kind === 'refused') throw missingCredential()
   if (!access.includes(caller.kind)) throw wrongKind(caller.kind, access, `${method} ${path}`)
+}
+
+/** What the control API accepts as a credential. */
+export interface ControlKeys {
+  /** Empty if there is none. */
+  readonly token: () => string
+  readonly identify: Identify
+  /** Whether the service key is signed with a public secret. It is then not accepted here. */
+  readonly isServiceKeyPublic: () => boolean
+}
+
+/** Whether the Authorization header contains the control token. Takes constant time. */
+export function hasControlToken(authorization: string | undefined, token: string): boolean {
+  const [, bearerToken = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+  return token !== '' && isSameSecret(bearerToken, token)
+}
+
+/**
+ * Accepts the control token, and a service key that is not public. Otherwise rejects with a 401, or with a 403 for a
+ * valid credential that is not enough.
+ */
+export async function requireControl(authorization: string | undefined, keys: ControlKeys): Promise<void> {
+  if (authorization === undefined) throw missingControlToken()
+  if (hasControlToken(authorization, keys.token())) return
+  const caller = await callerOf(authorization, keys.identify)
+  if (!caller) throw unknownControlToken()
+  if (caller.kind !== 'service') throw notForControl()
+  if (keys.isServiceKeyPublic()) throw publicServiceKey()
+}
+
+/** Returns `undefined` if the credential is not accepted. */
+async function callerOf(authorization: string, identify: Identify): Promise<Caller | undefined> {
+  try {
+    return await identify(authorization)
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 401) return undefined
+    throw error
+  }
 }

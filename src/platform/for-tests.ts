@@ -2,9 +2,7 @@
 import { noSuchUser, usersAreLive } from '../core/errors.js'
 import { developmentUser } from '../core/secrets.js'
 import type { NewApiKey } from '../keys/operations.js'
-import { validEmail } from '../supabase/addresses.js'
 import type { Backend } from '../supabase/backend.js'
-import { signIn as signInWith, tokenFor } from '../supabase/mint.js'
 import type {
   Accounts,
   Messages,
@@ -14,8 +12,9 @@ import type {
   SignInInput,
   TokenRequest,
 } from '../supabase/operations.js'
-import { createOutbox } from '../supabase/people.js'
+import { createOutbox, signIn as signInWith, tokenFor } from '../supabase/people.js'
 import { startSession, tokenResponse } from '../supabase/sessions.js'
+import { validEmail } from '../supabase/users.js'
 import type { Assembly } from './assembly.js'
 import type { Runtime } from './runtime.js'
 import { configuredUser } from './state.js'
@@ -86,7 +85,7 @@ async function signInByEmail(
   seedOf: (email: string) => ReturnType<typeof configuredUser>,
 ): Promise<SessionJson> {
   const address = validEmail(email)
-  return tokenResponse(backend, await signInWith(backend, { email: address, password, seed: seedOf(address) }))
+  return tokenResponse(backend, await signInWith(backend, address, seedOf(address), password))
 }
 
 async function signInById(backend: Backend, id: string): Promise<SessionJson> {

@@ -1,10 +1,26 @@
-/**
- * One-time codes and the links that carry them: creates them, sends them to the outbox, finds them, and uses them once.
- */
-import { createHash, randomInt, randomUUID } from 'node:crypto'
-import { digestOf, isSameSecret } from '../core/secrets.js'
-import type { MessageRow, Moment, OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
-import { type Backend, externalUrl } from './backend.js'
+/** One-time codes and the hashes in links: creates them, and uses them up, which proves that a user reads an address. */
+import { createHash, randomInt } from 'node:crypto'
+import { digestOf } from '../core/secrets.js'
+import {
+  isBanned,
+  type Moment,
+  type OneTimeTokenRow,
+  type OneTimeTokenType,
+  type Tables,
+  type UserRow,
+} from '../core/state.js'
+import { type Backend, momentOf } from './backend.js'
+import { otpExpired, userBanned, validationFailed } from './errors.js'
+import { hashOf, randomPassword } from './passwords.js'
+import {
+  changedEmail,
+  changedPassword,
+  changedPhone,
+  confirmedEmail,
+  confirmedPhone,
+  providersOf,
+  requireFree,
+} from './users.js'
 
 /** Prefix of the hash of a token that leads to a PKCE exchange. */
 export const PKCE = 'pkce_'
@@ -28,8 +44,6 @@ export const hashOfCode = (address: string, code: string) =>
     .update(address + code)
     .digest('hex')
 
-const keyOf = (userId: string, type: OneTimeTokenType) => `${userId} ${type}`
-
 /** Stores a token, and replaces an earlier one of its type. `hash` opens a link, so only its digest is stored. */
 export async function storeToken(
   { one_time_tokens }: Tables,
@@ -38,22 +52,89 @@ export async function storeToken(
   hash: string,
   at: Moment,
 ): Promise<void> {
-  const id = keyOf(userId, type)
+  const id = `${userId} ${type}`
   await one_time_tokens.remove({ id })
   await one_time_tokens.insert({ id, user_id: userId, token_type: type, token_hash: digestOf(hash), created_at: at })
 }
 
-export const tokenOf = ({ one_time_tokens }: Tables, userId: string, type: OneTimeTokenType) =>
-  one_time_tokens.get(keyOf(userId, type))
-
-export const dropToken = ({ one_time_tokens }: Tables, userId: string, type: OneTimeTokenType) =>
-  one_time_tokens.remove({ id: keyOf(userId, type) })
-
 /** Removes all of a user's tokens: after one proof, no earlier code is needed. */
 export const dropTokens = ({ one_time_tokens }: Tables, userId: string) => one_time_tokens.remove({ user_id: userId })
 
+/** What a client presents as proof that it reads an address. */
+export interface AddressProof {
+  /** Supabase's types: signup, invite, recovery, magiclink, email, email_change, sms, phone_change. */
+  readonly type: string
+  /** Where the code was sent; empty for a link. */
+  readonly address: string
+  /** The code itself; empty for a link. */
+  readonly code: string
+  /** The hash in the link; empty for a code. */
+  readonly hash: string
+}
+
+type TokenTypes = Readonly<Record<string, readonly OneTimeTokenType[]>>
+
+const mailTokens: TokenTypes = {
+  email: ['confirmation_token', 'recovery_token'],
+  signup: ['confirmation_token'],
+  invite: ['confirmation_token'],
+  recovery: ['recovery_token'],
+  magiclink: ['recovery_token'],
+  email_change: ['email_change_token_current', 'email_change_token_new'],
+}
+
+const phoneTokens: TokenTypes = {
+  sms: ['confirmation_token'],
+  phone_change: ['phone_change_token'],
+}
+
+interface UserWithToken {
+  readonly user: UserRow
+  readonly token: OneTimeTokenRow
+}
+
+/**
+ * Uses up the code or link, and returns its user; `undefined` if another address has to confirm the change as well.
+ * Throws a 403 if it is wrong, used or expired.
+ */
+export async function proveAddress(
+  backend: Backend,
+  tables: Tables,
+  proof: AddressProof,
+): Promise<UserRow | undefined> {
+  const { user, token } = await findProven(backend, tables, proof)
+  if (isHalf(backend, user, token)) {
+    await tables.one_time_tokens.remove({ id: token.id })
+    await tables.users.update(user.id, { email_change_confirm_status: 1 })
+    return undefined
+  }
+  const confirmed = await changesBy(backend, tables, { user, token }, proof.type)
+  const app_metadata = providersOf(user.app_metadata, confirmed.identities ?? user.identities)
+  const changes = { ...confirmed, app_metadata }
+  await dropTokens(tables, user.id)
+  await tables.users.update(user.id, changes)
+  return { ...user, ...changes }
+}
+
+/** Finds the token by its hash alone, since several users may want to change to the same address. */
+async function findProven(backend: Backend, tables: Tables, proof: AddressProof): Promise<UserWithToken> {
+  const { type, address, code, hash } = proof
+  const isLink = hash !== ''
+  const tokenTypes = isLink || address.includes('@') ? mailTokens : phoneTokens
+  const types = Object.hasOwn(tokenTypes, type) ? tokenTypes[type] : undefined
+  if (isLink && !types) throw validationFailed('Invalid email verification type')
+  const expired = () => otpExpired(isLink ? 'Email link is invalid or has expired' : undefined)
+  const codeHash = hashOfCode(address, code)
+  const token = await findToken(tables, isLink ? [hash] : [codeHash, `${PKCE}${codeHash}`], types ?? [])
+  const user = token && (await tables.users.get(token.user_id))
+  if (!user || user.deleted_at !== null) throw expired()
+  if (isBanned(user, backend.now())) throw userBanned(403)
+  if (backend.now() > Date.parse(token.created_at) + VALID_SECONDS * 1000) throw expired()
+  return { user, token }
+}
+
 /** Finds a token of one of these types by any of these hashes. */
-export async function findToken(
+async function findToken(
   { one_time_tokens }: Tables,
   hashes: readonly string[],
   types: readonly OneTimeTokenType[],
@@ -62,80 +143,52 @@ export async function findToken(
   return found.flat().find(({ token_type }) => types.includes(token_type))
 }
 
-/** Whether the hash belongs to the token, and the token has not expired. */
-export function isValid(backend: Backend, hash: string, token: OneTimeTokenRow | undefined): boolean {
-  if (!token || !isFresh(backend, token)) return false
-  return [hash, `${PKCE}${hash}`].some(candidate => isSameSecret(digestOf(candidate), token.token_hash))
-}
+/** If both addresses have to confirm, the first confirmation is only noted. */
+const isHalf = ({ settings }: Backend, user: UserRow, { token_type }: OneTimeTokenRow) =>
+  token_type.startsWith('email_change') &&
+  !settings.mailerAutoconfirm &&
+  user.email !== null &&
+  user.email_change_confirm_status === 0
 
-export const isFresh = ({ now }: Backend, { created_at }: OneTimeTokenRow) =>
-  now() <= Date.parse(created_at) + VALID_SECONDS * 1000
-
-/** The purpose of a message. In emails it is the `type` of the link. */
-export type MessageKind =
-  | 'signup'
-  | 'invite'
-  | 'recovery'
-  | 'magiclink'
-  | 'email_change'
-  | 'reauthentication'
-  | 'sms'
-  | 'phone_change'
-
-const subjects: Record<MessageKind, string> = {
-  signup: 'Confirm your signup',
-  invite: 'You have been invited',
-  recovery: 'Reset your password',
-  magiclink: 'Your magic link',
-  email_change: 'Confirm your new email address',
-  reauthentication: 'Confirm that it is you',
-  sms: 'Your code',
-  phone_change: 'Confirm your new phone number',
-}
-
-/** The link of an email. As at Supabase, the redirect address is not escaped unless it has to be. */
-export function actionLink(backend: Backend, hash: string, kind: string, redirect: string): string {
-  const target = /[&=#]/.test(redirect) ? encodeURIComponent(redirect) : redirect
-  return `${externalUrl(backend)}/verify?token=${hash}&type=${kind}&redirect_to=${target}`
-}
-
-interface OutgoingMessage {
-  readonly kind: MessageKind
-  readonly recipient: string
-  readonly code: string
-  /** The hash in the link, and where the link redirects to; absent if there is no link. */
-  readonly link?: { readonly hash: string; readonly redirect: string }
-}
-
-/** At most this many messages are kept. The outbox of a development machine is no archive. */
-const MOST_MESSAGES = 500
-
-/** Adds a message to the outbox. */
-export async function addMessage(
+/** The changes to a user who has proved that they read an address. */
+async function changesBy(
   backend: Backend,
-  { messages }: Tables,
-  { id: user_id }: Pick<UserRow, 'id'>,
-  { kind, recipient, code, link }: OutgoingMessage,
-): Promise<MessageRow> {
-  const message: MessageRow = {
-    id: randomUUID(),
-    user_id,
-    channel: recipient.includes('@') ? 'email' : 'sms',
-    recipient,
-    kind,
-    subject: subjects[kind],
-    code,
-    link: link ? actionLink(backend, link.hash, kind, link.redirect) : null,
-    created_at: await nextMoment(backend, messages),
+  tables: Tables,
+  { user, token }: UserWithToken,
+  type: string,
+): Promise<Partial<UserRow>> {
+  const at = momentOf(backend)
+  switch (token.token_type) {
+    case 'confirmation_token':
+      return type === 'sms' ? confirmedPhone(at) : confirmedSignUp(user, at)
+    case 'recovery_token':
+      return user.email_confirmed_at === null ? confirmedEmail(user, at) : {}
+    case 'email_change_token_current':
+    case 'email_change_token_new': {
+      const email = user.new_email ?? user.email ?? ''
+      // Another user may have taken it while the code was on its way.
+      await requireFree(tables, { email }, user.id)
+      return changedEmail(user, email, at)
+    }
+    case 'phone_change_token': {
+      const phone = user.new_phone ?? user.phone ?? ''
+      await requireFree(tables, { phone }, user.id)
+      return changedPhone(user, phone, at)
+    }
+    case 'reauthentication_token':
+      throw otpExpired()
   }
-  await messages.insert(message)
-  for (const { id } of await messages.find({}, { offset: MOST_MESSAGES })) await messages.remove({ id })
-  return message
 }
 
-/** The time of a new message, later than that of all others: the clock may stand still or be moved back. */
-async function nextMoment({ now }: Backend, messages: Tables['messages']): Promise<Moment> {
-  const [newest] = await messages.find({}, { limit: 1 })
-  const earliestMs = newest ? Date.parse(newest.created_at) + 1 : 0
-  return new Date(Math.max(now(), earliestMs)).toISOString()
+/** The changes to a new or invited user who confirms their address. */
+async function confirmedSignUp(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
+  const identities = user.identities.map(identity =>
+    identity.email !== undefined && identity.email === user.email
+      ? { ...identity, identity_data: { ...identity.identity_data, email_verified: true }, updated_at: at }
+      : identity,
+  )
+  // An invited user has no password yet. They get a random one until they set their own.
+  const isGuest = user.encrypted_password === null && user.invited_at !== null
+  const password = isGuest && changedPassword(await hashOf(randomPassword()))
+  return { ...confirmedEmail(user, at), identities, ...password }
 }

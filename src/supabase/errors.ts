@@ -1,6 +1,8 @@
-/** The errors of the auth backend, with the messages, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
+/** The errors of the auth backend, with the messages, codes, statuses and bodies of Supabase Auth (supabase-auth.md, §2). */
+import { randomUUID } from 'node:crypto'
 import type { RefusedCredential } from '../core/caller.js'
 import { fromAnotherState, PlatformError, refusal } from '../core/errors.js'
+import type { Exchange, TextReply } from '../core/exchange.js'
 
 // Requests.
 
@@ -14,8 +16,6 @@ export const noAuthorization = (tried?: RefusedCredential) =>
 export const badJwt = (why: string, tried?: RefusedCredential) =>
   refusal(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${why}`, { tried })
 export const missingSub = () => refusal(403, 'bad_jwt', 'invalid claim: missing sub claim')
-export const subNotUuid = () => refusal(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID')
-export const sessionNotUuid = () => refusal(403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID')
 export const userOfTokenNotFound = (tried?: RefusedCredential) =>
   refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist', { hint: fromAnotherState.user, tried })
 export const sessionOfTokenNotFound = (tried?: RefusedCredential) =>
@@ -29,14 +29,8 @@ export const notAdmin = (message = 'User not allowed', tried?: RefusedCredential
 // Signing in and up.
 
 /** `hint` is only for the log: the client must not learn which addresses have a user. */
-const wrongLogin = (hint?: string) =>
+export const invalidCredentials = (hint?: string) =>
   refusal(400, 'invalid_credentials', 'Invalid login credentials', hint === undefined ? {} : { hint })
-export const invalidCredentials = () => wrongLogin()
-export const noSuchUser = () => wrongLogin('This state has no user with that address.')
-export const noPassword = () => wrongLogin('The user has no password.')
-export const wrongPassword = () => wrongLogin('The user has another password.')
-export const foreignHash = () =>
-  wrongLogin('The password was imported as a hash by an earlier version. Set a new password for the user.')
 export const unknownGrantType = () => refusal(400, 'invalid_credentials', 'unsupported_grant_type')
 export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Email not confirmed')
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
@@ -92,24 +86,18 @@ export const badCodeVerifier = () =>
 export const idTokenDisabled = () => refusal(400, 'provider_disabled', 'Provider is not enabled')
 export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 provider is disabled')
 
-/** Supabase's code for an error of this status that has no code of its own. */
-export function codeOfStatus(status: number): string {
-  switch (status) {
-    case 429:
-      return 'over_request_rate_limit'
-    case 408:
-    case 504:
-      return 'request_timeout'
-    case 409:
-      return 'conflict'
-    case 401:
-      return 'no_authorization'
-    case 403:
-      return 'bad_jwt'
-    default:
-      return status < 500 ? 'validation_failed' : 'unexpected_failure'
-  }
+const codesByStatus: Readonly<Record<number, string>> = {
+  401: 'no_authorization',
+  403: 'bad_jwt',
+  408: 'request_timeout',
+  409: 'conflict',
+  429: 'over_request_rate_limit',
+  504: 'request_timeout',
 }
+
+/** Supabase's code for an error of this status that has no code of its own. */
+export const codeOfStatus = (status: number): string =>
+  codesByStatus[status] ?? (status < 500 ? 'validation_failed' : 'unexpected_failure')
 
 /** An error of the gateway in front of the auth backend. Its body has a single member. */
 export const gatewayRefusal = (message: string, tried: RefusedCredential) =>
@@ -121,3 +109,66 @@ export const gatewayKeyMissing = () =>
 
 /** The code of errors of the gateway. */
 export const GATEWAY = 'gateway'
+
+/** From this version on, a request states which error format it understands (supabase-auth.md, §2.1). */
+const VERSION = '2024-01-01'
+
+/** Returns the error in the auth backend's format. */
+export function authErrorReply(error: PlatformError, request: Pick<Exchange, 'headers'>): TextReply {
+  const { status, headers } = error
+  switch (error.code) {
+    // Errors without a code of Supabase Auth: those of its router and of the gateway.
+    case 'not_found':
+      return { kind: 'reply', status, contentType: 'text/plain; charset=utf-8', body: '404 page not found\n', headers }
+    case 'method_not_allowed':
+      return { kind: 'reply', status, contentType: '', body: '', headers }
+    case GATEWAY: {
+      const body = `{\n  "message":${JSON.stringify(error.message)}\n}`
+      return { kind: 'reply', status, contentType: 'application/json; charset=utf-8', body, headers }
+    }
+    default:
+      return replyWithCode(error, request.headers['x-supabase-api-version'])
+  }
+}
+
+/** Supabase's names for errors of our own. */
+const supabaseNames: Readonly<Record<string, { readonly code: string; readonly message?: string }>> = {
+  state_unavailable: { code: 'unexpected_failure' },
+  internal_error: {
+    code: 'unexpected_failure',
+    message: 'Unexpected failure, please check server logs for more information',
+  },
+  invalid_json: { code: 'bad_json' },
+  unmet_expectation: { code: 'validation_failed' },
+  not_one_host: { code: 'validation_failed' },
+  body_too_large: {
+    code: 'request_entity_too_large',
+    message: 'Request body too large (max 1048576 bytes)',
+  },
+}
+
+function replyWithCode(error: PlatformError, version: string | string[] | undefined): TextReply {
+  const { status, headers, more } = error
+  const { code, message = error.message } = supabaseNames[error.code] ?? error
+  const isNew = typeof version === 'string' && version >= VERSION
+  const body = isNew
+    ? { code, message, ...more.details }
+    : {
+        code: status,
+        error_code: code,
+        msg: message,
+        ...(status >= 500 && { error_id: randomUUID() }),
+        ...more.details,
+      }
+  return {
+    kind: 'reply',
+    status,
+    contentType: 'application/json',
+    body: JSON.stringify(body),
+    headers: [
+      ...headers,
+      ...(isNew ? ['x-supabase-api-version', VERSION] : []),
+      ...(isNew && code === 'weak_password' ? [] : ['x-sb-error-code', code]),
+    ],
+  }
+}

@@ -35,7 +35,7 @@ export function challengeIn({ code_challenge, code_challenge_method }: Challenge
   return { code_challenge, code_challenge_method: code_challenge_method.toLowerCase() }
 }
 
-/** Stores the challenge for the link that is sent to `userId`, and replaces that of an earlier link of the same kind. */
+/** Stores the challenge for the link that is sent to `userId`, and replaces that of an earlier one of the same kind. */
 export async function beginFlow(
   backend: Backend,
   { flow_states }: Tables,
@@ -43,16 +43,19 @@ export async function beginFlow(
   userId: string,
   method: string,
 ): Promise<void> {
-  await flow_states.remove(waitingFlow(userId, method))
-  await removeExpired(backend, flow_states)
+  for (const flow of await flow_states.find({ user_id: userId })) {
+    const isWaiting = flow.auth_code_issued_at === null
+    const isOver = isWaiting ? flow.authentication_method === method : hasExpired(backend, flow)
+    if (isOver) await flow_states.remove({ id: flow.id })
+  }
   // A plain challenge is the verifier itself.
-  const isPlain = challenge.code_challenge_method !== 's256'
+  const isVerifier = challenge.code_challenge_method !== 's256'
   await flow_states.insert({
     id: randomUUID(),
     user_id: userId,
     // Replaced when the link is opened. Until then no code leads here.
     auth_code: digestOf(randomUUID()),
-    code_challenge: isPlain ? challengeOf(challenge.code_challenge) : challenge.code_challenge,
+    code_challenge: isVerifier ? challengeOf(challenge.code_challenge) : challenge.code_challenge,
     code_challenge_method: 's256',
     authentication_method: method,
     created_at: momentOf(backend),
@@ -60,26 +63,8 @@ export async function beginFlow(
   })
 }
 
-/** When expired flows were last removed. There may be thousands of flows, so this is done once per lifetime of a flow. */
-const lastCleanupMs = new WeakMap<Backend, number>()
-
-/** Removes flows whose code has expired, because the app never redeemed it. */
-async function removeExpired(backend: Backend, flow_states: Tables['flow_states']): Promise<void> {
-  const nowMs = backend.now()
-  // A test may set the clock back.
-  if (Math.abs(nowMs - (lastCleanupMs.get(backend) ?? 0)) <= FLOW_SECONDS * 1000) return
-  lastCleanupMs.set(backend, nowMs)
-  for (const flow of await flow_states.find({})) {
-    if (flow.auth_code_issued_at !== null && hasExpired(backend, flow)) await flow_states.remove({ id: flow.id })
-  }
-}
-
-/** The condition for a flow whose link has not been opened yet. */
-const waitingFlow = (user_id: string, authentication_method: string) => ({
-  user_id,
-  authentication_method,
-  auth_code_issued_at: null,
-})
+/** The `amr` claim's name for a link of this type. */
+export const methodOfLink = (type: string) => (type === 'signup' || type === 'email' ? 'email/signup' : type)
 
 /** Returns the code that an opened link passes to the app. Throws a 400 if no flow is waiting for it. */
 export async function issueAuthCode(
@@ -88,7 +73,11 @@ export async function issueAuthCode(
   userId: string,
   method: string,
 ): Promise<string> {
-  const [flow] = await flow_states.find(waitingFlow(userId, method))
+  const [flow] = await flow_states.find({
+    user_id: userId,
+    authentication_method: method,
+    auth_code_issued_at: null,
+  })
   if (!flow) throw noFlowForLink()
   const code = randomUUID()
   await flow_states.update(flow.id, { auth_code: digestOf(code), auth_code_issued_at: momentOf(backend) })

@@ -22,7 +22,7 @@ import { open, where } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { noSuchSession } from '../core/errors.js'
 import type { Json } from '../core/state.js'
-import { expiresInMs, name } from '../keys/key-for-test.js'
+import { testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { UserJson } from './users.js'
 
 const session = object({
@@ -84,12 +84,12 @@ const grantedSession = object({
 export type SessionJson = ValueOf<typeof grantedSession>
 
 const newKeyInput = object({
-  name: optional(name, 'Its name; by default "made by a test".'),
+  name: optional(testKeyName, 'Its name; by default "made by a test".'),
   user: optional(
     email,
     'The address of its owner. An unknown user signs up. Without an address the key belongs to no user.',
   ),
-  expiresInMs: optional(expiresInMs, 'Milliseconds until it expires; negative for one that has expired.'),
+  expiresInMs: optional(testKeyExpiry, 'Milliseconds until it expires; negative for one that has expired.'),
   scope: optional(
     text,
     'The scope of requests that use this key and name no scope. Given alone, the answer is the same key each time.',
@@ -170,24 +170,28 @@ const message = object({
 
 export type Message = ValueOf<typeof message>
 
-const userWithSessions = open({
-  ...{ id: text, aud: text, role: text },
+/** A user in the format of Supabase Auth. There are further members. */
+export const userForm = open({
+  id: text,
+  aud: text,
+  role: text,
   /** Empty if there is none, like `phone`. */
   email: text,
   phone: text,
   app_metadata: objectOf<Json>(),
   user_metadata: objectOf<Json>(),
-  ...{ created_at: moment, is_anonymous: boolean },
-  ...{
-    confirmed_at: optionalMember(moment),
-    email_confirmed_at: optionalMember(moment),
-    phone_confirmed_at: optionalMember(moment),
-  },
-  ...{
-    last_sign_in_at: optionalMember(moment),
-    banned_until: optionalMember(moment),
-    deleted_at: optionalMember(moment),
-  },
+  created_at: moment,
+  is_anonymous: boolean,
+  confirmed_at: optionalMember(moment),
+  email_confirmed_at: optionalMember(moment),
+  phone_confirmed_at: optionalMember(moment),
+  last_sign_in_at: optionalMember(moment),
+  banned_until: optionalMember(moment),
+  deleted_at: optionalMember(moment),
+})
+
+const userWithSessions = open({
+  ...userForm.entries,
   /** The number of the user's open sessions. */
   sessions: wholeNumber,
 })

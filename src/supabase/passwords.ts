@@ -47,9 +47,6 @@ export async function hashOf(password: string): Promise<string> {
 
 const ownHash = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]{22})\$([\w+/]{43})$/
 
-/** Whether a hash was imported into an earlier version, which could check other kinds as well. */
-export const isForeignHash = (hash: string) => !ownHash.test(hash)
-
 /** Whether `password` matches `hash`. */
 export async function matchesHash(password: string, hash: string | null): Promise<boolean> {
   const [, ln, r, p, salt = '', expected = ''] = ownHash.exec(hash ?? '') ?? []

@@ -1,10 +1,17 @@
-/** Users, their sessions and the outbox as a developer sees them, without any credential. */
+/** Users, their sessions, tokens and the outbox as developers and tests use them, without any credential. */
+import { randomUUID } from 'node:crypto'
 import { type ListingQuery, searchFor } from '../api/shapes.js'
+import { developmentUser } from '../core/secrets.js'
 import type { MessageRow, SessionRow, State, Table, UserRow } from '../core/state.js'
-import type { MessageKind } from './codes.js'
-import type { Message, Messages, OpenSession, OpenSessions, UserList } from './operations.js'
-import { endSessions, endSessionsOf } from './sessions.js'
-import { userJson } from './users.js'
+import { type Backend, momentOf, type TokenBackend } from './backend.js'
+import { invalidCredentials } from './errors.js'
+import { letters, type MessageKind } from './letters.js'
+import type { Message, Messages, MintedToken, OpenSession, OpenSessions, TokenRequest, UserList } from './operations.js'
+import { hashOf, matchesHash } from './passwords.js'
+import { idOfUser, plantUser, type UserSeed } from './seeds.js'
+import { endSessions, endSessionsOf, type Grant, startSession, tokenResponse } from './sessions.js'
+import { keysExpireAtSeconds } from './tokens.js'
+import { confirmedEmail, newUser, signedUp, userJson, validEmail } from './users.js'
 
 /** The default page size. */
 const PAGE = 100
@@ -13,7 +20,7 @@ const PAGE = 100
 const withPlus = (phone: string | null | undefined) => phone && `+${phone}`
 
 /** Returns one page of the rows whose texts match the search, and the total count. Without a search, reads only that page. */
-async function pageIn<Row>(
+async function searchedPage<Row>(
   table: Table<Row>,
   { search = '', limit = PAGE, offset = 0 }: ListingQuery,
   textsOf: (row: Row) => Parameters<ReturnType<typeof searchFor>>[0],
@@ -27,7 +34,7 @@ async function pageIn<Row>(
 export const createUserList = (state: State): UserList => ({
   users: async query =>
     state.read(async ({ users, sessions }) => {
-      const { rows, total } = await pageIn(users, query, ({ email, phone, id, user_metadata }) => [
+      const { rows, total } = await searchedPage(users, query, ({ email, phone, id, user_metadata }) => [
         email,
         withPlus(phone),
         id,
@@ -45,7 +52,10 @@ function openSessionOf(session: SessionRow, user: UserRow | undefined, tokenSeco
   const { id, user_id, amr, created_at, refreshed_at } = session
   const issuedAtMs = Date.parse(refreshed_at ?? created_at)
   return {
-    ...{ id, user_id, created_at, refreshed_at },
+    id,
+    user_id,
+    created_at,
+    refreshed_at,
     email: user?.email ?? null,
     phone: user?.phone ?? null,
     is_anonymous: user?.is_anonymous ?? false,
@@ -62,7 +72,7 @@ export function createOpenSessions(state: State, tokenSeconds: () => number): Op
       state.read(async ({ sessions, users }) => {
         const allUsers = query.search?.trim() ? await users.find({}) : []
         const byId = new Map(allUsers.map(user => [user.id, user]))
-        const { rows, total } = await pageIn(sessions, query, ({ id, user_id }) => {
+        const { rows, total } = await searchedPage(sessions, query, ({ id, user_id }) => {
           const user = byId.get(user_id)
           return [user?.email, withPlus(user?.phone), user_id, id]
         })
@@ -85,20 +95,8 @@ export function createOpenSessions(state: State, tokenSeconds: () => number): Op
   }
 }
 
-/** The text of each message and of its link, close to the default templates of Supabase Auth. */
-const templates: Readonly<Record<MessageKind, readonly [text: string, link?: string]>> = {
-  signup: ['Follow this link to confirm your sign-up.', 'Confirm your email address'],
-  invite: ['You have been invited to create an account. Follow this link to accept.', 'Accept the invitation'],
-  recovery: ['Follow this link to choose a new password.', 'Reset your password'],
-  magiclink: ['Follow this link to sign in.', 'Sign in'],
-  email_change: ['Follow this link to confirm your new email address.', 'Confirm the change'],
-  reauthentication: ['Enter this code to confirm that it is you.'],
-  sms: ['Your code to sign in:'],
-  phone_change: ['Your code to confirm your new phone number:'],
-}
-
 function messageOf(row: MessageRow): Message {
-  const [text, linkText] = templates[row.kind as MessageKind] ?? ['']
+  const [, text, linkText] = letters[row.kind as MessageKind]
   if (row.link === null) return { ...row, text, link_text: null, redirect_to: null }
   const destination = new URL(row.link).searchParams.get('redirect_to')
   return { ...row, text, link_text: linkText ?? row.link, redirect_to: destination }
@@ -122,3 +120,89 @@ export const createOutbox = (state: State): Messages => ({
     await state.write(({ messages }) => messages.remove({}))
   },
 })
+
+/** Returns the configured user with an address (in lower case), if there is one. */
+type SeedOf = (email: string) => UserSeed | undefined
+
+/**
+ * Returns a token as `standin token` prints it. A user's token has a session, as if they had just signed in; unknown
+ * users sign up.
+ */
+export async function tokenFor(backend: Backend, request: TokenRequest, seedOf: SeedOf): Promise<MintedToken> {
+  const { role, email = developmentUser.email, expiresIn } = request
+  if (role !== 'user') return keyFor(backend, { role, expiresIn })
+  const address = validEmail(email)
+  const tokenBackend = withTokenLifetime(backend, expiresIn)
+  return signToken(tokenBackend, await signIn(tokenBackend, address, seedOf(address)))
+}
+
+/** A user token without a session, for use without any state. It names the user that a platform would have. */
+export async function sessionlessTokenFor(
+  backend: TokenBackend,
+  { email = developmentUser.email, expiresIn }: Omit<TokenRequest, 'role'>,
+  seedOf: SeedOf,
+): Promise<MintedToken> {
+  const address = validEmail(email)
+  const user = newUser(momentOf(backend), { id: idOfUser(seedOf(address) ?? { email: address }), email: address })
+  return signToken(withTokenLifetime(backend, expiresIn), { user, session: undefined, refreshToken: '' })
+}
+
+const withTokenLifetime = <B extends TokenBackend>(backend: B, seconds = backend.settings.jwtExp): B => ({
+  ...backend,
+  settings: { ...backend.settings, jwtExp: seconds },
+})
+
+/** Returns the anon or the service key; with a lifetime, a new one like it. */
+export async function keyFor(
+  { tokens, now }: Pick<TokenBackend, 'tokens' | 'now'>,
+  { role, expiresIn }: Pick<TokenRequest, 'expiresIn'> & { readonly role: 'anon' | 'service' },
+): Promise<MintedToken> {
+  if (expiresIn === undefined) {
+    return minted(role === 'anon' ? tokens.anonKey : tokens.serviceKey, keysExpireAtSeconds)
+  }
+  const exp = Math.floor(now() / 1000) + expiresIn
+  return minted(await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', exp), exp)
+}
+
+async function signToken(backend: TokenBackend, grant: Parameters<typeof tokenResponse>[1]): Promise<MintedToken> {
+  const { access_token, expires_at } = await tokenResponse(backend, grant)
+  return minted(access_token, expires_at)
+}
+
+const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
+  token,
+  expires_at: new Date(expiresAtSeconds * 1000).toISOString(),
+})
+
+/**
+ * Signs in the user with an address in lower case, who may be the one of a seed. Without a password, none is checked.
+ * Rejects with Supabase's error if the password is wrong for an existing user.
+ */
+export async function signIn(
+  backend: Backend,
+  email: string,
+  seed: UserSeed | undefined,
+  password?: string,
+): Promise<Grant> {
+  const { state } = backend
+  // Nothing else of the configuration is added: the state may belong to a platform that was started with another one.
+  if (seed) await plantUser(state, seed, backend.now)
+  const [userBefore] = await state.read(({ users }) => users.find({ email }))
+  if (userBefore && password !== undefined && !(await matchesHash(password, userBefore.encrypted_password))) {
+    throw invalidCredentials()
+  }
+  // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
+  const encrypted_password = userBefore || password === undefined ? null : await hashOf(password)
+  return state.write(async tables => {
+    const [existing] = await tables.users.find({ email })
+    if (existing) return startSession(backend, tables, existing, 'password')
+    const at = momentOf(backend)
+    const stableId = idOfUser({ email })
+    // The id may belong to a user who has changed their address, or was soft-deleted.
+    const id = (await tables.users.get(stableId)) ? randomUUID() : stableId
+    const unconfirmed = signedUp(newUser(at, { id, encrypted_password }), 'email', email, {})
+    const user = { ...unconfirmed, ...confirmedEmail(unconfirmed, at) }
+    await tables.users.insert(user)
+    return startSession(backend, tables, user, 'password')
+  })
+}

@@ -4,12 +4,19 @@ import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { developmentUser, digestOf } from '../core/secrets.js'
 import { type ApiKeyRow, type Json, type State, type Tables, TakenError, type UserRow } from '../core/state.js'
-import { startOf } from '../keys/api-key-form.js'
-import { isRolled } from '../keys/api-keys.js'
-import { takenAddress, validEmail, validPhone } from './addresses.js'
+import { isRolled, startOf } from '../keys/api-keys.js'
 import { hashOf } from './passwords.js'
 import { endSessionsOf, removeUser } from './sessions.js'
-import { identityData, mergeMetadata, newIdentity, newUser, providersOf } from './users.js'
+import {
+  identityData,
+  mergeMetadata,
+  newIdentity,
+  newUser,
+  providersOf,
+  takenAddress,
+  validEmail,
+  validPhone,
+} from './users.js'
 
 const scrypt = promisify<string, string, number, object, Buffer>(scryptWithCallback)
 
@@ -58,11 +65,11 @@ export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | '
 export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: number): Promise<void> {
   const at = new Date(atMs).toISOString()
   // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
-  const existing = await state.read(tables => Promise.all(users.map(seed => userOfSeed(tables, seed, users))))
-  const rows = await Promise.all(users.map(async (seed, i) => rowIfChanged(seed, existing[i], at)))
+  const existing = await state.read(tables => Promise.all(users.map(seed => userOfSeed(tables, namesOf(seed), users))))
+  const marks = await Promise.all(users.map(markOf))
+  const changed = await Promise.all(users.flatMap((seed, i) => (existing[i]?.seed === marks[i] ? [] : rowOf(seed, at))))
   await state.write(async tables => {
     if (!users.some(seed => idOfUser(seed) === developmentUserId)) await removeDevelopmentUser(tables)
-    const changed = users.flatMap((seed, i) => (rows[i] ? [{ seed, row: rows[i] }] : []))
     await plantUsers(tables, changed, users)
     await plantKeys(tables, apiKeys, users, at)
   })
@@ -73,35 +80,30 @@ export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: 
  * platform's state.
  */
 export async function plantUser(state: State, seed: UserSeed, now: () => number): Promise<void> {
-  const row = await rowOf(seed, await markOf(seed), new Date(now()).toISOString())
+  const row = await rowOf(seed, new Date(now()).toISOString())
   await state.write(async tables => {
-    if (!(await userOfSeed(tables, seed, [seed]))) await tables.users.insert(row)
+    if (!(await userOfSeed(tables, row, [seed]))) await tables.users.insert(row)
   })
 }
 
 /** A mark that changes with the seed. It covers the password, so it is not a fast hash. */
-const markOf = (seed: UserSeed): Promise<string> => markOfText(JSON.stringify(seed))
-
-/** Tests start many platforms with the same seeds, and a reset compares the existing rows with new marks. */
-const MOST_SEEDS = 1000
-
-const markOfText = cached(async text => {
-  const mark = await scrypt(text, idOfUser(JSON.parse(text)), 16, { N: 2 ** 10 })
+const markOf = cachedBySeed(async seed => {
+  const mark = await scrypt(JSON.stringify(seed), idOfUser(seed), 16, { N: 2 ** 10 })
   return mark.toString('base64url')
 })
 
 /** Every seed has its own hash, even if passwords are equal. */
-const passwordHashOf = cached(text => hashOf((JSON.parse(text) as { password: string }).password))
+const passwordHashOf = cachedBySeed(async ({ password }) => (password === undefined ? null : hashOf(password)))
 
-async function rowIfChanged(seed: UserSeed, existing: UserRow | undefined, at: string): Promise<UserRow | undefined> {
-  const mark = await markOf(seed)
-  return existing?.seed === mark ? undefined : rowOf(seed, mark, at)
-}
+/** The id and the addresses of a seed as in a user's row. */
+const namesOf = (seed: UserSeed) => ({
+  id: idOfUser(seed),
+  email: seed.email === undefined ? null : validEmail(seed.email),
+  phone: seed.phone === undefined ? null : validPhone(seed.phone),
+})
 
-async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow> {
-  const id = idOfUser(seed)
-  const email = seed.email === undefined ? null : validEmail(seed.email)
-  const phone = seed.phone === undefined ? null : validPhone(seed.phone)
+async function rowOf(seed: UserSeed, at: string): Promise<UserRow> {
+  const { id, email, phone } = namesOf(seed)
   const identities = (['email', 'phone'] as const).flatMap(provider => {
     const address = { email, phone }[provider]
     if (address === null) return []
@@ -109,14 +111,17 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
     return [{ ...identity, identity_id: stableId(`identity ${provider} of ${id}`) }]
   })
   return newUser(at, {
-    ...{ id, email, phone, identities },
+    id,
+    email,
+    phone,
+    identities,
     role: seed.role,
-    encrypted_password: seed.password === undefined ? null : await passwordHashOf(JSON.stringify(seed)),
+    encrypted_password: await passwordHashOf(seed),
     email_confirmed_at: seed.confirmed && email !== null ? at : null,
     phone_confirmed_at: seed.confirmed && phone !== null ? at : null,
     user_metadata: { ...seed.user_metadata },
     app_metadata: mergeMetadata(providersOf({}, identities), seed.app_metadata),
-    seed: mark,
+    seed: await markOf(seed),
   })
 }
 
@@ -124,24 +129,23 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
  * Finds the user of a seed. A user who signed up with the seed's address becomes the seed's user, unless they belong to
  * another seed that is about to give up the address.
  */
-async function userOfSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
-  const byId = await users.get(idOfUser(seed))
+async function userOfSeed(
+  { users }: Tables,
+  { id, email, phone }: ReturnType<typeof namesOf>,
+  all: readonly UserSeed[],
+): Promise<UserRow | undefined> {
+  const byId = await users.get(id)
   if (byId) return byId
-  const [byEmail] = seed.email === undefined ? [] : await users.find({ email: validEmail(seed.email) })
-  const [byPhone] = seed.phone === undefined ? [] : await users.find({ phone: validPhone(seed.phone) })
+  const [byEmail] = email === null ? [] : await users.find({ email })
+  const [byPhone] = phone === null ? [] : await users.find({ phone })
   return [byEmail, byPhone].find(user => user && !all.some(other => idOfUser(other) === user.id))
 }
 
-interface SeededUser {
-  readonly seed: UserSeed
-  readonly row: UserRow
-}
-
-async function plantUsers(tables: Tables, seededUsers: readonly SeededUser[], all: readonly UserSeed[]): Promise<void> {
-  const existing = await Promise.all(seededUsers.map(({ seed }) => userOfSeed(tables, seed, all)))
+async function plantUsers(tables: Tables, rows: readonly UserRow[], all: readonly UserSeed[]): Promise<void> {
+  const existing = await Promise.all(rows.map(row => userOfSeed(tables, row, all)))
   // All addresses are released first, since two users may have swapped theirs.
   for (const user of existing) if (user) await tables.users.update(user.id, { email: null, phone: null })
-  for (const [i, { row }] of seededUsers.entries()) {
+  for (const [i, row] of rows.entries()) {
     const user = existing[i]
     const taken = await takenAddress(tables, row, user?.id)
     if (taken) {
@@ -208,7 +212,9 @@ async function plantKey(
   if (!existing) {
     return api_keys.insert({
       id: seed.id ?? stableId(`key ${digest}`),
-      ...{ user_id, digest, expires_at },
+      user_id,
+      digest,
+      expires_at,
       name: seed.name,
       start: startOf(seed.key),
       seeded: true,
@@ -218,7 +224,8 @@ async function plantKey(
     })
   }
   const changes = {
-    ...{ name: seed.name, user_id },
+    name: seed.name,
+    user_id,
     // The owner decides when a rolled key expires.
     ...(!isRolled(existing) && { expires_at, revoked_at: revocationOf(existing, seed) }),
   }
@@ -236,15 +243,13 @@ function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKey
   return revoked ? created_at : null
 }
 
-/** Caches slow work by the text of a seed. */
-function cached<T extends {}>(work: (text: string) => Promise<T>): (text: string) => Promise<T> {
-  const cache = new LRUCache<string, Promise<T>>({ max: MOST_SEEDS })
-  return text => {
-    const pending = cache.get(text)
-    if (pending) return pending
-    const result = work(text)
-    result.catch(() => cache.delete(text))
-    cache.set(text, result)
+/** Caches slow work. Tests start many platforms with the same seeds, and a reset compares old rows with new marks. */
+function cachedBySeed<T>(work: (seed: UserSeed) => Promise<T>): (seed: UserSeed) => Promise<T> {
+  const results = new LRUCache<string, Promise<T>>({ max: 1000 })
+  return seed => {
+    const key = JSON.stringify(seed)
+    const result = results.get(key) ?? work(seed)
+    results.set(key, result)
     return result
   }
 }

@@ -39,13 +39,11 @@ export async function startSession(backend: Backend, tables: Tables, user: UserR
 const MOST_SESSIONS = 1000
 
 /** Makes room for one more session of a user by ending the least recently used one. */
-async function endLeastUsed(tables: Tables, userId: string): Promise<void> {
-  if ((await tables.sessions.count({ user_id: userId })) < MOST_SESSIONS) return
-  const lastUseOf = ({ refreshed_at, created_at }: SessionRow) => refreshed_at ?? created_at
-  const sessions = (await tables.sessions.find({ user_id: userId })).toSorted((a, b) =>
-    lastUseOf(a) < lastUseOf(b) ? -1 : 1,
-  )
-  await endSessions(tables, sessions.slice(0, sessions.length - MOST_SESSIONS + 1))
+async function endLeastUsed(tables: Tables, user_id: string): Promise<void> {
+  if ((await tables.sessions.count({ user_id })) < MOST_SESSIONS) return
+  const lastUseMs = ({ refreshed_at, created_at }: SessionRow) => Date.parse(refreshed_at ?? created_at)
+  const sessions = (await tables.sessions.find({ user_id })).toSorted((a, b) => lastUseMs(b) - lastUseMs(a))
+  await endSessions(tables, sessions.slice(MOST_SESSIONS - 1))
 }
 
 async function addRefreshToken(
@@ -58,13 +56,19 @@ async function addRefreshToken(
   const salt = parent === null ? null : randomBytes(16).toString('hex')
   const token = parent === null || salt === null ? lettersFrom(randomBytes(TOKEN_CHARACTERS)) : tokenAfter(parent, salt)
   await refresh_tokens.insert({
-    ...{ token: digestOf(token), parent: parent === null ? null : digestOf(parent), salt },
-    ...{ session_id: id, user_id, revoked: false, created_at: at, updated_at: at },
+    token: digestOf(token),
+    parent: parent === null ? null : digestOf(parent),
+    salt,
+    session_id: id,
+    user_id,
+    revoked: false,
+    created_at: at,
+    updated_at: at,
   })
   return token
 }
 
-const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+const tokenLetters = 'abcdefghijklmnopqrstuvwxyz234567'
 const TOKEN_CHARACTERS = 12
 
 /** The format of Supabase's refresh tokens, which its server checks. */
@@ -72,7 +76,7 @@ export const isRefreshToken = (text: string) => /^[a-z0-9]{12}$/.test(text)
 
 /** 256 is a multiple of the number of letters, so all letters are equally likely. */
 const lettersFrom = (bytes: Buffer) =>
-  Array.from(bytes.subarray(0, TOKEN_CHARACTERS), byte => letters[byte % letters.length]).join('')
+  Array.from(bytes.subarray(0, TOKEN_CHARACTERS), byte => tokenLetters[byte % tokenLetters.length]).join('')
 
 /**
  * The token that replaces `parent`. Only digests are stored. A client that uses the parent again gets the same token,

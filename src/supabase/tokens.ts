@@ -1,9 +1,44 @@
-/** Signs and verifies JWTs. The only file that imports `jose`. */
+/** Signs and verifies JWTs, and says why one is refused. The only file that imports `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
+import type { RefusedCredential } from '../core/caller.js'
 import { unverifiedFields } from '../core/json.js'
 import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
 import { once } from '../core/work.js'
-import { type TokenFault, TokenRefusal } from './token-refusal.js'
+
+type TokenReason = (RefusedCredential & { readonly kind: 'token' })['reason']
+
+/** What is wrong with the token itself, apart from its session and its user. */
+export type TokenFault = Exclude<TokenReason, 'role' | 'session' | 'user' | 'live'>
+
+interface TokenHeader {
+  readonly alg?: string | undefined
+  readonly kid?: string | undefined
+}
+
+/** Why a token is refused. Each layer turns it into its own message. */
+export class TokenRefusal extends Error {
+  override readonly name = 'TokenRefusal'
+  readonly tried: RefusedCredential
+
+  /** `claims` are those of a token whose signature is valid. */
+  constructor(
+    readonly fault: TokenFault,
+    readonly header: TokenHeader = {},
+    claims: { readonly email?: unknown } = {},
+  ) {
+    super(`The token is refused: ${fault}.`)
+    this.tried = triedToken(fault, claims)
+  }
+}
+
+/** The journal keeps no more of the address in an unverified token. */
+const LONGEST_EMAIL = 254
+
+export const triedToken = (reason: TokenReason, { email }: { readonly email?: unknown }): RefusedCredential => ({
+  kind: 'token',
+  reason,
+  ...(typeof email === 'string' && email !== '' && { email: email.slice(0, LONGEST_EMAIL) }),
+})
 
 /** A private key (JWK) as Supabase Auth takes it. Its `key_ops` say what it is for. */
 interface SigningKey {
@@ -13,23 +48,12 @@ interface SigningKey {
   readonly key_ops?: readonly string[] | undefined
 }
 
-/**
- * The claims to sign: the registered ones of RFC 7519 §4.1, and any others. Spelled out, so that users of the types do
- * not need `jose`.
- */
-interface Payload {
-  readonly iss?: string
-  readonly sub?: string
-  readonly aud?: string | string[]
-  readonly jti?: string
-  readonly nbf?: number
-  readonly exp?: number
-  readonly iat?: number
-  readonly [claim: string]: unknown
-}
+type Payload = Readonly<Record<string, unknown>>
 
-/** The claims of a verified token. */
+/** The claims of a verified token. Spelled out, so that users of the types do not need `jose`. */
 export type Claims = Payload & {
+  readonly sub?: string
+  readonly exp?: number
   readonly role?: string
   readonly email?: string
   readonly session_id?: string
@@ -127,7 +151,7 @@ const importDevelopmentKey = once(() => importKey(developmentSigningKey))
  */
 function createKeyFor(secret: Key, keys: readonly Key[]) {
   const byId = new Map(keys.map(key => [key.kid, key]))
-  return ({ alg, kid }: { alg?: string | undefined; kid?: string | undefined }) => {
+  return ({ alg, kid }: TokenHeader) => {
     const key = kid === undefined && alg === 'HS256' ? secret : byId.get(kid)
     if (!key) throw new TokenRefusal('unknown-key', { alg, kid })
     if (key.alg !== alg) throw new TokenRefusal('signature', { alg, kid })
@@ -138,7 +162,7 @@ function createKeyFor(secret: Key, keys: readonly Key[]) {
 /** Converts an error of jose into a refusal. Other errors are returned unchanged. */
 function refusalOf(error: unknown, token: string): unknown {
   if (!(error instanceof errors.JOSEError)) return error
-  const claims = 'payload' in error ? { claims: error.payload as Claims } : {}
+  const claims = 'payload' in error ? (error.payload as Claims) : {}
   return new TokenRefusal(faultOf(error), headerOf(token), claims)
 }
 
@@ -167,7 +191,7 @@ const publicHalf = (jwk: Readonly<Record<string, unknown>>): JWK =>
     ['kty', 'crv', 'alg', 'kid', 'x', 'y', 'n', 'e'].filter(name => name in jwk).map(name => [name, jwk[name]]),
   )
 
-const headerOf = (token: string): { alg?: string; kid?: string } => unverifiedFields(token.split('.', 1)[0])
+const headerOf = (token: string): TokenHeader => unverifiedFields(token.split('.', 1)[0])
 
 function faultOf(error: errors.JOSEError): TokenFault {
   if (error instanceof errors.JWTExpired) return 'expired'
@@ -177,43 +201,16 @@ function faultOf(error: errors.JOSEError): TokenFault {
   return 'unreadable'
 }
 
-/** The Go types of claims, by the kind of their JSON value. */
-const goTypes = {
-  string: 'string',
-  bool: 'bool',
-  object: 'map[string]interface {}',
-  array: '[]models.AMREntry',
-} as const
-
-/** The claims of GoTrue's AccessTokenClaims that jose does not check. `aud` may also be a list. */
-const claimTypes = {
-  ...{ iss: 'string', sub: 'string', jti: 'string', email: 'string', phone: 'string', role: 'string', aal: 'string' },
-  ...{ session_id: 'string', client_id: 'string', is_anonymous: 'bool' },
-  ...{ app_metadata: 'object', user_metadata: 'object', amr: 'array' },
-} as const satisfies Record<string, keyof typeof goTypes>
+/** The claims that are read as texts. */
+const textClaims = ['iss', 'sub', 'email', 'role', 'session_id']
 
 /**
  * Returns the claims without those that are null, which count as missing. Throws a TokenRefusal for a claim of a wrong
  * type.
  */
-function wellTyped<C extends Readonly<Record<string, unknown>>>(payload: C): C {
+function wellTyped<C extends Payload>(payload: C): C {
   const claims = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null))
-  for (const [claim, type] of Object.entries(claimTypes)) {
-    if (claims[claim] !== undefined) requireType(claim, claims[claim], type)
-  }
-  const { aud = '' } = claims
-  for (const audience of Array.isArray(aud) ? aud : [aud]) requireType('aud', audience, 'string')
+  const texts = [...textClaims.map(claim => claims[claim]), ...[claims.aud].flat()]
+  if (texts.some(text => text !== undefined && typeof text !== 'string')) throw new TokenRefusal('claims')
   return claims as C
-}
-
-function requireType(claim: string, value: unknown, type: keyof typeof goTypes): void {
-  if (kindOf(value) === type) return
-  const why = `cannot unmarshal ${kindOf(value)} into Go struct field AccessTokenClaims.${claim} of type ${goTypes[type]}`
-  throw new TokenRefusal('claims', {}, { why })
-}
-
-/** Go's name for the type of a JSON value. */
-export function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  return typeof value === 'boolean' ? 'bool' : typeof value
 }

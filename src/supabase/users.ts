@@ -1,7 +1,8 @@
-/** Users: creates and changes them, and writes them in Supabase's format. */
+/** Users and their addresses: creates and changes them, finds their holders, and writes them in Supabase's format. */
 import { createHash, randomUUID } from 'node:crypto'
-import type { Identity, Json, Moment, UserRow } from '../core/state.js'
-import type { UserAddress } from './addresses.js'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
+import type { Identity, Json, Moment, Tables, UserRow } from '../core/state.js'
+import { emailExists, phoneExists, validationFailed } from './errors.js'
 
 export const isConfirmed = ({ email_confirmed_at, phone_confirmed_at }: UserRow) =>
   email_confirmed_at !== null || phone_confirmed_at !== null
@@ -83,31 +84,20 @@ export function withIdentity(
   return user.identities.map(identity => (identity === old ? changed : identity))
 }
 
-interface SignUp {
-  readonly provider: Provider
-  readonly address: string
-  readonly data: Json
-  readonly at: Moment
+/** The new user with their first address. */
+export function withFirstAddress(user: UserRow, provider: Provider, address: string, given: Json = {}): UserRow {
+  const data = { ...given, ...identityData(user.id, provider, address) }
+  const identities = [newIdentity(user.id, provider, data, user.created_at)]
+  return { ...user, [provider]: address, app_metadata: providersOf({}, identities), identities }
 }
 
 /** A new user after signing up. The metadata they sent goes into their identity, and from there into the user. */
-export function signedUp(user: UserRow, { provider, address, data, at }: SignUp): UserRow {
+export function signedUp(user: UserRow, provider: Provider, address: string, data: Json): UserRow {
   const { phone: _phone, ...own } = identityData(user.id, provider, address)
-  const metadata = { ...data, ...own }
-  return { ...withFirstAddress(user, provider, address, metadata, at), user_metadata: mergeMetadata({}, metadata) }
-}
-
-/** A new user whom an admin invited. Their metadata is only what the admin sent. */
-export function invitedAs(user: UserRow, address: string, data: Json, at: Moment): UserRow {
   return {
-    ...withFirstAddress(user, 'email', address, identityData(user.id, 'email', address), at),
-    user_metadata: data,
+    ...withFirstAddress(user, provider, address, data),
+    user_metadata: mergeMetadata({}, { ...data, ...own }),
   }
-}
-
-function withFirstAddress(user: UserRow, provider: Provider, address: string, data: Json, at: Moment): UserRow {
-  const identities = [newIdentity(user.id, provider, data, at)]
-  return { ...user, [provider]: address, app_metadata: providersOf({}, identities), identities }
 }
 
 /** The changes to a user who has confirmed their email address. */
@@ -176,10 +166,9 @@ export const settledAddresses: Partial<UserRow> = {
 }
 
 /** A made-up user who looks like one who has just signed up. */
-export function fakeUser(at: Moment, address: UserAddress, data: Json): UserRow {
-  const provider = 'email' in address ? 'email' : 'phone'
+export function fakeUser(at: Moment, provider: Provider, address: string, data: Json): UserRow {
   return newUser(at, {
-    ...address,
+    [provider]: address,
     role: '',
     confirmation_sent_at: at,
     app_metadata: { provider, providers: [provider] },
@@ -226,47 +215,74 @@ export function anonymized({ id, email, phone, new_email, new_phone, identities 
   } satisfies Partial<UserRow>
 }
 
-/** A user as JSON, with Supabase's fields in Supabase's order. Empty fields are left out. */
-export function userJson(user: UserRow) {
+/**
+ * A user as JSON, with Supabase's fields in Supabase's order. Empty fields are left out. A fresh user has no
+ * `confirmed_at`: Supabase's database computes it, and Supabase does not read a new user again.
+ */
+export function userJson(user: UserRow, age: 'fresh' | 'known' = 'known') {
   const confirmedAt = [user.email_confirmed_at, user.phone_confirmed_at].filter(at => at !== null).sort()[0]
-  const optional = (fields: Readonly<Record<string, string | null | undefined>>) =>
-    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+  const given = (...names: (keyof UserRow)[]): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(names.flatMap(name => (user[name] === null ? [] : [[name, user[name]]])))
   return {
     id: user.id,
     aud: user.aud,
     role: user.role,
     email: user.email ?? '',
-    ...optional({ email_confirmed_at: user.email_confirmed_at, invited_at: user.invited_at }),
+    ...given('email_confirmed_at', 'invited_at'),
     phone: user.phone ?? '',
-    ...optional({
-      phone_confirmed_at: user.phone_confirmed_at,
-      confirmation_sent_at: user.confirmation_sent_at,
-      confirmed_at: confirmedAt,
-      recovery_sent_at: user.recovery_sent_at,
-      new_email: user.new_email,
-      email_change_sent_at: user.email_change_sent_at,
-      new_phone: user.new_phone,
-      phone_change_sent_at: user.phone_change_sent_at,
-      reauthentication_sent_at: user.reauthentication_sent_at,
-      last_sign_in_at: user.last_sign_in_at,
-    }),
+    ...given('phone_confirmed_at', 'confirmation_sent_at'),
+    ...(age === 'known' && confirmedAt !== undefined && { confirmed_at: confirmedAt }),
+    ...given('recovery_sent_at', 'new_email', 'email_change_sent_at', 'new_phone', 'phone_change_sent_at'),
+    ...given('reauthentication_sent_at', 'last_sign_in_at'),
     app_metadata: user.app_metadata,
     user_metadata: user.user_metadata,
     identities: user.identities,
     created_at: user.created_at,
     updated_at: user.updated_at,
-    ...optional({ banned_until: user.banned_until, deleted_at: user.deleted_at }),
+    ...given('banned_until', 'deleted_at'),
     is_anonymous: user.is_anonymous,
   }
 }
 
 export type UserJson = ReturnType<typeof userJson>
 
-/**
- * The user right after confirming an address. Supabase's database computes `confirmed_at`, and Supabase does not read
- * it again.
- */
-export function userJsonWithoutConfirmedAt(user: UserRow): object {
-  const { confirmed_at: _unread, ...json } = userJson(user) as UserJson & { readonly confirmed_at?: string }
-  return json
+/** An address by which a user is found. */
+export type UserAddress = { readonly email: string } | { readonly phone: string }
+
+/** Returns the address in lower case. Throws a 400 for a malformed one. */
+export function validEmail(given: string): string {
+  if (given === '') throw validationFailed('An email address is required')
+  if (Buffer.byteLength(given) > LONGEST_EMAIL_BYTES) throw validationFailed('An email address is too long')
+  // Checked before lower-casing, which would turn the Kelvin sign into the k of another address.
+  if (!isEmail(given)) throw validationFailed('Unable to validate email address: invalid format')
+  return given.toLowerCase()
+}
+
+export const formatPhone = (given: string) => given.replace(/^\+/, '').replaceAll(' ', '')
+
+/** Returns the number as digits only. Throws a 400 for anything but an E.164 number. */
+export function validPhone(given: string): string {
+  const number = formatPhone(given)
+  if (!/^[1-9]\d{1,14}$/.test(number)) throw validationFailed('Invalid phone number format (E.164 required)')
+  return number
+}
+
+interface Addresses {
+  readonly email?: string | null
+  readonly phone?: string | null
+}
+
+/** Finds the first of the addresses that a user other than `ownId` has. Empty addresses are ignored. */
+export async function takenAddress({ users }: Tables, { email, phone }: Addresses, ownId?: string) {
+  for (const address of [email ? { email } : undefined, phone ? { phone } : undefined]) {
+    const holder = address && (await users.find(address)).find(({ id }) => id !== ownId)
+    if (holder) return { address, holder }
+  }
+  return undefined
+}
+
+/** Throws a 422 if a user other than `ownId` has one of the addresses. Empty addresses are ignored. */
+export async function requireFree(tables: Tables, addresses: Addresses, ownId?: string, phoneTaken = phoneExists) {
+  const taken = await takenAddress(tables, addresses, ownId)
+  if (taken) throw 'email' in taken.address ? emailExists() : phoneTaken()
 }

@@ -1,8 +1,7 @@
 /** Credentials for tests: API keys, including one for each scope, and sessions of users. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
-import { newSecret } from '../keys/api-key-form.js'
-import { expiresInMs, name } from '../keys/key-for-test.js'
+import { newSecret, testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'
 import { inputCheck, text } from './input-check.js'
@@ -21,8 +20,8 @@ export const keyOptions = inputCheck(
   'createKey',
   closed({
     user: optional(text, 'The owner of the key.'),
-    name: v.optional(name, 'made by a test'),
-    expiresInMs: optional(expiresInMs, 'When it expires.'),
+    name: v.optional(testKeyName, 'made by a test'),
+    expiresInMs: optional(testKeyExpiry, 'When it expires.'),
   }),
 )
 

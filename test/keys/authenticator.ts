@@ -5,7 +5,7 @@ import type { State, Tables, UserRow } from '../../src/core/state.js'
 import { createApiKeys } from '../../src/keys/api-keys.js'
 import { createAuthenticator } from '../../src/keys/identify.js'
 import { openState } from '../../src/state/index.js'
-import { createTokenHolders } from '../../src/supabase/token-holders.js'
+import { createTokenHolders } from '../../src/supabase/callers.js'
 import { createTokens } from '../../src/supabase/tokens.js'
 import { newUser } from '../../src/supabase/users.js'
 
@@ -13,8 +13,8 @@ export const noon = Date.parse('2030-01-01T12:00:00Z')
 
 /** Holds reads of the state back until it is opened. */
 interface Gate {
-  /** From now on reads wait before they return what they have read. */
-  close(): void
+  /** After so many reads, they wait before they return what they have read. */
+  close(after?: number): void
   /** Resolves when a read is waiting. */
   readonly reached: Promise<void>
   open(): void
@@ -30,6 +30,7 @@ export async function authenticatorAt(startMs = noon) {
 
   let writes = 0
   let held: Promise<void> | undefined
+  let passing = 0
   let failure: Error | undefined
   let release = () => {}
   let arrive = () => {}
@@ -41,6 +42,7 @@ export async function authenticatorAt(startMs = noon) {
     async read(work) {
       if (failure) throw failure
       const seen = await inner.read(work)
+      if (passing-- > 0) return seen
       if (held) arrive()
       await held
       return seen
@@ -52,7 +54,8 @@ export async function authenticatorAt(startMs = noon) {
   }
   const gate: Gate = {
     reached,
-    close() {
+    close(after = 0) {
+      passing = after
       held = new Promise(resolve => {
         release = resolve
       })

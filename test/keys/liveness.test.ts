@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { platformWith, type Scene } from '../scene.js'
-import { ada as stranger, userToken } from '../signing.js'
+import { userToken } from '../signing.js'
 import { adminOf, answerOf, claimsOf, type Person, sentences, signIn, signUp, userOf } from './people.js'
 
 const endpoints = ['/v1/models', '/api/v1'] as const
@@ -93,17 +93,6 @@ test.each(endings)("when Ada $how, it takes effect on the next request, and Bob'
   expect(await answersTo(platform, bob.token)).toEqual(open)
 })
 
-test.each([
-  ['a new name', (admin: Admin, id: string) => admin.updateUserById(id, { user_metadata: { name: 'Ada' } })],
-  ['the ban duration "none"', (admin: Admin, id: string) => admin.updateUserById(id, { ban_duration: 'none' })],
-])('a token stays valid when its user gets %s', async (_what, change) => {
-  const { platform, ada } = await scene()
-  expect((await change(adminOf(platform), ada.id)).error).toBeNull()
-  expect(await answersTo(platform, ada.token)).toEqual(open)
-})
-
-type Admin = ReturnType<typeof adminOf>
-
 test("a banned user's token works again when the ban is lifted", async () => {
   const { platform, ada } = await scene()
   await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
@@ -151,77 +140,8 @@ test("a token from another platform's session is refused, although both platform
   expect(await userOf(here, ada.token)).toBe('403 user_not_found')
 })
 
-test('a token with the session of another user is refused', async () => {
-  const { platform, ada, bob } = await scene()
-  const session_id = claimsOf(bob.token).session_id
-  const mixed = await userToken({ sub: ada.id, session_id })
-  expect(await answersTo(platform, mixed)).toEqual(ended)
-  expect(await userOf(platform, mixed)).toBe('403 session_not_found')
-})
-
-test.each([
-  ['that never existed', '0b9c4ad4-5a1c-4a0e-9a59-27f4c2f2c1d1'],
-  ['that is empty', ''],
-  ['with a NUL byte', 'a\0b'],
-])('a token with a session %s is refused', async (_what, session_id) => {
-  const { platform, ada } = await scene()
-  expect(await answersTo(platform, await userToken({ sub: ada.id, session_id }))).toEqual(ended)
-})
-
-test('a token for an unknown user is refused when it claims a session', async () => {
-  const { platform, ada } = await scene()
-  const { session_id } = claimsOf(ada.token)
-  expect(await answersTo(platform, await userToken({ sub: stranger.sub, session_id }))).toEqual(ended)
-})
-
 test('a token without a session, as tests create them, works for existing and for unknown users', async () => {
   const { platform, ada } = await scene()
   expect(await answersTo(platform, await userToken({ sub: ada.id }))).toEqual(open)
   expect(await answersTo(platform, await userToken())).toEqual(open)
-})
-
-test('a token without a session is refused while its user is banned, and after a soft deletion', async () => {
-  const { platform, ada } = await scene()
-  const token = await userToken({ sub: ada.id })
-  expect(await answersTo(platform, token)).toEqual(open)
-  await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
-  expect(await answersTo(platform, token)).toEqual(barred)
-  await adminOf(platform).updateUserById(ada.id, { ban_duration: 'none' })
-  expect(await answersTo(platform, token)).toEqual(open)
-  await adminOf(platform).deleteUser(ada.id, true)
-  expect(await answersTo(platform, token)).toEqual(barred)
-})
-
-test("a token keeps its user's role from when it was issued, and the next one has the new role", async () => {
-  const { platform, ada } = await scene()
-  await adminOf(platform).updateUserById(ada.id, { role: 'editor' })
-  expect(await answersTo(platform, ada.token)).toEqual(open)
-  const { data } = await ada.client.auth.refreshSession()
-  expect(await answersTo(platform, data.session?.access_token ?? '')).toEqual(refused(sentences.noRole))
-})
-
-test.each([
-  ['they sign out', ({ client }: Person) => client.auth.signOut()],
-  [
-    'they are banned',
-    ({ id }: Person, platform: Scene) => adminOf(platform).updateUserById(id, { ban_duration: '1h' }),
-  ],
-  ['they are deleted', ({ id }: Person, platform: Scene) => adminOf(platform).deleteUser(id)],
-])('the token of a user with the role service_role stops working when %s', async (_how, end) => {
-  const root = { email: 'root@example.com', password: 'correct-horse', role: 'service_role' }
-  const platform = await platformWith({ users: [root] })
-  const person = await signIn(platform, root)
-  expect(await answerOf(platform, person.token, '/api/v1')).toBe('open')
-  await end(person, platform)
-  expect(await answerOf(platform, person.token, '/api/v1')).not.toBe('open')
-})
-
-test('a token that the platform refuses is also refused by the auth backend', async () => {
-  const { platform, ada, elsewhere, bob } = await scene()
-  await ada.client.auth.signOut({ scope: 'local' })
-  expect(await userOf(platform, ada.token)).toBe('403 session_not_found')
-  expect(await userOf(platform, elsewhere.token)).toBe(ada.id)
-  await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
-  expect(await userOf(platform, elsewhere.token)).toBe('403 user_banned')
-  expect(await userOf(platform, bob.token)).toBe(bob.id)
 })

@@ -48,28 +48,6 @@ test('a successor gets the same lifetime as the first key, counted from its own 
   expect(await apiKeys.roll(id, old.id, 0)).toMatchObject({ expires_at: inMs(1.5 * hour) })
 })
 
-test('a key that would outlive the year 9999 ends with it, and its overlap ends as usual when it is rolled', async () => {
-  const { apiKeys, answerTo, at, user } = await authenticatorAt()
-  const { id } = await user()
-  const first = await apiKeys.create(id, { name: 'long', expiresAt: '9999-12-31T00:00:00.000Z' })
-  at(noon + 24 * hour)
-  const second = await apiKeys.roll(id, first.id, 0)
-  expect(second).toMatchObject({ expires_at: '9999-12-31T23:59:59.999Z' })
-  await apiKeys.roll(id, second.id, hour)
-  at(noon + 25 * hour)
-  expect(await answerTo(second.key)).toBe(sentences.expiredKey)
-})
-
-test('an expired key can be rolled: the new one works as long as it did, and the old one stays expired', async () => {
-  const { apiKeys, answerTo, at, user } = await authenticatorAt()
-  const { id } = await user()
-  const old = await apiKeys.create(id, { name: 'short', expiresAt: inMs(hour) })
-  at(noon + 2 * hour)
-  const next = await apiKeys.roll(id, old.id, hour)
-  expect(next).toMatchObject({ name: 'short', expires_at: inMs(3 * hour) })
-  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
-})
-
 test('a valid key is looked up once, and then works without the state', async () => {
   const { apiKeys, answerTo, gate, user } = await authenticatorAt()
   const { id } = await user()
@@ -97,7 +75,8 @@ test('a key that is revoked while it is being looked up is not cached', async ()
 test('a token whose session ends while it is being looked up is not cached', async () => {
   const { answerTo, gate, sessionOf, user, write } = await authenticatorAt()
   const { id, token } = await sessionOf(await user())
-  gate.close()
+  // The first read finds out that it is no API key.
+  gate.close(1)
   const asking = answerTo(token)
   await gate.reached
   await write(({ sessions }) => sessions.remove({ id }))
@@ -126,18 +105,6 @@ test('uses of keys are written later, many in one transaction', async () => {
   expect(writes()).toBe(before + 1)
   expect(await read(({ api_keys }) => api_keys.get(one.id))).toMatchObject({ last_used_at: inMs(500) })
   expect(await read(({ api_keys }) => api_keys.get(two.id))).toMatchObject({ last_used_at: inMs(0) })
-})
-
-test('writing a use does not bring back a deleted key or a revoked one', async () => {
-  const { apiKeys, answerTo, user, write, read } = await authenticatorAt()
-  const { id } = await user()
-  const [gone, revoked] = [await apiKeys.create(id, forever), await apiKeys.create(id, forever)]
-  await Promise.all([answerTo(gone.key), answerTo(revoked.key)])
-  await write(({ api_keys }) => api_keys.remove({ id: gone.id }))
-  await apiKeys.revoke(id, revoked.id)
-  await apiKeys.flush()
-  expect(await read(({ api_keys }) => api_keys.count({}))).toBe(1)
-  expect([await answerTo(gone.key), await answerTo(revoked.key)]).toEqual([sentences.unknownKey, sentences.revokedKey])
 })
 
 test.each([['a key', 'sk-local-any']])(

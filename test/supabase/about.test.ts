@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, refusal } from './backend.js'
+import { backendWith, bodyOf } from './backend.js'
 
 test('the settings list what is enabled and disabled', async () => {
   const { ask } = await backendWith({ disableSignup: true })
@@ -35,16 +35,4 @@ test('OpenID discovery leads to the signing keys', async () => {
   const found = await bodyOf(ask('/.well-known/openid-configuration'))
   expect(found).toMatchObject({ issuer: `${url}/auth/v1`, jwks_uri: `${url}/auth/v1/.well-known/jwks.json` })
   expect((await bodyOf(fetch(found.jwks_uri))).keys).toHaveLength(1)
-})
-
-test('the audit log is empty, and an invalid query is refused', async () => {
-  const { ask, serviceKey } = await backendWith()
-  const response = await ask('/admin/audit?query=action:login', { bearer: serviceKey })
-  expect([response.status, await response.text()]).toEqual([200, '[]'])
-  expect(response.headers.get('x-total-count')).toBe('0')
-  expect(await refusal(ask('/admin/audit?query=login', { bearer: serviceKey }))).toEqual({
-    status: 400,
-    code: 'validation_failed',
-    message: 'Invalid query scope: login',
-  })
 })

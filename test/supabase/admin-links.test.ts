@@ -81,34 +81,10 @@ test('an email change has one link for the new email and one for the old', async
   expect((await backend.client().auth.signInWithPassword({ email: newEmail, password })).error).toBeNull()
 })
 
-test("no link is generated for a change to another user's email", async () => {
-  const backend = await backendWith()
-  const [one, other] = [await newcomer(backend), await newcomer(backend)]
-  for (const type of ['email_change_new', 'email_change_current'] as const) {
-    const { error } = await backend.admin.generateLink({ type, email: one.email, newEmail: other.email })
-    expect(error).toMatchObject(taken)
-  }
-})
-
 test.each(['signup', 'invite'] as const)('no %s link is generated for a confirmed email', async type => {
   const backend = await backendWith()
   const { email, password } = await newcomer(backend)
   expect((await backend.admin.generateLink({ type, email, password } as never)).error).toMatchObject(taken)
-})
-
-test('another sign-up link adds metadata and keeps the password', async () => {
-  const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = newUser()
-  const link = { type: 'signup', email } as const
-  await backend.admin.generateLink({ ...link, password, options: { data: { a: 1 } } })
-  const { data } = await backend.admin.generateLink({
-    ...link,
-    password: 'something else',
-    options: { data: { b: 2 } },
-  })
-  expect(data.user?.user_metadata).toEqual({ a: 1, b: 2 })
-  await follow(data.properties?.action_link ?? '')
-  expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
 test.each([
@@ -143,25 +119,4 @@ test('an invitation is sent, and its link lets the user set a password', async (
   await auth.setSession({ access_token, refresh_token })
   expect((await auth.updateUser({ password })).error).toBeNull()
   expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
-})
-
-test('an invited user may be invited again, a confirmed one may not', async () => {
-  const backend = await backendWith()
-  const guest = newUser().email
-  const { data: first } = await backend.admin.inviteUserByEmail(guest)
-  const { data: second, error } = await backend.admin.inviteUserByEmail(guest)
-  expect(error).toBeNull()
-  expect(second.user?.id).toBe(first.user?.id)
-  const { email } = await newcomer(backend)
-  expect((await backend.admin.inviteUserByEmail(email)).error).toMatchObject(taken)
-})
-
-test('an invited user has no password to guess', async () => {
-  const backend = await backendWith()
-  const { email } = newUser()
-  await backend.admin.inviteUserByEmail(email)
-  for (const password of ['', 'null', 'password']) {
-    const { error } = await backend.client().auth.signInWithPassword({ email, password })
-    expect(error?.code).toBe('invalid_credentials')
-  }
 })

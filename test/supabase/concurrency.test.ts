@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { hashCost } from '../../src/supabase/passwords.js'
-import { backendWith, bodyOf, claimsOf, clock, follow, newcomer, newUser, refusal, somePhone } from './backend.js'
+import { backendWith, bodyOf, claimsOf, clock, follow, newcomer, newUser, somePhone } from './backend.js'
 
 const times = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
@@ -40,33 +40,6 @@ test.each(['email', 'phone'] as const)(
   },
 )
 
-test('when an admin creates one user twenty times at the same time, exactly one request succeeds', async () => {
-  const { ask, admin, serviceKey } = await backendWith()
-  const [{ email }, phone] = [newUser(), somePhone()]
-  const responses = await times(20, i =>
-    ask('/admin/users', { body: i % 2 ? { email, phone } : { phone }, bearer: serviceKey }),
-  )
-  expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(422)])
-  expect((await admin.listUsers()).data.users).toHaveLength(1)
-})
-
-test('when two users take one email at the same time, exactly one gets it', async () => {
-  const backend = await backendWith()
-  const next = newUser().email
-  const messages = []
-  for (const { email, password } of [newUser(), newUser()]) {
-    await backend.admin.createUser({ email, password, email_confirm: true })
-    const { auth } = backend.client()
-    await auth.signInWithPassword({ email, password })
-    await auth.updateUser({ email: next })
-    messages.push(backend.messageTo(next))
-  }
-  const responses = await Promise.all(
-    messages.map(({ code }) => backend.ask('/verify', { body: { email: next, token: code, type: 'email_change' } })),
-  )
-  expect(statusesOf(responses)).toEqual([200, 422])
-})
-
 test('fifty clients that refresh one token at the same time get the same next token, which is active', async () => {
   clock()
   const backend = await backendWith()
@@ -79,15 +52,6 @@ test('fifty clients that refresh one token at the same time get the same next to
   expect(new Set(grants.map(grant => claimsOf(grant.access_token).session_id)).size).toBe(1)
   expect(grants.every(grant => grant.user.id === user.id)).toBe(true)
   expect((await refresh(grants[0].refresh_token)).status).toBe(200)
-})
-
-test('when twenty clients redeem one code at the same time, exactly one gets a session', async () => {
-  const backend = await backendWith()
-  const { email } = newUser()
-  await backend.client().auth.signInWithOtp({ email })
-  const body = { email, token: backend.messageTo(email).code, type: 'email' }
-  const responses = await times(20, () => backend.ask('/verify', { body }))
-  expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(403)])
 })
 
 test('when a code and its link are used at the same time, exactly one works', async () => {
@@ -115,51 +79,4 @@ test('a password change during sign-ins with the old password leaves none of the
     tokens.filter(token => token !== undefined).map(async bearer => (await backend.ask('/user', { bearer })).status),
   )
   expect(statuses.every(status => status === 403)).toBe(true)
-})
-
-test('an old password that an admin changes while it is being compared is refused', async () => {
-  hashSlowly()
-  const backend = await backendWith()
-  const { email, password, user } = await newcomer(backend)
-  const signIn = () => backend.ask('/token?grant_type=password', { body: { email, password } })
-  const [signedIn] = await Promise.all([
-    signIn(),
-    backend.admin.updateUserById(user.id, { password: 'battery staple' }),
-  ])
-  const { access_token } = await bodyOf(signedIn)
-  if (access_token) expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
-  expect((await signIn()).status).toBe(400)
-})
-
-test('a user who is banned while their password is being compared is refused', async () => {
-  hashSlowly()
-  const backend = await backendWith()
-  const { email, password, user } = await newcomer(backend)
-  const signingIn = refusal(backend.ask('/token?grant_type=password', { body: { email, password } }))
-  await backend.admin.updateUserById(user.id, { ban_duration: '1h' })
-  expect(await signingIn).toMatchObject({ status: 400, code: 'user_banned' })
-})
-
-test('signing out during a refresh ends the session', async () => {
-  const backend = await backendWith()
-  const { access_token, refresh_token } = await newcomer(backend)
-  await Promise.all([
-    ...Array.from({ length: 10 }, () => backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } })),
-    backend.ask('/logout', { method: 'POST', bearer: access_token }),
-  ])
-  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
-  expect((await backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } })).status).toBe(400)
-})
-
-test('when twenty clients exchange one code at the same time, exactly one gets a session', async () => {
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  const code_verifier = 'v'.repeat(43)
-  const body = { email, code_challenge: code_verifier, code_challenge_method: 'plain' }
-  await backend.ask('/recover', { body })
-  const { query } = await follow(backend.messageTo(email).link)
-  const responses = await times(20, () =>
-    backend.ask('/token?grant_type=pkce', { body: { auth_code: query.code, code_verifier } }),
-  )
-  expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(404)])
 })

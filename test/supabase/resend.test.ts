@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { NOT_AN_EMAIL } from '../sentences.js'
-import { userToken } from '../signing.js'
 import { backendWith, bodyOf, newcomer, newUser, refusal, somePhone } from './backend.js'
 
 test('the email of a sign-up can be resent with another code', async () => {
@@ -13,20 +12,6 @@ test('the email of a sign-up can be resent with another code', async () => {
   expect(backend.outbox.map(({ kind }) => kind)).toEqual(['signup', 'signup'])
   const { code } = backend.messageTo(email)
   expect((await auth.verifyOtp({ email, token: code, type: 'signup' })).error).toBeNull()
-})
-
-test('the email of an email change can be resent', async () => {
-  const backend = await backendWith()
-  const { email, password } = newUser()
-  await backend.admin.createUser({ email, password, email_confirm: true })
-  const { auth } = backend.client()
-  await auth.signInWithPassword({ email, password })
-  const next = newUser().email
-  await auth.updateUser({ email: next })
-  await auth.resend({ type: 'email_change', email })
-  expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([next, email, next, email])
-  const { data } = await auth.verifyOtp({ email: next, token: backend.messageTo(next).code, type: 'email_change' })
-  expect(data.user?.email).toBe(next)
 })
 
 test('text messages can be resent, for a sign-up and for a phone change', async () => {
@@ -51,15 +36,6 @@ test.each([
   const { ask, outbox } = await backendWith()
   expect(await bodyOf(ask('/resend', { body: { type, ...address } }))).toEqual({})
   expect(outbox).toEqual([])
-})
-
-test('nothing is resent when there is nothing to confirm', async () => {
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  const { auth } = backend.client()
-  await auth.resend({ type: 'signup', email })
-  await auth.resend({ type: 'email_change', email })
-  expect(backend.outbox).toEqual([])
 })
 
 test.each([
@@ -107,25 +83,4 @@ test('a user without an email gets the reauthentication code by phone', async ()
   const { access_token } = await bodyOf(backend.ask('/signup', { body: { phone, password: 'correct horse' } }))
   const response = await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))
   expect(response).toEqual({ message_id: backend.messageTo(phone).id })
-})
-
-test('an unconfirmed email or phone gets no reauthentication code', async () => {
-  const backend = await backendWith()
-  const { email, password } = newUser()
-  const phone = somePhone()
-  await backend.admin.createUser({ email, phone, password, phone_confirm: true })
-  const { auth } = backend.client()
-  await auth.signInWithPassword({ phone, password })
-  expect((await auth.reauthenticate()).error).toMatchObject({
-    status: 422,
-    code: 'email_not_confirmed',
-    message: 'Please verify your email first.',
-  })
-  const { data } = await backend.admin.createUser({ phone: somePhone() })
-  const bearer = await userToken({ sub: data.user?.id, aud: 'authenticated' })
-  expect(await refusal(backend.ask('/reauthenticate', { bearer }))).toEqual({
-    status: 422,
-    code: 'phone_not_confirmed',
-    message: 'Please verify your phone first.',
-  })
 })

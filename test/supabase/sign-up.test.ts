@@ -53,22 +53,6 @@ test('a new user has exactly the fields of Supabase, in its order', async () => 
   )
 })
 
-test('metadata from the app never overrides what the backend knows', async () => {
-  const { client } = await backendWith()
-  const { email, password } = newUser()
-  const data = { sub: 'me', email: 'other@example.com', email_verified: 'yes', phone_verified: true, color: null }
-  const { data: found } = await client().auth.signUp({ email, password, options: { data } })
-  expect(found.user?.user_metadata).toEqual({ sub: found.user?.id, email, email_verified: true, phone_verified: false })
-})
-
-test('an email is stored in lower case', async () => {
-  const { client } = await backendWith()
-  const { email, password } = newUser()
-  const { data } = await client().auth.signUp({ email: email.toUpperCase(), password })
-  expect(data.user?.email).toBe(email)
-  expect((await client().auth.signInWithPassword({ email: email.toUpperCase(), password })).error).toBeNull()
-})
-
 test('when emails have to be confirmed, the response is the user alone, and an email is sent', async () => {
   const { ask, messageTo } = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
@@ -96,34 +80,6 @@ test('a user cannot sign in before the email is confirmed, and afterwards needs 
   expect(data.user?.user_metadata).toMatchObject({ email_verified: true })
   expect(data.user?.identities?.[0]?.identity_data).toMatchObject({ email_verified: true })
   expect((await auth.signInWithPassword({ email, password })).error).toBeNull()
-})
-
-test('signing up again before confirming sends another code and does not change the user', async () => {
-  const { client, outbox } = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = newUser()
-  const { data: first } = await client().auth.signUp({ email, password, options: { data: { name: 'Ada' } } })
-  const { data: again } = await client().auth.signUp({
-    email,
-    password: 'another one',
-    options: { data: { name: 'Eve' } },
-  })
-  expect(again.user).toMatchObject({ id: first.user?.id, user_metadata: { name: 'Ada' } })
-  const [code, newer] = outbox.map(({ code }) => code ?? '')
-  expect((await client().auth.verifyOtp({ email, token: code ?? '', type: 'signup' })).error?.code).toBe('otp_expired')
-  expect((await client().auth.verifyOtp({ email, token: newer ?? '', type: 'signup' })).error).toBeNull()
-  expect((await client().auth.signInWithPassword({ email, password })).error).toBeNull()
-  expect((await client().auth.signInWithPassword({ email, password: 'another one' })).error).not.toBeNull()
-})
-
-test('a banned user who has not confirmed their email gets no session by signing up again', async () => {
-  const { ask, admin } = await backendWith()
-  const { email, password } = newUser()
-  await admin.createUser({ email, password, ban_duration: '1h' })
-  expect(await refusal(ask('/signup', { body: { email, password } }))).toMatchObject({
-    status: 400,
-    code: 'user_banned',
-  })
-  expect((await admin.listUsers()).data.users[0]).not.toHaveProperty('email_confirmed_at')
 })
 
 test('a taken email is refused when emails need no confirmation', async () => {
@@ -160,14 +116,6 @@ test('when emails have to be confirmed, signing up does not reveal that an email
   })
   expect(user.id).not.toBe(real.user?.id)
   expect(outbox).toEqual([])
-})
-
-test('signing up with the email of an invited user reveals none of the metadata from the admin', async () => {
-  const { ask, admin } = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = newUser()
-  const { data: guest } = await admin.inviteUserByEmail(email, { data: { team: 'core' } })
-  const user = await bodyOf(ask('/signup', { body: { email, password } }))
-  expect(user).toMatchObject({ id: guest.user?.id, user_metadata: {}, identities: [] })
 })
 
 test('a user can sign up with a phone number, which is confirmed at once when it needs no confirmation', async () => {

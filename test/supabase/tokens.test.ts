@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { backendWith, bodyOf, claimsOf, headerOf, newUser, UUID } from './backend.js'
 
 test('a new session has the fields of Supabase and headers that identify the user and the session', async () => {
@@ -61,19 +61,4 @@ test('a token has the role and the audience of its user', async () => {
   await admin.createUser({ email, password, email_confirm: true, role: 'editor' })
   const { data } = await client().auth.signInWithPassword({ email, password })
   expect(claimsOf(data.session?.access_token ?? '')).toMatchObject({ role: 'editor', aud: 'authenticated' })
-})
-
-test('two tokens of one session, issued in the same second, have the same claims', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const { client } = await backendWith()
-  const { auth } = client()
-  const { data } = await auth.signUp(newUser())
-  const { data: next } = await auth.refreshSession()
-  expect(claimsOf(next.session?.access_token ?? '')).toEqual(claimsOf(data.session?.access_token ?? ''))
-})
-
-test('getClaims returns nothing before a sign-in', async () => {
-  const { client } = await backendWith()
-  expect(await client().auth.getClaims()).toEqual({ data: null, error: null })
 })

@@ -6,10 +6,10 @@ import type { Endpoint, EndpointDescription, OwnPath } from '../../core/exchange
 import { operationId } from '../../core/paths.js'
 import { createModeOf } from '../../http/modes.js'
 import { createEndpoints } from '../../platform-api/index.js'
-import { authRefusal } from '../../supabase/answers.js'
 import type { Backend } from '../../supabase/backend.js'
+import { isOpenAtGateway } from '../../supabase/callers.js'
+import { authRefusal } from '../../supabase/endpoints/forms.js'
 import { authEndpoints } from '../../supabase/endpoints/index.js'
-import { isOpenAtGateway } from '../../supabase/gateway.js'
 import { createDocumentSchemas, writeOperation } from './operation.js'
 import { type PlacedOperation, securitySchemes, tags } from './surface.js'
 

@@ -1,7 +1,9 @@
-/** General information about the auth backend: settings, health, public keys, and discovery. */
-import { type Endpoint, jsonReply } from '../../core/exchange.js'
-import { type Backend, externalUrl, issuerOf } from '../backend.js'
-import { forAnyone } from './frame.js'
+/** What the auth backend says about itself: settings, health, public keys, discovery, and what is switched off. */
+import { refusal } from '../../core/errors.js'
+import { jsonReply } from '../../core/exchange.js'
+import { externalUrl, issuerOf } from '../backend.js'
+import type { About } from './forms.js'
+import { type EndpointMaker, forAdmin, forAnyone, forUser } from './frame.js'
 
 /** Providers that Supabase supports and that are switched off here. */
 const otherProviders =
@@ -9,83 +11,166 @@ const otherProviders =
     ' ',
   )
 
-export const settings = ({ settings }: Backend): Endpoint =>
-  forAnyone(
-    'GET /settings',
-    { id: 'getAuthSettings', does: 'Returns which sign-in methods and features are enabled.', answer: 'object' },
-    () =>
-      jsonReply({
-        external: {
-          anonymous_users: settings.externalAnonymousUsersEnabled,
-          ...Object.fromEntries(otherProviders.map(name => [name, false])),
-          email: true,
-          phone: true,
-          zoom: false,
-        },
-        disable_signup: settings.disableSignup,
-        mailer_autoconfirm: settings.mailerAutoconfirm,
-        phone_autoconfirm: settings.mailerAutoconfirm,
-        sms_provider: '',
-        saml_enabled: false,
-        saml_private_key_next_configured: false,
-        passkeys_enabled: false,
-      }),
-  )
+export const settings = forAnyone({
+  at: 'GET /settings',
+  id: 'getAuthSettings',
+  does: 'Returns which sign-in methods and features are enabled.',
+  answer: 'object',
+  reply: ({ settings }) =>
+    jsonReply({
+      external: {
+        anonymous_users: settings.externalAnonymousUsersEnabled,
+        ...Object.fromEntries(otherProviders.map(name => [name, false])),
+        email: true,
+        phone: true,
+        zoom: false,
+      },
+      disable_signup: settings.disableSignup,
+      mailer_autoconfirm: settings.mailerAutoconfirm,
+      phone_autoconfirm: settings.mailerAutoconfirm,
+      sms_provider: '',
+      saml_enabled: false,
+      saml_private_key_next_configured: false,
+      passkeys_enabled: false,
+    }),
+})
 
 /** The version of Supabase Auth that this backend follows. */
 const AUTH_VERSION = 'v2.196.0'
 
-export const health = (): Endpoint =>
-  forAnyone(
-    'GET /health',
-    { id: 'getAuthHealth', does: 'Returns the name and version of the auth backend.', answer: 'object' },
-    () =>
-      jsonReply({
-        version: AUTH_VERSION,
-        name: 'GoTrue',
-        description: 'GoTrue is a user registration and authentication API',
-      }),
-  )
+export const health = forAnyone({
+  at: 'GET /health',
+  id: 'getAuthHealth',
+  does: 'Returns the name and version of the auth backend.',
+  answer: 'object',
+  reply: () =>
+    jsonReply({
+      version: AUTH_VERSION,
+      name: 'GoTrue',
+      description: 'GoTrue is a user registration and authentication API',
+    }),
+})
+
+const cached = (body: object) => ({ ...jsonReply(body), headers: ['cache-control', 'public, max-age=600'] })
 
 /** The public keys of user tokens (RFC 7517), open to everyone as at Supabase. */
-export const jwks = ({ tokens }: Backend): Endpoint =>
-  forAnyone(
-    'GET /.well-known/jwks.json',
-    { id: 'getKeys', does: 'Returns the public keys of user tokens (RFC 7517).', answer: 'object' },
-    () => ({
-      ...jsonReply(tokens.jwks),
-      headers: ['cache-control', 'public, max-age=600'],
-    }),
-  )
+export const jwks = forAnyone({
+  at: 'GET /.well-known/jwks.json',
+  id: 'getKeys',
+  does: 'Returns the public keys of user tokens (RFC 7517).',
+  answer: 'object',
+  reply: ({ tokens }) => cached(tokens.jwks),
+})
 
-export const openIdConfiguration = (backend: Backend): Endpoint =>
-  forAnyone(
-    'GET /.well-known/openid-configuration',
-    {
-      id: 'getOpenIdConfiguration',
-      does: 'Returns the OpenID configuration: the issuer and the addresses of its endpoints.',
-      answer: 'object',
+export const openIdConfiguration = forAnyone({
+  at: 'GET /.well-known/openid-configuration',
+  id: 'getOpenIdConfiguration',
+  does: 'Returns the OpenID configuration: the issuer and the addresses of its endpoints.',
+  answer: 'object',
+  reply(backend) {
+    const issuer = issuerOf(backend) ?? externalUrl(backend)
+    return cached({
+      issuer,
+      authorization_endpoint: `${issuer}/oauth/authorize`,
+      token_endpoint: `${issuer}/oauth/token`,
+      jwks_uri: `${issuer}/.well-known/jwks.json`,
+      userinfo_endpoint: `${issuer}/oauth/userinfo`,
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256', 'HS256', 'ES256'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      code_challenge_methods_supported: ['S256', 'plain'],
+      scopes_supported: ['openid', 'profile', 'email', 'phone'],
+      claims_supported: ['sub', 'aud', 'iss', 'exp', 'iat', 'auth_time', 'nonce', 'email', 'email_verified'],
+    })
+  },
+})
+
+/** How Supabase refuses each feature. */
+const features = {
+  saml: [404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
+  linking: [404, 'manual_linking_disabled', 'Manual linking is disabled'],
+  enrolling: [422, 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP'],
+  factors: [404, 'mfa_factor_not_found', 'Factor not found'],
+  passkeys: [404, 'passkey_disabled', 'Passkeys are disabled'],
+  oauthServer: [404, 'feature_disabled', 'OAuth server is disabled'],
+  customProviders: [404, 'feature_disabled', 'Custom OAuth providers are disabled'],
+  providers: [400, 'validation_failed', 'Unsupported provider: provider is not enabled'],
+} as const
+
+/** The endpoints of the features: their methods by path. */
+const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${string}`, methods: string])[] = [
+  ['saml', '/sso', 'POST'],
+  ['saml', '/sso/saml/metadata', 'GET'],
+  ['saml', '/sso/saml/acs', 'POST'],
+  ['saml', '/admin/sso/providers', 'GET POST'],
+  ['saml', '/admin/sso/providers/{id}', 'GET PUT DELETE'],
+  ['linking', '/user/identities/authorize', 'GET'],
+  ['linking', '/user/identities/{id}', 'DELETE'],
+  ['enrolling', '/factors', 'POST'],
+  ['factors', '/factors/{id}', 'DELETE'],
+  ['factors', '/factors/{id}/challenge', 'POST'],
+  ['factors', '/factors/{id}/verify', 'POST'],
+  ['factors', '/admin/users/{id}/factors/{factor}', 'PUT DELETE'],
+  ['passkeys', '/passkeys', 'GET'],
+  ['passkeys', '/passkeys/{id}', 'DELETE'],
+  ['passkeys', '/passkeys/authentication/options', 'POST'],
+  ['passkeys', '/passkeys/authentication/verify', 'POST'],
+  ['passkeys', '/passkeys/registration/options', 'POST'],
+  ['passkeys', '/passkeys/registration/verify', 'POST'],
+  ['passkeys', '/admin/users/{id}/passkeys/{passkey}', 'DELETE'],
+  ['oauthServer', '/.well-known/oauth-authorization-server', 'GET'],
+  ['oauthServer', '/oauth/clients/register', 'POST'],
+  ['oauthServer', '/oauth/token', 'POST'],
+  ['oauthServer', '/oauth/userinfo', 'GET'],
+  ['oauthServer', '/oauth/authorize', 'GET'],
+  ['oauthServer', '/oauth/authorizations/{id}', 'GET'],
+  ['oauthServer', '/oauth/authorizations/{id}/consent', 'POST'],
+  ['oauthServer', '/user/oauth/grants', 'GET DELETE'],
+  ['oauthServer', '/admin/oauth/clients', 'GET POST'],
+  ['oauthServer', '/admin/oauth/clients/{id}', 'GET PUT DELETE'],
+  ['oauthServer', '/admin/oauth/clients/{id}/regenerate_secret', 'POST'],
+  ['customProviders', '/admin/custom-providers', 'GET POST'],
+  ['customProviders', '/admin/custom-providers/{id}', 'GET PUT DELETE'],
+  ['providers', '/authorize', 'GET'],
+  ['providers', '/callback', 'GET POST'],
+]
+
+function refusing(feature: keyof typeof features, at: About['at']): EndpointMaker {
+  const [status, code, message] = features[feature]
+  const definition = {
+    at,
+    does: 'Always answers with an error, because the feature is switched off here.',
+    answer: 'none',
+    reply() {
+      throw refusal(status, code, message)
     },
-    async () => {
-      const issuer = issuerOf(backend) ?? externalUrl(backend)
-      return {
-        ...jsonReply({
-          issuer,
-          authorization_endpoint: `${issuer}/oauth/authorize`,
-          token_endpoint: `${issuer}/oauth/token`,
-          jwks_uri: `${issuer}/.well-known/jwks.json`,
-          userinfo_endpoint: `${issuer}/oauth/userinfo`,
-          response_types_supported: ['code'],
-          response_modes_supported: ['query'],
-          grant_types_supported: ['authorization_code', 'refresh_token'],
-          subject_types_supported: ['public'],
-          id_token_signing_alg_values_supported: ['RS256', 'HS256', 'ES256'],
-          token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-          code_challenge_methods_supported: ['S256', 'plain'],
-          scopes_supported: ['openid', 'profile', 'email', 'phone'],
-          claims_supported: ['sub', 'aud', 'iss', 'exp', 'iat', 'auth_time', 'nonce', 'email', 'email_verified'],
-        }),
-        headers: ['cache-control', 'public, max-age=600'],
-      }
-    },
-  )
+  } as const
+  if (at.includes(' /admin/')) return forAdmin(definition)
+  return / \/(user|factors)/.test(at) ? forUser(definition) : forAnyone(definition)
+}
+
+const emptyList = (at: About['at'], id: string | undefined, does: string): EndpointMaker =>
+  forAdmin({
+    at,
+    ...(id !== undefined && { id }),
+    does,
+    answer: 'list',
+    reply: () => jsonReply([]),
+  })
+
+/** Features that are off here, as at a Supabase set up without them, refuse with Supabase's own errors. */
+export const switchedOff: readonly EndpointMaker[] = [
+  ...endpoints.flatMap(([feature, path, methods]) =>
+    methods.split(' ').map(method => refusing(feature, `${method} ${path}` as About['at'])),
+  ),
+  emptyList(
+    'GET /admin/users/{id}/factors',
+    undefined,
+    'Lists the further factors of a user, of which there are none.',
+  ),
+  emptyList('GET /admin/users/{id}/passkeys', undefined, 'Lists the passkeys of a user, of which there are none.'),
+  emptyList('GET /admin/audit', 'listAudit', 'Returns the audit log, which is always empty.'),
+]

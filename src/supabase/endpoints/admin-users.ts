@@ -1,36 +1,33 @@
 /** /auth/v1/admin/users: lists, creates, changes and deletes users with the service key. */
-import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
-import type { Tables, UserRow } from '../../core/state.js'
-import { isUuid } from '../authenticate.js'
+import { type Exchange, jsonReply } from '../../core/exchange.js'
+import type { Moment, Tables, UserRow } from '../../core/state.js'
 import { type Backend, momentOf } from '../backend.js'
+import { isUuid } from '../callers.js'
 import { dropTokens } from '../codes.js'
-import { idExists, idNotUuid, userNotFound, validationFailed } from '../errors.js'
+import { idExists, idNotUuid, phoneExists, userNotFound, validationFailed } from '../errors.js'
 import { hashOf, randomPassword, requireStrength } from '../passwords.js'
 import { endSessionsOf, removeUser } from '../sessions.js'
 import {
   anonymized,
   changedPassword,
+  confirmedEmail,
+  confirmedPhone,
+  identityData,
   mergeMetadata,
   newUser,
   providersOf,
+  requireFree,
   settledAddresses,
   userJson,
-  userJsonWithoutConfirmedAt,
+  validEmail,
+  validPhone,
+  withIdentity,
 } from '../users.js'
-import {
-  type AdminParams,
-  adminFields,
-  adminParamsIn,
-  bannedUntil,
-  requireFreeForAdmin,
-  withAdminParams,
-  withValidAddresses,
-} from './admin-params.js'
-import { forAdmin } from './frame.js'
-import { queryOf, readParams } from './params.js'
-import type { About } from './says.js'
+import { type Params, readParams } from './forms.js'
+import { forAdmin, queryOf } from './frame.js'
 
-const aboutList: About = {
+export const listUsers = forAdmin({
+  at: 'GET /admin/users',
   id: 'listUsers',
   does: 'Lists users, page by page.',
   query: {
@@ -40,14 +37,11 @@ const aboutList: About = {
     filter: 'Part of the email address or of the full name.',
   },
   answer: 'object',
-}
-
-export const listUsers = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET /admin/users', aboutList, async exchange => {
+  async reply(backend, exchange) {
     const query = queryOf(exchange)
     const isOldestFirst = directionIn(query) === 'ASC'
     const page = pageIn(query)
-    const aud = exchange.headers['x-jwt-aud']?.toString() || 'authenticated'
+    const aud = 'authenticated'
     const found = await backend.state.read(({ users }) => users.find({ aud }))
     const matching = found.filter(user => matchesFilter(user, query.get('filter') ?? ''))
     if (isOldestFirst) matching.reverse()
@@ -55,9 +49,10 @@ export const listUsers = (backend: Backend): Endpoint =>
     return {
       // Supabase does not load the identities for its list.
       ...jsonReply({ users: users.map(user => ({ ...userJson(user), identities: null })), aud }),
-      headers: pageHeaders('/admin/users', query, page, matching.length),
+      headers: pageHeaders(query, page, matching.length),
     }
-  })
+  },
+})
 
 /** Reads the `sort` parameter: `created_at asc` or `created_at desc`, which is the default. */
 function directionIn(query: URLSearchParams): 'ASC' | 'DESC' {
@@ -72,12 +67,43 @@ const matchesFilter = ({ email, user_metadata: { full_name } }: UserRow, text: s
   (email ?? '').includes(text) ||
   (typeof full_name === 'string' && full_name.toLowerCase().includes(text.toLowerCase()))
 
-export const getUserById = (backend: Backend): Endpoint =>
-  forAdmin(backend)(
-    'GET /admin/users/{id}',
-    { id: 'getUserById', does: 'Returns a user.', answer: 'user' },
-    async exchange => jsonReply(userJson(await backend.state.read(tables => userIn(tables, exchange)))),
-  )
+/** Reads which page a query asks for. Throws a 400 for anything but numbers. */
+function pageIn(query: URLSearchParams) {
+  const [number, size] = [query.get('page') || '1', query.get('per_page') || '50']
+  const mistake = [number, size].find(text => !/^\d{1,15}$/.test(text))
+  if (mistake !== undefined) {
+    const why = /^\d+$/.test(mistake) ? 'value out of range' : 'invalid syntax'
+    throw validationFailed(`Bad Pagination Parameters: strconv.ParseUint: parsing ${JSON.stringify(mistake)}: ${why}`)
+  }
+  if (Number(size) === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
+  return { number: Math.max(1, Number(number)), size: Number(size) }
+}
+
+/**
+ * The headers of a page: the total count, and links to the next and the last page as the server behind the gateway sees
+ * them.
+ */
+function pageHeaders(query: URLSearchParams, page: ReturnType<typeof pageIn>, total: number): string[] {
+  const { number, size } = page
+  const last = Math.ceil(total / size)
+  const linkTo = (pageNumber: number, rel: string) => {
+    const params = new URLSearchParams(query)
+    params.delete('apikey')
+    params.set('page', String(pageNumber))
+    params.sort()
+    return `</admin/users?${params}>; rel="${rel}"`
+  }
+  const links = [...(number < last ? [linkTo(number + 1, 'next')] : []), linkTo(last, 'last')]
+  return ['x-total-count', String(total), 'link', links.join(', ')]
+}
+
+export const getUserById = forAdmin({
+  at: 'GET /admin/users/{id}',
+  id: 'getUserById',
+  does: 'Returns a user.',
+  answer: 'user',
+  reply: async (backend, exchange) => jsonReply(userJson(await backend.state.read(tables => userIn(tables, exchange)))),
+})
 
 /** The position of the id in `/auth/v1/admin/users/{id}`. */
 const USER_ID = 5
@@ -93,115 +119,84 @@ async function userIn({ users }: Tables, exchange: Exchange): Promise<UserRow> {
 
 const deletionFields = { should_soft_delete: 'boolean' } as const
 
-const aboutDeletion: About = {
+export const deleteUser = forAdmin({
+  at: 'DELETE /admin/users/{id}',
   id: 'deleteUser',
   does: 'Deletes a user.',
   fields: deletionFields,
   isBodyOptional: true,
   answer: 'object',
-}
-
-export const deleteUser = (backend: Backend): Endpoint =>
-  forAdmin(backend)('DELETE /admin/users/{id}', aboutDeletion, async exchange => {
-    const state = backend.state
-    await state.read(tables => userIn(tables, exchange))
+  async reply(backend, exchange) {
+    await backend.state.read(tables => userIn(tables, exchange))
     const isEmpty = (exchange.body?.length ?? 0) === 0
     const isSoft = !isEmpty && readParams(exchange, 'adminUserDeleteParams', deletionFields).should_soft_delete
-    await state.write(async tables => {
+    await backend.state.write(async tables => {
       const user = await userIn(tables, exchange)
       if (!isSoft) return removeUser(tables, user)
       if (user.deleted_at !== null) return
       await endSessionsOf(tables, user.id)
-      await tables.one_time_tokens.remove({ user_id: user.id })
+      await dropTokens(tables, user.id)
       await tables.flow_states.remove({ user_id: user.id })
       await tables.users.update(user.id, anonymized(user, momentOf(backend)))
     })
     return jsonReply({})
-  })
-
-const aboutAudit: About = {
-  id: 'listAudit',
-  does: 'Returns the audit log, which is always empty.',
-  query: {
-    page: 'The page, from 1.',
-    per_page: 'The number of entries on a page; 50 by default.',
-    query: 'A text to search for, after author:, action: or type:.',
   },
-  answer: 'list',
-}
+})
 
-/** GET /auth/v1/admin/audit: always empty, as at a Supabase that keeps no audit log in its database. */
-export const auditLog = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET /admin/audit', aboutAudit, exchange => {
-    const query = queryOf(exchange)
-    const page = pageIn(query)
-    const scope = query.get('query') ?? ''
-    if (scope !== '' && !/^(author|action|type):/.test(scope)) throw validationFailed(`Invalid query scope: ${scope}`)
-    return { ...jsonReply([]), headers: pageHeaders('/admin/audit', query, page, 0) }
-  })
+const adminFields = {
+  id: 'string',
+  aud: 'string',
+  role: 'string',
+  email: 'string',
+  phone: 'string',
+  password: 'string?',
+  password_hash: 'string',
+  email_confirm: 'boolean',
+  phone_confirm: 'boolean',
+  user_metadata: 'object?',
+  app_metadata: 'object?',
+  ban_duration: 'string',
+} as const
 
-const PER_PAGE = 50
+type AdminParams = Params<typeof adminFields>
 
-/** Reads which page a query asks for. Throws a 400 for anything but numbers. */
-function pageIn(query: URLSearchParams) {
-  const number = Math.max(1, countIn(query.get('page'), 1))
-  const size = countIn(query.get('per_page'), PER_PAGE)
-  if (size === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
-  return { number, size }
-}
-
-function countIn(text: string | null, otherwise: number): number {
-  if (text === null || text === '') return otherwise
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
-  throw validationFailed(`Bad Pagination Parameters: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`)
-}
-
-/**
- * The headers of a page: the total count, and links to the next and the last page as the server behind the gateway sees
- * them.
- */
-function pageHeaders(path: string, query: URLSearchParams, page: ReturnType<typeof pageIn>, total: number): string[] {
-  const { number, size } = page
-  const last = Math.ceil(total / size)
-  const linkTo = (pageNumber: number, rel: string) => {
-    const params = new URLSearchParams(query)
-    params.delete('apikey')
-    params.set('page', String(pageNumber))
-    params.sort()
-    return `<${path}?${params}>; rel="${rel}"`
+/** Reads the parameters of a request, with normalized addresses. Throws a 400 if they are invalid. */
+function adminParamsIn(exchange: Exchange): AdminParams {
+  const params = readParams(exchange, 'AdminUserParams', adminFields)
+  if (params.password_hash !== '') {
+    throw validationFailed('Password hashes cannot be imported here. Set a password instead.')
   }
-  const links = [...(number < last ? [linkTo(number + 1, 'next')] : []), linkTo(last, 'last')]
-  return ['x-total-count', String(total), 'link', links.join(', ')]
+  const email = params.email === '' ? '' : validEmail(params.email)
+  const phone = params.phone === '' ? '' : validPhone(params.phone)
+  return { ...params, email, phone }
 }
 
-/** POST /auth/v1/admin/users: creates a user with the service key. */
-export const createUser = (backend: Backend): Endpoint =>
-  forAdmin(backend)(
-    'POST /admin/users',
-    { id: 'createUser', does: 'Creates a user with the service key.', fields: adminFields, answer: 'user' },
-    async exchange => {
-      const given = adminParamsIn(exchange)
-      if (given.email === '' && given.phone === '') {
-        throw validationFailed('Cannot create a user without either an email or phone')
-      }
-      const params = withValidAddresses(given)
-      const state = backend.state
-      await state.read(tables => requireFreeForAdmin(tables, params))
-      if (params.password) requireStrength(params.password, backend.settings)
-      const encrypted_password = await hashOf(params.password || randomPassword())
-      requireId(params.id)
-      const user = createdByAdmin(backend, params, encrypted_password)
-      await state.write(async tables => {
-        await requireFreeForAdmin(tables, params)
-        if (await tables.users.get(user.id)) throw idExists()
-        await tables.users.insert(user)
-      })
-      return jsonReply(userJsonWithoutConfirmedAt(user))
-    },
-  )
+/** Creates a user with the service key. */
+export const createUser = forAdmin({
+  at: 'POST /admin/users',
+  id: 'createUser',
+  does: 'Creates a user with the service key.',
+  fields: adminFields,
+  answer: 'user',
+  async reply(backend, exchange) {
+    const params = adminParamsIn(exchange)
+    if (params.email === '' && params.phone === '') {
+      throw validationFailed('Cannot create a user without either an email or phone')
+    }
+    if (params.password) requireStrength(params.password, backend.settings)
+    const encrypted_password = await hashOf(params.password || randomPassword())
+    requireUserId(params.id)
+    const user = createdByAdmin(backend, params, encrypted_password)
+    await backend.state.write(async tables => {
+      await requireFreeForAdmin(tables, params)
+      if (await tables.users.get(user.id)) throw idExists()
+      await tables.users.insert(user)
+    })
+    return jsonReply(userJson(user, 'fresh'))
+  },
+})
 
-function requireId(id: string): void {
+function requireUserId(id: string): void {
   if (id !== '' && !isUuid(id)) throw validationFailed('ID must conform to the uuid v4 format')
   if (/^[0-]+$/.test(id)) throw validationFailed('ID cannot be a nil uuid')
 }
@@ -219,52 +214,101 @@ function createdByAdmin(backend: Backend, params: AdminParams, encrypted_passwor
   return { ...user, app_metadata: mergeMetadata(providersOf({}, user.identities), app_metadata) }
 }
 
-/** PUT /auth/v1/admin/users/{id}: changes a user with the service key. Nothing has to be confirmed. */
-export const updateUserById = (backend: Backend): Endpoint =>
-  forAdmin(backend)(
-    'PUT /admin/users/{id}',
-    {
-      id: 'updateUserById',
-      does: 'Changes a user with the service key. Nothing has to be confirmed.',
-      fields: adminFields,
-      answer: 'user',
-    },
-    async exchange => {
-      const state = backend.state
-      const before = await state.read(tables => userIn(tables, exchange))
-      const params = withValidAddresses(adminParamsIn(exchange))
-      bannedUntil(backend, params.ban_duration, null)
-      const { password: newPassword } = params
-      if (newPassword !== undefined) requireStrength(newPassword, backend.settings)
-      const password = newPassword === undefined ? undefined : await hashOf(newPassword)
-      const user = await state.write(async tables => {
-        const user = await userIn(tables, exchange)
-        await requireFreeForAdmin(tables, params, user.id)
-        const changed = changedByAdmin(backend, user, params, password)
-        await tables.users.update(user.id, changed)
-        if (password !== undefined) await endSessionsOf(tables, user.id)
-        // Codes sent to an old address, or before the password changed, become invalid.
-        if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
-        return changed
-      })
-      const confirmsNow = before.email_confirmed_at === null && before.phone_confirmed_at === null
-      return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
-    },
-  )
+/** Changes a user with the service key. Nothing has to be confirmed. */
+export const updateUserById = forAdmin({
+  at: 'PUT /admin/users/{id}',
+  id: 'updateUserById',
+  does: 'Changes a user with the service key. Nothing has to be confirmed.',
+  fields: adminFields,
+  answer: 'user',
+  async reply(backend, exchange) {
+    await backend.state.read(tables => userIn(tables, exchange))
+    const params = adminParamsIn(exchange)
+    bannedUntil(backend, params.ban_duration, null)
+    const { password: newPassword } = params
+    if (newPassword !== undefined) requireStrength(newPassword, backend.settings)
+    const password = newPassword === undefined ? undefined : await hashOf(newPassword)
+    const user = await backend.state.write(async tables => {
+      const user = await userIn(tables, exchange)
+      await requireFreeForAdmin(tables, params, user.id)
+      const changed = changedByAdmin(backend, user, params, password)
+      await tables.users.update(user.id, changed)
+      if (password !== undefined) await endSessionsOf(tables, user.id)
+      // Codes sent to an old address, or before the password changed, become invalid.
+      if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
+      return changed
+    })
+    return jsonReply(userJson(user))
+  },
+})
 
 function changedByAdmin(backend: Backend, user: UserRow, params: AdminParams, password: string | undefined): UserRow {
-  const { email, phone, email_confirm, phone_confirm, user_metadata, app_metadata } = params
+  const isReadable = (params.email !== '' && params.email_confirm) || (params.phone !== '' && params.phone_confirm)
   const before: UserRow = {
     ...user,
     ...(password !== undefined && changedPassword(password)),
-    ...((email !== '' || phone !== '') && settledAddresses),
+    ...((params.email !== '' || params.phone !== '') && settledAddresses),
   }
-  const changed = withAdminParams(backend, before, params, { email: email_confirm, phone: phone_confirm })
+  const changed = withAdminParams(backend, before, params, { email: params.email_confirm, phone: params.phone_confirm })
   return {
     ...changed,
     // An anonymous user stays anonymous until an address is confirmed.
-    is_anonymous: user.is_anonymous && !(email !== '' && email_confirm) && !(phone !== '' && phone_confirm),
-    app_metadata: app_metadata ? mergeMetadata(changed.app_metadata, app_metadata) : changed.app_metadata,
-    user_metadata: user_metadata ? mergeMetadata(changed.user_metadata, user_metadata) : changed.user_metadata,
+    is_anonymous: user.is_anonymous && !isReadable,
+    app_metadata: mergeMetadata(changed.app_metadata, params.app_metadata),
+    user_metadata: mergeMetadata(changed.user_metadata, params.user_metadata),
   }
+}
+
+/**
+ * Returns the user with the addresses, role, ban and confirmations that an admin sets. `verified` is stored in the
+ * identities.
+ */
+function withAdminParams(
+  backend: Backend,
+  user: UserRow,
+  params: AdminParams,
+  verified: Readonly<Record<'email' | 'phone', boolean>>,
+): UserRow {
+  const at = momentOf(backend)
+  let changed: UserRow = {
+    ...user,
+    updated_at: at,
+    banned_until: bannedUntil(backend, params.ban_duration, user.banned_until),
+    ...(params.role !== '' && { role: params.role.trim() }),
+    ...(params.email_confirm && confirmedEmail(user, at)),
+    ...(params.phone_confirm && confirmedPhone(at)),
+  }
+  for (const provider of ['email', 'phone'] as const) {
+    const address = params[provider]
+    if (address === '') continue
+    const data = identityData(user.id, provider, address, verified[provider])
+    changed = { ...changed, [provider]: address, identities: withIdentity(changed, provider, data, at) }
+  }
+  return changed
+}
+
+/** Throws a 422 if a user other than `ownId` has one of the addresses. */
+const requireFreeForAdmin = (tables: Tables, params: AdminParams, ownId?: string) =>
+  requireFree(tables, params, ownId, () => phoneExists('Phone number already registered by another user'))
+
+/** The units of Go's durations, which Supabase uses for bans: `24h`, `1h30m`. */
+const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** Go counts nanoseconds in 64 bits. */
+const LONGEST_BAN_MS = 2 ** 63 / 1e6
+
+/**
+ * Returns the time until which a user is banned; `before` if no duration is given. Throws a 400 for an invalid
+ * duration.
+ */
+function bannedUntil({ now }: Backend, duration: string, before: Moment | null): Moment | null {
+  if (duration === '') return before
+  if (duration === 'none') return null
+  const [, sign, amounts = ''] = /^([+-]?)(0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|ms|s|m|h))+)$/.exec(duration) ?? []
+  const parts = [...amounts.matchAll(/([\d.]+)([a-z]+)/g)]
+  const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitMs[unit] ?? 0), 0)
+  if (amounts === '' || ms > LONGEST_BAN_MS) {
+    throw validationFailed(`invalid format for ban duration: time: invalid duration ${JSON.stringify(duration)}`)
+  }
+  return ms === 0 ? null : new Date(now() + (sign === '-' ? -ms : ms)).toISOString()
 }

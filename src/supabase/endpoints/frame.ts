@@ -1,62 +1,73 @@
-/** Defines the auth backend's endpoints: who may call them, and how they answer. */
+/** Defines the auth backend's endpoints: who may call them, how they answer, and where links redirect to. */
+import { globTest } from '../../check/globs.js'
 import { methodNotAllowed } from '../../core/errors.js'
-import { type Caller, type Endpoint, type Exchange, jsonReply, type Reply, userCaller } from '../../core/exchange.js'
+import { type Endpoint, type Exchange, jsonReply, type Reply, userCaller } from '../../core/exchange.js'
+import { isLoopback } from '../../core/origins.js'
 import { AUTH } from '../../core/paths.js'
 import type { MessageRow, Tables, UserRow } from '../../core/state.js'
-import type { UserAddress } from '../addresses.js'
-import { authenticate, requireAdmin, type SignedIn } from '../authenticate.js'
-import type { Backend } from '../backend.js'
-import { redirectTo } from '../destinations.js'
+import type { AuthSettings, Backend } from '../backend.js'
+import { authenticate, requireAdmin, type SignedIn } from '../callers.js'
 import type { UserWithMessages } from '../letters.js'
 import { type Grant, tokenResponse } from '../sessions.js'
-import { queryOf } from './params.js'
-import { type About, operationOf } from './says.js'
+import type { UserAddress } from '../users.js'
+import { type About, operationOf } from './forms.js'
 
-/** Method and path below /auth/v1: `GET /user`. */
-export type MethodAndPath = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
+type Answer = Reply | Promise<Reply>
 
-type Answer = (exchange: Exchange) => Reply | Promise<Reply>
+interface Definition extends About {
+  reply(backend: Backend, exchange: Exchange): Answer
+}
+
+interface UserDefinition extends About {
+  reply(backend: Backend, exchange: Exchange, who: SignedIn): Answer
+}
+
+/** Makes an endpoint for the backend. */
+export type EndpointMaker = (backend: Backend) => Endpoint
 
 /** An endpoint for any caller that the gateway lets through. */
-export const forAnyone = (at: MethodAndPath, about: About, reply: Answer): Endpoint => endpoint(at, about, [], reply)
+export const forAnyone = (definition: Definition): EndpointMaker => endpoint(definition, [])
+
+/** An endpoint for callers with a user token. Access is checked before anything is read. */
+export function forUser({ reply, ...about }: UserDefinition): EndpointMaker {
+  const checked: Definition['reply'] = async (backend, exchange) => {
+    const who = await authenticate(backend, exchange.authorization)
+    exchange.caller = userCaller(who.user.id, who.user.email)
+    return reply(backend, exchange, who)
+  }
+  return endpoint({ ...about, reply: checked }, ['user'])
+}
+
+/** An endpoint for callers with the service key, or another token with an admin role. */
+export function forAdmin({ reply, ...about }: Definition): EndpointMaker {
+  const checked: Definition['reply'] = async (backend, exchange) => {
+    await requireAdmin(backend, exchange.authorization)
+    // The development keys are public, and with the public secret any page can create tokens.
+    backend.origins.requireOwnAdmin(exchange.headers)
+    exchange.caller = { kind: 'service' }
+    return reply(backend, exchange)
+  }
+  return endpoint({ ...about, reply: checked }, ['service'])
+}
 
 /** `access` lists the kinds of caller that pass the endpoint's own check. */
-function endpoint(at: MethodAndPath, about: About, access: readonly string[], reply: Answer): Endpoint {
-  const [method, path] = at.split(' ') as [string, string]
-  return {
-    ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET' },
-    describe: () => operationOf(at, about, access),
+function endpoint(definition: Definition, access: readonly string[]): EndpointMaker {
+  const [method, path] = definition.at.split(' ') as [string, string]
+  return backend => ({
+    method,
+    path: `${AUTH}${path}`,
+    access: 'anyone',
+    takesBody: method !== 'GET',
+    describe: async () => operationOf(definition, access),
     reply(exchange) {
       // Supabase does not support HEAD, and previewing a link must not use it up.
       if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
-      return reply(exchange)
+      return definition.reply(backend, exchange)
     },
-  }
+  })
 }
 
-/** An endpoint for callers with a user token. Access is checked before anything is read. */
-export const forUser =
-  (backend: Backend) =>
-  (at: MethodAndPath, about: About, reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>): Endpoint =>
-    endpoint(at, about, ['user'], async exchange => {
-      const who = await authenticate(backend, exchange.authorization)
-      exchange.caller = callerOf(who.user)
-      return reply(exchange, who)
-    })
-
-/** An endpoint for callers with the service key, or another token with an admin role. */
-export const forAdmin =
-  (backend: Backend) =>
-  (at: MethodAndPath, about: About, reply: Answer): Endpoint =>
-    endpoint(at, about, ['service'], async exchange => {
-      await requireAdmin(backend, exchange.authorization)
-      // The development keys are public, and with the public secret any page can create tokens.
-      backend.origins.requireOwnAdmin(exchange.headers)
-      exchange.caller = { kind: 'service' }
-      return reply(exchange)
-    })
-
-const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
+export const queryOf = ({ query }: Exchange) => new URLSearchParams(query)
 
 /** The session that a user gets after signing in, with headers that identify the user. `extra` is merged into the body. */
 export async function sessionReply(
@@ -66,20 +77,29 @@ export async function sessionReply(
   extra: object = {},
 ): Promise<Reply> {
   const { user, session, refreshToken } = grant
-  exchange.caller = callerOf(user)
-  const headers = [
-    ...['sb-auth-user-id', user.id],
-    ...['sb-auth-session-id', session.id],
-    ...['sb-auth-refresh-token-prefix', refreshToken.slice(0, 5)],
-  ]
-  return { ...jsonReply({ ...(await tokenResponse(backend, grant)), ...extra }), headers }
+  exchange.caller = userCaller(user.id, user.email)
+  return {
+    ...jsonReply({ ...(await tokenResponse(backend, grant)), ...extra }),
+    headers: [
+      ...['sb-auth-user-id', user.id],
+      ...['sb-auth-session-id', session.id],
+      ...['sb-auth-refresh-token-prefix', refreshToken.slice(0, 5)],
+    ],
+  }
 }
 
-/** Where the link in this request's email redirects to. */
-export function redirectOf({ settings }: Backend, exchange: Exchange): string {
-  const { redirect_to: header, referer } = exchange.headers
-  return redirectTo(settings, [header ? String(header) : (queryOf(exchange).get('redirect_to') ?? undefined), referer])
-}
+/** A reply without a body. */
+export const emptyReply = (status: number, headers: readonly string[] = []): Reply => ({
+  kind: 'reply',
+  status,
+  contentType: '',
+  body: '',
+  headers,
+})
+
+/** Redirects a browser. Characters beyond ASCII, which a header cannot contain, are encoded. */
+export const redirectReply = (address: string): Reply =>
+  emptyReply(303, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])
 
 /** Announces messages that have been committed to the outbox. */
 export function announce(backend: Backend, messages: readonly MessageRow[]): void {
@@ -100,15 +120,41 @@ export async function sendTo(
   return sent?.messages ?? []
 }
 
-/** A reply without a body. */
-export const emptyReply = (status: number, headers: readonly string[] = []): Reply => ({
-  kind: 'reply',
-  status,
-  contentType: '',
-  body: '',
-  headers,
-})
+type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
 
-/** Redirects a browser. Characters beyond ASCII, which a header cannot contain, are encoded. */
-export const redirectReply = (address: string): Reply =>
-  emptyReply(303, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])
+/** Where the link in this request's email redirects to. */
+export function redirectOf({ settings }: Backend, exchange: Exchange): string {
+  const { redirect_to: header, referer } = exchange.headers
+  return redirectTo(settings, [header ? String(header) : (queryOf(exchange).get('redirect_to') ?? undefined), referer])
+}
+
+/** Returns the first of these addresses that a link may redirect to, or else the site's. */
+export const redirectTo = (settings: Destinations, candidates: readonly (string | undefined)[]): string =>
+  candidates.find(address => address !== undefined && mayRedirectTo(settings, address)) ?? settings.siteUrl
+
+/** Schemes whose URLs run code, contain a document, or read a local file. */
+const harmfulSchemes = /^(javascript|data|vbscript|blob|file|filesystem|about|view-source):$/
+
+/** Links may lead to the site, to this machine, and to addresses on the allow list. */
+function mayRedirectTo({ siteUrl, uriAllowList }: Destinations, address: string): boolean {
+  // Browsers ignore these characters, so they could hide where an address leads.
+  if (/[\0-\x20\x7f]/.test(address) || !URL.canParse(address)) return false
+  const { protocol, host, hostname, port } = new URL(address)
+  if (harmfulSchemes.test(protocol)) return false
+  if (protocol === 'http:' || protocol === 'https:') {
+    if (!showsItsHost(address, protocol, host)) return false
+    const site = new URL(siteUrl)
+    if (/^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname)) return isLoopback(hostname)
+    if (site.protocol === protocol && site.hostname === hostname) {
+      if (site.port === port || hostname === 'localhost') return true
+    }
+  }
+  const [withoutFragment = ''] = address.split('#', 1)
+  return uriAllowList.some(glob => globTest(glob)(withoutFragment))
+}
+
+/** Whether a web address shows its host openly: no user name before an @, no backslashes, no encoded numbers. */
+function showsItsHost(address: string, protocol: string, host: string): boolean {
+  const start = `${protocol}//${host}`
+  return address.toLowerCase().startsWith(start) && /^(:\d*)?([/?#]|$)/.test(address.slice(start.length))
+}

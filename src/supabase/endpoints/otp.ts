@@ -1,19 +1,24 @@
-/** POST /auth/v1/otp and /magiclink: sends a code or a link for signing in without a password. */
-import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
-import type { UserRow } from '../../core/state.js'
-import { validEmail, validPhone } from '../addresses.js'
+/** POST /auth/v1/otp, /magiclink, /recover, /resend and GET /reauthenticate: send codes and links. */
+import { type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
+import type { Tables, UserRow } from '../../core/state.js'
 import type { Backend } from '../backend.js'
-import { otpDisabled, validationFailed } from '../errors.js'
+import { emailToConfirm, otpDisabled, phoneToConfirm, validationFailed } from '../errors.js'
 import { challengeIn } from '../flows.js'
-import { sendPhoneCode, sendSignIn } from '../letters.js'
+import {
+  type LinkTarget,
+  sendEmailChange,
+  sendLink,
+  sendPhoneCode,
+  sendReauthentication,
+  type UserWithMessages,
+} from '../letters.js'
 import { randomPassword } from '../passwords.js'
-import { isConfirmed } from '../users.js'
-import { forAnyone, redirectOf, sendTo } from './frame.js'
-import { type Params, readParams } from './params.js'
-import type { About } from './says.js'
+import { isConfirmed, validEmail, validPhone } from '../users.js'
+import { type Params, readParams } from './forms.js'
+import { announce, forAnyone, forUser, redirectOf, sendTo } from './frame.js'
 import { requireChannel, signUp } from './signup.js'
 
-const fields = {
+const otpFields = {
   email: 'string',
   phone: 'string',
   create_user: 'boolean?',
@@ -23,46 +28,40 @@ const fields = {
   code_challenge_method: 'string',
 } as const
 
-type OtpParams = Params<typeof fields>
+type OtpParams = Params<typeof otpFields>
 
-export const otp = (backend: Backend): Endpoint =>
-  forAnyone(
-    'POST /otp',
-    {
-      id: 'sendCode',
-      does: 'Sends a code or a link for signing in without a password.',
-      fields,
-      answer: 'object',
-    },
-    async exchange => {
-      const params = readParams(exchange, 'OtpParams', fields)
-      if (params.email !== '' && params.phone !== '') {
-        throw validationFailed('Only an email address or phone number should be provided')
-      }
-      if (params.email !== '' && params.channel !== '') {
-        throw validationFailed('Channel should only be specified with Phone OTP')
-      }
-      challengeIn(params)
-      if (params.email === '' && params.phone === '') throw validationFailed('One of email or phone must be set')
-      // A malformed address is unknown as well.
-      const isUnknown = params.create_user === false && !(await findUser(backend, params).catch(() => undefined))
-      if (isUnknown) throw otpDisabled()
-      return params.email === '' ? byPhone(backend, exchange, params) : byEmail(backend, exchange, params)
-    },
-  )
+export const otp = forAnyone({
+  at: 'POST /otp',
+  id: 'sendCode',
+  does: 'Sends a code or a link for signing in without a password.',
+  fields: otpFields,
+  answer: 'object',
+  async reply(backend, exchange) {
+    const params = readParams(exchange, 'OtpParams', otpFields)
+    if (params.email !== '' && params.phone !== '') {
+      throw validationFailed('Only an email address or phone number should be provided')
+    }
+    if (params.email !== '' && params.channel !== '') {
+      throw validationFailed('Channel should only be specified with Phone OTP')
+    }
+    challengeIn(params)
+    if (params.email === '' && params.phone === '') throw validationFailed('One of email or phone must be set')
+    // A malformed address is unknown as well.
+    const isUnknown = params.create_user === false && !(await findUser(backend, params).catch(() => undefined))
+    if (isUnknown) throw otpDisabled()
+    return params.email === '' ? byPhone(backend, exchange, params) : byEmail(backend, exchange, params)
+  },
+})
 
 /** The older name of signing in by email. */
-export const magicLink = (backend: Backend): Endpoint =>
-  forAnyone(
-    'POST /magiclink',
-    {
-      id: 'sendMagicLink',
-      does: 'Sends a link for signing in. The older form of POST /otp.',
-      fields,
-      answer: 'object',
-    },
-    async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
-  )
+export const magicLink = forAnyone({
+  at: 'POST /magiclink',
+  id: 'sendMagicLink',
+  does: 'Sends a link for signing in. The older form of POST /otp.',
+  fields: otpFields,
+  answer: 'object',
+  reply: (backend, exchange) => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', otpFields)),
+})
 
 async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
   const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
@@ -73,16 +72,14 @@ async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<
 async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
   if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
   const existing = await findUser(backend, params)
-  const challenge = challengeIn(params)
-  const redirect = redirectOf(backend, exchange)
+  const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
   if (!existing || !isConfirmed(existing)) {
-    const { email: given, data } = params
-    const input = { provider: 'email', given, password: randomPassword(), data, challenge } as const
     // The email that confirms a new address also signs its reader in.
-    if ((await signUp(backend, input, redirect)).kind === 'waiting') return jsonReply({})
+    if ((await signUp(backend, { ...params, password: randomPassword() }, back)).kind === 'waiting')
+      return jsonReply({})
   }
   await sendTo(backend, { email: validEmail(params.email) }, (tables, user) =>
-    sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge }),
+    sendLink(backend, tables, user, 'magiclink', back),
   )
   return jsonReply({})
 }
@@ -92,37 +89,111 @@ async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams):
   requireChannel(params.channel)
   const existing = await findUser(backend, params)
   if (!existing || existing.phone_confirmed_at === null) {
-    const { data } = params
-    const input = { provider: 'phone', given: phone, password: randomPassword(), data } as const
-    if ((await signUp(backend, input, redirectOf(backend, exchange))).kind === 'waiting') return jsonReply({})
+    const back = { redirect: redirectOf(backend, exchange) }
+    if ((await signUp(backend, { ...params, password: randomPassword() }, back)).kind === 'waiting')
+      return jsonReply({})
   }
   const messages = await sendTo(backend, { phone }, (tables, user) =>
-    sendPhoneCode(backend, tables, user, { kind: 'sms', phone }),
+    sendPhoneCode(backend, tables, user, 'sms', phone),
   )
   return jsonReply(messageIdOf(messages))
 }
 
 /** The part of the response that names the text message that was sent. */
-export const messageIdOf = (messages: readonly { id: string }[]) => (messages[0] ? { message_id: messages[0].id } : {})
+const messageIdOf = (messages: readonly { id: string }[]) => (messages[0] ? { message_id: messages[0].id } : {})
 
 const recoverFields = { email: 'string', code_challenge: 'string', code_challenge_method: 'string' } as const
 
-const recoverAbout: About = {
+export const recover = forAnyone({
+  at: 'POST /recover',
   id: 'recoverPassword',
   does: 'Sends an email that lets a user who forgot their password sign in.',
   query: { redirect_to: 'Where the link in the email redirects to.' },
   fields: recoverFields,
   answer: 'object',
-}
-
-/** POST /auth/v1/recover: sends an email with which a user who forgot their password can sign in. */
-export const recover = (backend: Backend): Endpoint =>
-  forAnyone('POST /recover', recoverAbout, async exchange => {
+  async reply(backend, exchange) {
     const params = readParams(exchange, 'RecoverParams', recoverFields)
     if (params.email === '') throw validationFailed('Password recovery requires an email')
     const email = validEmail(params.email)
     const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
-    await sendTo(backend, { email }, (tables, user) => sendSignIn(backend, tables, user, 'recovery', back))
+    await sendTo(backend, { email }, (tables, user) => sendLink(backend, tables, user, 'recovery', back))
     // The response is the same for an unknown address, so that it does not reveal who has an account.
     return jsonReply({})
-  })
+  },
+})
+
+const resendFields = {
+  type: 'string',
+  email: 'string',
+  phone: 'string',
+  code_challenge: 'string',
+  code_challenge_method: 'string',
+} as const
+
+const resendKinds = ['signup', 'email_change', 'sms', 'phone_change'] as const
+type ResendKind = (typeof resendKinds)[number]
+
+export const resend = forAnyone({
+  at: 'POST /resend',
+  id: 'resend',
+  does: 'Sends the last email or text message again, with a new code.',
+  fields: resendFields,
+  answer: 'object',
+  async reply(backend, exchange) {
+    const params = readParams(exchange, 'ResendConfirmationParams', resendFields)
+    const { type, email, phone } = params
+    const kind = resendKinds.find(kind => kind === type)
+    if (!kind) throw validationFailed(`Missing one of these types: ${resendKinds.join(', ')}`)
+    const isMail = kind === 'signup' || kind === 'email_change'
+    const challenge = isMail ? challengeIn(params) : undefined
+    if (email === '' && kind === 'signup') throw validationFailed('Type provided requires an email address')
+    if (phone === '' && kind === 'sms') throw validationFailed('Type provided requires a phone number')
+    if (email !== '' && phone !== '') {
+      throw validationFailed('Only an email address or phone number should be provided.')
+    }
+    if (email === '' && phone === '') throw validationFailed('Missing email address or phone number')
+    const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
+    const back = { redirect: redirectOf(backend, exchange), challenge }
+    const messages = await sendTo(backend, address, (tables, user) => sendAgain(backend, tables, user, kind, back))
+    return jsonReply(isMail ? {} : messageIdOf(messages))
+  },
+})
+
+/** Sends nothing if the address is already confirmed. The response does not reveal that. */
+async function sendAgain(
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  kind: ResendKind,
+  back: LinkTarget,
+): Promise<UserWithMessages | undefined> {
+  switch (kind) {
+    case 'signup':
+      return user.email_confirmed_at === null ? sendLink(backend, tables, user, 'signup', back) : undefined
+    case 'email_change':
+      return user.new_email === null ? undefined : sendEmailChange(backend, tables, user, user.new_email, back)
+    case 'sms':
+      if (user.phone === null || user.phone_confirmed_at !== null) return undefined
+      return sendPhoneCode(backend, tables, user, kind, user.phone)
+    case 'phone_change':
+      return user.new_phone === null ? undefined : sendPhoneCode(backend, tables, user, kind, user.new_phone)
+  }
+}
+
+/** Sends the signed-in user a code with which they can change their password. */
+export const reauthenticate = forUser({
+  at: 'GET /reauthenticate',
+  id: 'reauthenticate',
+  does: 'Sends a code to the signed-in user for changing the password.',
+  answer: 'object',
+  async reply(backend, _exchange, { user }) {
+    if (user.email === null && user.phone === null) {
+      throw validationFailed('Reauthentication requires the user to have an email or a phone number')
+    }
+    if (user.email !== null && user.email_confirmed_at === null) throw emailToConfirm()
+    if (user.email === null && user.phone_confirmed_at === null) throw phoneToConfirm()
+    const { messages } = await backend.state.write(tables => sendReauthentication(backend, tables, user))
+    announce(backend, messages)
+    return jsonReply(user.email === null ? messageIdOf(messages) : {})
+  },
+})

@@ -1,11 +1,10 @@
 /** POST /auth/v1/signup: creates a user by email or by phone, or an anonymous one. */
-import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
-import type { Json, Tables, UserRow } from '../../core/state.js'
-import { validEmail, validPhone } from '../addresses.js'
+import { type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
+import type { Json, UserRow } from '../../core/state.js'
 import { type Backend, momentOf } from '../backend.js'
 import { anonymousProviderDisabled, signupDisabled, userAlreadyExists, validationFailed } from '../errors.js'
-import { type Challenge, challengeIn } from '../flows.js'
-import { sendConfirmation, sendPhoneCode, type UserWithMessages } from '../letters.js'
+import { challengeIn } from '../flows.js'
+import { type LinkTarget, sendLink, sendPhoneCode, type UserWithMessages } from '../letters.js'
 import { hashOf, requireStrength } from '../passwords.js'
 import { type Grant, startSession } from '../sessions.js'
 import {
@@ -16,12 +15,13 @@ import {
   newUser,
   signedUp,
   userJson,
-  userJsonWithoutConfirmedAt,
+  validEmail,
+  validPhone,
 } from '../users.js'
+import { type Params, readParams } from './forms.js'
 import { announce, forAnyone, redirectOf, sessionReply } from './frame.js'
-import { type Params, readParams } from './params.js'
 
-const fields = {
+const signUpFields = {
   email: 'string',
   phone: 'string',
   password: 'string',
@@ -31,39 +31,37 @@ const fields = {
   code_challenge_method: 'string',
 } as const
 
-type SignupParams = Params<typeof fields>
-
-export const signup = (backend: Backend): Endpoint =>
-  forAnyone(
-    'POST /signup',
-    {
-      id: 'signUp',
-      does: 'Creates a user by email or by phone, or an anonymous one.',
-      fields,
-      answer: 'session or user',
-    },
-    async exchange => {
-      const params = readParams(exchange, 'SignupParams', fields)
-      if (params.email === '' && params.phone === '') return signUpAnonymously(backend, exchange, params.data)
-      if (backend.settings.disableSignup) throw signupDisabled()
-      const challenge = validChallenge(backend, params)
-      const { password, data } = params
-      const result = await signUp(
-        backend,
-        { ...addressIn(params), password, data, challenge },
-        redirectOf(backend, exchange),
-      )
-      switch (result.kind) {
-        case 'signedIn':
-          return sessionReply(backend, exchange, result.grant, { user: userJsonWithoutConfirmedAt(result.grant.user) })
-        case 'waiting':
-          return jsonReply(userJson(withoutAdminMetadata(result.user)))
-        case 'taken':
-          if (backend.settings.mailerAutoconfirm) throw userAlreadyExists()
-          return jsonReply(userJson(result.madeUpUser))
-      }
-    },
-  )
+export const signup = forAnyone({
+  at: 'POST /signup',
+  id: 'signUp',
+  does: 'Creates a user by email or by phone, or an anonymous one.',
+  fields: signUpFields,
+  answer: 'session or user',
+  async reply(backend, exchange) {
+    const params = readParams(exchange, 'SignupParams', signUpFields)
+    const { email, phone, password, channel } = params
+    if (email === '' && phone === '') return signUpAnonymously(backend, exchange, params.data)
+    if (backend.settings.disableSignup) throw signupDisabled()
+    if (password === '') throw validationFailed('Signup requires a valid password')
+    requireStrength(password, backend.settings)
+    if (email !== '' && phone !== '') {
+      throw validationFailed('Only an email address or phone number should be provided on signup.')
+    }
+    if (phone !== '') requireChannel(channel)
+    if (phone !== '' && params.code_challenge !== '') throw validationFailed('PKCE not supported for phone signups')
+    const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
+    const result = await signUp(backend, params, back)
+    switch (result.kind) {
+      case 'signedIn':
+        return sessionReply(backend, exchange, result.grant, { user: userJson(result.grant.user, 'fresh') })
+      case 'waiting':
+        return jsonReply(userJson(withoutAdminMetadata(result.user)))
+      case 'taken':
+        if (backend.settings.mailerAutoconfirm) throw userAlreadyExists()
+        return jsonReply(userJson(result.madeUpUser))
+    }
+  },
+})
 
 async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Json): Promise<Reply> {
   const { settings } = backend
@@ -77,30 +75,8 @@ async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Jso
   return sessionReply(backend, exchange, grant)
 }
 
-/** Throws if the request is not allowed. The order of the checks is Supabase's. */
-function validChallenge({ settings }: Backend, params: SignupParams): Challenge | undefined {
-  const { email, phone, password, channel } = params
-  if (password === '') throw validationFailed('Signup requires a valid password')
-  requireStrength(password, settings)
-  if (email !== '' && phone !== '') {
-    throw validationFailed('Only an email address or phone number should be provided on signup.')
-  }
-  if (phone !== '') requireChannel(channel)
-  if (phone !== '' && params.code_challenge !== '') throw validationFailed('PKCE not supported for phone signups')
-  return challengeIn(params)
-}
-
-/** How a user signs up, and the address as it was sent. */
-type AddressInput = { readonly provider: 'email' | 'phone'; readonly given: string }
-
-const addressIn = ({ email, phone }: SignupParams): AddressInput =>
-  email !== '' ? { provider: 'email', given: email } : { provider: 'phone', given: phone }
-
-type SignupInput = AddressInput & {
-  readonly password: string
-  readonly data: Json
-  readonly challenge?: Challenge | undefined
-}
+/** The phone number is empty for a user with an email address. */
+type SignUpInput = Pick<Params<typeof signUpFields>, 'email' | 'phone' | 'password' | 'data'>
 
 /**
  * The result of a sign-up. If the address is taken, it contains a made-up user, which reveals nothing about the real
@@ -112,40 +88,36 @@ type SignUpResult =
   | { readonly kind: 'taken'; readonly madeUpUser: UserRow }
 
 /** Signs a user up. Rejects like Supabase if that is not allowed. */
-export async function signUp(backend: Backend, input: SignupInput, redirect: string): Promise<SignUpResult> {
+export async function signUp(backend: Backend, input: SignUpInput, back: LinkTarget): Promise<SignUpResult> {
   const { settings } = backend
-  const { provider, given, data, challenge } = input
+  const { data } = input
   if (settings.disableSignup) throw signupDisabled()
-  const isMail = provider === 'email'
-  const address = isMail ? validEmail(given) : validPhone(given)
+  const isMail = input.email !== ''
+  const provider = isMail ? 'email' : 'phone'
+  const address = isMail ? validEmail(input.email) : validPhone(input.phone)
   const encrypted_password = await hashOf(input.password)
   const at = momentOf(backend)
 
   const result = await backend.state.write(async (tables): Promise<SignUpResult> => {
     const [existing] = await tables.users.find({ [provider]: address })
     if (existing && (isMail ? isConfirmed(existing) : existing.phone_confirmed_at !== null)) {
-      return { kind: 'taken', madeUpUser: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }
+      return { kind: 'taken', madeUpUser: fakeUser(at, provider, address, data) }
     }
     // A second sign-up before confirming may come from another person, so the existing data stays unchanged.
-    const user =
-      existing ?? (await insertUser(tables, signedUp(newUser(at, { encrypted_password }), { ...input, address, at })))
+    const user = existing ?? signedUp(newUser(at, { encrypted_password }), provider, address, data)
+    if (!existing) await tables.users.insert(user)
     if (settings.mailerAutoconfirm) {
       const confirmed = { ...user, ...(isMail ? confirmedEmail(user, at) : confirmedPhone(at)) }
       await tables.users.update(user.id, confirmed)
       return { kind: 'signedIn', grant: await startSession(backend, tables, confirmed, 'password') }
     }
     const sent = isMail
-      ? await sendConfirmation(backend, tables, user, { redirect, challenge })
-      : await sendPhoneCode(backend, tables, user, { kind: 'sms', phone: address })
+      ? await sendLink(backend, tables, user, 'signup', back)
+      : await sendPhoneCode(backend, tables, user, 'sms', address)
     return { kind: 'waiting', ...sent }
   })
   if (result.kind === 'waiting') announce(backend, result.messages)
   return result
-}
-
-async function insertUser({ users }: Tables, user: UserRow): Promise<UserRow> {
-  await users.insert(user)
-  return user
 }
 
 /** Signing up with the address of an invited user must not reveal metadata that the admin has set. */

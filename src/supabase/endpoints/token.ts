@@ -1,44 +1,38 @@
 /** POST /auth/v1/token: exchanges a password, a refresh token or a PKCE code for a session. */
 
-import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import type { Exchange, Reply } from '../../core/exchange.js'
 import { isBanned } from '../../core/state.js'
-import { formatPhone, type UserAddress } from '../addresses.js'
 import type { Backend } from '../backend.js'
 import {
   emailNotConfirmed,
   flowStateNotFound,
-  foreignHash,
   idTokenDisabled,
-  noPassword,
-  noSuchUser,
+  invalidCredentials,
   phoneNotConfirmed,
   unknownGrantType,
   userBanned,
   validationFailed,
   web3Disabled,
-  wrongPassword,
 } from '../errors.js'
 import { endFlow } from '../flows.js'
-import { isForeignHash, matchesHash, weaknessOf } from '../passwords.js'
+import { matchesHash, weaknessOf } from '../passwords.js'
 import { endSessions, endSessionsOf, type Grant, isRefreshToken, refreshSession, startSession } from '../sessions.js'
-import { emptyReply, forAnyone, forUser, sessionReply } from './frame.js'
-import { queryOf, readParams } from './params.js'
-import type { About } from './says.js'
+import { formatPhone, type UserAddress } from '../users.js'
+import { readParams } from './forms.js'
+import { emptyReply, forAnyone, forUser, queryOf, sessionReply } from './frame.js'
 
 const byPasswordFields = { email: 'string', phone: 'string', password: 'string' } as const
 const byRefreshTokenFields = { refresh_token: 'string' } as const
 const byAuthCodeFields = { auth_code: 'string', code_verifier: 'string' } as const
 
-const about: About = {
+export const token = forAnyone({
+  at: 'POST /token',
   id: 'signIn',
   does: 'Exchanges a password, a refresh token or a PKCE code for a session.',
   query: { grant_type: 'What is exchanged: password, refresh_token or pkce.' },
   fields: { ...byPasswordFields, ...byRefreshTokenFields, ...byAuthCodeFields },
   answer: 'session',
-}
-
-export const token = (backend: Backend): Endpoint =>
-  forAnyone('POST /token', about, exchange => {
+  reply(backend, exchange) {
     switch (queryOf(exchange).get('grant_type')) {
       case 'password':
         return byPassword(backend, exchange)
@@ -53,10 +47,10 @@ export const token = (backend: Backend): Endpoint =>
       default:
         throw unknownGrantType()
     }
-  })
+  },
+})
 
 async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> {
-  const { settings } = backend
   const { email, phone, password } = readParams(exchange, 'PasswordGrantParams', byPasswordFields)
   if (email !== '' && phone !== '') {
     throw validationFailed('Only an email address or phone number should be provided on login.')
@@ -65,29 +59,30 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
 
   const address = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
   const grant = await signInWith(backend, address, password)
-  const weakness = weaknessOf(password, settings)
+  const weakness = weaknessOf(password, backend.settings)
   return sessionReply(backend, exchange, grant, weakness && { weak_password: weakness })
 }
 
 /** Starts a session for the user with this password. */
 async function signInWith(backend: Backend, address: UserAddress, password: string): Promise<Grant> {
-  const state = backend.state
-  const [user] = await state.read(({ users }) => users.find(address))
+  const [user] = await backend.state.read(({ users }) => users.find(address))
   const storedHash = user?.encrypted_password ?? null
   if (user && storedHash !== null && isBanned(user, backend.now())) throw userBanned()
   const isCorrect = await matchesHash(password, storedHash)
-  if (!user) throw noSuchUser()
-  if (storedHash === null) throw noPassword()
-  if (!isCorrect) throw isForeignHash(storedHash) ? foreignHash() : wrongPassword()
+  if (!user) throw invalidCredentials('This state has no user with that address.')
+  if (storedHash === null) throw invalidCredentials('The user has no password.')
+  if (!isCorrect) throw wrongPassword()
   if ('email' in address && user.email_confirmed_at === null) throw emailNotConfirmed()
   if ('phone' in address && user.phone_confirmed_at === null) throw phoneNotConfirmed()
-  return state.write(async tables => {
+  return backend.state.write(async tables => {
     const current = await tables.users.get(user.id)
     // Somebody has changed the password while this one was being checked.
     if (current?.encrypted_password !== storedHash) throw wrongPassword()
     return startSession(backend, tables, current, 'password')
   })
 }
+
+const wrongPassword = () => invalidCredentials('The user has another password.')
 
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
   const { refresh_token: refreshToken } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
@@ -112,16 +107,14 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
   return sessionReply(backend, exchange, grant)
 }
 
-const logoutAbout: About = {
+/** Ends the session of the token, all sessions of its user, or all others. */
+export const logout = forUser({
+  at: 'POST /logout',
   id: 'signOut',
   does: 'Ends the current session, all sessions of the user, or all sessions except the current one.',
   query: { scope: 'Which sessions: global (all; the default), local or others.' },
   answer: 'no body',
-}
-
-/** POST /auth/v1/logout: ends the session of the token, all sessions of its user, or all others. */
-export const logout = (backend: Backend): Endpoint =>
-  forUser(backend)('POST /logout', logoutAbout, async (exchange, { user, session }) => {
+  async reply(backend, exchange, { user, session }) {
     const scope = queryOf(exchange).get('scope') || 'global'
     if (!['global', 'local', 'others'].includes(scope)) {
       throw validationFailed(`Unsupported logout scope "${scope}"`)
@@ -131,4 +124,5 @@ export const logout = (backend: Backend): Endpoint =>
       return endSessionsOf(tables, user.id, scope === 'others' ? session?.id : undefined)
     })
     return emptyReply(204)
-  })
+  },
+})

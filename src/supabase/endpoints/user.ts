@@ -1,9 +1,8 @@
 /** GET and PUT /auth/v1/user: returns the signed-in user, and lets users change their own data. */
-import { type Endpoint, jsonReply } from '../../core/exchange.js'
-import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
-import { requireFree, validEmail, validPhone } from '../addresses.js'
-import { requireAudience, type SignedIn } from '../authenticate.js'
+import { jsonReply } from '../../core/exchange.js'
+import type { MessageRow, Tables, UserRow } from '../../core/state.js'
 import { type Backend, momentOf } from '../backend.js'
+import type { SignedIn } from '../callers.js'
 import { dropTokens } from '../codes.js'
 import { anonymousWithoutAddress, notAdmin, samePassword, userOfTokenNotFound } from '../errors.js'
 import { challengeIn } from '../flows.js'
@@ -15,24 +14,24 @@ import {
   changedPassword,
   changedPhone,
   mergeMetadata,
+  requireFree,
   userJson,
-  userJsonWithoutConfirmedAt,
+  validEmail,
+  validPhone,
 } from '../users.js'
+import { type Params, readParams } from './forms.js'
 import { announce, forUser, redirectOf } from './frame.js'
-import { type Params, readParams } from './params.js'
 import { requireChannel } from './signup.js'
 
-export const getUser = (backend: Backend): Endpoint =>
-  forUser(backend)(
-    'GET /user',
-    { id: 'getUser', does: 'Returns the signed-in user.', answer: 'user' },
-    ({ headers }, { user, claims }) => {
-      requireAudience(claims, headers['x-jwt-aud']?.toString())
-      return jsonReply(userJson(user))
-    },
-  )
+export const getUser = forUser({
+  at: 'GET /user',
+  id: 'getUser',
+  does: 'Returns the signed-in user.',
+  answer: 'user',
+  reply: (_backend, _exchange, { user }) => jsonReply(userJson(user)),
+})
 
-const fields = {
+const updateFields = {
   email: 'string',
   phone: 'string',
   password: 'string?',
@@ -43,25 +42,24 @@ const fields = {
   code_challenge_method: 'string',
 } as const
 
-type UserUpdate = Params<typeof fields>
+type UserUpdate = Params<typeof updateFields>
 
-export const updateUser = (backend: Backend): Endpoint =>
-  forUser(backend)(
-    'PUT /user',
-    { id: 'updateUser', does: 'Lets users change their own data.', fields, answer: 'user' },
-    async (exchange, who) => {
-      const params = validated(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
-      const state = backend.state
-      await state.read(tables => requireFree(tables, params, who.user.id))
-      const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
-      const { user, messages } = await state.write(tables =>
-        update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
-      )
-      announce(backend, messages)
-      const confirmsNow = who.user.is_anonymous && !user.is_anonymous
-      return jsonReply(confirmsNow ? userJsonWithoutConfirmedAt(user) : userJson(user))
-    },
-  )
+export const updateUser = forUser({
+  at: 'PUT /user',
+  id: 'updateUser',
+  does: 'Lets users change their own data.',
+  fields: updateFields,
+  answer: 'user',
+  async reply(backend, exchange, who) {
+    const params = validated(backend, readParams(exchange, 'UserUpdateParams', updateFields), who.user)
+    const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
+    const { user, messages } = await backend.state.write(tables =>
+      update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
+    )
+    announce(backend, messages)
+    return jsonReply(userJson(user))
+  },
+})
 
 /**
  * Returns the parameters with normalized addresses; an address that the user already has is dropped. Throws if the
@@ -94,47 +92,36 @@ interface UserChange {
 /** Returns the changed user, and the messages that ask to confirm a new address. */
 async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, change: UserChange) {
   const { params, password, redirect } = change
-  const { email, phone } = params
-  const messages: MessageRow[] = []
+  const { email, phone, data } = params
+  const { mailerAutoconfirm } = backend.settings
+  const at = momentOf(backend)
   const found = await tables.users.get(id)
   if (!found) throw userOfTokenNotFound()
   await requireFree(tables, params, id)
-  let user = await applyUnconfirmed(backend, tables, found, change)
+
+  let user: UserRow = { ...found, updated_at: at }
+  if (data) user = { ...user, user_metadata: mergeMetadata(user.user_metadata, data) }
   if (password !== undefined) {
+    user = { ...user, ...changedPassword(password) }
     await dropTokens(tables, id)
     // The sessions of the old password end; the one that set the new password stays.
     await endSessionsOf(tables, id, session?.id)
   }
+  // A user who already has an address must always confirm the next one.
+  if (email !== '' && user.is_anonymous && mailerAutoconfirm) user = { ...user, ...changedEmail(user, email, at) }
+  if (phone !== '' && mailerAutoconfirm) user = { ...user, ...changedPhone(user, phone, at) }
+  await tables.users.update(id, user)
+
+  const messages: MessageRow[] = []
   if (email !== '' && user.email !== email) {
     const sent = await sendEmailChange(backend, tables, user, email, { redirect, challenge: challengeIn(params) })
     user = sent.user
     messages.push(...sent.messages)
   }
   if (phone !== '' && user.phone !== phone) {
-    const sent = await sendPhoneCode(backend, tables, user, { kind: 'phone_change', phone })
+    const sent = await sendPhoneCode(backend, tables, user, 'phone_change', phone)
     user = sent.user
     messages.push(...sent.messages)
   }
   return { user, messages }
-}
-
-/** Makes the changes that need no confirmation: the password, metadata, and addresses that are accepted unconfirmed. */
-async function applyUnconfirmed(
-  backend: Backend,
-  { users }: Tables,
-  user: UserRow,
-  { params: { data, email, phone }, password }: UserChange,
-): Promise<UserRow> {
-  const { mailerAutoconfirm } = backend.settings
-  const at: Moment = momentOf(backend)
-  let changed: UserRow = { ...user, updated_at: at }
-  if (password !== undefined) changed = { ...changed, ...changedPassword(password) }
-  if (data) changed = { ...changed, user_metadata: mergeMetadata(changed.user_metadata, data) }
-  // A user who already has an address must always confirm the next one.
-  if (email !== '' && user.is_anonymous && mailerAutoconfirm) {
-    changed = { ...changed, ...changedEmail(changed, email, at) }
-  }
-  if (phone !== '' && mailerAutoconfirm) changed = { ...changed, ...changedPhone(changed, phone, at) }
-  await users.update(user.id, changed)
-  return changed
 }

@@ -1,21 +1,19 @@
 /** POST and GET /auth/v1/verify: exchanges a code, or a link that was opened, for a session. */
 import { PlatformError } from '../../core/errors.js'
-import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
-import { validEmail, validPhone } from '../addresses.js'
+import { type Exchange, jsonReply } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
-import { PKCE } from '../codes.js'
+import { type AddressProof, PKCE, proveAddress } from '../codes.js'
 import { validationFailed } from '../errors.js'
-import { issueAuthCode } from '../flows.js'
+import { issueAuthCode, methodOfLink } from '../flows.js'
 import { type Grant, startSession, tokenResponse } from '../sessions.js'
-import { type AddressProof, proveAddress } from '../verify.js'
-import { forAnyone, redirectOf, redirectReply, sessionReply } from './frame.js'
-import { queryOf, readParams } from './params.js'
-import type { About } from './says.js'
+import { validEmail, validPhone } from '../users.js'
+import { readParams } from './forms.js'
+import { forAnyone, queryOf, redirectOf, redirectReply, sessionReply } from './frame.js'
 
 /** The message after the first of the two confirmations of a new address. */
 const halfDoneMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
-const fields = {
+const verifyFields = {
   type: 'string',
   token: 'string',
   token_hash: 'string',
@@ -24,28 +22,25 @@ const fields = {
   redirect_to: 'string',
 } as const
 
-export const verify = (backend: Backend): Endpoint =>
-  forAnyone(
-    'POST /verify',
-    {
-      id: 'verify',
-      does: 'Exchanges a code that the user entered for a session.',
-      fields,
-      answer: 'session or message',
-    },
-    async exchange => {
-      const proof = proofIn(exchange)
-      const grant = await backend.state.write(async tables => {
-        const proven = await proveAddress(backend, tables, proof)
-        return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
-      })
-      // Supabase's own format: here `code` is the HTTP status as text.
-      return grant ? sessionReply(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDoneMessage })
-    },
-  )
+export const verify = forAnyone({
+  at: 'POST /verify',
+  id: 'verify',
+  does: 'Exchanges a code that the user entered for a session.',
+  fields: verifyFields,
+  answer: 'session or message',
+  async reply(backend, exchange) {
+    const proof = proofIn(exchange)
+    const grant = await backend.state.write(async tables => {
+      const user = await proveAddress(backend, tables, proof)
+      return user && startSession(backend, tables, user, 'otp')
+    })
+    // Supabase's own format: here `code` is the HTTP status as text.
+    return grant ? sessionReply(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDoneMessage })
+  },
+})
 
 function proofIn(exchange: Exchange): AddressProof {
-  const params = readParams(exchange, 'VerifyParams', fields)
+  const params = readParams(exchange, 'VerifyParams', verifyFields)
   const { type, token, token_hash, email, phone, redirect_to } = params
   if (type === '') throw validationFailed('Verify requires a verification type')
   if ((token === '') === (token_hash === '')) {
@@ -71,7 +66,9 @@ function emailIn(given: string): string {
   }
 }
 
-const aboutLink: About = {
+/** Handles the link in an email. Always redirects the browser to the app, even after an error. */
+export const followLink = forAnyone({
+  at: 'GET /verify',
   id: 'followLink',
   does: 'Exchanges the token of an emailed link for a session, and redirects the browser to the app, even after an error.',
   query: {
@@ -80,40 +77,34 @@ const aboutLink: About = {
     redirect_to: 'Where the link redirects to.',
   },
   answer: 'redirect',
-}
-
-/** Handles the link in an email. Always redirects the browser to the app, even after an error. */
-export const followLink = (backend: Backend): Endpoint =>
-  forAnyone('GET /verify', aboutLink, async exchange => {
+  async reply(backend, exchange) {
     const query = queryOf(exchange)
     const [type, hash] = [query.get('type') ?? '', query.get('token') ?? '']
     if (type === '') throw validationFailed('Verify requires a verification type')
     if (hash === '') throw validationFailed('Verify requires a token or a token hash')
     const redirect = redirectOf(backend, exchange)
-    const isPkce = hash.startsWith(PKCE)
     try {
       return redirectReply(await redirectAfterProof(backend, type, hash, redirect))
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status >= 500) throw error
       const { code, message, status } = error
       const errorFields = { ...oauthErrors.get(status), error_code: code, error_description: message }
-      return redirectReply(withFragment(redirect, errorFields, isPkce))
+      return redirectReply(withFragment(redirect, errorFields, hash))
     }
-  })
+  },
+})
 
-/** Returns the address to which a valid link redirects, which is based on `back`. */
+/** Returns the address to which a valid link redirects, which is based on `redirect`. */
 async function redirectAfterProof(backend: Backend, type: string, hash: string, redirect: string): Promise<string> {
-  const isPkce = hash.startsWith(PKCE)
   const result = await backend.state.write(async tables => {
-    const proven = await proveAddress(backend, tables, { type, address: '', code: '', hash })
-    if (proven.kind === 'half') return undefined
-    const { user } = proven
-    if (isPkce) return { authCode: await issueAuthCode(backend, tables, user.id, methodOf(type)) }
-    return { grant: await startSession(backend, tables, user, 'otp') }
+    const user = await proveAddress(backend, tables, { type, address: '', code: '', hash })
+    if (!user) return undefined
+    if (hash.startsWith(PKCE)) return { code: await issueAuthCode(backend, tables, user.id, methodOfLink(type)) }
+    return startSession(backend, tables, user, 'otp')
   })
-  if (result === undefined) return withFragment(redirect, { message: halfDoneMessage }, isPkce)
-  if (result.authCode !== undefined) return withQuery(redirect, { code: result.authCode })
-  return `${redirect}#${await fragmentOf(backend, result.grant, type)}`
+  if (result === undefined) return withFragment(redirect, { message: halfDoneMessage }, hash)
+  if ('code' in result) return withQuery(redirect, result)
+  return `${redirect}#${await fragmentOf(backend, result, type)}`
 }
 
 /** OAuth 2.0's names for errors (RFC 6749 §4.1.2.1). Other statuses have none. */
@@ -123,9 +114,6 @@ const oauthErrors: ReadonlyMap<number, { readonly error: string }> = new Map([
   [403, { error: 'access_denied' }],
 ])
 
-/** The `amr` claim's name for a link of this type. */
-const methodOf = (type: string) => (type === 'signup' || type === 'email' ? 'email/signup' : type)
-
 async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise<string> {
   const { access_token, expires_at, expires_in, refresh_token, token_type } = await tokenResponse(backend, grant)
   const times = { expires_at: String(expires_at), expires_in: String(expires_in) }
@@ -133,8 +121,8 @@ async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise
 }
 
 /** Adds the fields to the fragment. With PKCE the app reads the query, so they are added there as well. */
-function withFragment(address: string, fields: Record<string, string>, isPkce: boolean): string {
-  const [base = ''] = (isPkce ? withQuery(address, fields) : address).split('#', 1)
+function withFragment(address: string, fields: Record<string, string>, hash: string): string {
+  const [base = ''] = (hash.startsWith(PKCE) ? withQuery(address, fields) : address).split('#', 1)
   return `${base}#${new URLSearchParams({ ...fields, sb: '' })}`
 }
 
