@@ -2,10 +2,9 @@
 import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
+import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../redact/index.js'
 import { responseParts, SHOWN_BYTES } from './answer.js'
 import { bodyBytesOf, callOf, endingOf, isRepeatable, timesOf } from './facts.js'
-import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
 
 /** What the journal keeps of an exchange until it is read. */

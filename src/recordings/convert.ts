@@ -6,8 +6,7 @@ import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from
 import { chunkOf, readStream } from '../completions/stream.js'
 import { stepsOf } from '../completions/writer.js'
 import { jsonOf } from '../core/json.js'
-import { edited } from './passages.js'
-import { bodyOf, isStream, type RecordedResponse } from './recording.js'
+import { bodyOf, edited, isStream, type RecordedResponse } from './recording.js'
 
 /** As in a request's `stream_options`. */
 interface StreamOptions {

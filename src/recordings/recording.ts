@@ -118,3 +118,39 @@ export function recordedHeaders(headers: readonly string[]): RecordedResponse['h
   }
   return recorded
 }
+
+/** Replaces the bytes from `start` to `end`, counted across all chunks. */
+export interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly bytes: Buffer
+}
+
+/**
+ * Applies edits, which must not overlap. New bytes go to the chunk in which the edit begins. All others stay in their
+ * chunk.
+ */
+export function edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): readonly RecordedChunk[] {
+  const sorted = edits.toSorted((a, b) => a.start - b.start)
+  const result: RecordedChunk[] = []
+  let next = 0
+  let removedUntil = 0
+  let chunkStart = 0
+  for (const chunk of chunks) {
+    const start = chunkStart
+    const end = start + chunk.bytes.length
+    chunkStart = end
+    const parts: Buffer[] = []
+    let position = Math.min(end, Math.max(start, removedUntil))
+    for (let edit = sorted[next]; edit && edit.start < end; edit = sorted[++next]) {
+      parts.push(chunk.bytes.subarray(position - start, edit.start - start), edit.bytes)
+      removedUntil = edit.end
+      position = Math.min(end, removedUntil)
+    }
+    const isUnchanged = parts.length === 0 && position === start
+    result.push(
+      isUnchanged ? chunk : { ...chunk, bytes: Buffer.concat([...parts, chunk.bytes.subarray(position - start)]) },
+    )
+  }
+  return result
+}

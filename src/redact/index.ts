@@ -14,6 +14,7 @@ import {
 } from './names.js'
 import { CREDENTIAL, createPlaceholders, outsidePlaceholders, type Placeholder, placeholderOf } from './placeholders.js'
 
+export { withoutSecretFields } from './fields.js'
 export { findSecrets, type SecretFinding } from './find.js'
 export type { RedactionRules } from './names.js'
 export { anyPlaceholder } from './placeholders.js'
