@@ -6,7 +6,6 @@ import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { isTooDeep, MOST_LEVELS } from '../core/json.js'
 import { sorted } from './canonical.js'
-import { assembledText } from './convert.js'
 import {
   type ChunkForm,
   questionForm,
@@ -15,8 +14,10 @@ import {
   recordingForm,
   styled,
   styleOf,
+  yamlText,
 } from './file-form.js'
 import { subjectOf } from './names.js'
+import { assembledText } from './play.js'
 import {
   bodyOf,
   isStream,
@@ -26,7 +27,6 @@ import {
   type RecordedResponse,
   type Recording,
 } from './recording.js'
-import { yamlText } from './yaml-text.js'
 
 /** Returns the text of the file of a recording. */
 export function textOf(recording: Recording, key: string): string {

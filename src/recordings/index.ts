@@ -1,22 +1,21 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
 import type { Redact } from '../redact/index.js'
-import { openFolder } from './folder.js'
-import { type IgnoreOption, ignoreFrom } from './ignore.js'
+import { type IgnoreOption, ignoreFrom } from './canonical.js'
+import { createShelf, openFolder } from './folder.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
 import { createRecorder, type RecorderParts } from './recorder.js'
 import { createFind, type ReplayerParts } from './replayer.js'
-import { createShelf } from './shelf.js'
 
-export { assembledText } from './convert.js'
+export { ignoreFrom } from './canonical.js'
 export { type DriftResult, findDrift, type SendToLive } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
-export type { ImportResult } from './har/import.js'
-export { ignoreFrom } from './ignore.js'
+export type { ImportResult } from './har.js'
 export { keyOf } from './key.js'
 export type { Library } from './library.js'
 export { fileOf, type RecordingFile } from './names.js'
 export type { Miss, Receipt } from './operations.js'
+export { assembledText } from './play.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
@@ -31,7 +30,7 @@ export {
 export { createHistory, type History, type Run } from './run.js'
 
 /** Reads HAR files. Only one command needs it. */
-export const loadHar = () => import('./har/import.js')
+export const loadHar = () => import('./har.js')
 
 /** The options of the same names (config/recording-options.ts), and what else recordings need. */
 interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'flush'> {

@@ -1,8 +1,19 @@
-/** JSON-RPC in recordings: which calls count as equal, and which messages need no recording. */
+/** JSON-RPC in recordings: which calls count as equal, which messages need no recording, and answers with the ids of the current call. */
+
+import { randomUUID } from 'node:crypto'
+import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply } from '../core/exchange.js'
-import { isObject, stringifyExact } from '../core/json.js'
+import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
 import { callTitle, metaKeys, metaOf, type RpcId, resultFrame } from '../rpc/frames.js'
-import type { RecordedRequest, RequestBody } from './recording.js'
+import {
+  bodyOf,
+  isStream,
+  type RecordedChunk,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Recording,
+  type RequestBody,
+} from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>
 
@@ -78,3 +89,104 @@ export function replyWithoutRecording({ method, headers }: Exchange, { body }: R
 
 /** Servers need not offer a stream of their own (specification 2025-11-25, "Listening for Messages from the Server"). */
 export const noServerStream = () => reply(405, { headers: ['allow', 'POST, DELETE'] })
+
+/** A recorded id or progress token, and the one to use instead. Strings and numbers are different ids. */
+interface Renamed {
+  readonly recorded: unknown
+  readonly current: unknown
+}
+
+interface Renaming {
+  readonly id: Renamed
+  readonly progress: Renamed
+}
+
+/** Returns the answer unchanged if the request is not JSON-RPC. */
+export function withIdsOf(wanted: RecordedRequest, { request, response }: Recording): RecordedResponse {
+  const [current, recorded] = [messageOf(wanted.body), messageOf(request.body)]
+  if (!current || !recorded) return response
+  const progressToken = ({ params }: JsonRpcMessage) => metaOf(params).progressToken
+  const renaming: Renaming = {
+    id: { recorded: recorded.id, current: current.id },
+    progress: { recorded: progressToken(recorded), current: progressToken(current) },
+  }
+  const chunks = isStream(response) ? renamedEvents(response.chunks, renaming) : renamedWhole(response, renaming)
+  return { ...response, chunks }
+}
+
+/** The live server's session ids are not recorded. Each client gets an id of its own with its first answer, and keeps it. */
+export function withClientSession(reply: Reply, { headers: requestHeaders }: Pick<Exchange, 'headers'>): Reply {
+  const { headers = [] } = reply
+  const index = headers.findIndex((name, i) => i % 2 === 0 && name === SESSION)
+  if (index < 0) return reply
+  return { ...reply, headers: headers.with(index + 1, String(requestHeaders[SESSION] ?? randomUUID())) }
+}
+
+const SESSION = 'mcp-session-id'
+
+function renamedWhole(response: RecordedResponse, renaming: Renaming): readonly RecordedChunk[] {
+  const [first] = response.chunks
+  const text = renamedText(bodyOf(response).toString(), renaming)
+  return first && text !== undefined ? [{ ...first, bytes: Buffer.from(text) }] : response.chunks
+}
+
+/** Events keep their times. An event that arrived in several parts is sent at the time of its last part. */
+function renamedEvents(chunks: readonly RecordedChunk[], renaming: Renaming): readonly RecordedChunk[] {
+  const splitter = createEventSplitter()
+  const renamed = chunks.map(({ atMs, bytes }) => ({
+    atMs,
+    bytes: Buffer.concat(splitter.push(bytes).map(event => renamedEvent(event, renaming))),
+  }))
+  const rest = splitter.rest()
+  const all = rest.length === 0 ? renamed : [...renamed, { atMs: chunks.at(-1)?.atMs ?? 0, bytes: rest }]
+  return all.filter(({ bytes }) => bytes.length > 0)
+}
+
+const nothing = Buffer.alloc(0)
+
+function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
+  const data = dataOf(event)
+  const message = messageIn(exactJsonOf(data ?? ''))
+  if (data === undefined || !message) return event
+  // A client that sent no progress token gets no progress.
+  if (isUnwanted(message, renaming)) return nothing
+  const text = renamedText(data, renaming)
+  if (text === undefined) return event
+  const others = event
+    .toString()
+    .split(/\r?\n/)
+    .filter(line => line !== '' && !line.startsWith('data:'))
+  return Buffer.from([...others, `data: ${text}`, '', ''].join('\n'))
+}
+
+const isProgress = ({ method }: JsonRpcMessage) => method === 'notifications/progress'
+
+function isUnwanted(message: JsonRpcMessage, { progress }: Renaming): boolean {
+  const token = isObject(message.params) ? message.params.progressToken : undefined
+  return isProgress(message) && token !== undefined && token === progress.recorded && progress.current === undefined
+}
+
+/** `undefined` if nothing changes. The recorded bytes are then sent unchanged. */
+function renamedText(text: string, renaming: Renaming): string | undefined {
+  const message = messageIn(exactJsonOf(text))
+  const renamed = message && renamedMessage(message, renaming)
+  return renamed === message ? undefined : stringifyExact(renamed)
+}
+
+function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMessage {
+  const { id, progress } = renaming
+  const { method, params } = message
+  // A message with a method is a request of the server, with the server's own id.
+  if (method === undefined) return renamedField(message, 'id', id)
+  if (!isObject(params)) return message
+  // Notifications name the call that has subscribed to them by its id.
+  const inMeta = isObject(params._meta) ? renamedField(params._meta, metaKeys.subscription, id) : params._meta
+  const renamedParams = isProgress(message) ? renamedField(params, 'progressToken', progress) : params
+  if (renamedParams === params && inMeta === params._meta) return message
+  return { ...message, params: { ...renamedParams, ...(inMeta !== undefined && { _meta: inMeta }) } }
+}
+
+function renamedField(object: JsonRpcMessage, name: string, { recorded, current }: Renamed): JsonRpcMessage {
+  if (recorded === undefined || current === undefined || current === recorded) return object
+  return object[name] === recorded ? { ...object, [name]: current } : object
+}

@@ -6,8 +6,16 @@ import type { Exchange } from '../core/exchange.js'
 import { decompress } from '../core/http.js'
 import { mayBeJson, requireModestJson } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
-import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutBigInts, withoutDefaults } from './canonical.js'
-import type { Ignore } from './ignore.js'
+import {
+  type Ignore,
+  jsonIn,
+  normalQuery,
+  parametersIn,
+  sorted,
+  sortedQuery,
+  withoutBigInts,
+  withoutDefaults,
+} from './canonical.js'
 import { withoutIds } from './json-rpc.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
 

@@ -1,6 +1,7 @@
 /** Records the live platform's answers while they are proxied. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import type { Redaction } from '../redact/index.js'
+import type { Shelf } from './folder.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import type { RequestIdentity } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
@@ -15,7 +16,6 @@ import {
 } from './recording.js'
 import { redactedResponse } from './redacted.js'
 import type { Run } from './run.js'
-import type { Shelf } from './shelf.js'
 
 export interface RecorderParts {
   readonly shelf: Shelf

@@ -1,18 +1,18 @@
-/** Answers requests from recordings, or says why there is no answer. */
+/** Answers requests from recordings, or says why there is no answer: what differs from the most similar recording. */
+
+import type { Difference } from '../check/finding.js'
 import { sideBySide } from '../check/miss-text.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
-import { variantsOf } from './canonical.js'
-import type { Ignore } from './ignore.js'
-import { callOf, noServerStream, opensServerStream, replyWithoutRecording } from './json-rpc.js'
-import { withClientSession } from './json-rpc-answer.js'
-import { keyOf, type RequestIdentity } from './key.js'
-import type { RecordingFile } from './names.js'
-import { byPresentKey, candidatesFor, type Nearest, nearest } from './nearest.js'
+import { isObject } from '../core/json.js'
+import { asksForChat, compared, type Ignore, variantsOf } from './canonical.js'
+import type { Shelf } from './folder.js'
+import { callOf, noServerStream, opensServerStream, replyWithoutRecording, withClientSession } from './json-rpc.js'
+import { comparedForm, keyOf, type RequestIdentity } from './key.js'
+import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
-import type { RecordedRequest, Recording } from './recording.js'
+import type { Question, RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
-import type { Shelf } from './shelf.js'
 
 export interface ReplayerParts {
   readonly shelf: Shelf
@@ -139,3 +139,155 @@ function whyNot(closest: Nearest | undefined): string {
 const SHOWN_LENGTH = 60
 
 const isText = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)
+
+export interface Nearest {
+  readonly entry: RecordingFile
+  readonly differences: readonly Difference[]
+}
+
+/** A different tool counts more than any difference in arguments. */
+const ANOTHER_CALL = 1_000_000
+
+/** At most this many files are read for a miss: those with the most similar names. */
+const MOST_READ = 100
+
+/** A recording that was read because its name is similar to that of the request. */
+interface Candidate extends Question {
+  readonly entry: RecordingFile
+}
+
+/** Reads the recordings whose names are the most similar. */
+export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Promise<readonly Candidate[]> {
+  const candidates: Candidate[] = []
+  for (const entry of mostSimilarNames(request, [...shelf.all()])) {
+    // A file that is not a recording is left out.
+    const question = await shelf.question(entry.file).catch(() => undefined)
+    if (question) candidates.push({ entry, ...question })
+  }
+  return candidates
+}
+
+/** Finds candidates by their present key. Their names have an outdated one if they were edited or `ignore` has changed. */
+export function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
+  const keyed = inOrder(candidates).map(({ entry, request }) => ({ entry, key: keyOf(request, ignore) }))
+  return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
+}
+
+/** Sorts by time. Recordings with one key keep the order of their numbers, because an update changes the time of one. */
+function inOrder(all: readonly Candidate[]): readonly Candidate[] {
+  const byNumber = all.toSorted((a, b) => byKey(a, b) || a.entry.nth - b.entry.nth)
+  const times = all.toSorted((a, b) => byKey(a, b) || timeOf(a) - timeOf(b)).map(timeOf)
+  return byNumber
+    .map((one, i) => ({ one, time: times[i] as number }))
+    .sort((a, b) => a.time - b.time)
+    .map(({ one }) => one)
+}
+
+const byKey = (a: Candidate, b: Candidate) => compared(a.entry.key, b.entry.key)
+const timeOf = ({ recordedAt }: Candidate) => Date.parse(recordedAt)
+
+/** Returns `undefined` if no candidate has the request's method and path. */
+export function nearest(
+  request: RecordedRequest,
+  candidates: readonly Candidate[],
+  ignore: Ignore,
+): Nearest | undefined {
+  const requestFields = fieldsOf(withoutResponseFormat(request, ignore))
+  let best: (Nearest & { readonly apart: number }) | undefined
+  for (const { entry, request: recorded } of candidates) {
+    if (recorded.method !== request.method || recorded.path !== request.path) continue
+    const differences = differing(requestFields, fieldsOf(withoutResponseFormat(recorded, ignore)))
+    const apart = distance(differences) + (callOf(recorded) === callOf(request) ? 0 : ANOTHER_CALL)
+    if (!best || apart < best.apart) best = { entry, differences, apart }
+  }
+  return best && { entry: best.entry, differences: best.differences.slice(0, MOST_LISTED).map(shortened) }
+}
+
+/** Leaves out `stream` and its options, since answers can be converted. */
+function withoutResponseFormat(request: RecordedRequest, ignore: Ignore): RecordedRequest {
+  const form = comparedForm(request, ignore)
+  if (!asksForChat(form.path) || form.body.kind !== 'json' || !isObject(form.body.value)) return form
+  const { stream: _stream, stream_options: _options, ...value } = form.body.value
+  return { ...form, body: { kind: 'json', value } }
+}
+
+/**
+ * The recordings whose names share the most words with the name that this request would get, those of its own endpoint
+ * first.
+ */
+function mostSimilarNames(request: RecordedRequest, all: readonly RecordingFile[]): readonly RecordingFile[] {
+  const folder = `${endpointFolder(request.path)}/`
+  const words = new Set(slugOf(request).split('-'))
+  const likeness = ({ file }: RecordingFile) => {
+    const name = file.slice(file.lastIndexOf('/') + 1)
+    const common = name.split('-').filter(word => words.has(word)).length
+    return (file.startsWith(folder) ? 1000 : 0) + common
+  }
+  return all
+    .map(entry => ({ entry, likeness: likeness(entry) }))
+    .sort((a, b) => b.likeness - a.likeness)
+    .slice(0, MOST_READ)
+    .map(({ entry }) => entry)
+}
+
+/** How much of a field is shown. */
+const LISTED_LENGTH = 200
+/** At most this many differences are listed. */
+const MOST_LISTED = 50
+
+function shortened({ field, recorded, asked }: Difference): Difference {
+  const [recordedText, askedText] = sideBySide(recorded ?? '', asked ?? '', LISTED_LENGTH)
+  return { field, recorded: recorded && recordedText, asked: asked && askedText }
+}
+
+type Fields = ReadonlyMap<string, string>
+
+/** The fields that differ, in the order of the incoming request. */
+function differing(requestFields: Fields, recordedFields: Fields): readonly Difference[] {
+  const names = new Set([...requestFields.keys(), ...recordedFields.keys()])
+  const all = [...names].map(field => ({ field, recorded: recordedFields.get(field), asked: requestFields.get(field) }))
+  return all.filter(({ recorded, asked }) => recorded !== asked)
+}
+
+/** Each differing field counts at most 1, and less the more both values have in common. */
+const distance = (differences: readonly Difference[]): number =>
+  differences
+    .map(({ asked, recorded }) => (asked === undefined || recorded === undefined ? 1 : unlikeness(asked, recorded)))
+    .reduce((sum, one) => sum + one, 0)
+
+/** From just above 0 for nearly equal texts to 1. Only common beginnings and ends count. */
+function unlikeness(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length)
+  let front = 0
+  while (front < shorter && one[front] === other[front]) front++
+  let back = 0
+  while (back < shorter - front && one.at(-1 - back) === other.at(-1 - back)) back++
+  return 0.1 + 0.9 * (1 - (front + back) / Math.max(one.length, other.length))
+}
+
+/** All leaves of a request by path, as JSON. */
+function fieldsOf({ method, path, query, body }: RecordedRequest): Fields {
+  const fields = new Map<string, string>()
+  fields.set('method', method)
+  fields.set('path', path)
+  const parameters = new URLSearchParams(query)
+  for (const name of parameters.keys()) {
+    const values = parameters.getAll(name)
+    fields.set(`query.${name}`, JSON.stringify(values.length === 1 ? values[0] : values))
+  }
+  if (body.kind === 'json') addLeaves(body.value, fields)
+  if (body.kind === 'text') fields.set('body', JSON.stringify(body.text))
+  if (body.kind === 'bytes') fields.set('body', `${body.bytes.length} bytes: ${body.bytes.toString('base64')}`)
+  return fields
+}
+
+function addLeaves(value: unknown, fields: Map<string, string>, name = ''): void {
+  const inside = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  if (inside.length === 0) fields.set(name === '' ? 'body' : name, JSON.stringify(value))
+  for (const [key, inner] of inside) addLeaves(inner, fields, under(name, key, Array.isArray(value)))
+}
+
+function under(name: string, key: string, isList: boolean): string {
+  if (isList) return `${name}[${key}]`
+  return name === '' ? key : `${name}.${key}`
+}

@@ -1,10 +1,8 @@
 /** Finds secrets in the text of a file, and says where they are without showing them. */
 import { isUtf8 } from 'node:buffer'
 import { createFormSearch } from './forms.js'
-import { createLiteralSearch } from './literals.js'
-import { type Match, merged, type Search } from './match.js'
+import { createLiteralSearch, type Match, merged, outsidePlaceholders, type Search } from './matches.js'
 import { type IsSecretName, type RedactionRules, secretHeaders } from './names.js'
-import { outsidePlaceholders } from './placeholders.js'
 
 /** Line and column count from 1. */
 export interface SecretFinding {

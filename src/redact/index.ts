@@ -1,10 +1,17 @@
 /** Keeps secrets out of what is stored or shown: each is replaced by a stable placeholder. */
 import type { Exchange } from '../core/exchange.js'
 import { memoized } from '../core/work.js'
-import { redactedQuery } from './addresses.js'
-import { createFormSearch, createSuspicion } from './forms.js'
-import { createLiteralSearch } from './literals.js'
-import { replacedIn, type Search } from './match.js'
+import { createFormSearch, createSuspicion, redactedQuery } from './forms.js'
+import {
+  CREDENTIAL,
+  createLiteralSearch,
+  createPlaceholders,
+  outsidePlaceholders,
+  type Placeholder,
+  placeholderOf,
+  replacedIn,
+  type Search,
+} from './matches.js'
 import {
   type CredentialFields,
   createSecretsIn,
@@ -12,12 +19,11 @@ import {
   secretHeaders,
   secretParametersWith,
 } from './names.js'
-import { CREDENTIAL, createPlaceholders, outsidePlaceholders, type Placeholder, placeholderOf } from './placeholders.js'
 
 export { withoutSecretFields } from './fields.js'
 export { findSecrets, type SecretFinding } from './find.js'
+export { anyPlaceholder } from './matches.js'
 export type { RedactionRules } from './names.js'
-export { anyPlaceholder } from './placeholders.js'
 
 /** Replaces the secrets of one exchange: the same secret by the same placeholder, numbered in the order in which they appear. */
 export interface Redaction {

@@ -1,5 +1,5 @@
 /** Finds keys by their prefixes, JSON web tokens and private keys. */
-import type { Match } from './match.js'
+import type { Match } from './matches.js'
 
 interface KeyForm {
   readonly prefix: RegExp

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import https from 'node:https'
 import { onTestFinished } from 'vitest'
 import { textOf } from '../../src/recordings/file-text.js'
-import { ignoreFrom } from '../../src/recordings/ignore.js'
+import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { fileOf } from '../../src/recordings/names.js'
 import type { RecordedRequest, Recording } from '../../src/recordings/recording.js'

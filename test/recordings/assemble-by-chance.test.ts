@@ -1,7 +1,7 @@
 /** Any completion survives conversion to a stream and back. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/convert.js'
+import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/play.js'
 import { bodyOf } from '../../src/recordings/recording.js'
 import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'

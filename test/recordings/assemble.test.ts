@@ -1,6 +1,6 @@
 /** Recorded answers converted from streamed to whole and back, vendor by vendor. */
 import { expect, test } from 'vitest'
-import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/convert.js'
+import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/play.js'
 import { platformWith } from '../scene.js'
 import { ended, jsonOf, objectsOf, piece, saying, stream, streaming, textOf, whole } from './responses.js'
 

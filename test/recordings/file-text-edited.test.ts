@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
+import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { recordingIn, requestIn } from '../../src/recordings/file-text.js'
-import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { bodyOf } from '../../src/recordings/recording.js'
 import { AN_OBJECT, isMissing, isUnknown, mustBe, notValid, range } from '../sentences.js'

@@ -1,5 +1,5 @@
 /** HAR files as different tools write them. */
-import { importHar } from '../../src/recordings/har/import.js'
+import { importHar } from '../../src/recordings/har.js'
 import { ignoreFrom } from '../../src/recordings/index.js'
 import { createRedact } from '../../src/redact/index.js'
 
