@@ -7,7 +7,7 @@ import { flagsOfAll } from '../src/cli/command.js'
 import { findCommand } from '../src/cli/commands.js'
 import type { FormSchema } from '../src/config/json-schema.js'
 import { recordingIn } from '../src/recordings/file-text.js'
-import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
+import { assembledText, ignoreFrom, requestKey } from '../src/recordings/index.js'
 import { createReplies, loadRules, magicWords, neverAnswering } from '../src/replies/index.js'
 import { start } from './command.js'
 import { loadConfig } from './configuration.js'
@@ -184,7 +184,7 @@ test('the documented magic words match the code', () => {
 test('the example on the page about recordings is valid and has the right key', () => {
   const [recording, options] = blocksOf('docs/recordings.md', 'yaml').map(({ code }) => code)
   const { request, response } = recordingIn(recording ?? '', 'recordings.md')
-  expect(recording).toContain(`key: ${keyOf(request, ignoreFrom([]))}\n`)
+  expect(recording).toContain(`key: ${requestKey(request, ignoreFrom([]))}\n`)
   expect(assembledText(response)).toBe('Paris.')
   const dir = folder()
   writeFileSync(path.join(dir, 'platform.config.yaml'), options ?? '')

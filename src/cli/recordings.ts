@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Problem, ProblemsError, UsageError, unreadable } from '../check/problem.js'
 import { redactionRules } from '../config/redaction.js'
 import { mapInParallel } from '../core/work.js'
-import { bodyOf, type Folder, ignoreFrom, leftoversIn, openFolder } from '../recordings/index.js'
+import { type Folder, ignoreFrom, leftoversIn, openFolder, recordedBody } from '../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../redact/index.js'
 import { command, folderFlags, text, toggle } from './command.js'
 import { load } from './load.js'
@@ -199,7 +199,7 @@ async function kindsInBody(file: string, folder: Folder, rules: RedactionRules):
     if (error instanceof ProblemsError) return undefined
     throw error
   })
-  const body = recording ? bodyOf(recording.response).toString('utf8') : ''
+  const body = recording ? recordedBody(recording.response).toString('utf8') : ''
   return [...new Set(findSecrets(body, rules).map(({ kind }) => kind))]
 }
 

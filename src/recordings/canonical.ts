@@ -9,13 +9,13 @@ import type { RecordedRequest } from './recording.js'
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** JSON that is nested more deeply is treated as text. No platform accepts it, and the stack is limited. */
-const DEEPEST = 200
+const DEEPEST_COMPARED = 200
 
 /** Parses a text as JSON, with sorted keys. Returns `undefined` if it is not JSON or is nested too deeply. */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     // RFC 8259 §8.1 allows readers to ignore a byte order mark, and the platform does.
-    return { value: sorted(parseExact(text.replace(/^\ufeff/, ''))) }
+    return { value: withSortedKeys(parseExact(text.replace(/^\ufeff/, ''))) }
   } catch {
     return undefined
   }
@@ -34,11 +34,11 @@ function digitsOf(whole: bigint): number | string {
 }
 
 /** Returns the value with sorted keys. Throws a RangeError if it is nested too deeply. */
-export function sorted(value: unknown, depth = DEEPEST): unknown {
+export function withSortedKeys(value: unknown, depth = DEEPEST_COMPARED): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) throw new RangeError('The value is nested too deeply.')
-  if (Array.isArray(value)) return value.map(item => sorted(item, depth - 1))
-  return sortedFields(value as JsonObject, item => sorted(item, depth - 1))
+  if (Array.isArray(value)) return value.map(item => withSortedKeys(item, depth - 1))
+  return sortedFields(value as JsonObject, item => withSortedKeys(item, depth - 1))
 }
 
 /** Returns the object with sorted keys, and with `change` applied to each value. */
@@ -59,15 +59,15 @@ export function parametersIn(query: string): readonly Parameter[] {
   })
 }
 
-const queryOf = (parameters: readonly Parameter[]): string =>
+const joinedQuery = (parameters: readonly Parameter[]): string =>
   parameters.map(([name, value]) => (value === undefined ? name : `${name}=${value}`)).join('&')
 
 /** Sorts by name, then by value. */
-export const sortedQuery = (query: string): string => queryOf([...parametersIn(query)].sort(byNameThenValue))
+export const sortedQuery = (query: string): string => joinedQuery([...parametersIn(query)].sort(byNameThenValue))
 
 /** Sorts, and encodes each character exactly as `encodeURIComponent` does. */
 export const normalQuery = (query: string): string =>
-  sortedQuery(queryOf(parametersIn(query).map(([name, value]) => [encoded(name), value && encoded(value)])))
+  sortedQuery(joinedQuery(parametersIn(query).map(([name, value]) => [encoded(name), value && encoded(value)])))
 
 const byNameThenValue = ([a, x = '']: Parameter, [b, y = '']: Parameter) => compared(a, b) || compared(x, y)
 export const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
@@ -128,16 +128,16 @@ const isUnset = (flag: string) => (value: unknown, key: string) => value === nul
 const nestedFields: readonly (readonly [key: string, change: (value: unknown) => unknown])[] = [
   [
     'messages',
-    each(message =>
+    eachObject(message =>
       withoutFields(message, (value, key) => isNull(value) || (key === 'tool_calls' && isDeepStrictEqual(value, []))),
     ),
   ],
-  ['tools', each(tool => withoutUnsetIn(tool, 'function'))],
+  ['tools', eachObject(tool => withoutUnsetIn(tool, 'function'))],
   ['response_format', value => (isObject(value) ? withoutUnsetIn(value, 'json_schema') : value)],
   ['stream_options', value => (isObject(value) ? withoutFields(value, isUnset('include_usage')) : value)],
 ]
 
-function each(change: (item: JsonObject) => JsonObject) {
+function eachObject(change: (item: JsonObject) => JsonObject) {
   return (list: unknown) => (Array.isArray(list) ? list.map(item => (isObject(item) ? change(item) : item)) : list)
 }
 
@@ -246,7 +246,7 @@ const stepsOf = (path: string): readonly string[] =>
     .map(step => step.replace(/^(['"])(.*)\1$/, '$2'))
     .filter((step, i, steps) => step !== '**' || steps[i - 1] !== '**')
 
-const nothing = Symbol()
+const removed = Symbol()
 
 /** Returns a copy of `value` without the fields below it. */
 function withoutIgnored(value: unknown, fields: readonly IgnoredField[]): unknown {
@@ -256,19 +256,19 @@ function withoutIgnored(value: unknown, fields: readonly IgnoredField[]): unknow
       const inside = fields.flatMap(field => stepInto(field, [`${i}`, `${i - value.length}`]))
       return remainderOf(item, inside)
     })
-    return items.filter(item => item !== nothing)
+    return items.filter(item => item !== removed)
   }
   const entries = Object.entries(value).map(([key, item]) => {
     const inside = fields.flatMap(field => stepInto(field, [key]))
     return [key, remainderOf(item, inside)] as const
   })
-  return Object.fromEntries(entries.filter(([, item]) => item !== nothing))
+  return Object.fromEntries(entries.filter(([, item]) => item !== removed))
 }
 
 /** Returns what remains of a value if the paths of `fields` lead to it or through it; `nothing` if it is removed. */
 function remainderOf(value: unknown, fields: readonly IgnoredField[]): unknown {
   const matching = fields.filter(({ steps }) => steps.every(step => step === '**'))
-  if (matching.some(({ pattern }) => !pattern)) return nothing
+  if (matching.some(({ pattern }) => !pattern)) return removed
   const remainder = withoutIgnored(value, fields)
   return matching.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), remainder)
 }

@@ -8,15 +8,15 @@ import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
-import { callOf } from './json-rpc.js'
+import { rpcCallOf } from './json-rpc.js'
 import type { RecordingFile } from './names.js'
 import {
-  bodyOf,
   type Capture,
   isStream,
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
+  recordedBody,
   responseOf,
 } from './recording.js'
 import { redactedResponse } from './redacted.js'
@@ -140,7 +140,7 @@ interface CheckedRecording {
 async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck): Promise<CheckedRecording> {
   const recording = await parts.folder.read(file).catch(problemsIn)
   if (recording instanceof ProblemsError) return { result: { kind: 'unreadable', file, problems: recording.problems } }
-  if (callOf(recording.request) !== undefined) return { result: { kind: 'mcp', file } }
+  if (rpcCallOf(recording.request) !== undefined) return { result: { kind: 'mcp', file } }
   const reason = reasonNotToRepeat(recording, parts.placeholder)
   if (reason !== undefined) return { result: { kind: 'skipped', file, reason } }
   const credential = parts.credentialFor(recording.request.path)
@@ -175,7 +175,7 @@ function problemsIn(error: unknown): ProblemsError {
 
 const isRefusal = (status: number) => status === 401 || status === 403
 
-const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: bodyOf(response) })
+const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: recordedBody(response) })
 
 /** Returns the answer without its secrets, or the reason why there is none to compare. */
 async function answerTo({ request, response }: Recording, parts: RunningCheck): Promise<RecordedResponse | string> {

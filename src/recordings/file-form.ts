@@ -40,14 +40,14 @@ const asciiOnly = (text: string) =>
  * limits for YAML.
  */
 export function styleOf(text: string): { readonly value: unknown; readonly style: JsonStyle } | undefined {
-  if (!/^[{[]/.test(text) || text.length > LONGEST) return undefined
+  if (!/^[{[]/.test(text) || text.length > LONGEST_YAML) return undefined
   try {
     const value: unknown = JSON.parse(text)
     const newline = text.endsWith('\n')
     const candidates = jsonStyles.filter(
       style => style.includes('newline') === newline && (!style.includes('ascii') || text.includes('\\u')),
     )
-    const style = isModest(value, DEEPEST) ? candidates.find(style => styled(value, style) === text) : undefined
+    const style = isModest(value, DEEPEST_YAML) ? candidates.find(style => styled(value, style) === text) : undefined
     return style && { value, style }
   } catch {
     return undefined
@@ -58,8 +58,8 @@ export function styleOf(text: string): { readonly value: unknown; readonly style
  * Limits for YAML: larger bodies are not reviewed, indentation grows with depth, and the library compares each key of a
  * map with all others.
  */
-const LONGEST = 262_144
-const DEEPEST = 100
+const LONGEST_YAML = 262_144
+const DEEPEST_YAML = 100
 const MOST_KEYS = 1000
 
 function isModest(value: unknown, depth: number): boolean {
@@ -155,7 +155,7 @@ function listText(list: readonly unknown[], margin: string): string {
 }
 
 function fieldText(key: string, value: unknown, margin: string): string {
-  const name = isPlain(key) ? key : quoted(key)
+  const name = isPlainYaml(key) ? key : quotedYaml(key)
   // YAML looks for the colon of a key within 1,024 characters only.
   const keyText = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
   if (!isBlock(value)) return `${keyText} ${yamlText(value, margin)}`
@@ -185,7 +185,7 @@ function scalarText(value: unknown, margin: string): string {
 const LONGEST_QUOTED = 60
 
 function stringText(text: string, margin: string): string {
-  if (isPlain(text)) return text
+  if (isPlainYaml(text)) return text
   if ((text.includes('\n') || text.length > LONGEST_QUOTED) && isLiteral(text)) return literal(text, margin)
   return quotedLines(text, margin)
 }
@@ -194,7 +194,7 @@ function stringText(text: string, margin: string): string {
  * Whether it begins with a letter, so that it is not a number, has only single spaces, and is not a word that a YAML
  * version reads as another type.
  */
-const isPlain = (text: string) =>
+const isPlainYaml = (text: string) =>
   /^[\p{L}_/][^\p{C}\p{Z}]*(?: [^\p{C}\p{Z}#][^\p{C}\p{Z}]*)*$/u.test(text) &&
   !/:(?: |$)/.test(text) &&
   !/^(?:null|true|false|yes|no|on|off|y|n)$/i.test(text)
@@ -218,7 +218,7 @@ const quotedLines = (text: string, margin: string) =>
     .map((line, i) => (i > 0 && line.startsWith(' ') ? `\\x20${escapedText(line.slice(1))}` : escapedText(line)))
     .join(`\\\n${margin}`)}"`
 
-const quoted = (text: string) => `"${escapedText(text)}"`
+const quotedYaml = (text: string) => `"${escapedText(text)}"`
 
 /** JSON's escapes, and those for characters that JSON keeps but YAML does not allow. */
 const escapedText = (text: string) =>

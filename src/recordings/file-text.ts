@@ -5,7 +5,7 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { isTooDeep, MOST_LEVELS } from '../core/json.js'
-import { sorted } from './canonical.js'
+import { withSortedKeys } from './canonical.js'
 import {
   type ChunkForm,
   questionForm,
@@ -19,17 +19,17 @@ import {
 import { subjectOf } from './names.js'
 import { assembledText } from './play.js'
 import {
-  bodyOf,
   isStream,
   type Question,
   type RecordedChunk,
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
+  recordedBody,
 } from './recording.js'
 
 /** Returns the text of the file of a recording. */
-export function textOf(recording: Recording, key: string): string {
+export function recordingText(recording: Recording, key: string): string {
   const { recordedAt, request, response } = recording
   const { method, path, query } = request
   const { status, complete } = response
@@ -76,10 +76,10 @@ function headersByName({ headers }: RecordedResponse): object {
 
 function responseBody(response: RecordedResponse): object {
   if (isStream(response))
-    return { chunks: response.chunks.map(({ atMs, bytes }) => ({ atMs: tenths(atMs), ...contentOf(bytes) })) }
-  const bytes = bodyOf(response)
+    return { chunks: response.chunks.map(({ atMs, bytes }) => ({ atMs: tenths(atMs), ...bodyContent(bytes) })) }
+  const bytes = recordedBody(response)
   if (bytes.length === 0) return {}
-  const content = contentOf(bytes)
+  const content = bodyContent(bytes)
   const json = 'text' in content ? styleOf(content.text) : undefined
   if (!json) return { body: content }
   return { body: { ...(json.style === 'compact' ? {} : { written: json.style }), json: json.value } }
@@ -135,7 +135,7 @@ function requestFrom({ method, path, query = '', body }: RequestForm): RecordedR
   const line = { method: method.toUpperCase(), path, query }
   if (!body) return { ...line, body: { kind: 'none' } }
   if (Object.hasOwn(body, 'json'))
-    return { ...line, body: { kind: 'json', value: sorted(body.json, Number.POSITIVE_INFINITY) } }
+    return { ...line, body: { kind: 'json', value: withSortedKeys(body.json, Number.POSITIVE_INFINITY) } }
   if (body.text !== undefined) return { ...line, body: { kind: 'text', text: body.text } }
   return { ...line, body: { kind: 'bytes', bytes: bytesIn(body) } }
 }
@@ -158,7 +158,7 @@ function timed(chunks: readonly ChunkForm[]): readonly RecordedChunk[] {
 
 type BodyContent = { readonly text: string } | { readonly base64: string }
 
-function contentOf(bytes: Buffer): BodyContent {
+function bodyContent(bytes: Buffer): BodyContent {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: text a person can read has no control characters
   if (isUtf8(bytes) && !/[\0-\x08\x0b\x0c\x0e-\x1f]/.test(bytes.toString('latin1')))
     return { text: bytes.toString('utf8') }

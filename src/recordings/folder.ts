@@ -7,9 +7,9 @@ import { threadId } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { makeFolder, ProblemsError, unreadable } from '../check/problem.js'
 import { stringifyExact } from '../core/json.js'
-import { questionIn, recordingIn, textOf } from './file-text.js'
+import { questionIn, recordingIn, recordingText } from './file-text.js'
 import { entryOf, type RecordingFile } from './names.js'
-import { bodyOf, type Question, type Recording } from './recording.js'
+import { type Question, type Recording, recordedBody } from './recording.js'
 
 export type Folder = ReturnType<typeof openFolder>
 
@@ -23,11 +23,11 @@ export function openFolder(dir: string) {
     dir,
     /** Lists all recordings by name, those of one request by number. A folder that does not exist has none. */
     async list(): Promise<readonly RecordingFile[]> {
-      const names = await namesIn(dir, '').catch((error: NodeJS.ErrnoException) => {
+      const names = await fileNamesIn(dir, '').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []
         throw new ProblemsError([unreadable(displayPath(dir), error)])
       })
-      return sorted(names.flatMap(name => entryOf(name) ?? []))
+      return sortedFiles(names.flatMap(name => entryOf(name) ?? []))
     },
     /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
     text: (file: string) => readText(pathOf(file)),
@@ -41,7 +41,8 @@ export function openFolder(dir: string) {
       return `${mtimeMs} ${size}`
     },
     /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
-    write: (file: string, recording: Recording, key: string) => replaceFile(pathOf(file), textOf(recording, key)),
+    write: (file: string, recording: Recording, key: string) =>
+      replaceFile(pathOf(file), recordingText(recording, key)),
     remove: (file: string) => rmSync(pathOf(file), { force: true }),
   }
 }
@@ -80,12 +81,12 @@ function replaceFile(to: string, text: string): void {
  * Finds the files with an extension below `dir` and its folders without one, by name only. Node's own recursive listing
  * checks each file, which takes five times as long.
  */
-async function namesIn(dir: string, above: string): Promise<readonly string[]> {
+async function fileNamesIn(dir: string, above: string): Promise<readonly string[]> {
   const names = await readdir(dir)
   const files = names.filter(name => name.includes('.')).map(name => above + name)
   const folders = names.filter(name => !name.includes('.'))
   const inside = folders.map(name =>
-    namesIn(path.join(dir, name), `${above}${name}/`).catch((error: NodeJS.ErrnoException) => {
+    fileNamesIn(path.join(dir, name), `${above}${name}/`).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOTDIR') return []
       throw error
     }),
@@ -94,7 +95,7 @@ async function namesIn(dir: string, above: string): Promise<readonly string[]> {
 }
 
 /** Sorts by name, and the recordings of one request by number: `-2` before `-10`. */
-function sorted(all: readonly RecordingFile[]): readonly RecordingFile[] {
+function sortedFiles(all: readonly RecordingFile[]): readonly RecordingFile[] {
   const named = all.map(entry => ({
     entry,
     stem: entry.file.slice(0, entry.nth > 1 ? -`-${entry.nth}.yaml`.length : -'.yaml'.length),
@@ -119,7 +120,7 @@ export async function removeLeftovers(dir: string): Promise<void> {
  * writing.
  */
 export async function leftoversIn(dir: string): Promise<readonly string[]> {
-  const names = await namesIn(dir, '').catch(() => [])
+  const names = await fileNamesIn(dir, '').catch(() => [])
   const found: string[] = []
   for (const name of names) {
     const [, pid] = /^\..*\.(\d+)-\d+\.tmp$/.exec(name.slice(name.lastIndexOf('/') + 1)) ?? []
@@ -152,7 +153,7 @@ const UNCHECKED_MS = 250
 
 /** Approximately how much memory a recording takes. */
 const sizeOf = ({ request, response }: Recording): number =>
-  sizeOfQuestion({ request }) + bodyOf(response).length + response.chunks.length * CHUNK_BYTES
+  sizeOfQuestion({ request }) + recordedBody(response).length + response.chunks.length * CHUNK_BYTES
 
 function sizeOfQuestion({ request }: Pick<Question, 'request'>): number {
   // Serializing also flattens the texts: the YAML library concatenates them character by character, and each takes 32

@@ -9,7 +9,7 @@ import { eventsIn, linesIn } from '../completions/events.js'
 import { CHAT, isAuth, isReserved } from '../core/paths.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import type { Ignore } from './canonical.js'
-import { decompressedBody, keyOf, requestOf } from './key.js'
+import { decompressedBody, requestKey, requestOf } from './key.js'
 import {
   hasDone,
   isStream,
@@ -18,7 +18,7 @@ import {
   type RecordedResponse,
   type Recording,
   recordedHeaders,
-  rounded,
+  roundedMs,
 } from './recording.js'
 import { redactedResponse } from './redacted.js'
 
@@ -47,7 +47,7 @@ export function importHar(source: string, origin: string, options: HarOptions): 
   const remarks: string[] = []
 
   function addEntry(entry: Entry, label: string): void {
-    const place = placeOf(entry.request.url, options.base)
+    const place = harPlaceOf(entry.request.url, options.base)
     const reason = typeof place === 'string' ? place : reasonAgainst(entry, place)
     if (typeof place === 'string' || reason) {
       const skipReason = reason as Reason
@@ -57,7 +57,7 @@ export function importHar(source: string, origin: string, options: HarOptions): 
     }
     const recording = recordingOf(entry, place, options, what => void remarks.push(`${label} ${what}.`))
     if (!recording.response.complete) remarks.push(`${label} broke off; it is kept as incomplete.`)
-    const key = keyOf(recording.request, options.ignore)
+    const key = requestKey(recording.request, options.ignore)
     const recordings = byKey.get(key) ?? []
     recordings.push(recording)
     byKey.set(key, recordings)
@@ -95,7 +95,7 @@ interface HarPlace {
 }
 
 /** Returns the place of a URL, or the reason why it does not belong to the platform. */
-export function placeOf(url: string, base: string | undefined): HarPlace | Reason {
+export function harPlaceOf(url: string, base: string | undefined): HarPlace | Reason {
   // No URL object: it would decode and shorten what the client sent.
   const [, origin, path = '', query = ''] = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   if (origin === undefined) return 'not over HTTP'
@@ -150,14 +150,14 @@ function lacksRequestBody(request: Entry['request']): boolean {
   return postData && postData.params.length > 0 ? /^multipart\//i.test(contentTypeOf(request) ?? '') : bodySize > 0
 }
 
-const headersOf = ({ headers }: Entry['request']): Readonly<Record<string, string>> =>
+const harHeaders = ({ headers }: Entry['request']): Readonly<Record<string, string>> =>
   Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]))
 
-const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || headersOf(request)['content-type']
+const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || harHeaders(request)['content-type']
 
 /** Returns the recording of an entry. `remark` is called with each repair of its text. */
 function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, remark: (what: string) => void): Recording {
-  const headers = headersOf(entry.request)
+  const headers = harHeaders(entry.request)
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
   const { body } = requestBody(entry.request)
@@ -179,7 +179,7 @@ function requestIn(
 
 /** Most tools save a compressed body decompressed, with its Content-Encoding. */
 const requestBody = (request: Entry['request']) =>
-  decompressedBody({ headers: headersOf(request), body: savedBody(request) })
+  decompressedBody({ headers: harHeaders(request), body: savedBody(request) })
 
 function savedBody({ postData }: Entry['request']): Buffer | undefined {
   if (!postData) return undefined
@@ -193,10 +193,10 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
   const headers = responseHeaders(response)
   const endMs = duration(timings.receive)
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
-  const body = bodyOf(content, isStream({ headers }), remark)
+  const body = savedAnswer(content, isStream({ headers }), remark)
   const events = isStream({ headers }) ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
   const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone(body)
-  const isWhole = !(_error ?? false) && !isCut(response, body) && !mayLackItsEnd
+  const isWhole = !(_error ?? false) && !isCutOff(response, body) && !mayLackItsEnd
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   return {
     ...{ status, headers, headMs: duration(timings.wait), endMs },
@@ -206,7 +206,7 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
 }
 
 /** Chromium writes event streams with one character per byte. */
-function bodyOf(
+function savedAnswer(
   { text, encoding, size }: Entry['response']['content'],
   isFromStream: boolean,
   remark: (what: string) => void,
@@ -245,7 +245,7 @@ const windows1252 =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
 /** HAR's -1 means not measured. */
-const duration = (ms: number) => rounded(Math.max(0, ms))
+const duration = (ms: number) => roundedMs(Math.max(0, ms))
 
 const BOM_BYTES = 3
 
@@ -253,7 +253,7 @@ const BOM_BYTES = 3
  * A tool that saves only the beginning of a body still gives its full size. A dropped byte order mark does not count as
  * cut.
  */
-function isCut({ content }: Entry['response'], body: Buffer): boolean {
+function isCutOff({ content }: Entry['response'], body: Buffer): boolean {
   return content.encoding !== 'base64' && body.length + BOM_BYTES < content.size
 }
 
@@ -273,41 +273,41 @@ function responseHeaders({ headers, content }: Entry['response']): RecordedRespo
 
 /** One chunk per event, evenly spaced, since HAR has no times for events. */
 function evenChunks(events: readonly Buffer[], endMs: number): readonly RecordedChunk[] {
-  return events.map((bytes, i) => ({ atMs: rounded((endMs * (i + 1)) / events.length), bytes }))
+  return events.map((bytes, i) => ({ atMs: roundedMs((endMs * (i + 1)) / events.length), bytes }))
 }
 
 const number = v.number('a number')
-const texts = v.nullish(text, '')
+const harTexts = v.nullish(text, '')
 const numbers = v.nullish(number, 0)
 
-const pair = open({ name: text, value: texts })
-const pairs = v.nullish(v.array(pair, 'a list'), [])
+const pair = open({ name: text, value: harTexts })
+const harPairs = v.nullish(v.array(pair, 'a list'), [])
 
 const request = open({
   method: v.pipe(text, v.nonEmpty('a string that is not empty')),
   url: v.pipe(text, v.check(URL.canParse, 'a URL')),
-  headers: pairs,
+  headers: harPairs,
   bodySize: numbers,
   postData: v.nullish(
     open({
-      mimeType: texts,
+      mimeType: harTexts,
       text: v.nullish(text),
-      params: pairs,
+      params: harPairs,
       // From HAR 1.3; several tools write it already.
-      encoding: texts,
+      encoding: harTexts,
     }),
   ),
 })
 
 const response = open({
   status: v.pipe(number, v.integer('a whole number')),
-  headers: pairs,
+  headers: harPairs,
   content: v.nullish(
     open({
       size: numbers,
-      mimeType: texts,
+      mimeType: harTexts,
       text: v.nullish(text),
-      encoding: texts,
+      encoding: harTexts,
     }),
     {},
   ),

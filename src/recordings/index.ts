@@ -11,7 +11,7 @@ export { ignoreFrom } from './canonical.js'
 export { type DriftResult, findDrift, type SendToLive } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
 export type { ImportResult } from './har.js'
-export { keyOf } from './key.js'
+export { requestKey } from './key.js'
 export type { Library } from './library.js'
 export { fileOf, type RecordingFile } from './names.js'
 export type { Miss, Receipt } from './operations.js'
@@ -19,13 +19,13 @@ export { assembledText } from './play.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
-  bodyOf,
   isStream,
   MOST_BODY_BYTES,
   type RecordedChunk,
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
+  recordedBody,
 } from './recording.js'
 export { createHistory, type History, type Run } from './run.js'
 

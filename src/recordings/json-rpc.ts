@@ -6,13 +6,13 @@ import type { Exchange, Reply } from '../core/exchange.js'
 import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
 import { callTitle, metaKeys, metaOf, type RpcId, resultFrame } from '../rpc/frames.js'
 import {
-  bodyOf,
   isStream,
   type RecordedChunk,
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
   type RequestBody,
+  recordedBody,
 } from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ export type JsonRpcMessage = Readonly<Record<string, unknown>>
 export const messageIn = (value: unknown): JsonRpcMessage | undefined =>
   isObject(value) && value.jsonrpc === '2.0' ? value : undefined
 
-export const messageOf = (body: RequestBody): JsonRpcMessage | undefined =>
+export const rpcMessageOf = (body: RequestBody): JsonRpcMessage | undefined =>
   body.kind === 'json' ? messageIn(body.value) : undefined
 
 /** The compared part of a body: without ids, which are counters, and without `_meta`, which has progress tokens and traces. */
@@ -45,8 +45,8 @@ const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...fields }
   fields
 
 /** The call in words, such as `tools/call get_weather`; `undefined` if the body is not JSON-RPC. */
-export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefined {
-  const { method, params } = messageOf(body) ?? {}
+export function rpcCallOf({ body }: Pick<RecordedRequest, 'body'>): string | undefined {
+  const { method, params } = rpcMessageOf(body) ?? {}
   return typeof method === 'string' ? callTitle({ method, params: isObject(params) ? params : {} }) : undefined
 }
 
@@ -56,7 +56,7 @@ const isOneWay = (message: JsonRpcMessage) =>
     ? message.method.startsWith('notifications/')
     : 'result' in message || 'error' in message
 
-const reply = (status: number, fields: Partial<Reply> = {}): Reply => ({
+const fixedReply = (status: number, fields: Partial<Reply> = {}): Reply => ({
   ...{ kind: 'reply', status, contentType: '', body: '', isRecorded: true },
   ...fields,
 })
@@ -67,28 +67,28 @@ export const opensServerStream = ({ method, headers }: Pick<Exchange, 'method' |
 
 /** Whether a request opens a stream that lasts until the client disconnects, and is complete then. */
 export const isEndless = (exchange: Pick<Exchange, 'method' | 'headers'>, { body }: Pick<RecordedRequest, 'body'>) =>
-  opensServerStream(exchange) || messageOf(body)?.method === 'subscriptions/listen'
+  opensServerStream(exchange) || rpcMessageOf(body)?.method === 'subscriptions/listen'
 
 /** The version that a message without a session names. */
 const versionIn = ({ params }: JsonRpcMessage) => metaOf(params)[metaKeys.version]
 
 /** In a session, the answer to a ping is always empty (specification 2025-11-25, "Ping"). Later versions have none. */
 const pong = ({ id }: JsonRpcMessage) =>
-  reply(200, { contentType: 'application/json', body: stringifyExact(resultFrame(id as RpcId, {})) })
+  fixedReply(200, { contentType: 'application/json', body: stringifyExact(resultFrame(id as RpcId, {})) })
 
 /** The fixed replies to requests that are not recorded: messages without an answer, and the end of a session. */
 export function replyWithoutRecording({ method, headers }: Exchange, { body }: RecordedRequest): Reply | undefined {
-  const message = messageOf(body)
+  const message = rpcMessageOf(body)
   if (message) {
     if (message.method === 'ping' && versionIn(message) === undefined) return pong(message)
-    return isOneWay(message) ? reply(202) : undefined
+    return isOneWay(message) ? fixedReply(202) : undefined
   }
   const endsSession = method === 'DELETE' && headers['mcp-session-id'] !== undefined
-  return endsSession ? reply(204) : undefined
+  return endsSession ? fixedReply(204) : undefined
 }
 
 /** Servers need not offer a stream of their own (specification 2025-11-25, "Listening for Messages from the Server"). */
-export const noServerStream = () => reply(405, { headers: ['allow', 'POST, DELETE'] })
+export const noServerStream = () => fixedReply(405, { headers: ['allow', 'POST, DELETE'] })
 
 /** A recorded id or progress token, and the one to use instead. Strings and numbers are different ids. */
 interface Renamed {
@@ -103,7 +103,7 @@ interface Renaming {
 
 /** Returns the answer unchanged if the request is not JSON-RPC. */
 export function withIdsOf(wanted: RecordedRequest, { request, response }: Recording): RecordedResponse {
-  const [current, recorded] = [messageOf(wanted.body), messageOf(request.body)]
+  const [current, recorded] = [rpcMessageOf(wanted.body), rpcMessageOf(request.body)]
   if (!current || !recorded) return response
   const progressToken = ({ params }: JsonRpcMessage) => metaOf(params).progressToken
   const renaming: Renaming = {
@@ -126,7 +126,7 @@ const SESSION = 'mcp-session-id'
 
 function renamedWhole(response: RecordedResponse, renaming: Renaming): readonly RecordedChunk[] {
   const [first] = response.chunks
-  const text = renamedText(bodyOf(response).toString(), renaming)
+  const text = renamedText(recordedBody(response).toString(), renaming)
   return first && text !== undefined ? [{ ...first, bytes: Buffer.from(text) }] : response.chunks
 }
 
@@ -142,14 +142,14 @@ function renamedEvents(chunks: readonly RecordedChunk[], renaming: Renaming): re
   return all.filter(({ bytes }) => bytes.length > 0)
 }
 
-const nothing = Buffer.alloc(0)
+const noBytes = Buffer.alloc(0)
 
 function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
   const data = dataOf(event)
   const message = messageIn(exactJsonOf(data ?? ''))
   if (data === undefined || !message) return event
   // A client that sent no progress token gets no progress.
-  if (isUnwanted(message, renaming)) return nothing
+  if (isUnwanted(message, renaming)) return noBytes
   const text = renamedText(data, renaming)
   if (text === undefined) return event
   const others = event

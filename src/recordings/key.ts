@@ -11,10 +11,10 @@ import {
   jsonIn,
   normalQuery,
   parametersIn,
-  sorted,
   sortedQuery,
   withoutBigInts,
   withoutDefaults,
+  withSortedKeys,
 } from './canonical.js'
 import { withoutIds } from './json-rpc.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
@@ -69,16 +69,16 @@ function bodyIn({ contentType = '', body }: ReceivedRequest, redaction: Redactio
   }
   const text = body.toString('utf8')
   const json = jsonIn(text)
-  if (json) return { kind: 'json', value: redacted(json.value, redaction) }
+  if (json) return { kind: 'json', value: redactedJsonValue(json.value, redaction) }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
   const normalized = withoutBoundary(text, contentType)
   return { kind: 'text', text: redaction.text(isForm ? redaction.query(normalized) : normalized) }
 }
 
 /** Sorts again, since the name of a field may be secret too, and its placeholder sorts elsewhere. */
-function redacted(value: unknown, redaction: Redaction): unknown {
+function redactedJsonValue(value: unknown, redaction: Redaction): unknown {
   const result = redaction.value(value)
-  return result === value ? value : sorted(result)
+  return result === value ? value : withSortedKeys(result)
 }
 
 /** Clients choose a random boundary between the parts of a form. Here it is always the same. */
@@ -95,9 +95,9 @@ export function comparedForm({ method, path, query, body }: RecordedRequest, ign
 }
 
 /** The key of a request: 12 hex digits. Used for incoming requests and for recordings on disk alike. */
-export function keyOf(request: RecordedRequest, ignore: Ignore): string {
+export function requestKey(request: RecordedRequest, ignore: Ignore): string {
   const { method, path, query, body } = comparedForm(request, ignore)
-  return hash('sha256', [method, path, query, textOf(body)].join('\n'), 'hex').slice(0, 12)
+  return hash('sha256', [method, path, query, comparedBodyText(body)].join('\n'), 'hex').slice(0, 12)
 }
 
 /** A whole parameter value that was a credential. Brackets that a caller sent are encoded. */
@@ -115,7 +115,7 @@ function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestB
   }
 }
 
-function textOf(body: RequestBody): string {
+function comparedBodyText(body: RequestBody): string {
   switch (body.kind) {
     case 'none':
       return ''
@@ -151,5 +151,5 @@ export const createIdentify =
   (redact: Redact, ignore: Ignore) =>
   (exchange: Exchange): RequestIdentity => {
     const identity = redactedRequest(exchange, redact)
-    return { ...identity, key: keyOf(identity.request, ignore) }
+    return { ...identity, key: requestKey(identity.request, ignore) }
   }

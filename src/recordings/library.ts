@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** The default page size. */
-const PAGE = 100
+const PAGE_OF_RECORDINGS = 100
 /** How long a file is trusted without being checked again, however fast a search is typed. */
 const UNCHECKED_MS = 2000
 
@@ -38,7 +38,7 @@ export function createLibrary({ folder, shelf, run }: Parts) {
     /** The folder as a user would write it. */
     folder: displayPath(folder.dir) || '.',
     /** Returns one page, sorted by name, and the total count. */
-    async list({ search = '', limit = PAGE, offset = 0 }: ListingQuery) {
+    async list({ search = '', limit = PAGE_OF_RECORDINGS, offset = 0 }: ListingQuery) {
       const pageOf = <T>(items: readonly T[]) => items.slice(offset, offset + limit)
       const all = await folder.list()
       if (search.trim() === '') return { data: await mapInParallel(pageOf(all), line), total: all.length }
@@ -63,12 +63,12 @@ export function createLibrary({ folder, shelf, run }: Parts) {
 
 async function find(folder: Folder, file: string): Promise<RecordingFile | undefined> {
   const entry = (await folder.list()).find(other => other.file === file)
-  const isValid = entry && (await isInside(folder, file).catch(() => false))
+  const isValid = entry && (await isInFolder(folder, file).catch(() => false))
   return isValid ? entry : undefined
 }
 
 async function summaryOf(folder: Folder, file: string): Promise<RecordingSummary> {
-  if (!(await isInside(folder, file)))
+  if (!(await isInFolder(folder, file)))
     throw new ProblemsError([{ origin: file, sentence: 'is a link to a file outside of the folder.' }])
   return summaryIn(await folder.text(file), file)
 }
@@ -83,7 +83,7 @@ async function lineOf(file: string, read: (file: string) => Promise<RecordingSum
 }
 
 /** Whether the file really is in the folder. Links to files outside of it are not followed. */
-async function isInside({ dir }: Folder, file: string): Promise<boolean> {
+async function isInFolder({ dir }: Folder, file: string): Promise<boolean> {
   const [root, place] = await Promise.all([realpath(dir), realpath(path.join(dir, file))])
   return place.startsWith(root + path.sep)
 }

@@ -1,7 +1,7 @@
 /** Builds and reads the file names of recordings. */
 
 import { isObject } from '../core/json.js'
-import { callOf } from './json-rpc.js'
+import { rpcCallOf } from './json-rpc.js'
 import type { RecordedRequest } from './recording.js'
 
 /** A file in the folder of recordings, as its name describes it. */
@@ -38,7 +38,7 @@ const LONGEST_FOLDER = 60
 export function slugOf(request: RecordedRequest): string {
   const { model = '', prompt = '' } = subjectOf(request)
   const subject = [words(model, LONGEST_MODEL), words(prompt, LONGEST_SLUG)].filter(part => part !== '').join('-')
-  const slug = cut(subject, LONGEST_SLUG) || words(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
+  const slug = cutAtWord(subject, LONGEST_SLUG) || words(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
   return withoutKey(slug) || words(request.method, LONGEST_SLUG) || 'request'
 }
 
@@ -63,11 +63,11 @@ function words(text: string, longest: number): string {
     slug += slug === '' ? word : `-${word}`
     if (slug.length > longest) break
   }
-  return cut(slug, longest)
+  return cutAtWord(slug, longest)
 }
 
 /** Cuts at the end of a word, if one ends in the second half. */
-function cut(text: string, longest: number): string {
+function cutAtWord(text: string, longest: number): string {
   if (text.length <= longest) return text
   const end = text.lastIndexOf('-', longest)
   return text.slice(0, end > longest / 2 ? end : longest)
@@ -78,16 +78,19 @@ const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => di
 
 /** The model, and the user's last message or the call of a JSON-RPC request. */
 export function subjectOf({ body }: RecordedRequest) {
-  const call = callOf({ body })
+  const call = rpcCallOf({ body })
   if (call !== undefined) return { model: undefined, prompt: call }
   const fields = body.kind === 'json' && isObject(body.value) ? body.value : {}
   const messages = Array.isArray(fields.messages) ? fields.messages.filter(isObject) : []
   const last = messages.findLast(({ role }) => role === 'user')
-  return { model: typeof fields.model === 'string' ? fields.model : undefined, prompt: last && textIn(last.content) }
+  return {
+    model: typeof fields.model === 'string' ? fields.model : undefined,
+    prompt: last && messageText(last.content),
+  }
 }
 
 /** The text of a message, or of its first part that has any. */
-function textIn(content: unknown): string | undefined {
+function messageText(content: unknown): string | undefined {
   if (typeof content === 'string') return content
   const parts = Array.isArray(content) ? content.filter(isObject) : []
   return parts.map(({ text }) => text).find(text => typeof text === 'string')

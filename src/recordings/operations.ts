@@ -51,7 +51,7 @@ const operationsOnAll = ({ library }: LibraryParts) => ({
     returns: object({ folder: text, data: listOf(listedRecording), total: wholeNumber }),
     async run({ query }) {
       const { folder, list } = await library()
-      return { folder, ...(await list(query).catch(unreadable)) }
+      return { folder, ...(await list(query).catch(recordingsFailed)) }
     },
   }),
 })
@@ -62,7 +62,7 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
     does: 'Returns the text of one recording. Encode the slashes in its name as %2F.',
     returns: object({ file: text, text }),
     async run({ name }) {
-      const text = await (await library()).text(name).catch(unreadable)
+      const text = await (await library()).text(name).catch(recordingsFailed)
       if (text === undefined) throw noSuchRecording(name)
       return { file: name, text }
     },
@@ -71,13 +71,13 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
     at: 'DELETE /recordings/{name}',
     does: 'Removes one recording.',
     async run({ name }) {
-      if (!(await (await library()).remove(name).catch(unreadable))) throw noSuchRecording(name)
+      if (!(await (await library()).remove(name).catch(recordingsFailed))) throw noSuchRecording(name)
     },
   }),
 })
 
 /** Mistakes in the files are not the caller's fault. */
-function unreadable(error: unknown): never {
+function recordingsFailed(error: unknown): never {
   const [first] = error instanceof ProblemsError ? error.problems : []
   throw first ? recordingsUnreadable(problemInWords(first)) : error
 }

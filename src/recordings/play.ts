@@ -8,8 +8,15 @@ import { stepsOf } from '../completions/writer.js'
 import type { OpenBody, PacedBody, Reply } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
-import { callOf, withIdsOf } from './json-rpc.js'
-import { bodyOf, edited, isStream, type RecordedRequest, type RecordedResponse, type Recording } from './recording.js'
+import { rpcCallOf, withIdsOf } from './json-rpc.js'
+import {
+  edited,
+  isStream,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Recording,
+  recordedBody,
+} from './recording.js'
 
 /** A reply, and how long to wait before it begins. */
 export interface DelayedReply {
@@ -21,7 +28,7 @@ export interface DelayedReply {
 export function delayedReplyOf(response: RecordedResponse, speed: number, file: string): DelayedReply {
   const scaled = (ms: number) => (speed === 0 ? 0 : ms / speed)
   const { status, headMs, endMs } = response
-  const contentType = headersOf(response, name => name === 'content-type')[1] ?? ''
+  const contentType = flatHeaders(response, name => name === 'content-type')[1] ?? ''
   const reply: Reply = {
     ...{ kind: 'reply', status, contentType, answeredBy: { kind: 'recording', file }, isRecorded: true },
     ...bodyAndHeaders(response, speed, scaled),
@@ -31,9 +38,9 @@ export function delayedReplyOf(response: RecordedResponse, speed: number, file: 
 }
 
 function bodyAndHeaders(response: RecordedResponse, speed: number, scaled: (ms: number) => number) {
-  const headers = headersOf(response, name => !droppedHeaders.has(name))
+  const headers = flatHeaders(response, name => !droppedHeaders.has(name))
   if (isStream(response) && speed !== 0) return { headers, body: rhythm(response, scaled) }
-  const bytes = bodyOf(response)
+  const bytes = recordedBody(response)
   if (isStream(response)) return { headers, body: bytes }
   const text = bytes.toString('utf8')
   if (Buffer.from(text).equals(bytes)) return { headers, body: text }
@@ -44,13 +51,13 @@ function bodyAndHeaders(response: RecordedResponse, speed: number, scaled: (ms: 
 const droppedHeaders: ReadonlySet<string> = new Set(['content-type', 'set-cookie'])
 
 /** As node's flat array. */
-const headersOf = ({ headers }: RecordedResponse, isWanted: (name: string) => boolean): readonly string[] =>
+const flatHeaders = ({ headers }: RecordedResponse, isWanted: (name: string) => boolean): readonly string[] =>
   headers.flatMap(([name, value]) => (isWanted(name) ? [name, value] : []))
 
 /** Cached, so that the journal does not hold the pieces once for each replay. */
 const pieceCache = new WeakMap<RecordedResponse['chunks'], readonly string[]>()
 
-function piecesOf(chunks: RecordedResponse['chunks']): readonly string[] {
+function latin1Pieces(chunks: RecordedResponse['chunks']): readonly string[] {
   const pieces = pieceCache.get(chunks) ?? [...chunks.map(({ bytes }) => bytes.toString('latin1')), '']
   pieceCache.set(chunks, pieces)
   return pieces
@@ -60,7 +67,7 @@ function rhythm({ chunks, endMs }: RecordedResponse, scaled: (ms: number) => num
   return {
     ...{ head: '', before: '', after: '', tail: '', pace: unpaced, isLatin1: true },
     // With an empty last piece, because the end has its own time.
-    pieces: piecesOf(chunks),
+    pieces: latin1Pieces(chunks),
     atMs: [...chunks.map(({ atMs }) => scaled(atMs)), scaled(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
 }
@@ -99,7 +106,7 @@ function playAt(texts: readonly string[], atMs: readonly number[], sink: { write
 /** Returns `undefined` if the recording cannot be converted faithfully. */
 export function inFormatOf(wanted: RecordedRequest, recording: Recording): RecordedResponse | undefined {
   const { request, response } = recording
-  if (callOf(request) !== undefined) return withIdsOf(wanted, recording)
+  if (rpcCallOf(request) !== undefined) return withIdsOf(wanted, recording)
   const [wantedFormat, recordedFormat] = [formatOf(wanted), formatOf(request)]
   const isSame =
     wantedFormat.stream === recordedFormat.stream && wantedFormat.includeUsage === recordedFormat.includeUsage
@@ -128,9 +135,9 @@ interface StreamOptions {
  * complete chat completion.
  */
 export function streamOf(response: RecordedResponse, options: StreamOptions): RecordedResponse | undefined {
-  if (isError(response)) return response
+  if (isErrorAnswer(response)) return response
   if (isStream(response)) return withUsage(response, options.includeUsage)
-  const completion = response.complete ? completionIn(jsonOf(bodyOf(response).toString())) : undefined
+  const completion = response.complete ? completionIn(jsonOf(recordedBody(response).toString())) : undefined
   return completion && withBody(response, 'text/event-stream; charset=utf-8', [...framed(completion, options)])
 }
 
@@ -162,8 +169,8 @@ function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions):
  * broke off, failed in the middle or is not a chat completion.
  */
 export function wholeOf(response: RecordedResponse): RecordedResponse | undefined {
-  if (isError(response) || !isStream(response)) return response
-  const { completion, isEntire } = readStream(bodyOf(response))
+  if (isErrorAnswer(response) || !isStream(response)) return response
+  const { completion, isEntire } = readStream(recordedBody(response))
   if (!response.complete || !isEntire || !completion) return undefined
   const { headMs, endMs } = response
   return { ...withBody(response, 'application/json', [JSON.stringify(completion)]), headMs: headMs + endMs }
@@ -175,22 +182,22 @@ export function wholeOf(response: RecordedResponse): RecordedResponse | undefine
  * returned unchanged.
  */
 export function withUsage(response: RecordedResponse, includeUsage: boolean): RecordedResponse | undefined {
-  if (isError(response) || !isStream(response)) return response
-  const events = eventsIn(bodyOf(response))
+  if (isErrorAnswer(response) || !isStream(response)) return response
+  const events = eventsIn(recordedBody(response))
   if (includeUsage) return events.some(event => chunkOf(event)?.usage) ? response : undefined
   let position = 0
   const edits = events.flatMap(event => {
     const found = usageIn(event)
     const start = position
     position += event.length
-    return found ? [{ start: start + found.start, end: start + found.end, bytes: nothing }] : []
+    return found ? [{ start: start + found.start, end: start + found.end, bytes: noBytes }] : []
   })
   if (edits.length === 0) return response
   const chunks = edited(response.chunks, edits)
   return { ...response, chunks: chunks.filter(({ bytes }) => bytes.length > 0) }
 }
 
-const nothing = Buffer.alloc(0)
+const noBytes = Buffer.alloc(0)
 
 /** A range within an event. */
 interface Span {
@@ -219,7 +226,7 @@ function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span | und
 }
 
 /** Whether the platform answered with an error, which is the same in every format. */
-export const isError = ({ status }: RecordedResponse) => status < 200 || status >= 300
+export const isErrorAnswer = ({ status }: RecordedResponse) => status < 200 || status >= 300
 
 /** The same answer with another body, sent all at once. */
 const withBody = (response: RecordedResponse, contentType: string, pieces: readonly string[]): RecordedResponse => ({
@@ -237,16 +244,16 @@ const withBody = (response: RecordedResponse, contentType: string, pieces: reado
 export function assembledText(response: RecordedResponse): string | undefined {
   const choices = completionOf(response)?.choices
   return choices
-    ?.map(({ message }, i) => [...(choices.length > 1 ? [`[choice ${i}]`] : []), ...linesOf(message)].join('\n'))
+    ?.map(({ message }, i) => [...(choices.length > 1 ? [`[choice ${i}]`] : []), ...messageLines(message)].join('\n'))
     .join('\n\n')
 }
 
 function completionOf(response: RecordedResponse): VendorCompletion | undefined {
-  if (!isStream(response)) return completionIn(jsonOf(bodyOf(response).toString()))
-  return readStream(bodyOf(response)).completion
+  if (!isStream(response)) return completionIn(jsonOf(recordedBody(response).toString()))
+  return readStream(recordedBody(response)).completion
 }
 
-function linesOf(message: VendorCompletion['choices'][number]['message']): readonly string[] {
+function messageLines(message: VendorCompletion['choices'][number]['message']): readonly string[] {
   const { text, reasoning, refusal, calls } = contentOf(message)
   return [
     ...(reasoning === '' ? [] : [`[reasoning] ${reasoning}`]),

@@ -55,7 +55,7 @@ export interface RecordedChunk {
 export const isStream = ({ headers }: Pick<RecordedResponse, 'headers'>): boolean =>
   headers.some(([name, value]) => name === 'content-type' && isStreamType(value))
 
-export const bodyOf = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>
+export const recordedBody = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>
   chunks.length === 1 && chunks[0] ? chunks[0].bytes : Buffer.concat(chunks.map(({ bytes }) => bytes))
 
 export interface Capture {
@@ -85,14 +85,14 @@ export async function responseOf(capture: Capture): Promise<RecordedResponse> {
   const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), MOST_BODY_BYTES)
   const headers = recordedHeaders(capture.headers)
   return {
-    ...{ status, headers, headMs: rounded(headMs), endMs: rounded(endMs) },
-    chunks: isStream({ headers }) ? chunks.map(({ atMs, bytes }) => ({ atMs: rounded(atMs), bytes })) : whole(chunks),
-    complete: complete || hasDone(bodyOf({ chunks: chunks.slice(-DONE_CHUNKS) })),
+    ...{ status, headers, headMs: roundedMs(headMs), endMs: roundedMs(endMs) },
+    chunks: isStream({ headers }) ? chunks.map(({ atMs, bytes }) => ({ atMs: roundedMs(atMs), bytes })) : whole(chunks),
+    complete: complete || hasDone(recordedBody({ chunks: chunks.slice(-DONE_CHUNKS) })),
   }
 }
 
 /** Rounds to a tenth of a millisecond. */
-export const rounded = (ms: number) => Math.round(ms * 10) / 10
+export const roundedMs = (ms: number) => Math.round(ms * 10) / 10
 
 /** The end of a stream arrives in one piece or in a few. */
 const DONE_CHUNKS = 16
@@ -102,8 +102,8 @@ export const hasDone = (tail: Buffer) => /(^|\n)data: ?\[DONE\]\r?\n/.test(tail.
 
 /** Joins the chunks of a body that is not a stream, wherever the network has cut it. */
 function whole(chunks: readonly RecordedChunk[]): readonly RecordedChunk[] {
-  const bytes = bodyOf({ chunks })
-  return bytes.length === 0 ? [] : [{ atMs: rounded(chunks.at(-1)?.atMs ?? 0), bytes }]
+  const bytes = recordedBody({ chunks })
+  return bytes.length === 0 ? [] : [{ atMs: roundedMs(chunks.at(-1)?.atMs ?? 0), bytes }]
 }
 
 /** Headers about the connection, the time or the route, which would be wrong in a replay. */

@@ -14,11 +14,11 @@ export function redactedResponse(response: RecordedResponse, requestRedaction: R
   const { chunks, headers } = response
   const redaction = requestRedaction.withSecretsOf({ headers })
   const body = Buffer.concat(chunks.map(({ bytes }) => bytes))
-  const text = readable(body)
+  const text = readableText(body)
   const isSuspicious = redaction.suspects(text)
   // Not every stream has the right content type, and line-delimited JSON has several.
   const isInPieces = isStream(response) || /^data:/m.test(text) || /^\s*\{[^\n]*\}\r?\n\{/.test(text)
-  const parts = isInPieces ? piecesOf(body, isDocument(text)) : isSuspicious ? [partOf(body, false)] : []
+  const parts = isInPieces ? piecesOfBody(body, isDocument(text)) : isSuspicious ? [partOf(body, false)] : []
   if (isInPieces) redactFragments(parts, redaction)
   if (isSuspicious) for (const part of parts) part.text = redactedPart(part, redaction)
   // If the text contains a secret, the logprobs contain it token by token.
@@ -40,7 +40,7 @@ interface BodyPart {
   readonly isJson: boolean
 }
 
-const readable = (bytes: Buffer) => bytes.toString(encodingOf(bytes))
+const readableText = (bytes: Buffer) => bytes.toString(encodingOf(bytes))
 
 /** With Latin-1 every byte is a character, so that a secret is found inside binary data as well. */
 const encodingOf = (bytes: Buffer) => (isUtf8(bytes) ? 'utf8' : 'latin1')
@@ -48,7 +48,7 @@ const encodingOf = (bytes: Buffer) => (isUtf8(bytes) ? 'utf8' : 'latin1')
 const isDocument = (text: string) => /^\s*[{[]/.test(text)
 
 function partOf(bytes: Buffer, isEvent: boolean): BodyPart {
-  const text = readable(bytes)
+  const text = readableText(bytes)
   const json = documentIn(text, isEvent)
   const value = isUtf8(bytes) && /^\s*["{[\d-]/.test(json) ? jsonOf(json) : undefined
   return { bytes, before: text, text, isEvent, isJson: value !== undefined && !isTooDeep(value) }
@@ -58,7 +58,7 @@ function partOf(bytes: Buffer, isEvent: boolean): BodyPart {
 const documentIn = (text: string, isEvent: boolean) =>
   isEvent ? (dataOf(Buffer.from(text)) ?? '') : text.replace(/^\ufeff/, '')
 
-function piecesOf(body: Buffer, isOnLines: boolean): readonly BodyPart[] {
+function piecesOfBody(body: Buffer, isOnLines: boolean): readonly BodyPart[] {
   const parts: BodyPart[] = []
   let plain: Buffer[] = []
   function endPlain(): void {
@@ -86,7 +86,7 @@ function redactFragments(parts: readonly BodyPart[], redaction: Redaction): void
   const values = new Map<BodyPart, unknown>()
   for (const part of parts) {
     if (!part.isJson) continue
-    const value = fieldsOf(jsonOf(documentIn(part.text, part.isEvent)))
+    const value = fieldsOfEvent(jsonOf(documentIn(part.text, part.isEvent)))
     values.set(part, value)
     const { type, index, output_index, content_index } = value
     const whole = JSON.stringify([type, index, output_index, content_index])
@@ -109,7 +109,7 @@ function redactFragments(parts: readonly BodyPart[], redaction: Redaction): void
   for (const part of changed) part.text = withDocument(part, values.get(part))
 }
 
-const fieldsOf = (value: unknown) =>
+const fieldsOfEvent = (value: unknown) =>
   (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
 
 /** Deeper values are no fragments of a text. */
@@ -133,12 +133,12 @@ function* fragmentsIn(
 ): Generator<{ readonly holder: Record<string, unknown>; readonly key: string; readonly name: string }> {
   if (path.length > DEEPEST_FRAGMENT) return
   for (const [key, item] of Object.entries(holder)) {
-    const name = Array.isArray(holder) ? (fieldsOf(item).index ?? key) : key
+    const name = Array.isArray(holder) ? (fieldsOfEvent(item).index ?? key) : key
     const [to, named] = [
       [...path, key],
       [...steps, name],
     ]
-    if (typeof item !== 'string') yield* fragmentsIn(fieldsOf(item), isOnLine, to, named)
+    if (typeof item !== 'string') yield* fragmentsIn(fieldsOfEvent(item), isOnLine, to, named)
     else if (isFragment(to, isOnLine)) yield { holder, key, name: JSON.stringify(named) }
   }
 }

@@ -7,8 +7,8 @@ import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { asksForChat, compared, type Ignore, variantsOf } from './canonical.js'
 import type { Shelf } from './folder.js'
-import { callOf, noServerStream, opensServerStream, replyWithoutRecording, withClientSession } from './json-rpc.js'
-import { comparedForm, keyOf, type RequestIdentity } from './key.js'
+import { noServerStream, opensServerStream, replyWithoutRecording, rpcCallOf, withClientSession } from './json-rpc.js'
+import { comparedForm, type RequestIdentity, requestKey } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
 import type { Question, RecordedRequest, Recording } from './recording.js'
@@ -57,7 +57,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     exchange.nearest = nearestRecording
     const at = new Date().toISOString()
     run.missed({ at, scope: exchange.scope, method, path, reason: why, nearest: nearestRecording }, exchange)
-    const title = callOf(identified.request) ?? `${method} ${exchange.path}`
+    const title = rpcCallOf(identified.request) ?? `${method} ${exchange.path}`
     return { kind: 'miss', title, why, isKnownPath: (outcome ?? closest) !== undefined }
   }
 }
@@ -79,7 +79,7 @@ async function search(
   if (exact?.kind === 'found') return exact
   let reason = exact
   for (const variant of variantsOf(request)) {
-    const found = await choose(recordingsOf(keyOf(variant, parts.ignore)), count, request, parts)
+    const found = await choose(recordingsOf(requestKey(variant, parts.ignore)), count, request, parts)
     if (found?.kind === 'found') return found
     reason ??= found
   }
@@ -169,12 +169,12 @@ export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Pro
 
 /** Finds candidates by their present key. Their names have an outdated one if they were edited or `ignore` has changed. */
 export function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
-  const keyed = inOrder(candidates).map(({ entry, request }) => ({ entry, key: keyOf(request, ignore) }))
+  const keyed = inRecordedOrder(candidates).map(({ entry, request }) => ({ entry, key: requestKey(request, ignore) }))
   return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
 }
 
 /** Sorts by time. Recordings with one key keep the order of their numbers, because an update changes the time of one. */
-function inOrder(all: readonly Candidate[]): readonly Candidate[] {
+function inRecordedOrder(all: readonly Candidate[]): readonly Candidate[] {
   const byNumber = all.toSorted((a, b) => byKey(a, b) || a.entry.nth - b.entry.nth)
   const times = all.toSorted((a, b) => byKey(a, b) || timeOf(a) - timeOf(b)).map(timeOf)
   return byNumber
@@ -192,15 +192,15 @@ export function nearest(
   candidates: readonly Candidate[],
   ignore: Ignore,
 ): Nearest | undefined {
-  const requestFields = fieldsOf(withoutResponseFormat(request, ignore))
+  const requestFields = leavesOf(withoutResponseFormat(request, ignore))
   let best: (Nearest & { readonly apart: number }) | undefined
   for (const { entry, request: recorded } of candidates) {
     if (recorded.method !== request.method || recorded.path !== request.path) continue
-    const differences = differing(requestFields, fieldsOf(withoutResponseFormat(recorded, ignore)))
-    const apart = distance(differences) + (callOf(recorded) === callOf(request) ? 0 : ANOTHER_CALL)
+    const differences = differing(requestFields, leavesOf(withoutResponseFormat(recorded, ignore)))
+    const apart = distance(differences) + (rpcCallOf(recorded) === rpcCallOf(request) ? 0 : ANOTHER_CALL)
     if (!best || apart < best.apart) best = { entry, differences, apart }
   }
-  return best && { entry: best.entry, differences: best.differences.slice(0, MOST_LISTED).map(shortened) }
+  return best && { entry: best.entry, differences: best.differences.slice(0, MOST_LISTED).map(shortenedDifference) }
 }
 
 /** Leaves out `stream` and its options, since answers can be converted. */
@@ -235,7 +235,7 @@ const LISTED_LENGTH = 200
 /** At most this many differences are listed. */
 const MOST_LISTED = 50
 
-function shortened({ field, recorded, asked }: Difference): Difference {
+function shortenedDifference({ field, recorded, asked }: Difference): Difference {
   const [recordedText, askedText] = sideBySide(recorded ?? '', asked ?? '', LISTED_LENGTH)
   return { field, recorded: recorded && recordedText, asked: asked && askedText }
 }
@@ -266,7 +266,7 @@ function unlikeness(one: string, other: string): number {
 }
 
 /** All leaves of a request by path, as JSON. */
-function fieldsOf({ method, path, query, body }: RecordedRequest): Fields {
+function leavesOf({ method, path, query, body }: RecordedRequest): Fields {
   const fields = new Map<string, string>()
   fields.set('method', method)
   fields.set('path', path)

@@ -18,7 +18,7 @@ const REASONS = 20
  * Repetitions are counted for this many requests of a scope. The least recently used ones start again from zero.
  */
 const COUNTED = 10_000
-const none: readonly RecordingFile[] = []
+const noneEarlier: readonly RecordingFile[] = []
 
 export type History = ReturnType<typeof createHistory>
 /** The history of one folder. */
@@ -69,7 +69,7 @@ function createBegin() {
   return (key: string, existing: readonly RecordingFile[]) => {
     const isFirst = !recordingCounts.has(key)
     if (isFirst && existing.length > 0) earlierEntries.set(key, existing)
-    return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? none, isFirst }
+    return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? noneEarlier, isFirst }
   }
 }
 

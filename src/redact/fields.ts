@@ -34,11 +34,11 @@ const otherPlaceholders = placeholdersFor(secretFields)
 const mayContainSecret = /pass|secret|token|nonce|code|otp|link|\\u|%[\da-f]/i
 
 /** Chat texts are not changed: what they say about passwords is for the user to see. */
-const CHAT = /^\/v1\/chat\//
+const CHAT_PATHS = /^\/v1\/chat\//
 
 /** `text` is the body of a request or answer at this path, or its beginning. JSON stays valid JSON. */
 export function withoutSecretFields(text: string, path: string): string {
-  if (CHAT.test(path) || !mayContainSecret.test(text)) return text
+  if (CHAT_PATHS.test(path) || !mayContainSecret.test(text)) return text
   const placeholderFor = isAuth(path.toLowerCase()) || path.includes(AUTH) ? authPlaceholders : otherPlaceholders
   const value = jsonOf(text)
   if (value !== undefined && !isTooDeep(value)) {

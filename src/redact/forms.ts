@@ -23,7 +23,7 @@ export function createSuspicion({ patterns, emails }: Pick<RedactionRules, 'patt
   return (text: string): boolean => patterns.length > 0 || suspicious.test(text)
 }
 
-const nothing: readonly Match[] = []
+const noMatches: readonly Match[] = []
 
 /** Of matches of the same length, configured patterns win over built-in ones, and special ones over general ones. */
 export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails' | 'names'>): Search {
@@ -38,7 +38,7 @@ export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'email
     bearersIn,
     ...(rules.emails ? [emailsIn] : []),
   ]
-  return text => (suspects(text) ? merged(searches.flatMap(search => search(text))) : nothing)
+  return text => (suspects(text) ? merged(searches.flatMap(search => search(text))) : noMatches)
 }
 
 function createPatternSearch(name: string, { source, flags }: RegExp): Search {
@@ -53,7 +53,7 @@ function createPatternSearch(name: string, { source, flags }: RegExp): Search {
 }
 
 /** The longest part before the @ (RFC 5321, 4.5.3.1.1). */
-const LONGEST_NAME = 64
+const LONGEST_LOCAL_PART = 64
 
 const nameBefore = /[\p{L}\p{N}._+'-]+$/u
 const hostAfter = /(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}][\p{L}\p{N}-]{0,62}[\p{L}\p{N}]/uy
@@ -62,7 +62,7 @@ const hostAfter = /(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}][\p{L}\p{N}-]{0,62}[\p{L
 function emailsIn(text: string): readonly Match[] {
   const found: Match[] = []
   for (const { 0: sign, index } of text.matchAll(/@|%40/g)) {
-    const name = nameBefore.exec(text.slice(Math.max(0, index - LONGEST_NAME - 1), index))?.[0] ?? ''
+    const name = nameBefore.exec(text.slice(Math.max(0, index - LONGEST_LOCAL_PART - 1), index))?.[0] ?? ''
     const before = text[index - name.length - 1]
     // The letter of an escape, as in `\nada@example.com`, is not part of the name.
     const start = index - (before === '\\' && /^[bfnrt]./.test(name) ? name.length - 1 : name.length)

@@ -138,12 +138,12 @@ export function credentialsOf(
   const inQuery = query === '' ? undefined : new URLSearchParams(query).get('apikey')
   const found = new Set<string>()
   for (const value of [bearer, headers.apikey, headers['x-api-key'], inQuery]) if (value) found.add(String(value))
-  for (const value of secretsIn({ headers: fieldsOf(headers), query })) found.add(value)
+  for (const value of secretsIn({ headers: headerFields(headers), query })) found.add(value)
   return [...found]
 }
 
 /** Node has a list of values only for Set-Cookie, which requests do not carry. */
-function* fieldsOf(headers: Exchange['headers']) {
+function* headerFields(headers: Exchange['headers']) {
   for (const name in headers) yield [name, String(headers[name] ?? '')] as const
 }
 

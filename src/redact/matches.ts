@@ -92,21 +92,21 @@ export function placeholderName(name: string): string {
 }
 
 /** The names of all placeholders: plain ones and numbered ones. */
-const namesIn = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>) => ({
+const namesOfPlaceholders = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>) => ({
   names: [CREDENTIAL, ...known.map(({ name }) => name)],
   numbered: ['jwt', 'key', 'private-key', 'email', ...patterns.map(({ name }) => name)],
 })
 
 /** Matches any placeholder. Those of parameters are matched only after an equals sign. */
 export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' | 'names'>): RegExp {
-  const { names, numbered } = namesIn(rules)
+  const { names, numbered } = namesOfPlaceholders(rules)
   const parameters = secretParameterNames(rules.names).map(placeholderName)
   return new RegExp(`\\[(${names.join('|')}|(${numbered.join('|')})-\\d+)\\]|(?<==)\\[(${parameters.join('|')})\\]`)
 }
 
 /** Finds what the search finds, except inside placeholders, so that redacting twice changes nothing. */
 export function outsidePlaceholders(search: Search, rules: RedactionRules): Search {
-  const { names, numbered } = namesIn(rules)
+  const { names, numbered } = namesOfPlaceholders(rules)
   const plainNames = new Set(names)
   const numberedNames = new Set(numbered)
   const longest = Math.max(...[...names, ...numbered].map(({ length }) => length)) + '[-999999999]'.length
@@ -135,7 +135,7 @@ interface Literal {
 /** A shorter value would match ordinary words. */
 const SHORTEST = 6
 
-const nothing: Search = () => []
+const findsNothing: Search = () => []
 
 /** If two values have a form in common, the name of the first one is used. */
 export function createLiteralSearch(literals: readonly Literal[]): Search {
@@ -147,9 +147,9 @@ export function createLiteralSearch(literals: readonly Literal[]): Search {
     for (const form of encoded) padded.add(form)
     for (const form of [...plainForms(value), ...encoded]) if (!names.has(form)) names.set(form, name)
   }
-  if (names.size === 0) return nothing
+  if (names.size === 0) return findsNothing
   const longestFirst = [...names.keys()].sort((a, b) => b.length - a.length)
-  const anyOf = longestFirst.map(form => escaped(form) + (padded.has(form) ? '(?:=|%3[Dd]){0,2}' : ''))
+  const anyOf = longestFirst.map(form => escapedForm(form) + (padded.has(form) ? '(?:=|%3[Dd]){0,2}' : ''))
   const expression = new RegExp(anyOf.join('|'), 'g')
 
   return text => {
@@ -210,7 +210,7 @@ const insideBase64 = (bytes: Buffer, before: number): string =>
     .toString('base64')
     .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3))
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const escapedForm = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Percent-encoding that never throws: unpaired surrogates, which UTF-8 cannot express, are replaced. */
 export const percentEncoded = (text: string): string => encodeURIComponent(text.toWellFormed())

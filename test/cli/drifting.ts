@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import https from 'node:https'
 import { onTestFinished } from 'vitest'
-import { textOf } from '../../src/recordings/file-text.js'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
-import { keyOf } from '../../src/recordings/key.js'
+import { recordingText } from '../../src/recordings/file-text.js'
+import { requestKey } from '../../src/recordings/key.js'
 import { fileOf } from '../../src/recordings/names.js'
 import type { RecordedRequest, Recording } from '../../src/recordings/recording.js'
 
@@ -108,9 +108,9 @@ export function recorded(request: RecordedRequest, { status = 200, headers = {},
       complete: !cut,
     },
   }
-  const key = keyOf(request, ignoreFrom([]))
+  const key = requestKey(request, ignoreFrom([]))
   const name = fileOf(request, key, 1)
-  return { name, path: `fixtures/recordings/${name}`, text: textOf(recording, key) }
+  return { name, path: `fixtures/recordings/${name}`, text: recordingText(recording, key) }
 }
 
 /** Files of a project with these recordings and this live platform. */

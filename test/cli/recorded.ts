@@ -1,7 +1,7 @@
 /** Recordings as files, for commands to work on. */
 import path from 'node:path'
-import { textOf } from '../../src/recordings/file-text.js'
-import { fileOf, ignoreFrom, keyOf, openFolder, type Recording } from '../../src/recordings/index.js'
+import { recordingText } from '../../src/recordings/file-text.js'
+import { fileOf, ignoreFrom, openFolder, type Recording, requestKey } from '../../src/recordings/index.js'
 import type { Files } from '../command.js'
 
 export const DIR = 'fixtures/recordings'
@@ -54,7 +54,7 @@ export function streamed(input: RecordingInput & { readonly pieces?: readonly st
   }
 }
 
-const keyOfRecording = ({ request }: Recording) => keyOf(request, ignoreFrom([]))
+const keyOfRecording = ({ request }: Recording) => requestKey(request, ignoreFrom([]))
 
 /** The name of a recording in its folder. */
 export const nameOf = (recording: Recording, nth = 1) => fileOf(recording.request, keyOfRecording(recording), nth)
@@ -67,7 +67,7 @@ export function filesOf(...recordings: readonly Recording[]): Files {
       const key = keyOfRecording(recording)
       const nth = (seen.get(key) ?? 0) + 1
       seen.set(key, nth)
-      return [`${DIR}/${fileOf(recording.request, key, nth)}`, textOf(recording, key)]
+      return [`${DIR}/${fileOf(recording.request, key, nth)}`, recordingText(recording, key)]
     }),
   )
 }

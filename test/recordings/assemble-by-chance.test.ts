@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/play.js'
-import { bodyOf } from '../../src/recordings/recording.js'
+import { recordedBody } from '../../src/recordings/recording.js'
 import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { completion } from './completions.js'
@@ -10,7 +10,7 @@ import { jsonOf, objectsOf, places, stream, textOf, whole } from './responses.js
 
 /** The same stream with other chunk boundaries. */
 const recut = (response: ReturnType<typeof streamOf>, places: readonly number[]) =>
-  stream(bodyOf(response ?? whole({})), places)
+  stream(recordedBody(response ?? whole({})), places)
 
 test('a completion converted to a stream and back is unchanged', () => {
   fc.assert(

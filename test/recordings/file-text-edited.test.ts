@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { recordingIn, requestIn } from '../../src/recordings/file-text.js'
-import { keyOf } from '../../src/recordings/key.js'
-import { bodyOf } from '../../src/recordings/recording.js'
+import { requestKey } from '../../src/recordings/key.js'
+import { recordedBody } from '../../src/recordings/recording.js'
 import { AN_OBJECT, isMissing, isUnknown, mustBe, notValid, range } from '../sentences.js'
 import { asking } from './scene.js'
 
@@ -21,7 +21,7 @@ function problemsOf(text: string, read: (text: string, file: string) => unknown 
   return []
 }
 
-const bodyIn = (text: string) => bodyOf(recordingIn(text, 'a.yaml').response).toString()
+const bodyIn = (text: string) => recordedBody(recordingIn(text, 'a.yaml').response).toString()
 
 test('a handwritten recording may leave out everything that has a default', () => {
   const beforeMs = Date.now()
@@ -65,7 +65,7 @@ test('an edited request has the key of its new content', () => {
   const text = `request:\n  method: post\n  path: /v1/chat/completions\n  body:\n    json:\n      stream: false\n      model: m\n      messages:\n        - role: user\n          content: hi\n`
   const asked = asking({ model: 'm', messages: [{ content: 'hi', role: 'user' }] })
   const ignore = ignoreFrom([])
-  expect(keyOf(requestIn(text, 'a.yaml'), ignore)).toBe(keyOf(asked, ignore))
+  expect(requestKey(requestIn(text, 'a.yaml'), ignore)).toBe(requestKey(asked, ignore))
 })
 
 test('a request can be read when it follows the response or the response is broken', () => {

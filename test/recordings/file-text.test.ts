@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stringifyExact } from '../../src/core/json.js'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
-import { recordingIn, requestIn, textOf } from '../../src/recordings/file-text.js'
-import { keyOf } from '../../src/recordings/key.js'
-import { bodyOf, type Recording } from '../../src/recordings/recording.js'
+import { recordingIn, recordingText, requestIn } from '../../src/recordings/file-text.js'
+import { requestKey } from '../../src/recordings/key.js'
+import { type Recording, recordedBody } from '../../src/recordings/recording.js'
 import { runs } from '../runs.js'
 import { knownFormats, oddBytes, oddJson, oddText, otherFormats } from './odd.js'
 import { answered, asking, question, recorded, streamed } from './scene.js'
 
 const key = '0a1b2c3d4e5f'
-const written = (recording: Recording) => textOf(recording, key)
+const written = (recording: Recording) => recordingText(recording, key)
 const again = (recording: Recording) => recordingIn(written(recording), 'a.yaml')
-const bodyAgain = (recording: Recording) => bodyOf(again(recording).response).toString()
+const bodyAgain = (recording: Recording) => recordedBody(again(recording).response).toString()
 
 const contentEvent = (content: string) =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
@@ -143,12 +143,12 @@ test('any text is read back byte for byte', () => {
 test('any bytes are read back unchanged', () => {
   fc.assert(
     fc.property(oddBytes, bytes => {
-      expect(bodyOf(again(answered(bytes)).response).equals(bytes)).toBe(true)
+      expect(recordedBody(again(answered(bytes)).response).equals(bytes)).toBe(true)
     }),
     { numRuns: runs(1000) },
   )
   const every = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256))
-  expect(bodyOf(again(answered(every)).response).equals(every)).toBe(true)
+  expect(recordedBody(again(answered(every)).response).equals(every)).toBe(true)
 })
 
 test('any JSON is read back byte for byte, however it was formatted', () => {
@@ -222,7 +222,7 @@ test('any request is read back with its key, on its own or with the whole file',
       const [whole, head] = [recordingIn(text, 'a.yaml').request, requestIn(text, 'a.yaml')]
       expect(stringifyExact(whole)).toBe(stringifyExact(request))
       expect(stringifyExact(head)).toBe(stringifyExact(request))
-      expect(keyOf(whole, ignore)).toBe(keyOf(request, ignore))
+      expect(requestKey(whole, ignore)).toBe(requestKey(request, ignore))
     }),
     { numRuns: runs(1000) },
   )
@@ -246,7 +246,7 @@ test('git and editors may convert the line breaks of the file', () => {
     fc.property(oddText, oddJson, (text, value) => {
       const recording = streamed([{ atMs: 1, bytes: Buffer.from(text) }], asking({ value }))
       const converted = recordingIn(written(recording).replaceAll('\n', '\r\n'), 'a.yaml')
-      expect(bodyOf(converted.response).equals(Buffer.from(text))).toBe(true)
+      expect(recordedBody(converted.response).equals(Buffer.from(text))).toBe(true)
       expect(stringifyExact(converted.request)).toBe(stringifyExact(recording.request))
     }),
     { numRuns: runs(1000) },
@@ -260,7 +260,7 @@ test('editors may strip trailing whitespace and blank lines at the end', () => {
       const trimmed = `${written(recording)
         .replace(/[ \t]+$/gm, '')
         .trimEnd()}\n`
-      expect(bodyOf(recordingIn(trimmed, 'a.yaml').response).equals(Buffer.from(text))).toBe(true)
+      expect(recordedBody(recordingIn(trimmed, 'a.yaml').response).equals(Buffer.from(text))).toBe(true)
     }),
     { numRuns: runs(1000) },
   )

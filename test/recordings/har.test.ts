@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { bodyOf } from '../../src/recordings/index.js'
+import { recordedBody } from '../../src/recordings/index.js'
 import { AN_OBJECT, isMissing, mustBe } from '../sentences.js'
 import { fromChrome, harWith, imported, LIVE } from './hars.js'
 
@@ -35,7 +35,7 @@ test("the caller's key is removed everywhere, even where the answer repeats it",
   const text = '{"error":"Incorrect API key provided: sk-live-0123456789abcdefghijklmnopqrstuv"}'
   const { recordings } = imported(harWith(fromChrome({ body: prompt, status: 401, text })))
   expect(recordings).toHaveLength(1)
-  expect(recordings[0] && bodyOf(recordings[0].response).toString()).not.toContain('sk-live-0123')
+  expect(recordings[0] && recordedBody(recordings[0].response).toString()).not.toContain('sk-live-0123')
 })
 
 test('files of mitmproxy are read: times with a UTC offset, Base64 bodies, incomplete timings', () => {
@@ -63,7 +63,7 @@ test('files of mitmproxy are read: times with a UTC offset, Base64 bodies, incom
   }
   const [recording] = imported(harWith(entry), LIVE).recordings
   expect(recording?.recordedAt).toBe('2026-11-20T10:00:00.123Z')
-  expect(recording && bodyOf(recording.response)).toEqual(Buffer.from([0xff, 0x00, 0xfe, 0x80]))
+  expect(recording && recordedBody(recording.response)).toEqual(Buffer.from([0xff, 0x00, 0xfe, 0x80]))
 })
 
 test('files of Firefox and Charles are read: a byte order mark, nulls, no response headers, forms as parameters', () => {
@@ -194,7 +194,7 @@ test.each([
 test('a request sent twice becomes two recordings, in the order sent', () => {
   const later = fromChrome({ body: prompt, text: '{"n":2}', at: '2026-11-20T10:00:05.000Z' })
   const { byKey } = imported(harWith(later, fromChrome({ body: prompt, text: '{"n":1}' })), LIVE)
-  const answers = [...byKey.values()].map(same => same.map(({ response }) => bodyOf(response).toString()))
+  const answers = [...byKey.values()].map(same => same.map(({ response }) => recordedBody(response).toString()))
   expect(answers).toEqual([['{"n":1}', '{"n":2}']])
 })
 

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type IgnoreOption, ignoreFrom } from '../../src/recordings/canonical.js'
-import { keyOf } from '../../src/recordings/key.js'
+import { requestKey } from '../../src/recordings/key.js'
 import { asking, question } from './scene.js'
 
 /** Whether two bodies count as the same request. */
 const same = (ignored: readonly IgnoreOption[], one: unknown, other: unknown, query = ['', '']) => {
   const ignore = ignoreFrom(ignored)
   return (
-    keyOf(asking(one, { query: query[0] ?? '' }), ignore) === keyOf(asking(other, { query: query[1] ?? '' }), ignore)
+    requestKey(asking(one, { query: query[0] ?? '' }), ignore) ===
+    requestKey(asking(other, { query: query[1] ?? '' }), ignore)
   )
 }
 const without = (path: string, value: unknown) => ignoreFrom([path]).inJson(value)
@@ -80,7 +81,7 @@ test('a regular expression alone applies to all strings of the body, to paramete
 
 test('a regular expression applies to the path', () => {
   const ignore = ignoreFrom(['/file-\\w+/'])
-  const path = (path: string) => keyOf(asking('', { method: 'GET', path }), ignore)
+  const path = (path: string) => requestKey(asking('', { method: 'GET', path }), ignore)
   expect(path('/v1/files/file-abc/content')).toBe(path('/v1/files/file-def/content'))
   expect(path('/v1/files/file-abc/content')).not.toBe(path('/v1/files/file-abc'))
 })

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { dataIn } from '../../src/completions/events.js'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { withIdsOf } from '../../src/recordings/json-rpc.js'
-import { keyOf } from '../../src/recordings/key.js'
-import { bodyOf } from '../../src/recordings/recording.js'
+import { requestKey } from '../../src/recordings/key.js'
+import { recordedBody } from '../../src/recordings/recording.js'
 import { runs } from '../runs.js'
 import { asking, recorded, streamed } from './scene.js'
 
 const id = fc.oneof(fc.integer(), fc.string(), fc.uuid())
-const keyFor = (body: unknown) => keyOf(asking(body, { path: '/mcp' }), ignoreFrom([]))
+const keyFor = (body: unknown) => requestKey(asking(body, { path: '/mcp' }), ignoreFrom([]))
 
 const call = (of: { id: unknown; token?: unknown; arguments?: unknown }) => ({
   jsonrpc: '2.0',
@@ -75,7 +75,7 @@ test('an answer gets the ids of the call, however the network cut it, and ids of
       const chunks = borders.slice(1).map((end, i) => ({ atMs: i, bytes: bytes.subarray(borders[i], end) }))
       const recording = streamed(chunks, asking(call(then)))
       const response = withIdsOf(asking(call({ id, token })), recording)
-      expect(dataIn(bodyOf(response)).map(data => JSON.parse(data))).toEqual(messages({ id, token }))
+      expect(dataIn(recordedBody(response)).map(data => JSON.parse(data))).toEqual(messages({ id, token }))
       expect(response.chunks.map(({ atMs }) => atMs)).toEqual(
         response.chunks.map(({ atMs }) => atMs).toSorted((a, b) => a - b),
       )
@@ -88,7 +88,7 @@ test('an answer gets the ids of the call, however the network cut it, and ids of
 test('a body that does not change keeps its bytes', () => {
   const body = '{"jsonrpc":"2.0","id":1, "result":{"n":12345678901234567890}}'
   const recording = recorded({ chunks: [{ atMs: 0, bytes: Buffer.from(body) }] }, asking(call({ id: 1 })))
-  const under = (id: unknown) => bodyOf(withIdsOf(asking(call({ id })), recording)).toString()
+  const under = (id: unknown) => recordedBody(withIdsOf(asking(call({ id })), recording)).toString()
   expect(under(1)).toBe(body)
   expect(under('x')).toBe('{"jsonrpc":"2.0","id":"x","result":{"n":12345678901234567890}}')
 })

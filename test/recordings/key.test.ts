@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ignoreFrom, variantsOf } from '../../src/recordings/canonical.js'
-import { recordingIn, textOf } from '../../src/recordings/file-text.js'
-import { keyOf, type ReceivedRequest } from '../../src/recordings/key.js'
+import { recordingIn, recordingText } from '../../src/recordings/file-text.js'
+import { type ReceivedRequest, requestKey } from '../../src/recordings/key.js'
 import type { RecordedRequest } from '../../src/recordings/recording.js'
 import { createRedact, credentialsOf } from '../../src/redact/index.js'
 import { key as aKey, jwt, noRules, prose } from '../redact/secrets.js'
 import { asking, plantedRedaction, question, recorded } from './scene.js'
 
-const key = (request: RecordedRequest) => keyOf(request, ignoreFrom([]))
+const key = (request: RecordedRequest) => requestKey(request, ignoreFrom([]))
 const keyAsking = (body: unknown, came: Partial<ReceivedRequest> = {}) => key(asking(body, came, plantedRedaction()))
 
 const tool = { type: 'function', function: { name: 'find', parameters: { type: 'object' } } }
@@ -235,7 +235,7 @@ test('a request has the key of its recording on disk, whatever the order of its 
     fc.property(fc.jsonValue(), fc.webQueryParameters(), (value, query) => {
       const body = { ...question, more: value, field: { 'sk-planted-b': value, a: 'sk-planted-a' } }
       const came = asking(body, { query }, plantedRedaction())
-      const kept = recordingIn(textOf(recorded({}, came), key(came)), 'a.yaml').request
+      const kept = recordingIn(recordingText(recorded({}, came), key(came)), 'a.yaml').request
       expect(key(kept)).toBe(key(came))
       expect(keyAsking(reversed(body), { query: query.split('&').reverse().join('&') })).toBe(key(came))
     }),
@@ -306,7 +306,7 @@ test('a long number that was recorded as a string keeps its key', () => {
 })
 
 test('ignore patterns for strings also apply to long numbers', () => {
-  const keyWith = (seed: string) => keyOf(asking(`{"model":"m","seed":${seed}}`), ignoreFrom(['/\\d{10}$/']))
+  const keyWith = (seed: string) => requestKey(asking(`{"model":"m","seed":${seed}}`), ignoreFrom(['/\\d{10}$/']))
   expect(keyWith('12345678901234567890')).toBe(keyWith('12345678900000000001'))
 })
 
@@ -318,7 +318,8 @@ test('different integers have different keys, however long, and notation makes n
   )
   // A string with the same digits stands next to it.
   const body = (id: bigint, text: bigint) => `{"b":[${id}, "${text}",-${id}],"model":"\\"m: ${text}","id": ${id}}`
-  const fromDisk = (request: RecordedRequest) => recordingIn(textOf(recorded({}, request), '0'), 'a.yaml').request
+  const fromDisk = (request: RecordedRequest) =>
+    recordingIn(recordingText(recorded({}, request), '0'), 'a.yaml').request
   fc.assert(
     fc.property(number, fc.nat({ max: 20 }), (id, more) => {
       const one = asking(body(id, id))

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { createShelf, openFolder } from '../../src/recordings/folder.js'
-import { keyOf } from '../../src/recordings/key.js'
+import { requestKey } from '../../src/recordings/key.js'
 import { fileOf, type RecordingFile } from '../../src/recordings/names.js'
 import { createHistory } from '../../src/recordings/run.js'
 import { folderWith } from '../command.js'
@@ -22,7 +22,7 @@ function heapBytes(): number {
 function recordingOf(nth: number) {
   const content = `Question ${nth}: ${'what, if anything, is "that"? '.repeat(100)}`
   const request = asking({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
-  const key = keyOf(request, ignoreFrom([]))
+  const key = requestKey(request, ignoreFrom([]))
   const kept: RecordingFile = { file: fileOf(request, key, 1), key, nth: 1 }
   return { kept, recording: recorded({ chunks: [{ atMs: 0, bytes: Buffer.from('{"said":"yes"}') }] }, request) }
 }

@@ -1,7 +1,7 @@
 /** Recorded answers for tests, whole and as streams cut at any place. */
 import fc from 'fast-check'
 import type { RecordedResponse } from '../../src/recordings/index.js'
-import { bodyOf } from '../../src/recordings/recording.js'
+import { recordedBody } from '../../src/recordings/recording.js'
 
 const answer = (contentType: string, chunks: RecordedResponse['chunks']): RecordedResponse => ({
   status: 200,
@@ -42,10 +42,11 @@ export const piece = (...choices: readonly object[]) => ({
   choices,
 })
 
-export const textOf = (response: RecordedResponse | undefined): string | undefined => response && `${bodyOf(response)}`
+export const textOf = (response: RecordedResponse | undefined): string | undefined =>
+  response && `${recordedBody(response)}`
 
 /** The JSON of an answer; `undefined` if there is none. */
-export const jsonOf = (response: RecordedResponse | undefined) => response && JSON.parse(`${bodyOf(response)}`)
+export const jsonOf = (response: RecordedResponse | undefined) => response && JSON.parse(`${recordedBody(response)}`)
 
 /** The objects of the events of a stream that ended with `[DONE]`. */
 export function objectsOf(response: RecordedResponse | undefined) {
