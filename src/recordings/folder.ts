@@ -167,12 +167,18 @@ const CHUNK_BYTES = 250
 export function createShelf(folder: Folder) {
   const { put, remove, ...files } = createIndex(folder)
   const recordings = createFileCache({
-    ...{ stamp: folder.stamp, read: folder.read, sizeOf },
-    ...{ uncheckedMs: UNCHECKED_MS, maxSize: REMEMBERED_BYTES },
+    stamp: folder.stamp,
+    read: folder.read,
+    sizeOf,
+    uncheckedMs: UNCHECKED_MS,
+    maxSize: REMEMBERED_BYTES,
   })
   const questions = createFileCache({
-    ...{ stamp: folder.stamp, read: async (file: string) => questionIn(await folder.text(file), file) },
-    ...{ sizeOf: sizeOfQuestion, uncheckedMs: UNCHECKED_MS, maxSize: REMEMBERED_QUESTIONS_BYTES },
+    stamp: folder.stamp,
+    read: async (file: string) => questionIn(await folder.text(file), file),
+    sizeOf: sizeOfQuestion,
+    uncheckedMs: UNCHECKED_MS,
+    maxSize: REMEMBERED_QUESTIONS_BYTES,
   })
   const forget = (file: string) => {
     recordings.forget(file)

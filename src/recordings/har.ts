@@ -199,7 +199,10 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
   const isWhole = !(_error ?? false) && !isCutOff(response, body) && !mayLackItsEnd
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   return {
-    ...{ status, headers, headMs: duration(timings.wait), endMs },
+    status,
+    headers,
+    headMs: duration(timings.wait),
+    endMs,
     chunks,
     complete: isWhole,
   }
@@ -215,8 +218,8 @@ function savedAnswer(
   const utf8 = Buffer.from(text ?? '')
   const isGarbled = isFromStream && size !== utf8.length && garbled.test(text ?? '')
   if (!isGarbled) return utf8
-  const bytes = bytesOf(text ?? '')
-  if (bytes && isUtf8(bytes)) {
+  const bytes = Buffer.from(text ?? '', 'latin1')
+  if (bytes.toString('latin1') === text && isUtf8(bytes)) {
     remark('was saved with its UTF-8 read as Latin-1, as Chromium does; its characters have been restored')
     return bytes
   }
@@ -225,24 +228,7 @@ function savedAnswer(
 }
 
 /** The first and second byte of a non-ASCII character, or the replacement for a byte that could not be read. */
-const garbled =
-  /[\xc2-\xf4][\x80-\xbf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122\ufffd]/
-
-/** The bytes of these characters in Latin-1, or in Windows-1252, which browsers use in its place. */
-function bytesOf(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'latin1')
-  for (let i = 0; i < text.length; i++) {
-    if (text.charCodeAt(i) <= 0xff) continue
-    const index = windows1252.indexOf(text.charAt(i))
-    if (index < 0) return undefined
-    bytes[i] = 0x80 + index
-  }
-  return bytes
-}
-
-/** The characters for bytes 0x80 to 0x9f in Windows-1252. Some versions of node decode it as Latin-1. */
-const windows1252 =
-  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
+const garbled = /[\xc2-\xf4][\x80-\xbf\u0100-\uffff]/
 
 /** HAR's -1 means not measured. */
 const duration = (ms: number) => roundedMs(Math.max(0, ms))

@@ -57,7 +57,11 @@ const isOneWay = (message: JsonRpcMessage) =>
     : 'result' in message || 'error' in message
 
 const fixedReply = (status: number, fields: Partial<Reply> = {}): Reply => ({
-  ...{ kind: 'reply', status, contentType: '', body: '', isRecorded: true },
+  kind: 'reply',
+  status,
+  contentType: '',
+  body: '',
+  isRecorded: true,
   ...fields,
 })
 

@@ -29,8 +29,11 @@ export type Library = ReturnType<typeof createLibrary>
 
 export function createLibrary({ folder, shelf, run }: Parts) {
   const summaries = createFileCache({
-    ...{ stamp: folder.stamp, read: (file: string) => summaryOf(folder, file), sizeOf: () => 1 },
-    ...{ uncheckedMs: UNCHECKED_MS, maxSize: MOST_CACHED },
+    stamp: folder.stamp,
+    read: (file: string) => summaryOf(folder, file),
+    sizeOf: () => 1,
+    uncheckedMs: UNCHECKED_MS,
+    maxSize: MOST_CACHED,
   })
   const line = ({ file }: RecordingFile) => lineOf(file, summaries.get, run)
 
@@ -98,8 +101,14 @@ export function summaryIn(text: string, file: string) {
   const { recordedAt, request, response } = recordingIn(outlineOf(text), file)
   const { model = null, prompt = null } = subjectIn(text, file)
   return {
-    ...{ recordedAt, method: request.method, path: request.path, model, said: prompt },
-    ...{ status: response.status, streamed: isStream(response), complete: response.complete },
+    recordedAt,
+    method: request.method,
+    path: request.path,
+    model,
+    said: prompt,
+    status: response.status,
+    streamed: isStream(response),
+    complete: response.complete,
     bytes: Buffer.byteLength(text),
   }
 }

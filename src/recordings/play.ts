@@ -30,7 +30,11 @@ export function delayedReplyOf(response: RecordedResponse, speed: number, file: 
   const { status, headMs, endMs } = response
   const contentType = flatHeaders(response, name => name === 'content-type')[1] ?? ''
   const reply: Reply = {
-    ...{ kind: 'reply', status, contentType, answeredBy: { kind: 'recording', file }, isRecorded: true },
+    kind: 'reply',
+    status,
+    contentType,
+    answeredBy: { kind: 'recording', file },
+    isRecorded: true,
     ...bodyAndHeaders(response, speed, scaled),
   }
   // A whole answer is sent at once, so it begins when the recorded one ended.
@@ -54,20 +58,16 @@ const droppedHeaders: ReadonlySet<string> = new Set(['content-type', 'set-cookie
 const flatHeaders = ({ headers }: RecordedResponse, isWanted: (name: string) => boolean): readonly string[] =>
   headers.flatMap(([name, value]) => (isWanted(name) ? [name, value] : []))
 
-/** Cached, so that the journal does not hold the pieces once for each replay. */
-const pieceCache = new WeakMap<RecordedResponse['chunks'], readonly string[]>()
-
-function latin1Pieces(chunks: RecordedResponse['chunks']): readonly string[] {
-  const pieces = pieceCache.get(chunks) ?? [...chunks.map(({ bytes }) => bytes.toString('latin1')), '']
-  pieceCache.set(chunks, pieces)
-  return pieces
-}
-
 function rhythm({ chunks, endMs }: RecordedResponse, scaled: (ms: number) => number): PacedBody {
   return {
-    ...{ head: '', before: '', after: '', tail: '', pace: unpaced, isLatin1: true },
+    head: '',
+    before: '',
+    after: '',
+    tail: '',
+    pace: unpaced,
+    isLatin1: true,
     // With an empty last piece, because the end has its own time.
-    pieces: latin1Pieces(chunks),
+    pieces: [...chunks.map(({ bytes }) => bytes.toString('latin1')), ''],
     atMs: [...chunks.map(({ atMs }) => scaled(atMs)), scaled(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
 }
@@ -80,7 +80,13 @@ export function withOpenEnd(reply: Reply): Reply {
   const decoder = new TextDecoder()
   const texts = pieces.map(piece => decoder.decode(Buffer.from(piece, 'latin1'), { stream: true }))
   const endlessBody: OpenBody = {
-    ...{ head: '', before: '', pieces: [], after: '', tail: '', pace: unpaced, isEndless: true },
+    head: '',
+    before: '',
+    pieces: [],
+    after: '',
+    tail: '',
+    pace: unpaced,
+    isEndless: true,
     play: sink => playAt(texts, atMs, sink),
   }
   return { ...reply, body: endlessBody }

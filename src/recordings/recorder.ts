@@ -5,15 +5,7 @@ import type { Shelf } from './folder.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import type { RequestIdentity } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
-import {
-  type Capture,
-  hasDone,
-  MOST_BODY_BYTES,
-  type RecordedChunk,
-  type RecordedRequest,
-  type Recording,
-  responseOf,
-} from './recording.js'
+import { type Capture, MOST_BODY_BYTES, type RecordedChunk, type RecordedRequest, responseOf } from './recording.js'
 import { redactedResponse } from './redacted.js'
 import type { Run } from './run.js'
 
@@ -48,10 +40,9 @@ interface OpenRecording {
 }
 
 /** A recorded exchange, and its answer as observed. */
-interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'complete'> {
+interface ObservedAnswer extends OpenRecording {
   readonly recordedAt: string
-  readonly buffer: ReturnType<typeof createResponseBuffer>
-  readonly isComplete: boolean
+  readonly capture: Capture
 }
 
 export function createRecorder(parts: RecorderParts) {
@@ -92,24 +83,26 @@ function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): Ope
   // A hand-written file name is kept.
   const file = existing.find(other => other.nth === nth)?.file ?? fileOf(request, key, nth)
   return {
-    ...{ exchange, entry: { file, key, nth }, earlier },
+    exchange,
+    entry: { file, key, nth },
+    earlier,
     isEndless: isEndless(exchange, request),
-    ...{ request, redaction },
+    request,
+    redaction,
   }
 }
 
-async function save(answer: ObservedAnswer, parts: RecorderParts): Promise<void> {
-  const { entry, isComplete, earlier } = answer
+async function save({ entry, earlier, recordedAt, request, redaction, capture }: ObservedAnswer, parts: RecorderParts) {
   const { shelf, run } = parts
+  const answer = await responseOf(capture).catch(({ message }: Error) => message)
+  if (typeof answer === 'string') return run.notRecorded(`${entry.file} was not saved: ${answer}.`)
   // An incomplete answer never replaces a complete one.
-  if (!isComplete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return
-  const recording = await recordingOf(answer)
-  if (typeof recording === 'string') return run.notRecorded(`${entry.file} was not saved: ${recording}.`)
-  shelf.put(entry, recording)
+  if (!answer.complete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return
+  shelf.put(entry, { recordedAt, request, response: redactedResponse(answer, redaction) })
   run.recorded(entry.file)
   // Later recordings from an earlier run belong to another conversation.
-  const laterEntries = entry.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
-  for (const old of laterEntries) shelf.remove(old)
+  const later = entry.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
+  for (const old of later) shelf.remove(old)
 }
 
 function reportFailure({ entry }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
@@ -125,63 +118,36 @@ function reportFailure({ entry }: ObservedAnswer, error: NodeJS.ErrnoException, 
  * Collects the answer of an exchange. `onEnd` is called with the answer, or with the reason why it cannot be saved.
  */
 function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | string) => void): NamedObserver {
-  const { entry } = recording
+  const { entry, exchange, isEndless } = recording
   const recordedAt = nextMoment()
   const startedMs = performance.now()
-  const buffer = createResponseBuffer()
   let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
-  let isTooLarge = false
+  let chunks: RecordedChunk[] = []
+  let totalBytes = 0
   return {
     file: entry.file,
     head(status, headers) {
       head = { status, headers, atMs: performance.now() }
     },
     bytes(bytes) {
-      if (head && !isTooLarge) isTooLarge = !buffer.add(bytes, performance.now() - head.atMs)
+      totalBytes += bytes.length
+      if (totalBytes > MOST_BODY_BYTES) chunks = []
+      // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
+      else if (head) chunks.push({ atMs: performance.now() - head.atMs, bytes: Buffer.from(bytes) })
     },
-    end(complete) {
-      // There was no answer to save.
-      if (!head || (opensServerStream(recording.exchange) && !hasEvents(buffer.tail()))) return
-      if (isTooLarge) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
+    end(isWhole) {
+      // There was no answer to save: a server may open its stream and send nothing, or refuse to open it.
+      if (!head || (opensServerStream(exchange) && !chunks.some(({ bytes }) => bytes.includes('data:')))) return
+      if (totalBytes > MOST_BODY_BYTES) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
       const { status, headers, atMs } = head
+      const headMs = atMs - startedMs
+      const endMs = performance.now() - atMs
       onEnd({
-        ...{ ...recording, recordedAt, status, headers, buffer },
-        headMs: atMs - startedMs,
-        endMs: performance.now() - atMs,
-        isComplete: complete || recording.isEndless || hasDone(buffer.tail()),
+        ...recording,
+        recordedAt,
+        capture: { status, headers, headMs, endMs, chunks, complete: isWhole || isEndless },
       })
     },
-  }
-}
-
-/** The end of a stream is about ten bytes long; this allows for a few events after it. */
-const TAIL_BYTES = 1024
-
-/** Collects an answer in memory while it arrives: its bytes with their times. */
-function createResponseBuffer() {
-  let chunks: RecordedChunk[] = []
-  let totalBytes = 0
-  let tail: Buffer = Buffer.alloc(0)
-  return {
-    /**
-     * Adds bytes that arrived at `atMs`. Returns false once the limit is exceeded; nothing is collected from then on.
-     */
-    add(bytes: Buffer, atMs: number): boolean {
-      totalBytes += bytes.length
-      if (totalBytes > MOST_BODY_BYTES) {
-        chunks = []
-        return false
-      }
-      // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
-      chunks.push({ atMs, bytes: Buffer.from(bytes) })
-      tail =
-        bytes.length >= TAIL_BYTES ? bytes.subarray(-TAIL_BYTES) : Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES)
-      return true
-    },
-    /** The last bytes, enough to see how the answer ended. */
-    tail: () => tail,
-    /** Everything, in the pieces in which it arrived. */
-    chunks: (): readonly RecordedChunk[] => chunks,
   }
 }
 
@@ -195,16 +161,4 @@ function nextMoment(): string {
   const nowMs = Date.now()
   latestMs = Math.max(nowMs, Math.min(latestMs + 1, nowMs + MOST_AHEAD_MS))
   return new Date(latestMs).toISOString()
-}
-
-/** Whether anything was sent: a server may open its stream and send nothing, or refuse to open it. */
-const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
-
-/** Returns the recording, or why the answer cannot be recorded. */
-async function recordingOf(answer: ObservedAnswer): Promise<Recording | string> {
-  const { recordedAt, request, redaction, status, headers, headMs, endMs, isComplete, buffer } = answer
-  const capture: Capture = { status, headers, headMs, endMs, chunks: buffer.chunks(), complete: isComplete }
-  const response = await responseOf(capture).catch(({ message }: Error) => message)
-  if (typeof response === 'string') return response
-  return { recordedAt, request, response: redactedResponse(response, redaction) }
 }

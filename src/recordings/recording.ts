@@ -85,7 +85,10 @@ export async function responseOf(capture: Capture): Promise<RecordedResponse> {
   const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), MOST_BODY_BYTES)
   const headers = recordedHeaders(capture.headers)
   return {
-    ...{ status, headers, headMs: roundedMs(headMs), endMs: roundedMs(endMs) },
+    status,
+    headers,
+    headMs: roundedMs(headMs),
+    endMs: roundedMs(endMs),
     chunks: isStream({ headers }) ? chunks.map(({ atMs, bytes }) => ({ atMs: roundedMs(atMs), bytes })) : whole(chunks),
     complete: complete || hasDone(recordedBody({ chunks: chunks.slice(-DONE_CHUNKS) })),
   }

@@ -68,7 +68,8 @@ function searchesOf(rules: RedactionRules) {
     return outsidePlaceholders(createLiteralSearch([...values, ...rules.known]), rules)
   }, REMEMBERED)
   return {
-    ...{ isSecretHeader, isSecretParameter },
+    isSecretHeader,
+    isSecretParameter,
     formSearch: outsidePlaceholders(createFormSearch(rules), rules),
     literalsOf: (credentials: readonly string[]) => literalsOf(JSON.stringify(credentials)),
     suspectsForm: createSuspicion(rules),
@@ -105,7 +106,9 @@ function redactionWith(credentials: readonly string[], placeholder: Placeholder,
   }
 
   const redaction: Redaction = {
-    ...{ text, pieces, query },
+    text,
+    pieces,
+    query,
     value: value => withLeaves(value, leaf),
     headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
     // Escapes change what a secret looks like.

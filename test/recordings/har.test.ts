@@ -274,12 +274,9 @@ const stream = (text: string, size?: number) => {
 const bodyIn = ({ recordings: [recording] }: ReturnType<typeof imported>) =>
   Buffer.concat(recording?.response.chunks.map(({ bytes }) => bytes) ?? []).toString()
 
-test.each([
-  ['Latin-1', said, Buffer.from(said).toString('latin1')],
-  ['Windows-1252', 'data: Grüße “€”\n\ndata: [DONE]\n\n', 'data: GrÃ¼ÃŸe â€œâ‚¬â€\x9d\n\ndata: [DONE]\n\n'],
-])('an event stream that Chromium saved as %s is repaired, with a remark', (_encoding, right, text) => {
-  const har = imported(harWith(stream(text, Buffer.byteLength(right))))
-  expect(bodyIn(har)).toBe(right)
+test('an event stream that Chromium saved as Latin-1 is repaired, with a remark', () => {
+  const har = imported(harWith(stream(Buffer.from(said).toString('latin1'), Buffer.byteLength(said))))
+  expect(bodyIn(har)).toBe(said)
   expect(har.remarks).toEqual([
     'log.entries[0] was saved with its UTF-8 read as Latin-1, as Chromium does; its characters have been restored.',
   ])
