@@ -67,7 +67,7 @@ async function replaceRecordings(
     folder.write(file, recording, key)
     files.push(file)
   }
-  for (const { file } of old) if (!files.includes(file)) await folder.remove(file)
+  for (const { file } of old) if (!files.includes(file)) folder.remove(file)
   return files
 }
 

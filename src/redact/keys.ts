@@ -1,5 +1,6 @@
 /** Finds keys by their prefixes, JSON web tokens and private keys. */
 import type { Match } from './matches.js'
+import { looksRandom } from './names.js'
 
 interface KeyForm {
   readonly prefix: RegExp
@@ -68,13 +69,6 @@ function readAt(expression: RegExp, text: string, index: number): string {
 function isAtWordStart(text: string, index: number): boolean {
   if (index === 0 || !/[A-Za-z0-9]/.test(text[index - 1] ?? '')) return true
   return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, index - 6), index))
-}
-
-/** Whether it has more digits and mixed case than words joined by dashes. */
-export function looksRandom(text: string): boolean {
-  if (/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return true
-  if ((text.match(/\d/g)?.length ?? 0) >= 8) return true
-  return text.split(/[^A-Za-z0-9]/).some(part => part.length >= 6 && /\d/.test(part) && /[A-Za-z]/.test(part))
 }
 
 /** Longer than any word in the place of a key. */

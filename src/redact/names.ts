@@ -1,7 +1,6 @@
 /** Headers and parameters that are secret by their names, and the credentials in them, which are secret wherever they recur. */
 import { unescape as decoded } from 'node:querystring'
 import { memoized } from '../core/work.js'
-import { looksRandom } from './keys.js'
 
 const secretHeader =
   /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|^mcp-session-id$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
@@ -93,3 +92,10 @@ function isDistinctive(value: string): boolean {
 
 const isPlaceholder = /^\[[a-z][a-z\d-]*\]$/
 const isAddress = /^(?:[a-z]+:\/)?\//
+
+/** Whether it has more digits and mixed case than words joined by dashes. */
+export function looksRandom(text: string): boolean {
+  if (/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return true
+  if ((text.match(/\d/g)?.length ?? 0) >= 8) return true
+  return text.split(/[^A-Za-z0-9]/).some(part => part.length >= 6 && /\d/.test(part) && /[A-Za-z]/.test(part))
+}

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RecordedResponse } from '../../src/recordings/recording.js'
 import { redactedResponse } from '../../src/recordings/redacted.js'
 import { createRedact, findSecrets } from '../../src/redact/index.js'
-import { credential, key, noRules, prose, secret } from '../redact/secrets.js'
+import { key, noRules, prose, secret } from '../redact/secrets.js'
 
 const ownKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
 const aJwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF_123-xyz'
@@ -133,6 +133,14 @@ describe('a whole body', () => {
     )
   })
 
+  test('a body of backslashes is redacted in linear time', () => {
+    // A quadratic search would take minutes and exceed the timeout of the test.
+    const body = JSON.stringify({ path: '\\'.repeat(150_000), ownKey })
+    for (const type of ['application/json', 'text/event-stream']) {
+      expect(said(type, body)).toBe(body.replace(ownKey, '[credential]'))
+    }
+  })
+
   test('a body without secrets is left as is', () => {
     const response = answer('application/json', '{"a": "b\\u0020"}')
     expect(redacted(response).chunks[0]).toBe(response.chunks[0])
@@ -230,12 +238,6 @@ describe('a stream', () => {
         expect(said(type, input)).toBe(lines('It is ', '[jwt-1]', '', '.'))
       }
     }
-  })
-
-  test('values repeated in other NDJSON lines are not joined', () => {
-    const patterns = [{ name: 'twice', pattern: /okok|assistantassistant/ }]
-    const input = `${JSON.stringify({ message: { role: 'assistant' }, status: 'ok' })}\n`.repeat(3)
-    expect(said('application/x-ndjson', input, { patterns })).toBe(input)
   })
 
   test('with chunk boundaries inside a secret, an escape and a character the rest stays in its chunk', () => {
@@ -342,28 +344,6 @@ describe('for any input', () => {
         const result = JSON.parse(said('application/json', body))
         expect(result).toEqual(createRedact(noRules)().value(JSON.parse(body)))
         expect(result.value).toEqual(JSON.parse(body).value)
-      }),
-    )
-  })
-
-  test('redacting twice changes nothing more, and the result does not depend on the credential', () => {
-    const parts = fc.array(fc.oneof(prose, secret, fc.constant(undefined)), { maxLength: 5 })
-    fc.assert(
-      fc.property(parts, credential, credential, places, (parts, one, other, tokens) => {
-        const bodyWith = (own: string) => {
-          const text = parts.map(part => part ?? own).join('')
-          return (
-            delta({ content: text }) +
-            cutText(text, tokens)
-              .map(content => event({ delta: content }))
-              .join('')
-          )
-        }
-        const once = redacted(stream(bodyWith(one)), {}, one)
-        expect(redacted(once, {}, one)).toEqual(once)
-        const whole = (own: string) =>
-          textsOf(redacted(stream(delta({ content: parts.map(part => part ?? own).join('') })), {}, own))
-        expect(whole(one)).toEqual(whole(other))
       }),
     )
   })
