@@ -28,7 +28,7 @@ const floors: readonly (readonly string[])[] = [
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
   api: 400,
-  check: 1600,
+  check: 1700,
   cli: 4200,
   completions: 1200,
   config: 1800,

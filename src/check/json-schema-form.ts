@@ -1,4 +1,5 @@
 /** Normalizes a JSON Schema of any draft or dialect, so that the rest of this folder can rely on one form. */
+import { mayTakeForever } from './expressions.js'
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
@@ -169,49 +170,9 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
 function withReadablePattern(schema: Raw): SchemaObject {
   const { pattern, ...rest } = schema
   if (typeof pattern !== 'string') return schema
-  if (isRegularExpression(pattern, 'u') && !mayTakeForever(pattern)) return schema
+  if (isRegularExpression(pattern, 'u') && !mayTakeForever(new RegExp(pattern, 'u'))) return schema
   if (!isRegularExpression(pattern, '') && !isRegularExpression(pattern, 'u')) throw invalidPattern(pattern)
   return { ...rest, loosePattern: pattern }
-}
-
-/** What has been read of a group, and of its last alternative. */
-interface Group {
-  /** Whether an alternative repeats something and has nothing that must be there once, as in `a+`. */
-  canSplit: boolean
-  repeats: boolean
-  hasFixed: boolean
-}
-
-const atomPattern = /\\.|\[(?:\\.|[^\]])*\]|\((?:\?(?:[:=!]|<[=!]|<\w+>))?|./gsu
-const quantifierPattern = /[*+?]|\{\d+,?\d*\}/uy
-
-/** Whether a repeated group can split the same text in many ways, as in `(a+)+`: matching may then take time without end. */
-export function mayTakeForever(pattern: string): boolean {
-  const groups: Group[] = [{ canSplit: false, repeats: false, hasFixed: false }]
-  const endAlternative = (group: Group) => {
-    group.canSplit ||= group.repeats && !group.hasFixed
-    Object.assign(group, { repeats: false, hasFixed: false })
-  }
-  atomPattern.lastIndex = 0
-  for (let atom = atomPattern.exec(pattern); atom; atom = atomPattern.exec(pattern)) {
-    const [text] = atom
-    const group = groups.at(-1) as Group
-    if (text.startsWith('(')) groups.push({ canSplit: false, repeats: false, hasFixed: false })
-    else if (text === '|') endAlternative(group)
-    else if (!/^(?:[$^]|\\[bB])$/.test(text)) {
-      quantifierPattern.lastIndex = atomPattern.lastIndex
-      const [quantifier = ''] = quantifierPattern.exec(pattern) ?? []
-      atomPattern.lastIndex += quantifier.length
-      const isRepeated = /^[*+]|,\}$/.test(quantifier)
-      const inner = text === ')' && groups.length > 1 ? groups.pop() : undefined
-      if (inner) endAlternative(inner)
-      if (inner?.canSplit && isRepeated) return true
-      const around = groups.at(-1) as Group
-      around.repeats ||= isRepeated || inner?.canSplit === true
-      around.hasFixed ||= quantifier === '' && inner?.canSplit !== true
-    }
-  }
-  return false
 }
 
 const takesOffset = (pattern: string) =>

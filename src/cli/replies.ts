@@ -22,18 +22,19 @@ import { type CommandLine, command, configFlag, fileName, optionFlags, text, tog
 import { load } from './load.js'
 import { pluralize } from './output.js'
 
-/** A rule that never answers makes the exit code 1. */
+/** A rule that never answers makes the exit code 1; an expression that may take forever is only a hint. */
 const checkReplies = command({
   flags: configFlag,
   async run(line) {
     const loaded = load(line)
     const { config } = loaded
-    const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
+    const { rules, warnings } = await loadRules(replyFilesOf(loaded), config.seed)
     const models = config.models.map(({ id }) => id)
     const mistakes = neverAnswering(rules, models)
-    if (mistakes.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
-    process.exitCode = 1
-    return mistakes.map(({ place, sentence }) => `${problemInWords({ origin: place, sentence })}\n`).join('')
+    if (mistakes.length > 0) process.exitCode = 1
+    const findings = [...mistakes.map(({ place: origin, sentence }) => ({ origin, sentence })), ...warnings]
+    if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
+    return findings.map(problem => `${problemInWords(problem)}\n`).join('')
   },
 })
 

@@ -24,11 +24,11 @@ export async function configuredReplies(loaded: LoadedConfig): Promise<LoadedRul
     const rule = { on, when: { server }, reply, priority: LAST_PRIORITY } as RuleInput
     try {
       const ruleOrigin = () => ({ place: originOf(at), title: `${on} of ${server}` })
-      return { rules: await rulesAsGiven(rule, { dir, seed: config.seed, originOf: ruleOrigin }), files: [] }
+      return await rulesAsGiven(rule, { dir, seed: config.seed, originOf: ruleOrigin })
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
       problems.push(...error.problems.map(({ sentence }) => ({ ...placeOf(at), sentence })))
-      return { rules: [], files: [] }
+      return joined([])
     }
   })
   const rules = joined(await Promise.all(ruleLists))

@@ -1,4 +1,8 @@
 /** Reads and loads everything that a configuration names, before any of it is put to use. */
+
+import { pathInWords } from '../check/check.js'
+import { endlessExpressions } from '../check/expressions.js'
+import { type Problem, problemInWords } from '../check/problem.js'
 import { tokenizerNamed } from '../completions/tokens/index.js'
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { mcpServers } from '../config/mcp-options.js'
@@ -31,12 +35,20 @@ export async function prepareConfig(loaded: LoadedConfig, options: Options): Pro
     readResources(loaded),
     openDocuments(loaded, options.warn),
   ])
+  for (const warning of [...warningsAbout(loaded), ...rules.warnings]) options.warn(problemInWords(warning))
   return {
     ...{ loaded, tokens, tokenizer, mcp, openApi, rules: rules.rules, resources: resources.resources },
     files: [...rules.files, ...resources.files, ...(openApi?.files ?? [])],
     redact: createRedact(redactionRules(config)),
   }
 }
+
+/** Warnings about expressions in the configuration. */
+const warningsAbout = ({ config: { recordings }, placeOf }: LoadedConfig): readonly Problem[] =>
+  [
+    ...endlessExpressions(recordings.ignore, ['recordings', 'ignore']),
+    ...endlessExpressions(recordings.redact.patterns, ['recordings', 'redact', 'patterns']),
+  ].map(({ at, sentence }) => ({ ...placeOf(at), sentence: `${pathInWords(at)}: ${sentence}` }))
 
 async function createTokensFor(loaded: LoadedConfig, now: () => number): Promise<Tokens> {
   const { jwtSecret, signingKeys: file } = loaded.config.auth

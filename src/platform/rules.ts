@@ -50,9 +50,12 @@ export interface RulesPart extends Part {
 }
 
 /** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
-export function createRulesPart(current: () => Current, onPaths: () => void): RulesPart {
+export function createRulesPart(
+  current: () => Current,
+  { onPaths, warn }: { readonly onPaths: () => void; readonly warn: (sentence: string) => void },
+): RulesPart {
   const memory = createMemory()
-  const atRunTime = createRulesAtRunTime(memory, { onPaths })
+  const atRunTime = createRulesAtRunTime(memory, { onPaths, warn })
   return {
     ...{ memory, atRunTime, rules: createRules(memory, atRunTime, current) },
     prepare: async () => memory.restartScenarios,

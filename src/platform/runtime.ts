@@ -79,7 +79,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     ...{ warn, report, url: later.url, clock, journal, apiKeys, modes, counters, settings, violations },
     ...{ renew, scopes, usersAreElsewhere },
     state: createStatePart({ opened: opened.state, clock, apiKeys, scopes, report }),
-    rules: createRulesPart(current, renew),
+    rules: createRulesPart(current, { onPaths: renew, warn }),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
     /** The rows of resources, for the control API and tests. */

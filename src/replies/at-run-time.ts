@@ -1,4 +1,5 @@
 /** Rules that are added while the platform runs. They come before all others, newest first. */
+import { problemInWords } from '../check/problem.js'
 import { tooManyRules } from '../core/errors.js'
 import { createByScope } from '../core/scope.js'
 import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
@@ -38,14 +39,22 @@ const NO_SCOPE = ''
 /** The limit for all scopes together. More rules mean that a client adds them and never removes any. */
 export const MOST_ADDED = 10_000
 
-/** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
+interface RunTimeSettings {
+  /** The limit for all scopes together. */
+  readonly most?: number
+  /** Called when the first rule for a path is added, and when the last one is removed. */
+  readonly onPaths?: () => void
+  /** Called with each warning about a rule, as a sentence. */
+  readonly warn?: (sentence: string) => void
+}
+
 export function createRulesAtRunTime(
   memory: Memory,
-  { most = MOST_ADDED, onPaths = () => {} }: { readonly most?: number; readonly onPaths?: () => void } = {},
+  { most = MOST_ADDED, onPaths = () => {}, warn = () => {} }: RunTimeSettings = {},
 ) {
   const shelves = createShelves(memory)
   const { all, engines } = shelves
-  const read = createReader()
+  const read = createReader(warn)
 
   const rules = {
     isEmpty: true as boolean,
@@ -84,7 +93,7 @@ function noteChange(rules: { isEmpty: boolean; havePaths: boolean } & Pick<Shelv
 }
 
 /** Reads rules as they are added, and numbers them in the order of the calls. */
-function createReader() {
+function createReader(warn: (sentence: string) => void) {
   let calls = 0
   let count = 0
   return async (
@@ -97,8 +106,9 @@ function createReader() {
     count += Array.isArray(written) ? written.length : 1
     const idOf = (i: number) => `rule-${first + i}`
     const originOf = (i: number) => runtimeOrigin(`at run time #${first + i}`)
-    const ready = await rulesAsGiven(written, { dir, seed, originOf })
-    return ready.map((rule, i) => ({ id: idOf(i), scope, call, rule }))
+    const { rules, warnings } = await rulesAsGiven(written, { dir, seed, originOf })
+    for (const warning of warnings) warn(problemInWords(warning))
+    return rules.map((rule, i) => ({ id: idOf(i), scope, call, rule }))
   }
 }
 

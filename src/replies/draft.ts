@@ -1,6 +1,7 @@
 /** Drafts a rule that repeats an answer, as a starting point for the author. */
 
 import { check } from '../check/check.js'
+import { expressionIn } from '../check/expressions.js'
 import { blockYaml } from '../check/yaml.js'
 import { dataIn } from '../completions/events.js'
 import {
@@ -17,7 +18,6 @@ import { exactJsonOf, isObject, jsonOf } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
 import { withLeaves } from '../redact/index.js'
 import { ChatInput } from './conditions/chat-input.js'
-import { expressionIn } from './conditions/text.js'
 import { type DraftSource, draftOnPath, paceOf, plain } from './http/draft.js'
 import type { ReplyForm } from './reply-form.js'
 import { hasTemplate } from './templates.js'

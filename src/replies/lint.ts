@@ -1,8 +1,8 @@
 /** Finds rules that can never answer. */
 import { isDeepStrictEqual } from 'node:util'
+import { expressionIn } from '../check/expressions.js'
 import { didYouMean } from '../check/suggest.js'
 import type { When } from './conditions/form.js'
-import { expressionIn } from './conditions/text.js'
 import { nameTest } from './conditions/whole.js'
 import type { ReadyRule } from './dialect.js'
 import { START } from './memory.js'

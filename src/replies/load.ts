@@ -2,10 +2,11 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { check, type Path, pathInWords } from '../check/check.js'
+import { endlessExpressions } from '../check/expressions.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { chat } from './chat.js'
-import type { Dialect, ReadyRule } from './dialect.js'
+import type { Dialect, ReadyRule, Texts } from './dialect.js'
 import { http } from './http/index.js'
 import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
 import { isHttpRule, isMcpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
@@ -25,6 +26,8 @@ export interface LoadedRules {
   readonly rules: readonly ReadyRule[]
   /** The files that rules use, which are watched along with the rule files. */
   readonly files: readonly string[]
+  /** What is valid, but may be a mistake. */
+  readonly warnings: readonly Problem[]
 }
 
 /**
@@ -61,16 +64,14 @@ export function rulesFromCode(written: readonly RuleInput[], dir: string, seed: 
 }
 
 /** The same for one or several rules that are added at run time. Without a `dir` they may not use files. */
-export async function rulesAsGiven(
+export const rulesAsGiven = (
   written: unknown,
   context: Pick<CompileContext, 'dir' | 'seed' | 'originOf'>,
-): Promise<readonly ReadyRule[]> {
-  return (await checkAndCompile(written, context, Array.isArray(written) ? 'rules' : 'the rule')).rules
-}
+): Promise<LoadedRules> => checkAndCompile(written, context, Array.isArray(written) ? 'rules' : 'the rule')
 
 async function checkAndCompile(
   written: unknown,
-  context: Omit<CompileContext, 'complain'>,
+  context: Omit<CompileContext, 'problemAt'>,
   whole: 'rules' | 'the rule',
 ): Promise<LoadedRules> {
   const isOne = whole === 'the rule'
@@ -78,11 +79,10 @@ async function checkAndCompile(
   const checked = isOne ? check(ruleSchema, plain, { whole }) : check(rulesSchema, plain, { whole })
   const problemAt = (sentence: string): Problem => ({ origin: whole, sentence })
   if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => problemAt(sentence)))
-  const problems: Problem[] = []
-  const loaded = await compileRules([checked.value].flat(), {
+  const { problems, ...loaded } = await compileRules([checked.value].flat(), {
     ...context,
     // A single rule has no number.
-    complain: (at, sentence) => problems.push(problemAt(`${pathInWords(isOne ? at.slice(1) : at)}: ${sentence}`)),
+    problemAt: (at, sentence) => problemAt(`${pathInWords(isOne ? at.slice(1) : at)}: ${sentence}`),
   })
   if (problems.length > 0) throw new ProblemsError(problems, loaded.files)
   return loaded
@@ -91,6 +91,7 @@ async function checkAndCompile(
 export const joined = (loaded: readonly LoadedRules[]): LoadedRules => ({
   rules: loaded.flatMap(({ rules }) => rules),
   files: loaded.flatMap(({ files }) => files),
+  warnings: loaded.flatMap(({ warnings }) => warnings),
 })
 
 /** The files of all patterns, in the order in which their rules are tried. */
@@ -115,7 +116,7 @@ export interface ReadRules extends LoadedRules {
   readonly problems: readonly Problem[]
 }
 
-const withoutRules = (problems: readonly Problem[]): ReadRules => ({ rules: [], files: [], problems })
+const withoutRules = (problems: readonly Problem[]): ReadRules => ({ ...joined([]), problems })
 
 async function readRules(file: string, name: string, seed: number): Promise<ReadRules> {
   let text: string
@@ -142,13 +143,12 @@ export async function rulesInText(text: string, { name, dir, seed }: RuleText): 
   const problemAt = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
   if ('mistakes' in checked)
     return withoutRules(checked.mistakes.map(({ path, sentence }) => problemAt(path, sentence)))
-  const problems: Problem[] = []
-  const loaded = await compileRules(checked.value, {
-    ...{ dir, seed },
+  return compileRules(checked.value, {
+    dir,
+    seed,
     originOf: i => ({ ...originAt(`${name}:${yaml.locate([i]).line}`), file: name }),
-    complain: (at, sentence) => problems.push(problemAt(at, `${pathInWords(at)}: ${sentence}`)),
+    problemAt: (at, sentence) => problemAt(at, `${pathInWords(at)}: ${sentence}`),
   })
-  return { ...loaded, problems }
 }
 
 interface CompileContext {
@@ -156,7 +156,8 @@ interface CompileContext {
   readonly dir: string | undefined
   readonly seed: number
   readonly originOf: (i: number) => RuleOrigin
-  complain(at: Path, sentence: string): void
+  /** A problem with the part of the rules that is at this path. */
+  problemAt(at: Path, sentence: string): Problem
 }
 
 /** The code that rules for MCP calls need, loaded with the first of them. */
@@ -168,9 +169,11 @@ async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dial
   return rule => (isHttpRule(rule) ? http : isMcpRule(rule) ? mcp : chat)
 }
 
-async function compileRules(rules: readonly Rule[], context: CompileContext): Promise<LoadedRules> {
-  const { dir = '', seed, originOf, complain } = context
-  const texts = await readTexts(rules, context)
+async function compileRules(rules: readonly Rule[], context: CompileContext): Promise<ReadRules> {
+  const { dir = '', seed, originOf, problemAt } = context
+  const problems: Problem[] = []
+  const complain = (at: Path, sentence: string) => void problems.push(problemAt(at, sentence))
+  const texts = await readTexts(rules, context.dir, complain)
   const mayBeTemplates = [
     rules.map(({ reply, replies }) => [reply, replies]),
     [...texts].filter(([name]) => isTemplateFile(name)),
@@ -188,7 +191,10 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
     const ruleTexts = { ...sharedTexts, complain: (at: Path, why: string) => complain([i, ...at], why) }
     ready.push(readyRule(rule, originOf(i), ruleTexts, dialectOf(rule)))
   }
-  return { rules: ready, files: [...texts.keys()] }
+  const warnings = rules
+    .flatMap(({ when }, i) => endlessExpressions(when, [i, 'when']))
+    .map(({ at, sentence }) => problemAt(at, sentence))
+  return { rules: ready, files: [...texts.keys()], problems, warnings }
 }
 
 /**
@@ -208,7 +214,7 @@ function charactersToCompile({ when, reply, replies }: Rule): number {
 }
 
 /** The texts of files that rules use, by full path. Unreadable files are left out. */
-async function readTexts(rules: readonly Rule[], { dir, complain }: CompileContext) {
+async function readTexts(rules: readonly Rule[], dir: string | undefined, complain: Texts['complain']) {
   const texts = new Map<string, string | Buffer | undefined>()
   for (const { at, file, isBody } of filesUsed(rules)) {
     if (dir === undefined) {

@@ -138,14 +138,7 @@ test.each([
   expect(() => validatorOf(schema)).toThrow(expected)
 })
 
-test.each([
-  ['^(a+)+$', false],
-  ['^(\\w+\\s?)*$', false],
-  ['^((a+))+$', false],
-  ['^(?:x+|y)*$', false],
-  ['^[a-z]+(-[a-z]+)*$', true],
-  ['^(\\w+\\.)+\\w+$', true],
-  ['^(?=.{1,9}$)[a-z]+$', true],
-])('a value is held against the pattern %s, unless matching could take forever: %s', (pattern, isChecked) => {
-  expect(validatorOf({ pattern })(`${'a'.repeat(60)}!`)).toHaveLength(isChecked ? 1 : 0)
+test('a pattern whose matching could take forever refuses nothing', () => {
+  const refusals = (pattern: string) => validatorOf({ pattern })(`${'a'.repeat(60)}!`).length
+  expect(['^(a+)+$', '^a+$'].map(refusals)).toEqual([0, 1])
 })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { openPlatform } from '../../src/platform.js'
 import { askChat, folderWith, run, writeInto } from '../command.js'
 import { platformOf } from '../keys/edited.js'
 import { hello } from '../scene.js'
@@ -75,5 +76,25 @@ test('files that are not text are reported as such, and their content is not sho
     `latin.yaml: ${cannotBeRead('it is not UTF-8 text')}`,
     `says.yaml:1:12: [0].reply.file: picture.png ${cannotBeRead('it is not UTF-8 text')}`,
     `says.yaml:2:12: [1].reply.file: pipe ${cannotBeRead('it is not a file')}`,
+  ])
+})
+
+const mayTakeForever = (path: string) => `: ${path}: Matching may take forever: the expression repeats something that`
+
+test('replies check and a start warn of an expression whose matching may take forever', async () => {
+  const files = {
+    [name]: "- when: { user: '/^(a+)+$/' }\n  reply: { text: x }\n",
+    'platform.config.yaml': "recordings:\n  ignore: ['/(\\w+ ?)*!/']\n",
+  }
+  const rule = `${name}:1:11${mayTakeForever('[0].when.user')}`
+  const { code, stdout } = await run(['replies', 'check'], { files: { [name]: files[name] } })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(rule) })
+  const warnings: string[] = []
+  const cwd = folderWith({ ...files, 'platform.config.yaml': `state: memory\n${files['platform.config.yaml']}` })
+  const platform = await openPlatform({ cwd, env: {}, warn: sentence => warnings.push(sentence) })
+  await platform.stop()
+  expect(warnings).toEqual([
+    expect.stringContaining(`platform.config.yaml:3:12${mayTakeForever('recordings.ignore[0]')}`),
+    expect.stringContaining(rule),
   ])
 })

@@ -405,7 +405,10 @@ describe('no template blocks the process', () => {
       'ms',
     ],
     ['{% assign s = "xx" %}{% for i in (1..99) %}{% assign s = s | append: s %}{% endfor %}', 'characters or elements'],
-    ['{% assign s = "xx" %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}', 'writes'],
+    [
+      '{% assign s = "xx" %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}',
+      'characters or elements',
+    ],
     ['{{ now | date: "%9999999999Y" }}', 'characters or elements'],
   ])('%s', (template, reason) => {
     expect(mistakeIn(template, {})).toMatchObject({

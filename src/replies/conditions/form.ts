@@ -1,10 +1,11 @@
 /** The schema of a rule's conditions. */
 import * as v from 'valibot'
 import { closed, filled, map, optional, text, withJsonSchema, word } from '../../check/check.js'
+import { expressionIn } from '../../check/expressions.js'
 import { chatFields } from '../../completions/request.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath } from './field-path.js'
-import { expressionIn, type TextCondition } from './text.js'
+import type { TextCondition } from './text.js'
 import type { RangeCondition, ValueCondition } from './whole.js'
 
 /** The conditions that all rules share. All of them must hold. */

@@ -1,4 +1,5 @@
 /** Conditions on texts: part of the text, a regular expression, the whole text, or one of several. */
+import { expressionIn } from '../../check/expressions.js'
 import { requiredLiterals } from './literals.js'
 
 /** The forms of a condition: a part, `/a regular expression/flags`, or an object. */
@@ -17,16 +18,6 @@ export interface TextTest {
   readonly needles: readonly string[]
   /** Why it does not hold, as the rest of a sentence: `does not contain "weather"`. */
   readonly mismatch: string
-}
-
-const regularExpression = /^\/(.+)\/([a-z]*)$/is
-
-/** Parses a text as a regular expression; `undefined` if it is not one. Throws a SyntaxError if it is invalid. */
-export function expressionIn(written: string): RegExp | undefined {
-  const [, source, flags] = regularExpression.exec(written) ?? []
-  if (source === undefined) return undefined
-  // With the flags g or y an expression remembers its position, and would match the same text only every other time.
-  return new RegExp(source, flags?.replace(/[gy]/g, ''))
 }
 
 /** Compiles a condition. Throws a SyntaxError for an invalid regular expression. */

@@ -1,6 +1,6 @@
 /** Conditions on whole values: names, headers, fields of the request. */
+import { expressionIn } from '../../check/expressions.js'
 import { glob } from '../../core/paths.js'
-import { expressionIn } from './text.js'
 
 /** A number, or a range. */
 export type RangeCondition = number | { readonly min?: number | undefined; readonly max?: number | undefined }

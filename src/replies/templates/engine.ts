@@ -4,10 +4,8 @@ import { stringifyExact } from '../../core/json.js'
 import { FakerCall } from './faker-names.js'
 import { type FilterArgs, WITH_NEEDS_FUNCTION } from './names.js'
 
-/** How much filters and ranges may create in one rendering: characters and elements. */
-const MEMORY = 16_000_000
-/** How much may be written in one rendering. */
-const CHARACTERS = 128_000_000
+/** How many characters and elements one rendering may make. */
+const MOST_MADE = 32_000_000
 /** How long a rendering may take. Liquid looks at the clock between two parts of a template. */
 export const RENDER_MS = 1000
 
@@ -16,9 +14,8 @@ export const LATE = 'template render limit exceeded'
 
 /** Why a rendering was stopped: Liquid's message, and ours. */
 export const stopReasons: Readonly<Record<string, string>> = {
-  'memory alloc limit exceeded': `its filters and ranges make more than ${MEMORY} characters or elements`,
+  'memory alloc limit exceeded': `it makes more than ${MOST_MADE.toLocaleString('en-US')} characters or elements`,
   [LATE]: `it takes longer than ${RENDER_MS} ms`,
-  'Invalid string length': `it writes more than ${CHARACTERS} characters`,
 }
 
 const tags = ['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'capture', 'raw', 'comment', '#']
@@ -63,7 +60,7 @@ export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
     locale: 'en-US',
     timezoneOffset: 0,
     preserveTimezones: true,
-    memoryLimit: MEMORY,
+    memoryLimit: MOST_MADE,
     renderLimit: RENDER_MS,
     ...(!keepTypes && { outputEscape: output as (value: unknown) => string }),
   })
@@ -84,9 +81,7 @@ const handlerOf = (name: string) => filters[name] as Handler
 /** Writes a value. The size is counted, since texts that contain each other twice grow faster than any time limit. */
 function output(this: Call, value: unknown): string {
   const text = textOfValue(value)
-  const written = this.context.getRegister('written', 0) + text.length
-  if (written > CHARACTERS) throw new RangeError('Invalid string length')
-  this.context.setRegister('written', written)
+  this.context.memoryLimit.use(text.length)
   return text
 }
 
