@@ -169,6 +169,8 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
  */
 function withReadablePattern(schema: Raw): SchemaObject {
   const { pattern, ...rest } = schema
+  // A pattern that is not checked refuses nothing, so its opposite must not refuse everything.
+  if (isObject(schema.not) && 'loosePattern' in schema.not) return withReadablePattern({ ...schema, not: false })
   if (typeof pattern !== 'string') return schema
   if (isRegularExpression(pattern, 'u') && !mayTakeForever(new RegExp(pattern, 'u'))) return schema
   if (!isRegularExpression(pattern, '') && !isRegularExpression(pattern, 'u')) throw invalidPattern(pattern)

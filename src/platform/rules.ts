@@ -55,7 +55,7 @@ export function createRulesPart(
   { onPaths, warn }: { readonly onPaths: () => void; readonly warn: (sentence: string) => void },
 ): RulesPart {
   const memory = createMemory()
-  const atRunTime = createRulesAtRunTime(memory, { onPaths, warn })
+  const atRunTime = createRulesAtRunTime({ onPaths, warn })
   return {
     ...{ memory, atRunTime, rules: createRules(memory, atRunTime, current) },
     prepare: async () => memory.restartScenarios,

@@ -1,12 +1,8 @@
 /** Rules that are added while the platform runs. They come before all others, newest first. */
 import { problemInWords } from '../check/problem.js'
 import { tooManyRules } from '../core/errors.js'
-import { createByScope } from '../core/scope.js'
-import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
-import { createEngine, type Engine } from './engine.js'
+import type { ReadyRule } from './dialect.js'
 import { rulesAsGiven } from './load.js'
-import type { Memory } from './memory.js'
-import type { RuleOrigin } from './ready-rule.js'
 import { isHttpRule, type RuleInput } from './rules.js'
 
 export interface Adding {
@@ -24,6 +20,8 @@ export interface RuntimeRule {
   /** Empty for a rule without a scope. */
   readonly scope: string
   readonly rule: ReadyRule
+  /** The number of the call that added it. */
+  readonly call: number
 }
 
 export type RulesAtRunTime = ReturnType<typeof createRulesAtRunTime>
@@ -48,155 +46,56 @@ interface RunTimeSettings {
   readonly warn?: (sentence: string) => void
 }
 
-export function createRulesAtRunTime(
-  memory: Memory,
-  { most = MOST_ADDED, onPaths = () => {}, warn = () => {} }: RunTimeSettings = {},
-) {
-  const shelves = createShelves(memory)
-  const { all, engines } = shelves
-  const read = createReader(warn)
+export function createRulesAtRunTime({ most = MOST_ADDED, onPaths, warn }: RunTimeSettings = {}) {
+  let calls = 0
+  let count = 0
+  let all: readonly RuntimeRule[] = []
+
+  function change(next: readonly RuntimeRule[]): void {
+    all = next.toSorted(inOrder)
+    rules.isEmpty = all.length === 0
+    const havePaths = all.some(({ rule }) => isHttpRule(rule.written))
+    if (havePaths === rules.havePaths) return
+    rules.havePaths = havePaths
+    onPaths?.()
+  }
 
   const rules = {
-    isEmpty: true as boolean,
+    isEmpty: true,
     /** Whether one of them is for a path other than chat completions. */
-    havePaths: false as boolean,
+    havePaths: false,
     /**
      * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if
      * there are too many; none is added then.
      */
-    async add(written: RuleInput | readonly RuleInput[], adding: Adding) {
-      const added = await read(written, adding)
-      if (all().length + added.length > most) throw tooManyRules(most)
-      shelves.put(adding.scope ?? NO_SCOPE, added)
-      noteChange(rules, onPaths)
+    async add(written: RuleInput | readonly RuleInput[], { scope = NO_SCOPE, dir, seed }: Adding) {
+      // Taken before the first await, so that the order is that of the calls.
+      const call = ++calls
+      const first = count + 1
+      count += Array.isArray(written) ? written.length : 1
+      const placeOfRule = (i: number) => `at run time #${first + i}`
+      const originOf = (i: number) => ({ place: placeOfRule(i), title: `rule ${placeOfRule(i)}`, isUnstable: true })
+      const read = await rulesAsGiven(written, { dir, seed, originOf })
+      for (const warning of read.warnings) warn?.(problemInWords(warning))
+      const added = read.rules.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule }))
+      if (all.length + added.length > most) throw tooManyRules(most)
+      change([...all, ...added])
       return added.map(({ id }) => ({ id }))
     },
     /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
-    remove(selection: RuleSelection = {}) {
-      const removed = shelves.remove(selection)
-      noteChange(rules, onPaths)
+    remove({ id, scope }: RuleSelection = {}): number {
+      const rest = all.filter(added => (id ?? added.id) !== added.id || (scope ?? added.scope) !== added.scope)
+      const removed = all.length - rest.length
+      change(rest)
       return removed
     },
-    ...{ all, engines },
+    /** The rules of a scope and those without one, or all if none is given, in the order in which they are tried. */
+    all: (scope?: string): readonly RuntimeRule[] =>
+      scope === undefined ? all : all.filter(added => added.scope === scope || added.scope === NO_SCOPE),
   }
   return rules
 }
 
-/** Updates the flags that requests read before anything else. */
-function noteChange(rules: { isEmpty: boolean; havePaths: boolean } & Pick<Shelves, 'all'>, onPaths: () => void): void {
-  const all = rules.all()
-  rules.isEmpty = all.length === 0
-  const havePaths = all.some(({ rule }) => isHttpRule(rule.written))
-  if (havePaths === rules.havePaths) return
-  rules.havePaths = havePaths
-  onPaths()
-}
-
-/** Reads rules as they are added, and numbers them in the order of the calls. */
-function createReader(warn: (sentence: string) => void) {
-  let calls = 0
-  let count = 0
-  return async (
-    written: RuleInput | readonly RuleInput[],
-    { scope = NO_SCOPE, dir, seed }: Adding,
-  ): Promise<readonly Added[]> => {
-    // Taken before the first await, so that the order is that of the calls.
-    const call = ++calls
-    const first = count + 1
-    count += Array.isArray(written) ? written.length : 1
-    const idOf = (i: number) => `rule-${first + i}`
-    const originOf = (i: number) => runtimeOrigin(`at run time #${first + i}`)
-    const { rules, warnings } = await rulesAsGiven(written, { dir, seed, originOf })
-    for (const warning of warnings) warn(problemInWords(warning))
-    return rules.map((rule, i) => ({ id: idOf(i), scope, call, rule }))
-  }
-}
-
-const runtimeOrigin = (place: string): RuleOrigin => ({ place, title: `rule ${place}`, isUnstable: true })
-
-interface Added extends RuntimeRule {
-  /** The number of the call that added it. */
-  readonly call: number
-}
-
-type Shelves = ReturnType<typeof createShelves>
-
-/** The rules of all scopes: a shelf for each, and one for all requests. */
-function createShelves(memory: Memory) {
-  const withoutScope = createShelf(NO_SCOPE)
-  const byScope = createByScope(createShelf)
-  const allShelves = () => [...byScope.all(), withoutScope]
-  /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
-  function shelvesFor(scope: string | undefined) {
-    if (scope === undefined) return allShelves()
-    const ofScope = scope === NO_SCOPE ? undefined : byScope.find(scope)
-    return ofScope ? [ofScope, withoutScope] : [withoutScope]
-  }
-  return {
-    put: (scope: string, added: readonly Added[]) =>
-      (scope === NO_SCOPE ? withoutScope : byScope.get(scope)).put(added),
-    remove({ id, scope }: RuleSelection): number {
-      let removed = 0
-      for (const shelf of allShelves()) {
-        removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
-        if (shelf.inOrder().length === 0) byScope.forget(shelf.scope)
-      }
-      return removed
-    },
-    /**
-     * The rules of a scope and those without one, in the order in which they are tried; the rules of all scopes if none
-     * is given.
-     */
-    all: (scope?: string): readonly RuntimeRule[] => shelvesFor(scope).flatMap(shelf => shelf.inOrder()),
-    engines: <I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
-      dialect: Dialect<I, S, X>,
-      scope?: string,
-    ) => shelvesFor(scope).map(shelf => engineOf(shelf, dialect, memory)),
-  }
-}
-
-/** The rules of one scope. */
-function createShelf(scope: string) {
-  let added: readonly Added[] = []
-  // Sorted on demand, not each time a rule is added.
-  let ordered: readonly Added[] | undefined
-  /** By dialect. */
-  const engines = new Map<unknown, unknown>()
-
-  function change(next: readonly Added[]): void {
-    added = next
-    ordered = undefined
-    engines.clear()
-  }
-
-  /** In the order in which they are tried. */
-  function inOrder(): readonly Added[] {
-    ordered ??= added.toSorted((a, b) => b.rule.priority - a.rule.priority)
-    return ordered
-  }
-
-  return {
-    ...{ scope, inOrder, engines },
-    put: (newRules: readonly Added[]) => change([...added, ...newRules].toSorted((a, b) => b.call - a.call)),
-    remove(isRemoved: (added: Added) => boolean): number {
-      const rest = added.filter(one => !isRemoved(one))
-      const removed = added.length - rest.length
-      if (removed > 0) change(rest)
-      return removed
-    },
-  }
-}
-
-/** Created with the first request after a change. */
-function engineOf<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
-  { engines, inOrder }: Pick<ReturnType<typeof createShelf>, 'engines' | 'inOrder'>,
-  dialect: Dialect<I, S, X>,
-  memory: Memory,
-): Engine<I, S, X> {
-  const cached = engines.get(dialect) as Engine<I, S, X> | undefined
-  if (cached) return cached
-  const rules = inOrder().map(({ rule }) => rule)
-  const engine = createEngine(rules, memory, dialect)
-  engines.set(dialect, engine)
-  return engine
-}
+/** Rules of a scope come first, so that other clients of the same server cannot interfere. */
+const inOrder = (a: RuntimeRule, b: RuntimeRule) =>
+  Number(a.scope === NO_SCOPE) - Number(b.scope === NO_SCOPE) || b.rule.priority - a.rule.priority || b.call - a.call

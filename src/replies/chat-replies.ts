@@ -3,12 +3,12 @@ import type { ChatRequest } from '../completions/request.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
-import { chat } from './chat.js'
 import type { ReadyChatReply } from './chat-reply.js'
-import { type ChatCircumstances, ChatInput } from './conditions/chat-input.js'
-import { findChat } from './conditions/on-exchanges.js'
+import { chat } from './chat-reply.js'
+import { type ChatCircumstances, ChatInput, findChat } from './conditions/chat-input.js'
 import { defaultReply } from './default-reply.js'
-import { createEngines, type Engine, type RuleSources } from './engine.js'
+import type { ReadyRule } from './dialect.js'
+import { createEngine, type RuleSources } from './engine.js'
 import { type Explanation, explanationOf, nearestSentence } from './explain.js'
 import type { Generation } from './generation.js'
 import { hasMagic, MAGIC_PREFIX, magicReply } from './magic.js'
@@ -25,14 +25,14 @@ type Parts = RuleSources & ChatSettings
 
 export function createChatReplies(parts: Parts) {
   const { seed, memory } = parts
-  const { engines, rulesFor, take, mayFail } = createEngines(chat, parts)
+  const { rulesFor, take, mayFail } = createEngine(chat, parts)
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
     answer(request: ChatRequest, circumstances?: ChatCircumstances): Generation | Promise<Generation> {
       const input = new ChatInput(request, circumstances)
       if (input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return magicReply(request, input.user, seed)
       const chosen = take(input)
-      if (!chosen) return withoutRule(input, engines(input.scope), parts)
+      if (!chosen) return withoutRule(input, rulesFor(input.scope), parts)
       const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
       // Most requests ask for no format, and need no call to find that out.
       const needsCheck = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
@@ -43,7 +43,10 @@ export function createChatReplies(parts: Parts) {
       const input = new ChatInput(request, circumstances)
       const isMagic = hasMagic(input.user)
       const { reply, ...explanation } = explanationOf(input, {
-        ...{ rules: rulesFor(input.scope), memory, isMagic, letters: input.user.length },
+        rules: rulesFor(input.scope),
+        memory,
+        isMagic,
+        letters: input.user.length,
         otherwise: async nearest => (isMagic ? magicReply(request, input.user, seed) : madeUp(input, parts, nearest)),
       })
       // The code that checks replies is loaded with the first reply that needs it.
@@ -58,18 +61,11 @@ export function createChatReplies(parts: Parts) {
   }
 }
 
-function withoutRule(
-  input: ChatInput,
-  tried: readonly Engine<ChatInput, ReadyChatReply>[],
-  parts: Parts,
-): Promise<Generation> {
+function withoutRule(input: ChatInput, rules: readonly ReadyRule<ReadyChatReply>[], parts: Parts): Promise<Generation> {
   const { memory } = parts
-  // The rules are joined when the sentence is read, because the journal keeps it for a long time.
-  const nearest = () =>
-    nearestSentence(input, { rules: tried.flatMap(({ rules }) => rules), memory, letters: input.user.length })
+  const nearest = () => nearestSentence(input, { rules, memory, letters: input.user.length })
   const reply = madeUp(input, parts, nearest)
-  const hasRules = tried.some(({ rules }) => rules.length > 0)
-  return hasRules ? reply.then(generation => ({ ...generation, remark: nearest })) : reply
+  return rules.length > 0 ? reply.then(generation => ({ ...generation, remark: nearest })) : reply
 }
 
 /** Throws a 424 that names the nearest rule if a rule is required. */

@@ -1,15 +1,18 @@
-/** A chat reply: always the same object if it has no templates, otherwise generated from the request. */
+/** The dialect of rules for chat completions: what the emulated model says, and when. */
 import type { Path } from '../check/check.js'
+import { demandOf } from '../completions/tools.js'
+import { alternatives } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
+import { compileChatWhen, toolResultTest } from './conditions/chat.js'
 import type { ChatInput, ToolResult } from './conditions/chat-input.js'
-import { toolResultTest } from './conditions/compile.js'
 import type { When } from './conditions/form.js'
-import type { ReadyReply, ReplyOwner, Texts } from './dialect.js'
+import type { Dialect, ReadyReply, ReplyOwner, Texts } from './dialect.js'
 import { seedOf } from './fake.js'
 import type { Choice, Generation, ToolCall } from './generation.js'
 import { filePart, generatedFrom, joined, mapped, type ReplyPart, RequestFacts, textPart, valuePart } from './parts.js'
 import type { ChoiceForm, ReplyForm } from './reply-form.js'
-import { TemplateError, toolFact } from './templates.js'
+import type { ChatRule } from './rules.js'
+import { hasTemplate, TemplateError, toolFact } from './templates.js'
 
 export interface ReadyChatReply extends ReadyReply<Generation> {
   /** Whether it has any content besides tool calls. */
@@ -36,7 +39,10 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
   const isMatchingResult = typeof toolResult === 'object' ? toolResultTest(toolResult).holds : undefined
   const calls = forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
   return {
-    ...{ fault, hasContent, calls, mayBeSkipped: !hasContent || calls.length > 0 },
+    fault,
+    hasContent,
+    calls,
+    mayBeSkipped: !hasContent || calls.length > 0,
     suitsEveryRequest:
       Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
     ...generatedFrom(content, {
@@ -139,4 +145,31 @@ class ChatFacts extends RequestFacts<ChatInput> {
     const found = this.isMatchingResult ? toolResults.find(this.isMatchingResult) : toolResults.at(-1)
     return found && toolFact(found.tool, found.text)
   }
+}
+
+export const chat: Dialect<ChatInput, ReadyChatReply> = {
+  conditions: rule => compileChatWhen((rule as ChatRule).when ?? {}),
+  compileReply: (form, path, owner, texts) => chatReplyOf(form as NonNullable<ChatRule['reply']>, path, owner, texts),
+  objection: toolChoiceObjection,
+}
+
+/** A model never does what `tool_choice` rules out. Returns why a reply is skipped for that reason, or `undefined`. */
+function toolChoiceObjection(
+  { hasContent, calls, suitsEveryRequest }: ReadyChatReply,
+  { request }: ChatInput,
+): string | undefined {
+  if (suitsEveryRequest) return undefined
+  const { calls: demand, names } = demandOf(request)
+  // The result of a template is not known yet.
+  const callable = names ? calls.filter(name => names.includes(name) || hasTemplate(name)) : calls
+  if (demand === 'required' && callable.length === 0) {
+    return names
+      ? `tool_choice asks for ${alternatives(names)}, which it does not call`
+      : 'tool_choice is required, and it calls no tool'
+  }
+  if (hasContent || calls.length === 0) return undefined
+  if (demand === 'ruled out') return 'tool_choice is none, and it only calls tools'
+  return callable.length > 0
+    ? undefined
+    : `tool_choice allows ${alternatives(names ?? [])} only, which it does not call`
 }

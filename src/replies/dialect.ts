@@ -79,34 +79,18 @@ export interface ReadyRule<S extends ReadyReply = ReadyReply> {
   readonly priority: number
   readonly replies: readonly S[]
   readonly then: Then
-  /** Whether its reply depends on how often it has answered. */
-  readonly counts: boolean
   /** What its answers are counted by. A rule that is read again takes over the counter of its predecessor. */
   counter: object
   /** Whether one of its replies is a fault. */
   readonly fails: boolean
-  /** Its first reply, which is the only one if nothing changes. */
-  readonly first: S
   /** The reply for the `count`th time, from 1. */
   readonly replyAt: (count: number) => S
 }
 
-/** Finds the few rules among many that can match a request. */
-export interface RuleLookup<I extends MatchInput = MatchInput, S extends ReadyReply = ReadyReply> {
-  /** The rules that may match, in the order in which they are tried. The others cannot match. Without it, all may. */
-  candidates?(input: I): readonly ReadyRule<S>[]
-}
-
-export interface Dialect<
-  I extends MatchInput = MatchInput,
-  S extends ReadyReply = ReadyReply,
-  X extends RuleLookup<I, S> = RuleLookup<I, S>,
-> {
+export interface Dialect<I extends MatchInput = MatchInput, S extends ReadyReply = ReadyReply> {
   conditions(rule: Rule): readonly Condition<I>[]
   /** Compiles a reply. `path` is its position in the rule. */
   compileReply(form: NonNullable<Rule['reply']>, path: Path, owner: ReplyOwner, texts: Texts): S
-  /** `rules` are in the order in which they are tried. */
-  index(rules: readonly ReadyRule<S>[]): X
   /** Why a reply does not suit a demanding request; `undefined` if it does. */
   objection?(reply: S, input: I): string | undefined
 }

@@ -1,53 +1,74 @@
-/** Chooses the rule that answers. */
-import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
+/** Compiles rules, and chooses the one that answers. */
+import { stringifyExact } from '../core/json.js'
+import { firstGroups } from './conditions/compile.js'
+import type { Dialect, MatchInput, ReadyReply, ReadyRule, Texts } from './dialect.js'
 import type { Memory } from './memory.js'
-import { isActive, isSpent } from './ready-rule.js'
+import type { Then } from './rule-form.js'
+import type { Rule } from './rules.js'
 
-/** A reply and its rule, and how often that has answered, including this time. */
-interface ChosenReply<S extends ReadyReply = ReadyReply> {
-  readonly rule: ReadyRule<S>
-  readonly reply: S
-  readonly count: number
+/** The position of a rule, and its title if it has no name. */
+export interface RuleOrigin {
+  readonly place: string
+  readonly title: string
+  /** The rule file that it is in, relative to the configuration. */
+  readonly file?: string
+  /** Whether the position depends on what other clients add, so that it must not seed generated values. */
+  readonly isUnstable?: boolean
 }
 
-/** Matches requests against the rules of one dialect. */
-export type Engine<
-  I extends MatchInput = MatchInput,
-  S extends ReadyReply = ReadyReply,
-  X extends RuleLookup<I, S> = RuleLookup<I, S>,
-> = ReturnType<typeof createEngine<I, S, X>>
+/** A rule without a name is named after its position. */
+export const originAt = (place: string): RuleOrigin => ({ place, title: `rule "${place}"` })
 
-/** Creates an engine for the rules among `written` that belong to this dialect. */
-export function createEngine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
-  written: readonly ReadyRule[],
-  memory: Memory,
-  dialect: Dialect<I, S, X>,
-) {
-  const isOurs = (rule: ReadyRule): rule is ReadyRule<S> => rule.dialect === dialect
-  const rules = written.filter(isOurs).toSorted((a, b) => b.priority - a.priority)
-  const active = rules.filter(isActive)
-  const index = dialect.index(active)
-
+/** Compiles a rule. `texts` are the files that it uses and its template language. */
+export function readyRule(
+  rule: Rule,
+  { place, title: unnamed, file, isUnstable }: RuleOrigin,
+  texts: Texts,
+  dialect: Dialect,
+): ReadyRule {
+  const { name, reply, replies, priority = 0, then = 'repeat-last', pace } = rule
+  const conditions = dialect.conditions(rule)
+  const title = name === undefined ? unnamed : `rule "${name}"`
+  const forms = replies ?? (reply ? [reply] : [])
+  const seedText = name === undefined && isUnstable ? stringifyExact(rule) : title
+  const owner = {
+    rule,
+    title,
+    seedText,
+    groups: (input: MatchInput) => firstGroups(conditions, input),
+    ...(pace && { pace }),
+  }
+  const ready = forms.map((form, i) => {
+    const position = forms.length > 1 ? { reply: i + 1, replies: forms.length } : {}
+    const answeredBy = { kind: 'rule', title, place, ...position } as const
+    return dialect.compileReply(form, replies ? ['replies', i] : ['reply'], { ...owner, answeredBy }, texts)
+  })
   return {
-    /** The rules in the order in which they are tried, including those that are switched off. */
-    rules: rules as readonly ReadyRule<S>[],
-    index,
-    /** Whether one of their replies is a fault. */
-    fails: active.some(({ fails }) => fails),
-    /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
-    take(input: I): ChosenReply<S> | undefined {
-      for (const rule of index.candidates?.(input) ?? active) {
-        if (!fits(rule, input)) continue
-        // Nearly all rules count nothing, and nearly all requests leave the choice to the model.
-        const mayObject = rule.counts || input.isDemanding
-        if (mayObject && objectionTo(rule, input, memory) !== undefined) continue
-        const count = memory.note(rule, input)
-        return rule.counts ? { rule, reply: rule.replyAt(count), count } : { rule, reply: rule.first, count: 1 }
-      }
-      return undefined
-    },
+    dialect,
+    written: rule,
+    title,
+    place,
+    file,
+    conditions,
+    priority,
+    replies: ready,
+    then,
+    counter: {},
+    fails: forms.some(({ fault }) => fault !== undefined),
+    replyAt: count => ready[replyIndex(count, ready.length, then)] as ReadyReply,
   }
 }
+
+/** Which of `length` replies is used the `count`th time, from 1. */
+const replyIndex = (count: number, length: number, then: Then): number =>
+  then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
+
+/** Whether a rule is switched on. */
+export const isActive = ({ written }: ReadyRule) => written.enabled !== false
+
+/** Whether a rule that has answered `answered` times has no reply left. */
+const isSpent = ({ written, then, replies }: ReadyRule, answered: number): boolean =>
+  answered >= (written.times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)
 
 /** The reasons why a rule does not answer, each without a full stop; empty if it would. */
 export function reasonsAgainst(rule: ReadyRule, input: MatchInput, memory: Memory): readonly string[] {
@@ -71,45 +92,55 @@ function objectionTo(rule: ReadyRule, input: MatchInput, memory: Memory): string
   return input.isDemanding ? rule.dialect.objection?.(rule.replyAt(answered + 1), input) : undefined
 }
 
-/** Rules that are added and removed at run time, in engines of their own. */
-interface AddedRules {
-  /** Whether there are none, so that requests need not check. */
-  readonly isEmpty: boolean
-  /** The engines of a dialect, in the order in which they are asked: for a scope, or all if none is given. */
-  engines<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
-    dialect: Dialect<I, S, X>,
-    scope?: string,
-  ): readonly Engine<I, S, X>[]
-}
-
 export interface RuleSources {
   /** The rules of files and from code. */
   readonly rules: readonly ReadyRule[]
-  /** Rules that are tried before them. */
-  readonly atRunTime: AddedRules
+  /** Rules that are added and removed at run time, and tried before them. */
+  readonly atRunTime: {
+    readonly isEmpty: boolean
+    all(scope?: string): readonly { readonly rule: ReadyRule }[]
+  }
   readonly memory: Memory
 }
 
-/** All rules of one dialect, wherever they come from. */
-export function createEngines<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
-  dialect: Dialect<I, S, X>,
+/** A reply and its rule, and how often that has answered, including this time. */
+interface ChosenReply<S extends ReadyReply = ReadyReply> {
+  readonly rule: ReadyRule<S>
+  readonly reply: S
+  readonly count: number
+}
+
+/** Matches requests against all rules of one dialect, wherever they come from. */
+export function createEngine<I extends MatchInput, S extends ReadyReply>(
+  dialect: Dialect<I, S>,
   { rules, atRunTime, memory }: RuleSources,
 ) {
-  const written = createEngine(rules, memory, dialect)
-  const engines = (scope?: string): readonly Engine<I, S, X>[] => [...atRunTime.engines(dialect, scope), written]
+  const isOurs = (rule: ReadyRule): rule is ReadyRule<S> => rule.dialect === dialect
+  const written = rules.filter(isOurs).toSorted((a, b) => b.priority - a.priority)
+
+  /** The rules for a scope, or for all if none is given, in the order in which they are tried; also those that are switched off. */
+  const rulesFor = (scope?: string): readonly ReadyRule<S>[] =>
+    atRunTime.isEmpty
+      ? written
+      : [
+          ...atRunTime
+            .all(scope)
+            .map(({ rule }) => rule)
+            .filter(isOurs),
+          ...written,
+        ]
+
   return {
-    engines,
-    /** The rules for a scope, or for all if none is given, in the order in which they are tried. */
-    rulesFor: (scope?: string) => engines(scope).flatMap(({ rules }) => rules),
-    take(input: I): ChosenReply<S> | undefined {
-      if (atRunTime.isEmpty) return written.take(input)
-      for (const engine of engines(input.scope)) {
-        const chosen = engine.take(input)
-        if (chosen) return chosen
-      }
-      return undefined
+    rulesFor,
+    /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
+    take(input: I, candidates = rulesFor(input.scope)): ChosenReply<S> | undefined {
+      const rule = candidates.find(rule => isActive(rule) && fits(rule, input) && !objectionTo(rule, input, memory))
+      if (!rule) return undefined
+      const count = memory.note(rule, input)
+      return { rule, reply: rule.replyAt(count), count }
     },
-    mayFail: (scope: string) => engines(scope).some(({ fails }) => fails),
+    /** Whether a rule for this scope may set a fault. */
+    mayFail: (scope: string) => rulesFor(scope).some(rule => rule.fails && isActive(rule)),
   }
 }
 

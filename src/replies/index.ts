@@ -7,17 +7,16 @@ import { once } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
-import type { RuleSources } from './engine.js'
+import { isActive, type RuleSources } from './engine.js'
 import { createHttpReplies, type HttpReplies } from './http/index.js'
 import { type LoadedRules, loadMcp } from './load.js'
 import { createMemory, type Memory } from './memory.js'
 import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
-import { isActive } from './ready-rule.js'
 import { isHttpRule } from './rules.js'
 
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
-export { conditionsOn } from './conditions/on-exchanges.js'
+export { conditionsOn } from './conditions/chat.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { type Explanation, linesOf, verdictOf } from './explain.js'
 export { seedOfTexts } from './fake.js'
@@ -27,6 +26,7 @@ export type { HttpReplies } from './http/index.js'
 export { bodyOf, fieldsIn } from './http/input.js'
 export {
   areAmbiguous,
+  createPathTree,
   paramsIn,
   pathOf,
   routeOf,
@@ -35,7 +35,6 @@ export {
   type TriedRequest,
   whyInvalidRoute,
 } from './http/route.js'
-export { createPathTree } from './http/tree.js'
 export { neverAnswering } from './lint.js'
 export {
   findReplyFiles,
@@ -47,12 +46,13 @@ export {
   rulesFromCode,
 } from './load.js'
 export { magicWords } from './magic.js'
+export type { McpCall } from './mcp/call.js'
 export type { McpReplies, McpRuleAnswer } from './mcp/index.js'
-export type { McpCall } from './mcp/input.js'
 export type { McpGeneration, McpQuestion, McpRound } from './mcp/mcp-reply.js'
 export { sentCall, type TriedCall, writtenCall } from './mcp/tried.js'
 export { createMemory, type Memory } from './memory.js'
 export type { ListedRule } from './operations.js'
+export { readBodyFile, readTextFile } from './parts.js'
 export {
   type ChatRuleInput,
   conditionForms,
@@ -63,9 +63,7 @@ export {
   rulesSchema,
 } from './rules.js'
 export { sampled, UnfitSchema } from './structured/index.js'
-
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
-export { readBodyFile, readTextFile } from './text-file.js'
 
 /** Generates replies. */
 export type Replies = ReturnType<typeof createReplies>
@@ -80,7 +78,7 @@ interface RepliesConfig extends ChatSettings {
 
 /** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
 export function createReplies({ memory = createMemory(), ...config }: RepliesConfig) {
-  const { rules, atRunTime = createRulesAtRunTime(memory) } = config
+  const { rules, atRunTime = createRulesAtRunTime() } = config
   const parts = { ...config, memory, atRunTime }
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
   const { answer, explain, faultFor } = createChatReplies(parts)
@@ -88,7 +86,9 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
   /** The compiled rules of all scopes. */
   const activeRules = (): readonly ReadyRule[] => [...atRunTime.all().map(({ rule }) => rule), ...ordered]
   return {
-    ...{ answer, explain, activeRules },
+    answer,
+    explain,
+    activeRules,
     /** Checks whether a reply is what its request asked for. Returns a sentence for the log. */
     mismatch: mismatchOf,
     /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
@@ -119,29 +119,17 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
 
 /**
  * Recognizes rules after a reload, by their file and their text: pairs each with its predecessor. Its position, and whether it is switched
- * on, do not matter.
+ * on, do not matter. Of several that are written the same, the first one goes with the first.
  */
-function sameRules(
-  before: readonly ReadyRule[],
-  after: readonly ReadyRule[],
-): readonly (readonly [was: ReadyRule, is: ReadyRule])[] {
-  const unpaired = new Map<string, ReadyRule[]>()
-  for (const previous of before) {
-    const key = keyOf(previous)
-    const others = unpaired.get(key)
-    if (others) others.push(previous)
-    else unpaired.set(key, [previous])
-  }
-  const pairs: (readonly [was: ReadyRule, is: ReadyRule])[] = []
-  for (const current of after) {
-    // Of several that are written the same, the first one goes with the first.
-    const previous = unpaired.get(keyOf(current))?.shift()
-    if (previous) pairs.push([previous, current])
-  }
-  return pairs
+function sameRules(before: readonly ReadyRule[], after: readonly ReadyRule[]) {
+  const unpaired = Map.groupBy(before, ruleText)
+  return after.flatMap((current): readonly (readonly [was: ReadyRule, is: ReadyRule])[] => {
+    const previous = unpaired.get(ruleText(current))?.shift()
+    return previous ? [[previous, current]] : []
+  })
 }
 
-const keyOf = ({ file = '', written }: ReadyRule) => `${file}\n${stringifyExact({ ...written, enabled: undefined })}`
+const ruleText = ({ file = '', written }: ReadyRule) => `${file}\n${stringifyExact({ ...written, enabled: undefined })}`
 
 /** Returns the replies of rules for paths, created with the first such rule; `undefined` while there are none. */
 function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime }): () => HttpReplies | undefined {
@@ -163,7 +151,12 @@ interface RuleEntry {
 
 const listed = (all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] =>
   all.map(({ id, scope, rule }) => ({
-    ...{ id, scope, answered: answered(rule) },
-    ...{ title: rule.title, place: rule.place, file: rule.file ?? null },
-    ...{ rule: rule.written, enabled: isActive(rule) },
+    id,
+    scope,
+    answered: answered(rule),
+    title: rule.title,
+    place: rule.place,
+    file: rule.file ?? null,
+    rule: rule.written,
+    enabled: isActive(rule),
   }))

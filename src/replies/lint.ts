@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { expressionIn } from '../check/expressions.js'
 import { didYouMean } from '../check/suggest.js'
 import type { When } from './conditions/form.js'
-import { nameTest } from './conditions/whole.js'
+import { nameTest } from './conditions/value-tests.js'
 import type { ReadyRule } from './dialect.js'
+import { isActive } from './engine.js'
 import { START } from './memory.js'
-import { isActive } from './ready-rule.js'
 import { isHttpRule, isMcpRule } from './rules.js'
 
 /** A valid rule that is probably a mistake. */

@@ -5,13 +5,13 @@ import { check, type Path, pathInWords } from '../check/check.js'
 import { endlessExpressions } from '../check/expressions.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
-import { chat } from './chat.js'
+import { chat } from './chat-reply.js'
 import type { Dialect, ReadyRule, Texts } from './dialect.js'
+import { originAt, type RuleOrigin, readyRule } from './engine.js'
 import { http } from './http/index.js'
-import { originAt, type RuleOrigin, readyRule } from './ready-rule.js'
+import { isTemplateFile, readBodyFile, readTextFile } from './parts.js'
 import { isHttpRule, isMcpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
-import { hasTemplate, loadTemplates, textsIn } from './templates.js'
-import { isTemplateFile, readBodyFile, readTextFile } from './text-file.js'
+import { hasTemplate, loadTemplates } from './templates.js'
 
 export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
@@ -182,11 +182,6 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
   const dialectOf = await dialectsFor(rules)
   const ready: ReadyRule[] = []
   for (const [i, rule] of rules.entries()) {
-    const toCompile = charactersToCompile(rule)
-    if (context.dir === undefined && toCompile > MOST_TO_COMPILE) {
-      complain([i], tooMuchToCompile(toCompile))
-      continue
-    }
     const sharedTexts = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
     const ruleTexts = { ...sharedTexts, complain: (at: Path, why: string) => complain([i, ...at], why) }
     ready.push(readyRule(rule, originOf(i), ruleTexts, dialectOf(rule)))
@@ -195,22 +190,6 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
     .flatMap(({ when }, i) => endlessExpressions(when, [i, 'when']))
     .map(({ at, sentence }) => problemAt(at, sentence))
   return { rules: ready, files: [...texts.keys()], problems, warnings }
-}
-
-/**
- * The size limit for templates and expressions in one rule that is sent. Compiling and rendering that many characters
- * takes about 50 ms.
- */
-const MOST_TO_COMPILE = 20_000
-
-const tooMuchToCompile = (characters: number) =>
-  `The templates and expressions of a rule that is sent may have ${MOST_TO_COMPILE} characters in total, not ${characters}. Put the rule into a file.`
-
-function charactersToCompile({ when, reply, replies }: Rule): number {
-  let sum = 0
-  for (const text of textsIn([reply, replies])) if (hasTemplate(text)) sum += text.length
-  for (const text of textsIn(when)) if (text.startsWith('/')) sum += text.length
-  return sum
 }
 
 /** The texts of files that rules use, by full path. Unreadable files are left out. */

@@ -1,11 +1,13 @@
-/** The parts of a reply. A part without templates is always the same; any other is rendered for each request. */
+/** The parts of a reply, and the files that they are read from. A part without templates is always the same; any other is rendered for each request. */
+
+import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
 import type { Path } from '../check/check.js'
 import { templateFailed } from '../core/errors.js'
 import type { MatchInput, ReplyOwner, Texts } from './dialect.js'
 import { withFaker } from './fake.js'
 import { type CommonFacts, type CompiledTemplate, hasTemplate, shownHeaders, TemplateError } from './templates.js'
-import { isTemplateFile } from './text-file.js'
 
 /** A part of a reply that may depend on the request. */
 export type ReplyPart<T> =
@@ -123,4 +125,25 @@ export function joined<T>(parts: readonly ReplyPart<T>[]): ReplyPart<readonly T[
     needsFaker: parts.some(part => 'needsFaker' in part && part.needsFaker),
     compute: facts => parts.map(part => ('fixed' in part ? part.fixed : part.compute(facts))),
   }
+}
+
+/** Reads a file that is the body of an answer: as text, or as bytes if it is not text. Rejects if it cannot be read. */
+export async function readBodyFile(file: string): Promise<string | Buffer> {
+  const bytes = await readBytes(file)
+  return isUtf8(bytes) ? textIn(bytes) : bytes
+}
+
+/** Whether a file that a rule names contains a template. */
+export const isTemplateFile = (name: string) => name.endsWith('.liquid')
+
+/** Reads the text of a file, without a byte order mark. Rejects if it cannot be read. */
+export const readTextFile = async (file: string): Promise<string> => textIn(await readBytes(file))
+
+const textIn = (bytes: Buffer) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+
+async function readBytes(file: string): Promise<Buffer> {
+  const stats = await stat(file)
+  // A pipe or a device may never end. For a folder, readFile reports the error.
+  if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is not a file')
+  return readFile(file)
 }

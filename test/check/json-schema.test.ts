@@ -141,4 +141,5 @@ test.each([
 test('a pattern whose matching could take forever refuses nothing', () => {
   const refusals = (pattern: string) => validatorOf({ pattern })(`${'a'.repeat(60)}!`).length
   expect(['^(a+)+$', '^a+$'].map(refusals)).toEqual([0, 1])
+  expect(validatorOf({ not: { pattern: '^(a+)+$' } })('b')).toEqual([])
 })

@@ -18,7 +18,7 @@ export const requestFor = (content: string, more: object = {}): ChatRequest => (
 /** Rules from files, with methods to add others at run time. */
 export async function running(written: readonly RuleInput[] = [], { strict = false, scopes = 1000 } = {}) {
   const memory = createMemory(scopes)
-  const atRunTime = createRulesAtRunTime(memory)
+  const atRunTime = createRulesAtRunTime()
   const { rules } = await rulesFromCode(written, process.cwd(), 0)
   const replies = createReplies({ rules, seed: 0, strict, memory, atRunTime })
   const answer = async (prompt: string, scope = '') => replies.answer(requestFor(prompt), { scope })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sourceInWords } from '../../src/core/exchange.js'
-import { type ChatRuleInput, createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
+import { type ChatRuleInput, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { lacks, mustBe, NEAREST, NO_RULES } from '../sentences.js'
 import { running } from './running.js'
 
@@ -123,7 +123,7 @@ test.each<[unknown, string]>([
 })
 
 test('the limit on added rules covers all scopes together, and removed rules make room again', async () => {
-  const atRunTime = createRulesAtRunTime(createMemory(), { most: 3 })
+  const atRunTime = createRulesAtRunTime({ most: 3 })
   const add = (count: number, scope?: string) =>
     atRunTime.add(Array(count).fill(hi('x')), { scope, dir: undefined, seed: 0 })
   await add(1)

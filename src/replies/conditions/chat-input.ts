@@ -1,8 +1,8 @@
 /** The parts of a request that rules look at, computed on first use. */
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ChatMessage, type ChatRequest, textOf } from '../../completions/request.js'
-import { anonymous, type Caller } from '../../core/exchange.js'
+import { type ChatMessage, type ChatRequest, chatIn, textOf } from '../../completions/request.js'
+import { anonymous, type Caller, type Exchange } from '../../core/exchange.js'
 import { parseExact } from '../../core/json.js'
 
 /** A tool result since the last answer of the model. */
@@ -137,4 +137,13 @@ function calledTools(messages: readonly ChatMessage[]): ReadonlyMap<unknown, str
     }
   }
   return called
+}
+
+/** The chat request of an exchange; `undefined` if it is invalid here, since the live platform may still accept it. */
+export function findChat(exchange: Exchange): ChatRequest | undefined {
+  try {
+    return chatIn(exchange)
+  } catch {
+    return undefined
+  }
 }

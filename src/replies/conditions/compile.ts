@@ -1,123 +1,99 @@
-/** Compiles the conditions of chat rules. */
-import type { Condition } from '../dialect.js'
-import type { ChatInput, ToolResult } from './chat-input.js'
-import { fieldAt, fieldPath } from './field-path.js'
-import type { When } from './form.js'
-import { compileWith, optional, simple } from './shared.js'
-import { onText, type TextCondition, type TextTest, textTest } from './text.js'
-import { nameTest, rangeTest, type ValueCondition, valueTest } from './whole.js'
+/** Compiles the conditions of rules: those of a dialect by its table; headers, callers and combinations are the same for all. */
 
-/** Compiles the conditions of a chat rule. Does not throw for conditions that have passed validation. */
-export const compileWhen = (when: When): readonly Condition<ChatInput>[] =>
-  compileWith<ChatInput, When>(when, chatConditions)
+import type { Condition, MatchInput } from '../dialect.js'
+import { holdsCredential } from '../templates.js'
+import type { CommonWhen } from './form.js'
+import { nameTest, type TextCondition, textTest, type ValueTest, valueTest } from './value-tests.js'
 
-function chatConditions(when: When): readonly Condition<ChatInput>[] {
-  const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
-  const { toolResult, responseFormat, request } = when
-  const condition = simple<ChatInput>
+/** How each condition of a dialect is compiled. They are tested in this order: put the cheapest and most selective first. */
+export type ConditionTable<I extends MatchInput, W> = {
+  readonly [Name in Exclude<keyof W, keyof CommonWhen<W>>]-?: (
+    wanted: NonNullable<W[Name]>,
+    name: string,
+  ) => Condition<I> | readonly Condition<I>[]
+}
+
+/** Compiles the conditions of a rule. Does not throw for conditions that have passed validation. */
+export function compileWhen<I extends MatchInput, W extends CommonWhen<W>>(
+  when: W,
+  table: ConditionTable<I, W>,
+): readonly Condition<I>[] {
+  const { header, caller, not, allOf = [], anyOf } = when
+  const compileInner = (inner: W) => compileWhen(inner, table)
+  const own = Object.entries<(wanted: never, name: string) => Condition<I> | readonly Condition<I>[]>(table)
+  const wantedOf = (name: string) => when[name as keyof W]
   return [
-    // The cheapest and most selective first.
-    ...optional(model, wanted => condition('model', valueTest(wanted), input => input.request.model)),
-    ...optional(stream, wanted => condition('stream', valueTest(wanted), input => input.request.stream ?? false)),
-    ...optional(user, wanted => onText('user', wanted)),
-    ...optional(turn, wanted => condition('turn', rangeTest(wanted), input => input.turn)),
-    ...optional(temperature, wanted => condition('temperature', rangeTest(wanted), input => input.request.temperature)),
-    ...optional(system, wanted => onText('system', wanted)),
-    ...optional(assistant, wanted => onText('assistant', wanted)),
-    ...optional(any, onAnyText),
-    ...optional(tools, onTools),
-    ...optional(toolResult, onToolResult),
-    ...optional(responseFormat, onResponseFormat),
-    ...Object.entries(request ?? {}).map(([path, wanted]) => onField(path, wanted)),
+    ...own.flatMap(([name, compile]) => (wantedOf(name) === undefined ? [] : compile(wantedOf(name) as never, name))),
+    ...Object.entries(header ?? {}).map(([name, wanted]) => onHeader(name, valueTest(wanted))),
+    ...Object.entries(caller ?? {}).flatMap(([name, wanted]) => (wanted === undefined ? [] : onCaller(name, wanted))),
+    ...(not === undefined ? [] : [onNot(compileInner(not), Object.keys(not))]),
+    ...allOf.flatMap(compileInner),
+    ...(anyOf === undefined ? [] : [onAnyOf(anyOf.map(compileInner))]),
   ]
 }
 
-/** The condition on the last user message, by which rules are indexed. */
-export const userTextOf = ({ user }: When): TextTest | undefined => (user === undefined ? undefined : textTest(user))
+/** A condition on one value of a request. */
+export const simple = <I extends MatchInput>(
+  name: string,
+  test: ValueTest,
+  valueIn: (input: I) => unknown,
+): Condition<I> => ({
+  holds: input => test.holds(valueIn(input)),
+  mismatch: () => `${name} ${test.mismatch}`,
+})
 
-function onAnyText(wanted: TextCondition): Condition<ChatInput> {
-  const test = textTest(wanted)
-  return {
-    holds: ({ texts }) => texts.some(text => test.holds(text)),
-    mismatch: () => `no message fits: it ${test.mismatch}`,
-    exec({ texts }) {
-      const found = texts.find(text => test.holds(text))
-      return found === undefined ? null : (test.exec?.(found) ?? null)
-    },
+/** A condition on a text of a request. Templates can use the groups of its regular expression. */
+export const onText =
+  <I extends MatchInput>(textIn: (input: I) => string) =>
+  (wanted: TextCondition, name: string): Condition<I> => {
+    const test = textTest(wanted)
+    return { ...simple(name, test, textIn), exec: input => test.exec?.(textIn(input)) ?? null }
   }
+
+/** A condition on each of several named values. */
+export const onEach =
+  <I extends MatchInput, T>(compile: (key: string, wanted: T, name: string) => Condition<I>) =>
+  (wanted: Readonly<Record<string, T>>, name: string): readonly Condition<I>[] =>
+    Object.entries(wanted).map(([key, value]) => compile(key, value, `${name}.${key}`))
+
+/** Header values may be secrets, so the reason quotes only the rule, and for credentials not even the rule. */
+function onHeader(name: string, test: ValueTest): Condition {
+  const key = name.toLowerCase()
+  const safeTest = holdsCredential(key) ? { ...test, mismatch: 'is not what the rule requires' } : test
+  return simple(`header ${name}`, safeTest, ({ headers }) => headers[key])
 }
 
-const namesOfTools = ({ request: { tools, functions } }: ChatInput): readonly unknown[] => [
-  ...(tools ?? []).map(tool => {
-    const { function: fn, custom } = tool as { readonly [kind: string]: { readonly name?: unknown } | undefined }
-    return fn?.name ?? custom?.name
-  }),
-  ...(Array.isArray(functions) ? functions.map(fn => fn?.name) : []),
-]
-
-function onTools(wanted: boolean | string | readonly string[]): Condition<ChatInput> {
-  if (typeof wanted === 'boolean') {
-    return {
-      holds: input => namesOfTools(input).length > 0 === wanted,
-      mismatch: () => (wanted ? 'no tools are offered' : 'tools are offered'),
-    }
-  }
-  const tools = [wanted].flat().map(name => ({ name, test: nameTest(name) }))
-  const missing = (input: ChatInput) => {
-    const offered = namesOfTools(input)
-    return tools.filter(({ test }) => !offered.some(test.holds)).map(({ name }) => name)
-  }
-  return {
-    holds: input => missing(input).length === 0,
-    mismatch: input => `tools does not offer ${missing(input).join(', ')}`,
-  }
+function onCaller(name: string, wanted: string): Condition {
+  return simple(`caller.${name}`, nameTest(wanted), ({ caller }) => {
+    if (name === 'kind') return caller.kind
+    if (name === 'key') return caller.kind === 'apiKey' ? caller.name : undefined
+    return 'email' in caller ? caller.email : undefined
+  })
 }
 
-function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatInput> {
-  if (typeof wanted === 'boolean') {
-    return {
-      holds: ({ toolResults }) => toolResults.length > 0 === wanted,
-      mismatch: () => (wanted ? 'the request does not end with a tool result' : 'the request ends with a tool result'),
-    }
-  }
-  const { isOfTool, text, holds } = toolResultTest(wanted)
-  return {
-    holds: ({ toolResults }) => toolResults.some(holds),
-    mismatch({ toolResults }) {
-      if (toolResults.length === 0) return 'the request does not end with a tool result'
-      return toolResults.some(isOfTool) ? `toolResult ${text?.mismatch}` : `toolResult is not of ${wanted.tool}`
-    },
-    exec({ toolResults }) {
-      const found = toolResults.find(holds)
-      return (found && text?.exec?.(found.text)) ?? null
-    },
-  }
-}
+const onNot = <I extends MatchInput>(conditions: readonly Condition<I>[], keys: readonly string[]): Condition<I> => ({
+  holds: input => !conditions.every(condition => condition.holds(input)),
+  mismatch: () => `all conditions in "not" hold (${keys.join(', ')})`,
+})
 
-/** Compiles a condition on a tool result. `holds` says whether a result meets it. */
-export function toolResultTest({ tool, contains }: Exclude<NonNullable<When['toolResult']>, boolean>) {
-  const name = tool === undefined ? undefined : nameTest(tool)
-  const text = contains === undefined ? undefined : textTest(contains)
-  const isOfTool = (result: ToolResult) => !name || name.holds(result.tool)
-  return { isOfTool, text, holds: (result: ToolResult) => isOfTool(result) && (!text || text.holds(result.text)) }
-}
-
-function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Condition<ChatInput> {
-  const { type, name } = typeof wanted === 'string' ? { type: wanted, name: undefined } : wanted
-  const named = name === undefined ? undefined : nameTest(name)
-  const formatOf = ({ request: { response_format: format } }: ChatInput) =>
-    (format ?? { type: 'text' }) as { readonly type: string; readonly json_schema?: { readonly name?: unknown } }
-  const isType = (input: ChatInput) => type === undefined || formatOf(input).type === type
+function onAnyOf<I extends MatchInput>(choices: readonly (readonly Condition<I>[])[]): Condition<I> {
+  const fits = (input: I) => choices.find(conditions => conditions.every(condition => condition.holds(input)))
   return {
-    holds: input => isType(input) && (!named || named.holds(formatOf(input).json_schema?.name)),
+    holds: input => fits(input) !== undefined,
     mismatch: input =>
-      isType(input) ? `the name of responseFormat ${named?.mismatch}` : `responseFormat is not ${type}`,
+      `none of anyOf holds: ${choices.map(conditions => conditions.find(condition => !condition.holds(input))?.mismatch(input)).join('; ')}`,
+    exec: input => firstGroups(fits(input) ?? [], input),
   }
 }
 
-function onField(written: string, wanted: ValueCondition): Condition<ChatInput> {
-  const path = fieldPath(written) ?? []
-  // Only long numbers need all of their digits.
-  const isExact = [wanted].flat().some(value => typeof value === 'bigint')
-  return simple(`request.${written}`, valueTest(wanted), input => fieldAt(isExact ? input.exact : input.request, path))
+/** The groups of the first regular expression among `conditions` that has found something. */
+export function firstGroups<I extends MatchInput>(
+  conditions: readonly Condition<I>[],
+  input: I,
+): RegExpExecArray | null {
+  for (const condition of conditions) {
+    const found = condition.exec?.(input)
+    if (found) return found
+  }
+  return null
 }

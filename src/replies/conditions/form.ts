@@ -4,9 +4,7 @@ import { closed, filled, map, optional, text, withJsonSchema, word } from '../..
 import { expressionIn } from '../../check/expressions.js'
 import { chatFields } from '../../completions/request.js'
 import { credentialKinds } from '../../core/exchange.js'
-import { fieldPath } from './field-path.js'
-import type { TextCondition } from './text.js'
-import type { RangeCondition, ValueCondition } from './whole.js'
+import { fieldPath, type ValueCondition } from './value-tests.js'
 
 /** The conditions that all rules share. All of them must hold. */
 export interface CommonWhen<W> {
@@ -23,27 +21,8 @@ export interface CommonWhen<W> {
   readonly anyOf?: readonly W[] | undefined
 }
 
-/** Conditions on a chat completion request. */
-export interface When extends CommonWhen<When> {
-  readonly user?: TextCondition | undefined
-  readonly system?: TextCondition | undefined
-  readonly assistant?: TextCondition | undefined
-  readonly any?: TextCondition | undefined
-  readonly model?: string | readonly string[] | undefined
-  readonly turn?: RangeCondition | undefined
-  readonly stream?: boolean | undefined
-  readonly temperature?: RangeCondition | undefined
-  readonly tools?: boolean | string | readonly string[] | undefined
-  readonly toolResult?:
-    | boolean
-    | { readonly tool?: string | undefined; readonly contains?: TextCondition | undefined }
-    | undefined
-  readonly responseFormat?:
-    | string
-    | { readonly type?: string | undefined; readonly name?: string | undefined }
-    | undefined
-  readonly request?: Readonly<Record<string, ValueCondition>> | undefined
-}
+/** What a dialect's own conditions become, by their names. */
+export type ConditionsOf<E extends v.ObjectEntries> = Readonly<v.InferOutput<v.ObjectSchema<E, undefined>>>
 
 /** Why a text that looks like a regular expression is invalid; `undefined` if it is valid. */
 const whyInvalid = (written: string): string | undefined => {
@@ -145,60 +124,58 @@ function fieldAdvice(key: string): string | undefined {
   return ` Put fields of the request under request: { ${field}: … }.`
 }
 
+const chatEntries = {
+  user: optional(
+    textCondition,
+    'The last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must match.',
+  ),
+  system: optional(textCondition, 'The system and developer messages, as for user.'),
+  assistant: optional(textCondition, 'The last assistant message, as for user.'),
+  any: optional(textCondition, 'Any message, as for user.'),
+  model: optional(
+    v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
+    'The id of the model. * matches anything.',
+  ),
+  turn: optional(range, 'The number of user messages, 1 in the first turn: a number, or { min: …, max: … }.'),
+  stream: optional(v.boolean('true or false'), 'Whether a stream is requested.'),
+  temperature: optional(range, 'The temperature: a number, or { min: …, max: … }.'),
+  tools: optional(
+    v.union([v.boolean('true or false'), filled, several(filled, 'a list of tools')], 'true, false, or names of tools'),
+    'Names of tools that must all be offered; true for any, false for none.',
+  ),
+  toolResult: optional(
+    v.union(
+      [
+        v.boolean('true or false'),
+        closed({
+          tool: optional(filled, 'The tool whose result it is.'),
+          contains: optional(textCondition, 'What the result contains, as for user.'),
+        }),
+      ],
+      'true, false, or { tool: …, contains: … }',
+    ),
+    'Whether the request ends with a tool result: true, false, or the tool and what its result contains.',
+  ),
+  responseFormat: optional(
+    v.union(
+      [
+        word(['text', 'json_object', 'json_schema']),
+        closed({
+          type: optional(word(['text', 'json_object', 'json_schema']), 'The type of response_format.'),
+          name: optional(filled, 'The name of the JSON Schema. * matches anything.'),
+        }),
+      ],
+      'text, json_object, json_schema, or { type: …, name: … }',
+    ),
+    'What response_format asks for.',
+  ),
+  request: optional(fields, 'Any other fields of the request by their path, such as metadata.unit, and their values.'),
+}
+
+/** Conditions on a chat completion request. */
+export type When = ConditionsOf<typeof chatEntries> & CommonWhen<When>
+
 export const whenSchema: v.GenericSchema<When> = closed(
-  {
-    user: optional(
-      textCondition,
-      'The last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must match.',
-    ),
-    system: optional(textCondition, 'The system and developer messages, as for user.'),
-    assistant: optional(textCondition, 'The last assistant message, as for user.'),
-    any: optional(textCondition, 'Any message, as for user.'),
-    model: optional(
-      v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
-      'The id of the model. * matches anything.',
-    ),
-    turn: optional(range, 'The number of user messages, 1 in the first turn: a number, or { min: …, max: … }.'),
-    stream: optional(v.boolean('true or false'), 'Whether a stream is requested.'),
-    temperature: optional(range, 'The temperature: a number, or { min: …, max: … }.'),
-    tools: optional(
-      v.union(
-        [v.boolean('true or false'), filled, several(filled, 'a list of tools')],
-        'true, false, or names of tools',
-      ),
-      'Names of tools that must all be offered; true for any, false for none.',
-    ),
-    toolResult: optional(
-      v.union(
-        [
-          v.boolean('true or false'),
-          closed({
-            tool: optional(filled, 'The tool whose result it is.'),
-            contains: optional(textCondition, 'What the result contains, as for user.'),
-          }),
-        ],
-        'true, false, or { tool: …, contains: … }',
-      ),
-      'Whether the request ends with a tool result: true, false, or the tool and what its result contains.',
-    ),
-    responseFormat: optional(
-      v.union(
-        [
-          word(['text', 'json_object', 'json_schema']),
-          closed({
-            type: optional(word(['text', 'json_object', 'json_schema']), 'The type of response_format.'),
-            name: optional(filled, 'The name of the JSON Schema. * matches anything.'),
-          }),
-        ],
-        'text, json_object, json_schema, or { type: …, name: … }',
-      ),
-      'What response_format asks for.',
-    ),
-    request: optional(
-      fields,
-      'Any other fields of the request by their path, such as metadata.unit, and their values.',
-    ),
-    ...commonConditions(() => whenSchema),
-  },
+  { ...chatEntries, ...commonConditions(() => whenSchema) },
   fieldAdvice,
 )

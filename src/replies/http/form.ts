@@ -3,21 +3,18 @@ import * as v from 'valibot'
 import { closed, described, filled, integer, map, number, optional, text, word } from '../../check/check.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { faultSchema } from '../../core/fault.js'
-import { type CommonWhen, commonConditions, fields, textCondition, values } from '../conditions/form.js'
-import type { TextCondition } from '../conditions/text.js'
-import type { ValueCondition } from '../conditions/whole.js'
+import {
+  type CommonWhen,
+  type ConditionsOf,
+  commonConditions,
+  fields,
+  textCondition,
+  values,
+} from '../conditions/form.js'
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
 import { isDocumented, whyInvalidRoute } from './route.js'
 
-/** The conditions of a rule for a path. */
-export interface HttpWhen extends CommonWhen<HttpWhen> {
-  readonly body?: Readonly<Record<string, ValueCondition>> | undefined
-  readonly text?: TextCondition | undefined
-  readonly query?: Readonly<Record<string, ValueCondition>> | undefined
-  readonly params?: Readonly<Record<string, ValueCondition>> | undefined
-}
-
-export const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
+const httpConditions = {
   body: optional(
     fields,
     'Parts of the body by their path, such as items[0].id, and their values: of JSON, of a form by the names of its fields, of a multipart form by the names of its parts.',
@@ -28,6 +25,13 @@ export const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
   ),
   query: optional(values, 'Query parameters and their values. * matches anything.'),
   params: optional(values, 'Path parameters and their values. * matches anything.'),
+}
+
+/** The conditions of a rule for a path. */
+export type HttpWhen = ConditionsOf<typeof httpConditions> & CommonWhen<HttpWhen>
+
+export const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
+  ...httpConditions,
   ...commonConditions(() => httpWhenSchema),
 })
 

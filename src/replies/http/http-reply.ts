@@ -8,9 +8,18 @@ import { stringifyExact } from '../../core/json.js'
 import type { PaceInput } from '../../core/pace.js'
 import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
-import { filePart, generatedFrom, joined, mapped, type ReplyPart, RequestFacts, textPart, valuePart } from '../parts.js'
+import {
+  filePart,
+  generatedFrom,
+  isTemplateFile,
+  joined,
+  mapped,
+  type ReplyPart,
+  RequestFacts,
+  textPart,
+  valuePart,
+} from '../parts.js'
 import { commonNames, TemplateError } from '../templates.js'
-import { isTemplateFile } from '../text-file.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
 import { fieldsIn, type HttpInput } from './input.js'
 import { paramsIn, routeOf } from './route.js'
@@ -45,7 +54,10 @@ export function httpReplyOf(
     joined<unknown>([valuePart(written, [...at, 'headers'], httpTexts), bodyPart(form, at, httpTexts)]),
     ([headers, body]): HttpGeneration => ({
       ...withHeaders(headers as Readonly<Record<string, unknown>>, body as Body),
-      ...{ status, answeredBy, ...(fault && { fault }), ...(pace && { pace }) },
+      status,
+      answeredBy,
+      ...(fault && { fault }),
+      ...(pace && { pace }),
     }),
   )
   return {
@@ -68,7 +80,7 @@ export function httpReplyOf(
 }
 
 /** Formats an answer as lines of text. */
-export function linesOf({ status, contentType, headers, body, fault }: HttpGeneration): readonly string[] {
+export function linesOfHttpReply({ status, contentType, headers, body, fault }: HttpGeneration): readonly string[] {
   const pairs = contentType === '' ? headers : ['content-type', contentType, ...headers]
   const text = Buffer.isBuffer(body) ? `(${body.length} bytes)` : [body].flat().join('')
   return [

@@ -1,50 +1,62 @@
 /** The dialect of rules for paths. */
 import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '../../core/errors.js'
-import { anonymous, type Caller, combinedAccess, type OwnPath } from '../../core/exchange.js'
+import {
+  type Access,
+  anonymous,
+  type Caller,
+  combinedAccess,
+  defaultAccess,
+  type OwnPath,
+} from '../../core/exchange.js'
 import { isJson, stringifyExact } from '../../core/json.js'
-import type { Dialect, ReadyReply, ReadyRule } from '../dialect.js'
-import { createEngines, type RuleSources } from '../engine.js'
+import { type ConditionTable, compileWhen, onEach, onText, simple } from '../conditions/compile.js'
+import { fieldAt, fieldPath, type ValueCondition, type ValueTest, valueTest } from '../conditions/value-tests.js'
+import type { Condition, Dialect, ReadyReply, ReadyRule } from '../dialect.js'
+import { createEngine, isActive, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, nearestSentence } from '../explain.js'
-import { isActive } from '../ready-rule.js'
-import { accessOf, conditionsOf } from './conditions.js'
-import type { HttpReplyForm, HttpRule } from './form.js'
-import { type HttpGeneration, httpReplyOf, linesOf } from './http-reply.js'
+import type { HttpReplyForm, HttpRule, HttpWhen } from './form.js'
+import { type HttpGeneration, httpReplyOf, linesOfHttpReply } from './http-reply.js'
 import { type HttpInput, type HttpRequest, inputOf } from './input.js'
-import { pathOf, routeOf, stepsOfPath, type TriedRequest } from './route.js'
-import { createPathTree } from './tree.js'
+import {
+  bySpecificity,
+  isDocumented,
+  matchesSteps,
+  paramsIn,
+  pathOf,
+  type Route,
+  routeOf,
+  stepsOfPath,
+  type TriedRequest,
+} from './route.js'
 
 type ReadyHttpReply = ReadyReply<HttpGeneration>
 type HttpReadyRule = ReadyRule<ReadyHttpReply>
 
-export const http: Dialect<HttpInput, ReadyHttpReply, ReturnType<typeof createPathIndex>> = {
+export const http: Dialect<HttpInput, ReadyHttpReply> = {
   conditions: rule => conditionsOf(rule as HttpRule),
   compileReply: (form, path, owner, texts) => httpReplyOf(form as HttpReplyForm, path, owner, texts),
-  index: createPathIndex,
-}
-
-/** A path is looked up segment by segment, however many rules there are. */
-function createPathIndex(rules: readonly HttpReadyRule[]) {
-  const tree = createPathTree<HttpReadyRule>()
-  for (const rule of rules) tree.put(routeOf((rule.written as HttpRule).on), rule)
-  /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
-  const at = (steps: readonly string[]) => {
-    const found = tree.find(steps)
-    return found.length > 1 ? found.toSorted((a, b) => b.priority - a.priority) : found
-  }
-  return {
-    at,
-    candidates: ({ steps, method }: HttpInput) => at(steps).filter(rule => rulePath(rule).method === method),
-  }
 }
 
 /** The rules for paths. */
 function createPathRules(parts: RuleSources) {
-  const { engines, rulesFor, take, mayFail } = createEngines(http, parts)
-  /** The rules for a path, with any method: in one scope or in all. */
-  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOfPath(path)))
-  const candidatesFor = (input: HttpInput) => engines(input.scope).flatMap(({ index }) => index.candidates(input))
+  const { rulesFor, take, mayFail } = createEngine(http, parts)
+  /** The rules for a path, with any method, in one scope or in all: by priority first, then by how specific the pattern is. */
+  function at(path: string, scope?: string): readonly HttpReadyRule[] {
+    const steps = stepsOfPath(path)
+    const matching = rulesFor(scope).filter(rule => isActive(rule) && matchesSteps(rulePath(rule).route, steps))
+    const mostSpecific = (a: HttpReadyRule, b: HttpReadyRule) =>
+      b.priority - a.priority || bySpecificity(rulePath(a).route, rulePath(b).route)
+    return matching.length > 1 ? matching.toSorted(mostSpecific) : matching
+  }
+
+  const candidatesFor = ({ request, method, scope }: HttpInput) =>
+    at(request.path, scope).filter(rule => rulePath(rule).route.method === method)
   return {
-    ...{ rulesFor, take, mayFail, at, candidatesFor },
+    rulesFor,
+    take,
+    mayFail,
+    at,
+    candidatesFor,
     /** The error for a request that no rule matches. It names the nearest rule. */
     refusalOf(input: HttpInput): PlatformError {
       const { method, path } = input.request
@@ -63,7 +75,7 @@ export function createHttpReplies(parts: RuleSources) {
   const { rulesFor, take, mayFail, at, candidatesFor, refusalOf } = createPathRules(parts)
 
   function replyTo(input: HttpInput): HttpGeneration | undefined | Promise<HttpGeneration> {
-    const chosen = take(input)
+    const chosen = take(input, candidatesFor(input))
     return chosen?.reply.generate(input, chosen.count)
   }
 
@@ -83,15 +95,18 @@ export function createHttpReplies(parts: RuleSources) {
     },
     /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
     async faultFor(request: HttpRequest) {
-      return mayFail(request.scope) ? take(await inputOf(request))?.reply.fault : undefined
+      if (!mayFail(request.scope)) return undefined
+      const input = await inputOf(request)
+      return take(input, candidatesFor(input))?.reply.fault
     },
     /** Formats an answer as lines of text. */
-    linesOf,
+    linesOf: linesOfHttpReply,
     /** Says which rule would answer. It does not count as an answer. */
     async explain(tried: TriedRequest): Promise<Explanation<HttpGeneration>> {
       const input = await inputOf(requestOf(tried, at(pathIn(tried))))
       return explanationOf(input, {
-        ...{ rules: candidatesFor(input), memory: parts.memory },
+        rules: candidatesFor(input),
+        memory: parts.memory,
         otherwise: () => Promise.reject(refusalOf(input)),
       })
     },
@@ -101,11 +116,22 @@ export function createHttpReplies(parts: RuleSources) {
 const pathIn = ({ path }: TriedRequest) => path.split('?', 1)[0] ?? ''
 
 function requestOf(tried: TriedRequest, rules: readonly HttpReadyRule[]): HttpRequest {
-  const { method, path, headers = {}, body, scope = '', caller = callerWith(rules.map(rulePath)) } = tried
+  const {
+    method,
+    path,
+    headers = {},
+    body,
+    scope = '',
+    caller = callerWith(rules.map(rule => rulePath(rule).own)),
+  } = tried
   const text = typeof body === 'string' || body === undefined ? body : stringifyExact(body)
   const type = body !== undefined && (text !== body || isJson(text)) && { 'content-type': 'application/json' }
   return {
-    ...{ method, path: pathIn(tried), query: tried.query ?? path.slice(pathIn(tried).length + 1), caller, scope },
+    method,
+    path: pathIn(tried),
+    query: tried.query ?? path.slice(pathIn(tried).length + 1),
+    caller,
+    scope,
     headers: { ...type, ...headers },
     body: text === undefined ? undefined : Buffer.from(text),
   }
@@ -123,7 +149,7 @@ function callerWith([first]: readonly OwnPath[]): Caller {
 function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) => method): readonly OwnPath[] {
   const paths = new Map<string, OwnPath>()
   for (const rule of rules) {
-    const path = rulePath(rule)
+    const path = rulePath(rule).own
     const existing = paths.get(keyOf(path))
     if (!existing) paths.set(keyOf(path), path)
     else if (String(existing.access) !== String(path.access))
@@ -132,15 +158,77 @@ function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) 
   return [...paths.values()]
 }
 
-const pathsOfRules = new WeakMap<HttpReadyRule, OwnPath>()
+interface RulePath {
+  readonly route: Route
+  readonly own: OwnPath
+}
+
+const pathsOfRules = new WeakMap<HttpReadyRule, RulePath>()
 
 /** Returns the same object each time. */
-function rulePath(rule: HttpReadyRule): OwnPath {
+function rulePath(rule: HttpReadyRule): RulePath {
   const cached = pathsOfRules.get(rule)
   if (cached) return cached
   const written = rule.written as HttpRule
   const route = routeOf(written.on)
-  const path = { method: route.method, path: pathOf(route), access: accessOf(written) }
+  const own = { method: route.method, path: pathOf(route), access: accessOf(written) }
+  const path = { route, own }
   pathsOfRules.set(rule, path)
   return path
+}
+
+/** Documented endpoints check the caller themselves. */
+export const accessOf = ({ on, access }: HttpRule): Access =>
+  access ?? (isDocumented(on) ? 'anyone' : defaultAccess(on.slice(on.indexOf(' ') + 1)))
+
+/** Access is a condition too, since the rules of one path can differ in it. */
+export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {
+  const access = accessOf(rule)
+  const accessCondition = {
+    holds: ({ caller }: HttpInput) => access === 'anyone' || access.some(kind => kind === caller.kind),
+    mismatch: () => `access is limited to ${[access].flat().join(', ')}`,
+  }
+  const route = routeOf(rule.on)
+  const table: ConditionTable<HttpInput, HttpWhen> = {
+    params: onEach((key, wanted, name) =>
+      simple(name, orAsText(valueTest(wanted)), ({ steps }) => paramsIn(route, steps)[key]),
+    ),
+    query: onEach(onParameter),
+    body: onEach(onBody),
+    text: onText(({ text }) => text),
+  }
+  return [accessCondition, ...compileWhen(rule.when ?? {}, table)]
+}
+
+/** Holds if it does for one of several values, or for a missing one if there are none. */
+function onParameter(key: string, wanted: ValueCondition, name: string): Condition<HttpInput> {
+  const test = valueTest(wanted)
+  const loose = orAsText(test)
+  const holds = (values: readonly string[]) => (values.length === 0 ? test.holds(undefined) : values.some(loose.holds))
+  return { ...simple(name, test, () => undefined), holds: ({ query }) => holds(query.getAll(key)) }
+}
+
+/** Forms have no numbers, only digits as text. */
+function onBody(written: string, wanted: ValueCondition, name: string): Condition<HttpInput> {
+  const path = fieldPath(written) ?? []
+  const test = valueTest(wanted)
+  const loose = orAsText(test)
+  return {
+    ...simple(name, test, () => undefined),
+    holds: ({ body, headers }) => (isForm(headers) ? loose : test).holds(fieldAt(body, path)),
+  }
+}
+
+const isForm = ({ 'content-type': type }: HttpInput['headers']) =>
+  type !== undefined && /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(type)
+
+/** Also holds for the text of an expected number or boolean. */
+const orAsText = (test: ValueTest): ValueTest => ({
+  ...test,
+  holds: value => test.holds(value) || (typeof value === 'string' && readings(value).some(test.holds)),
+})
+
+function readings(text: string): readonly unknown[] {
+  if (text === 'true' || text === 'false') return [text === 'true']
+  return /^-?\d+(\.\d+)?$/.test(text) ? [Number(text)] : []
 }

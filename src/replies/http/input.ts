@@ -77,13 +77,10 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
 
 /** A field that occurs several times becomes a list. */
 export function fieldsIn(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> {
-  const fields = new Map<string, unknown[]>()
-  for (const [name, value] of entries) {
-    const before = fields.get(name)
-    if (before) before.push(value)
-    else fields.set(name, [value])
-  }
-  return Object.fromEntries([...fields].map(([name, values]) => [name, values.length > 1 ? values : values[0]]))
+  const fields = Map.groupBy(entries, ([name]) => name)
+  const oneOrAll = (given: readonly (readonly [string, unknown])[]) =>
+    given.length > 1 ? given.map(([, value]) => value) : given[0]?.[1]
+  return Object.fromEntries([...fields].map(([name, given]) => [name, oneOrAll(given)]))
 }
 
 async function partsIn(body: Buffer, type: string): Promise<unknown> {

@@ -46,6 +46,24 @@ export function paramsIn({ segments }: Route, steps: readonly string[]): Readonl
   return Object.fromEntries(named)
 }
 
+/** Whether the pattern matches a path with these segments. */
+export function matchesSteps({ segments }: Route, steps: readonly string[]): boolean {
+  const isOpen = segments.at(-1)?.kind === 'rest'
+  if (isOpen ? steps.length < segments.length : steps.length !== segments.length) return false
+  return segments.every(({ kind, text }, i) =>
+    kind === 'literal' ? text === steps[i] : kind === 'rest' || steps[i] !== '',
+  )
+}
+
+const kindsInOrder: readonly Segment['kind'][] = ['literal', 'param', 'rest']
+
+/** Sorts patterns that match the same path: a literal segment before a parameter, and that before `*`. */
+export function bySpecificity(a: Route, b: Route): number {
+  const rankOf = ({ segments }: Route, i: number) => kindsInOrder.indexOf(segments[i]?.kind ?? 'rest')
+  const differing = a.segments.findIndex((_, i) => rankOf(a, i) !== rankOf(b, i))
+  return differing < 0 ? 0 : rankOf(a, differing) - rankOf(b, differing)
+}
+
 /** Whether both patterns match some path and neither is more specific: `/a/:x` and `/:y/b`. */
 export function areAmbiguous({ method, segments }: Route, other: Route): boolean {
   if (method !== other.method) return false
@@ -100,4 +118,50 @@ export interface TriedRequest {
   /** By default, a caller with access. */
   readonly caller?: Caller | undefined
   readonly scope?: string | undefined
+}
+
+interface Node<T> {
+  readonly literals: Map<string, Node<T>>
+  param?: Node<T>
+  /** The values whose pattern ends here, and those whose pattern ends here with `*`. */
+  readonly values: T[]
+  readonly rest: T[]
+}
+
+const newNode = <T>(): Node<T> => ({ literals: new Map(), values: [], rest: [] })
+
+/** Finds values by path patterns. A path is looked up segment by segment, however many patterns there are. */
+export function createPathTree<T>() {
+  const root = newNode<T>()
+  return {
+    put({ segments }: Pick<Route, 'segments'>, value: T): void {
+      let node = root
+      for (const { kind, text } of segments) {
+        if (kind === 'rest') return void node.rest.push(value)
+        let next = kind === 'param' ? node.param : node.literals.get(text)
+        if (!next) {
+          next = newNode()
+          if (kind === 'param') node.param = next
+          else node.literals.set(text, next)
+        }
+        node = next
+      }
+      node.values.push(value)
+    },
+    /** The values whose pattern matches, the most specific first: a literal segment before a parameter, and that before `*`. */
+    find(steps: readonly string[]): readonly T[] {
+      const found: T[] = []
+      collect(root, steps, 0, found)
+      return found
+    },
+  }
+}
+
+function collect<T>({ literals, param, values, rest }: Node<T>, steps: readonly string[], i: number, found: T[]): void {
+  const step = steps[i]
+  if (step === undefined) return void found.push(...values)
+  const literal = literals.get(step)
+  if (literal) collect(literal, steps, i + 1, found)
+  if (param && step !== '') collect(param, steps, i + 1, found)
+  found.push(...rest)
 }

@@ -2,27 +2,33 @@
 import * as v from 'valibot'
 import { closed, described, filled, map, open, optional, text, word } from '../../check/check.js'
 import { faultSchema } from '../../core/fault.js'
+
 import { logLevels } from '../../rpc/frames.js'
-import { type CommonWhen, commonConditions, fields, valueCondition, values } from '../conditions/form.js'
-import type { ValueCondition } from '../conditions/whole.js'
+import {
+  type CommonWhen,
+  type ConditionsOf,
+  commonConditions,
+  fields,
+  valueCondition,
+  values,
+} from '../conditions/form.js'
+
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
-import { isNamed, mcpTarget, whyInvalidTarget } from './target.js'
+import { isNamed, mcpTarget, whyInvalidTarget } from './call.js'
 
-/** Conditions on a call. */
-export interface McpWhen extends CommonWhen<McpWhen> {
-  readonly arguments?: Readonly<Record<string, ValueCondition>> | undefined
-  readonly server?: ValueCondition | undefined
-  readonly client?: ValueCondition | undefined
-  readonly version?: ValueCondition | undefined
-  readonly answers?: Readonly<Record<string, ValueCondition>> | undefined
-}
-
-export const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
+const callConditions = {
   arguments: optional(fields, 'Arguments of the call by their path, such as city or items[0].id, and their values.'),
   server: optional(valueCondition, 'The path of the server, such as /mcp.'),
   client: optional(valueCondition, 'The name of the client. * matches anything.'),
   version: optional(valueCondition, 'The version of the protocol, such as 2025-11-25.'),
   answers: optional(values, "The client's answers to the questions of the reply, by the name of the question."),
+}
+
+/** Conditions on a call. */
+export type McpWhen = ConditionsOf<typeof callConditions> & CommonWhen<McpWhen>
+
+export const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
+  ...callConditions,
   ...commonConditions(() => mcpWhenSchema),
 })
 

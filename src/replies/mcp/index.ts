@@ -2,18 +2,16 @@
 
 import { noRuleMatches } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
-import { fieldAt, fieldPath } from '../conditions/field-path.js'
-import { compileWith, optional, simple } from '../conditions/shared.js'
-import { nameTest, type ValueCondition, valueTest } from '../conditions/whole.js'
-import type { Condition, Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
-import { createEngines, type RuleSources } from '../engine.js'
+import { type ConditionTable, compileWhen, onEach, simple } from '../conditions/compile.js'
+import { fieldAt, fieldPath, nameTest, type ValueCondition, valueTest } from '../conditions/value-tests.js'
+import type { Condition, Dialect, ReadyReply, ReadyRule } from '../dialect.js'
+import { createEngine, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, nearestSentence } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import { sampled, UnfitSchema } from '../structured/index.js'
+import { type McpCall, McpInput, mcpTarget } from './call.js'
 import type { McpReplyForm, McpRule, McpWhen } from './form.js'
-import { type McpCall, McpInput } from './input.js'
-import { linesOf, type McpGeneration, mcpReplyOf } from './mcp-reply.js'
-import { mcpTarget } from './target.js'
+import { linesOfMcpReply, type McpGeneration, mcpReplyOf } from './mcp-reply.js'
 import { callFrom, type TriedCall } from './tried.js'
 
 type ReadyMcpReply = ReadyReply<McpGeneration>
@@ -22,10 +20,9 @@ type McpReadyRule = ReadyRule<ReadyMcpReply>
 export const mcp: Dialect<McpInput, ReadyMcpReply> = {
   conditions: rule => {
     const { on, when } = rule as McpRule
-    return [onTarget(on), ...compileWith<McpInput, McpWhen>(when ?? {}, mcpConditions)]
+    return [onTarget(on), ...compileWhen<McpInput, McpWhen>(when ?? {}, mcpConditions)]
   },
   compileReply: (form, path, owner, texts) => mcpReplyOf(form as McpReplyForm, path, owner, texts),
-  index: createTargetIndex,
 }
 
 /** The target counts as a condition too, so that a near miss can name it. */
@@ -38,56 +35,18 @@ function onTarget(on: string): Condition<McpInput> {
   }
 }
 
-function mcpConditions({
-  arguments: given,
-  server,
-  client,
-  version,
-  answers,
-}: McpWhen): readonly Condition<McpInput>[] {
-  const each = (
-    part: string,
-    wanted: Readonly<Record<string, ValueCondition>> | undefined,
-    valueIn: (input: McpInput) => unknown,
-  ) =>
-    Object.entries(wanted ?? {}).map(([written, value]) => {
-      const path = fieldPath(written) ?? []
-      return simple<McpInput>(`${part}.${written}`, valueTest(value), input => fieldAt(valueIn(input), path))
-    })
-  const one = (name: 'server' | 'client' | 'version', wanted: ValueCondition | undefined) =>
-    optional(wanted, wanted => simple<McpInput>(name, valueTest(wanted), ({ call }) => call[name]))
-  return [
-    ...each('arguments', given, input => input.arguments),
-    ...each('answers', answers, ({ call }) => call.answers),
-    ...one('server', server),
-    ...one('client', client),
-    ...one('version', version),
-  ]
+const mcpConditions: ConditionTable<McpInput, McpWhen> = {
+  arguments: onEach(onFieldOf(input => input.arguments)),
+  answers: onEach(onFieldOf(({ call }) => call.answers)),
+  server: (wanted, name) => simple(name, valueTest(wanted), ({ call }) => call.server),
+  client: (wanted, name) => simple(name, valueTest(wanted), ({ call }) => call.client),
+  version: (wanted, name) => simple(name, valueTest(wanted), ({ call }) => call.version),
 }
 
-/** Calls are looked up by the name of their target, however many rules there are. Rules with a pattern keep their places in the order. */
-function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput, ReadyMcpReply> {
-  const exact = new Map<string, McpReadyRule[]>()
-  const patterns = new Map<string, McpReadyRule[]>()
-  const places = new Map(rules.map((rule, i) => [rule, i]))
-  for (const rule of rules) {
-    const target = mcpTarget((rule.written as McpRule).on)
-    const [into, key] = target.name.includes('*')
-      ? [patterns, target.method]
-      : [exact, `${target.method} ${target.name}`]
-    const existing = into.get(key)
-    if (existing) existing.push(rule)
-    else into.set(key, [rule])
-  }
-  const placeOf = (rule: McpReadyRule) => places.get(rule) ?? 0
-  return {
-    candidates({ method, name }) {
-      const exactRules = exact.get(`${method} ${name}`) ?? []
-      const patternRules = patterns.get(method) ?? []
-      if (patternRules.length === 0 || exactRules.length === 0)
-        return exactRules.length === 0 ? patternRules : exactRules
-      return [...exactRules, ...patternRules].sort((a, b) => placeOf(a) - placeOf(b))
-    },
+function onFieldOf(valueIn: (input: McpInput) => unknown) {
+  return (written: string, wanted: ValueCondition, name: string) => {
+    const path = fieldPath(written) ?? []
+    return simple<McpInput>(name, valueTest(wanted), input => fieldAt(valueIn(input), path))
   }
 }
 
@@ -122,7 +81,7 @@ interface Parts extends RuleSources {
 
 export function createMcpReplies(parts: Parts) {
   const { strict, memory } = parts
-  const { rulesFor, take } = createEngines(mcp, parts)
+  const { rulesFor, take } = createEngine(mcp, parts)
   const candidatesFor = ({ method, scope }: McpCall) =>
     rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
   return {
@@ -144,12 +103,13 @@ export function createMcpReplies(parts: Parts) {
     nearest: (call: McpCall) => nearestSentence(new McpInput(call), { rules: candidatesFor(call), memory }),
     /** Returns an answer as lines of text for people. */
     linesOf: (generation: McpGeneration) =>
-      generation.answeredBy.kind === 'mcp' ? [SERVER_ANSWERS] : linesOf(generation),
+      generation.answeredBy.kind === 'mcp' ? [SERVER_ANSWERS] : linesOfMcpReply(generation),
     /** Says which rule would answer. It does not count as an answer. */
     explain(tried: TriedCall): Explanation<McpGeneration> {
       const input = new McpInput(callFrom(tried))
       return explanationOf(input, {
-        ...{ rules: candidatesFor(input.call), memory },
+        rules: candidatesFor(input.call),
+        memory,
         otherwise: async nearest => {
           if (strict) throw noRuleMatches(nearest())
           return byServer(input.call)

@@ -10,8 +10,8 @@ import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
 import { filePart, generatedFrom, joined, mapped, RequestFacts, valuePart } from '../parts.js'
 import { commonNames } from '../templates.js'
+import type { McpInput } from './call.js'
 import type { McpReplyForm, ProtocolFault } from './form.js'
-import type { McpInput } from './input.js'
 
 /** A question to the client, in the protocol's form. */
 export interface McpQuestion {
@@ -53,7 +53,12 @@ export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, text
       const rounds = (ask === undefined ? [] : [ask].flat()).map(roundOf)
       const faults = { ...(fault && { fault }), ...(protocolFault && { protocolFault }) }
       return {
-        ...{ content, rounds, answeredBy, ...(error && { error }), ...faults, ...(pace && { pace }) },
+        content,
+        rounds,
+        answeredBy,
+        ...(error && { error }),
+        ...faults,
+        ...(pace && { pace }),
         file: file as string | Buffer | undefined,
       }
     },
@@ -86,7 +91,7 @@ const roundOf = (questions: AskForm): McpRound =>
   )
 
 /** Formats the answer as lines of text. */
-export const linesOf = ({ content, error, protocolFault, fault }: McpGeneration): readonly string[] => [
+export const linesOfMcpReply = ({ content, error, protocolFault, fault }: McpGeneration): readonly string[] => [
   ...Object.entries(content).map(([name, value]) => `${name} ${typeof value === 'string' ? value : inlineYaml(value)}`),
   ...(error ? [`error ${error.code} ${error.message}`] : []),
   ...(protocolFault ? [`protocol fault ${protocolFault}`] : []),

@@ -3,9 +3,10 @@ import { ProblemsError } from '../../check/problem.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { isObject } from '../../core/json.js'
 import type { RpcParams } from '../../rpc/frames.js'
+
 import { sessionVersions } from '../../rpc/frames.js'
-import type { McpCall } from './input.js'
-import { mcpTarget, namesCall, whyInvalidTarget } from './target.js'
+import type { McpCall } from './call.js'
+import { mcpTarget, namesCall, whyInvalidTarget } from './call.js'
 
 export interface TriedCall extends Pick<McpCall, 'method' | 'params' | 'server'> {
   readonly scope?: string | undefined
@@ -17,8 +18,14 @@ export interface TriedCall extends Pick<McpCall, 'method' | 'params' | 'server'>
 const latest = sessionVersions.at(-1) as string
 
 export const callFrom = ({ scope = '', headers = {}, caller = anyKey, ...call }: TriedCall): McpCall => ({
-  ...{ ...call, scope, headers, caller },
-  ...{ client: undefined, version: String(headers['mcp-protocol-version'] ?? latest), session: '', answers: {} },
+  ...call,
+  scope,
+  headers,
+  caller,
+  client: undefined,
+  version: String(headers['mcp-protocol-version'] ?? latest),
+  session: '',
+  answers: {},
 })
 
 const anyKey: Caller = { kind: 'apiKey', name: '', id: '' }

@@ -14,9 +14,17 @@ import {
 import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
 import { createEngine, LATE, stopReasons, textOfValue } from './engine.js'
-import { type CommonFacts, chatNames, type FactNames, type Faker, matchFact, membersOf } from './facts.js'
+import {
+  type CommonFacts,
+  chatNames,
+  type FactNames,
+  type Faker,
+  hasTemplate,
+  matchFact,
+  membersOf,
+  TemplateError,
+} from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
-import { hasTemplate, TemplateError } from './has-template.js'
 import { namesIn, TemplateMistake, type TemplateValue, WITH_NEEDS_FUNCTION } from './names.js'
 
 export interface Templates {

@@ -1,7 +1,6 @@
-/** The facts that templates can use. */
+/** What templates can use, which texts are templates, and the error for an invalid one. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseExact } from '../../core/json.js'
-import { holdsCredential } from '../credential-headers.js'
 import type { withFaker } from '../fake.js'
 
 /** The values that all templates can use. A value is only read if a template uses it, so expensive ones are getters. */
@@ -88,3 +87,48 @@ export function shownHeaders(headers: IncomingHttpHeaders): Record<string, strin
   const shown = Object.entries(headers).filter(([name, value]) => value !== undefined && !holdsCredential(name))
   return Object.fromEntries(shown.map(([name, value]) => [name, String(value)]))
 }
+
+/** All texts in a JSON value, keys included. */
+export function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value
+  else if (Array.isArray(value)) for (const item of value) yield* textsIn(item)
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, part] of Object.entries(value)) {
+      yield key
+      yield* textsIn(part)
+    }
+  }
+}
+
+/** Whether a text, or any text in a JSON value, has to be rendered. */
+export function hasTemplate(value: unknown): boolean {
+  for (const text of textsIn(value)) if (text.includes('{{') || text.includes('{%')) return true
+  return false
+}
+
+/** `message` is a sentence for the author. The position is relative to the text. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError'
+
+  constructor(
+    message: string,
+    /** 1-based. */
+    readonly line: number,
+    /** 1-based. */
+    readonly column: number,
+    /** The path to the text, if it is in a JSON value. */
+    readonly path: readonly (string | number)[],
+  ) {
+    super(message)
+  }
+}
+
+/** Headers that contain credentials. Standin never repeats their values. */
+const credentialHeaders = new Set([
+  ...['authorization', 'proxy-authorization', 'cookie'],
+  // Used for keys of Supabase, Azure, Anthropic and Google.
+  ...['apikey', 'api-key', 'x-api-key', 'x-goog-api-key'],
+])
+
+/** `name` must be lower-case. */
+export const holdsCredential = (name: string) => credentialHeaders.has(name)

@@ -1,0 +1,128 @@
+/** Compiled tests of one value: a text, a name, a number, a field of the request. */
+import { expressionIn } from '../../check/expressions.js'
+import { glob } from '../../core/paths.js'
+
+/** The forms of a condition on a text: a part of it, `/a regular expression/flags`, or an object. */
+export type TextCondition =
+  | string
+  | { readonly exact: string }
+  | { readonly contains: string }
+  | readonly TextCondition[]
+
+/** A number, or a range. */
+export type RangeCondition = number | { readonly min?: number | undefined; readonly max?: number | undefined }
+
+/** The forms of a condition on a value. In a text, `*` matches anything, and `/…/flags` is a regular expression. */
+export type ValueCondition =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | { readonly contains: string }
+  | { readonly present: boolean }
+  | { readonly min?: number | undefined; readonly max?: number | undefined }
+  | readonly ValueCondition[]
+
+/** A compiled condition on a value. */
+export interface ValueTest {
+  holds(value: unknown): boolean
+  /** The match of the first regular expression, if there is one. */
+  exec?(text: string): RegExpExecArray | null
+  /** Why it does not hold, as the rest of a sentence: `is not "json_schema"`. */
+  readonly mismatch: string
+}
+
+/** Compiles a condition on a text. Throws a SyntaxError for an invalid regular expression. */
+export function textTest(written: TextCondition): ValueTest {
+  if (typeof written === 'string') {
+    const expression = expressionIn(written)
+    return expression ? matching(expression) : containing(written)
+  }
+  if ('exact' in written) return equalTo(written.exact)
+  if ('contains' in written) return containing(written.contains)
+  return oneOfTests(written.map(textTest))
+}
+
+/** Compiles a condition on a value. Throws a SyntaxError for an invalid regular expression. */
+export function valueTest(written: ValueCondition): ValueTest {
+  if (typeof written === 'string') return nameTest(written)
+  if (typeof written !== 'object' || written === null) return equalTo(written)
+  if (Array.isArray(written)) return oneOfTests(written.map(valueTest))
+  if ('contains' in written) return containing(written.contains)
+  if ('present' in written) {
+    const { present } = written
+    // OpenAI's clients send null for "not set".
+    const isPresent = (value: unknown) => value !== undefined && value !== null
+    return { holds: value => isPresent(value) === present, mismatch: present ? 'is missing' : 'is present' }
+  }
+  return rangeTest(written as RangeCondition)
+}
+
+export function rangeTest(written: RangeCondition): ValueTest {
+  if (typeof written === 'number') return equalTo(written)
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = written
+  const bounds = [
+    ...(written.min === undefined ? [] : [`at least ${min}`]),
+    ...(written.max === undefined ? [] : [`at most ${max}`]),
+  ]
+  return {
+    holds: value => typeof value === 'number' && value >= min && value <= max,
+    mismatch: `is not ${bounds.join(' and ')}`,
+  }
+}
+
+/** Matches a whole name. `*` matches anything, slashes included, since model ids and keys are not paths. */
+export function nameTest(written: string): ValueTest {
+  const expression = expressionIn(written)
+  if (expression) return matching(expression)
+  if (!/[*?]/.test(written)) return equalTo(written)
+  const pattern = glob(written)
+  return { ...equalTo(written), holds: value => typeof value === 'string' && pattern.test(value) }
+}
+
+const containing = (part: string): ValueTest => ({
+  holds: value => typeof value === 'string' && value.includes(part),
+  mismatch: `does not contain ${JSON.stringify(part)}`,
+})
+
+const equalTo = (wanted: string | number | bigint | boolean | null): ValueTest => ({
+  holds: value => value === wanted,
+  mismatch: `is not ${typeof wanted === 'string' ? JSON.stringify(wanted) : wanted}`,
+})
+
+const matching = (expression: RegExp): ValueTest => ({
+  holds: value => typeof value === 'string' && expression.test(value),
+  exec: text => expression.exec(text),
+  mismatch: `does not match ${expression}`,
+})
+
+const oneOfTests = (tests: readonly ValueTest[]): ValueTest => ({
+  holds: value => tests.some(test => test.holds(value)),
+  exec: text => tests.map(test => test.exec?.(text)).find(found => found) ?? null,
+  mismatch: tests.map(({ mismatch }) => mismatch).join(' and '),
+})
+
+type FieldPath = readonly (string | number)[]
+
+const step = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/gy
+
+/** Parses a path such as `metadata.unit`, `messages[0].name` or `tools[-1].function.name`; `undefined` if it is invalid. */
+export function fieldPath(written: string): FieldPath | undefined {
+  const steps = [...written.matchAll(step)]
+  const read = steps.reduce((sum, [whole]) => sum + whole.length, 0)
+  if (steps.length === 0 || read < written.length) return undefined
+  return steps.map(([, name, index]) => name ?? Number(index))
+}
+
+/** The value at `path`. Only own fields are read; a negative index counts from the end of a list. */
+export function fieldAt(from: unknown, path: FieldPath): unknown {
+  let value = from
+  for (const key of path) {
+    if (Array.isArray(value) && typeof key === 'number') value = value.at(key)
+    else if (typeof value === 'object' && value !== null && Object.hasOwn(value, key))
+      value = (value as Record<string, unknown>)[key]
+    else return undefined
+  }
+  return value
+}
