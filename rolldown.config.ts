@@ -26,7 +26,7 @@ const licenses: Plugin = {
   },
 }
 
-const pageFolder = 'src/page'
+const pageFolder = 'src/dashboard/page'
 
 /** The chunk with Supabase's client. */
 const SIGNING_IN = 'supabase'

@@ -2,12 +2,12 @@
 
 export type { EndpointViolations, Violation } from './check/finding.js'
 export { ProblemsError, StartError } from './check/problem.js'
-export type { ConfigInput } from './config/schema.js'
 export type { Clock } from './core/clock.js'
 export type { Mode } from './core/exchange.js'
 export type { Fault } from './core/fault.js'
 export type { Handler } from './http/mount.js'
 export type { JournalEntry } from './journal/index.js'
+export type { ConfigInput } from './platform/config/schema.js'
 export type { Miss, Receipt } from './recordings/index.js'
 export type { RuleInput } from './replies/index.js'
 export type { Scope, SharedScope } from './testing/abilities.js'

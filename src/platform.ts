@@ -1,11 +1,11 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
-import { type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
 import { isLoopback } from './core/origins.js'
 import { createSerialQueue, once } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
+import { type LoadedConfig, loadConfig } from './platform/config/load.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
 import { createForTests } from './platform/for-tests.js'
 import { platformOf } from './platform/open-platform.js'

@@ -1,6 +1,6 @@
 /** The JSON Schemas of the files that users write, for editors. */
-import { type FormSchema, jsonSchemaOf } from '../src/config/json-schema.js'
-import { configSchema } from '../src/config/schema.js'
+import { type FormSchema, jsonSchemaOf } from '../src/check/form-schema.js'
+import { configSchema } from '../src/platform/config/schema.js'
 import { conditionForms, rulesSchema } from '../src/replies/index.js'
 
 /** The schemas by path. Parts that repeat are written once, below `$defs`. */

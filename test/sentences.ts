@@ -1,5 +1,6 @@
 /** Sentences that many tests expect. Their wording comes from the source, or is written here once. */
 import * as check from '../src/check/check.js'
+import { NOT_KNOWN } from '../src/check/forms.js'
 import { missText } from '../src/check/miss-text.js'
 import { unreadable } from '../src/check/problem.js'
 import { suggesting as didYouMean } from '../src/check/suggest.js'
@@ -8,7 +9,7 @@ import { oneReply } from '../src/replies/rule-form.js'
 import { emailExists, invalidCredentials, userBanned } from '../src/supabase/errors.js'
 
 export { AN_OBJECT, range } from '../src/check/check.js'
-export { NEEDS_LIVE } from '../src/config/load.js'
+export { NEEDS_LIVE } from '../src/platform/config/load.js'
 /** The suggestion after a wrong name, with its leading space. */
 export { didYouMean }
 
@@ -28,10 +29,10 @@ export const mustBeSuch = (field: string, beginning: string) => `${field} ${chec
 export const isMissing = (field: string, expectation: string) => `${field} ${check.isMissing(expectation)}`
 
 /** What follows the name of an unknown field; `nearest` is the suggestion. */
-export const isUnknown = (nearest?: string) => check.NOT_KNOWN + (nearest === undefined ? '' : didYouMean(nearest))
+export const isUnknown = (nearest?: string) => NOT_KNOWN + (nearest === undefined ? '' : didYouMean(nearest))
 
 export const wholeNumber = (least: number, most?: number) => check.range('a whole number', least, most)
-export const oneOf = (...words: readonly string[]) => check.oneOf(words)
+export const oneOf = (...words: readonly string[]) => check.oneOfWords(words)
 export const NOT_EMPTY = 'a string that is not empty'
 export const TRUE_OR_FALSE = 'true or false'
 export const validPattern = (why: string) => `a valid regular expression (${why})`

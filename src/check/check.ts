@@ -1,6 +1,5 @@
-/** Validates values against schemas and describes mistakes in sentences, for requests, options and rules alike. */
+/** Validates values against forms and describes mistakes in sentences, for requests, options and rules alike. */
 import * as v from 'valibot'
-import { didYouMean } from './suggest.js'
 
 export type Path = readonly (string | number)[]
 
@@ -80,9 +79,14 @@ export const isMissing = (expectation: string) => `is missing. It must be ${expe
 export const range = (what: string, least: number, most = Number.POSITIVE_INFINITY) =>
   `${what} from ${least}${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ''}`
 
-export const oneOf = (words: readonly string[]) => `one of ${words.join(', ')}`
+export const oneOfWords = (words: readonly string[]) => `one of ${words.join(', ')}`
 
 export const AN_OBJECT = 'an object'
+
+/** Returns the value at `path` below `from`; `undefined` if there is none. */
+export function valueAt(from: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string | number, unknown> | undefined)?.[key], from)
+}
 
 const LONGEST_SHOWN = 60
 
@@ -106,152 +110,6 @@ export function valueInWords(value: unknown): string {
   const text = (JSON.stringify(value) ?? String(value)).replace(/\/\/[^/@\s]*@/, '//…@')
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
-
-/** The message about an unknown key. */
-export const NOT_KNOWN = 'is not known here.'
-
-/**
- * An object with exactly these keys. The error for a misspelt key suggests the nearest known one, or contains the
- * `advice` about it.
- */
-export function closed<const E extends v.ObjectEntries>(
-  entries: E,
-  advice: (key: string) => string | undefined = () => undefined,
-): v.StrictObjectSchema<E, string> {
-  const strict = v.strictObject(entries, AN_OBJECT)
-  const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
-  const known = Object.keys(entries)
-  // valibot's own strict object stops at the first unknown key. The author of a file wants to see all of them.
-  const onlyKnown: v.GenericSchema = v.pipe(
-    v.unknown(),
-    v.rawCheck(({ dataset: { value: input }, addIssue }) => {
-      if (typeof input !== 'object' || input === null) return
-      for (const key of Object.keys(input).filter(key => !known.includes(key))) {
-        const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
-        const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
-        addIssue({ label: 'key', input: key, expected: 'never', path, message: `${NOT_KNOWN}${near}` })
-      }
-    }),
-  )
-  const checking = withRun(strict, (dataset, config) => {
-    const { issues } = onlyKnown['~run']({ value: dataset.value }, config)
-    const result = inner['~run'](dataset, config)
-    if (issues) Object.assign(result, { typed: false, issues: [...(result.issues ?? []), ...issues] })
-    return result
-  })
-  return withoutArrays(checking)
-}
-
-/** An object with these keys and any others. */
-export const open = <const E extends v.ObjectEntries>(entries: E) =>
-  withoutArrays(v.looseObject(entries, wordsFor(entries)))
-
-/** The error for a value that is not an object, and for a missing key: the expectation of the key's own schema. */
-const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: string | null }) => {
-  if (issue.expected === 'Object') return AN_OBJECT
-  const key = issue.expected?.slice(1, -1) ?? ''
-  const { message } = (entries[key] ?? {}) as { readonly message?: unknown }
-  return typeof message === 'string' ? isMissing(message) : 'is missing.'
-}
-
-/** An object with arbitrary keys. */
-export const map = <const K extends v.GenericSchema<string, string>, const S extends v.GenericSchema>(
-  key: K,
-  value: S,
-  what: string,
-) => withoutArrays(v.record(key, value, what), what)
-
-/** For valibot, an array is also an object. */
-function withoutArrays<S extends v.GenericSchema>(schema: S, what = AN_OBJECT): S {
-  const refusing: v.GenericSchema = v.never(what)
-  return withRun(schema, (dataset, config) =>
-    (Array.isArray(dataset.value) ? refusing : schema)['~run'](dataset, config),
-  )
-}
-
-/** `schema` with another check, but the same description. */
-const withRun = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
-
-/** One of several forms. `choose` picks the form by the value, and only mistakes in that form are reported. */
-export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, choose: (value: unknown) => number) =>
-  withRun(v.union(forms), (dataset, config) =>
-    (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
-  )
-
-export const text = v.string('a string')
-
-export const filled = v.pipe(text, v.nonEmpty('a string that is not empty'))
-
-export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
-
-export const only = <const W extends string>(word: W) => v.literal(word, `"${word}"`)
-
-/** May be missing, or null: OpenAI's own clients send null for "not set". */
-export const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
-
-export const word = <const W extends readonly [string, ...string[]]>(words: W) => v.picklist(words, oneOf(words))
-
-export const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
-
-/** A number in a range, both ends included. `what` names it with its unit. */
-export function number(least: number, most: number, what = 'a number') {
-  const expected = range(what, least, most)
-  return v.pipe(v.number(expected), v.minValue(least, expected), v.maxValue(most, expected))
-}
-
-/** A whole number in a range, both ends included. `what` names it with its unit. */
-export function integer(least: number, most = Number.POSITIVE_INFINITY, what = 'a whole number') {
-  const expected = range(what, least, most)
-  return v.pipe(v.number(expected), v.integer(expected), v.minValue(least, expected), v.maxValue(most, expected))
-}
-
-/**
- * Checks one key of an object depending on the others. `written` is the same check as a JSON Schema.
- */
-export const where = <O extends object>(
-  key: keyof O & string,
-  expectation: string,
-  holds: (object: O) => boolean,
-  written?: object,
-) =>
-  withJsonSchema(
-    v.rawCheck<O>(({ dataset, addIssue }) => {
-      if (!dataset.typed || holds(dataset.value)) return
-      const value = dataset.value[key]
-      const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
-      addIssue({ message: expectation, input: value, received: typeof value, path })
-    }),
-    written,
-  )
-
-/**
- * One of our own checks or schemas with its JSON Schema, which cannot be derived from it (see config/json-schema.ts).
- */
-export const withJsonSchema = <const C extends object>(check: C, written: object | undefined): C =>
-  written === undefined ? check : { ...check, written }
-
-/** `schema` with a description for the reference and for editors. */
-export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
-  v.pipe(schema, v.description(meaning)) as unknown as S
-
-/** The same for an optional key. */
-export const optional = <const S extends v.GenericSchema>(schema: S, meaning: string) =>
-  v.optional(described(schema, meaning))
-
-/** The same keys, all of them optional. */
-export const optionalEach = <const E extends v.ObjectEntries>(entries: E) =>
-  Object.fromEntries(Object.entries(entries).map(([key, schema]) => [key, v.optional(schema as v.GenericSchema)])) as {
-    readonly [K in keyof E]: v.OptionalSchema<E[K], undefined>
-  }
-
-/** The same keys, each with its default. */
-export const withDefaults = <const E extends v.ObjectEntries, const D extends { [K in keyof E]: v.InferInput<E[K]> }>(
-  entries: E,
-  initial: D,
-) =>
-  Object.fromEntries(
-    Object.entries(entries).map(([key, schema]) => [key, v.optional(schema as v.GenericSchema, initial[key])]),
-  ) as { readonly [K in keyof E]: v.OptionalSchema<E[K], D[K]> }
 
 /**
  * The settings in `text`, checked by `schema`, or a sentence about the first mistake. Numbers, `true` and `false` are read as such,

@@ -1,6 +1,6 @@
 /** A finding: something that deviates from the contract or from a recording. */
 import * as v from 'valibot'
-import { closed, text, word } from './check.js'
+import { closed, text, word } from './forms.js'
 
 /** From least to most severe. */
 const severities = ['info', 'warning', 'critical'] as const

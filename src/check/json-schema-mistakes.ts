@@ -1,5 +1,5 @@
 /** Explains in sentences why a value does not fit a JSON Schema. */
-import { type CheckOptions, type Mistake, mustBe, oneOf, type Path, pathInWords, valueInWords } from './check.js'
+import { type CheckOptions, type Mistake, mustBe, oneOfWords, type Path, pathInWords, valueInWords } from './check.js'
 import type { SchemaObject } from './json-schema-form.js'
 import { didYouMean } from './suggest.js'
 
@@ -136,7 +136,7 @@ const expectedSize = (bounds: string, value: unknown): Expectation => [`must hav
 const expectations: Readonly<Record<string, (schema: SchemaObject, value: unknown) => Expectation>> = {
   type: ({ type = [] }, value) => expected(typesInWords(type), value),
   const: schema => [mustBe(JSON.stringify(schema.const))],
-  enum: (schema, value) => expected(oneOf(listed(schema.enum)), value),
+  enum: (schema, value) => expected(oneOfWords(listed(schema.enum)), value),
   not: () => ['is a value that its schema excludes'],
   minProperties: ({ minProperties }, value) => expectedSize(`at least ${fields(minProperties)}`, value),
   maxProperties: ({ maxProperties }, value) => expectedSize(`at most ${fields(maxProperties)}`, value),

@@ -1,6 +1,7 @@
 /** A mistake in a file, the environment or the flags. All of them are reported at once, with their places. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Path } from './check.js'
 
 export interface Problem {
   /** The source of the value: a file's path, `--port`, `STANDIN_PORT`. */
@@ -10,6 +11,18 @@ export interface Problem {
   /** 1-based; for files only. */
   readonly column?: number
   readonly sentence: string
+}
+
+/** A configuration as a feature reads it: its own options, and where they were read. */
+export interface Loaded<C> {
+  readonly config: C
+  readonly file: string | undefined
+  /** Paths in the configuration are relative to this folder. */
+  readonly dir: string
+  /** Where an option was set: `default`, `platform.config.yaml:3`, `STANDIN_PORT`, `--port`. */
+  originOf(option: Path): string
+  /** Where a mistake in an option is: with line and column if it is in the file. */
+  placeOf(option: Path): Omit<Problem, 'sentence'>
 }
 
 /** Replaces a text whose value is unknown because of a problem that has already been reported. */
@@ -49,6 +62,15 @@ export class StartError extends Error {
 /** A mistake in the command line. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError'
+}
+
+/** The text without a byte order mark. Throws a ProblemsError that calls the file by `name`. */
+export function readText(file: string, name: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\ufeff/, '')
+  } catch (error) {
+    throw new ProblemsError([unreadable(name, error)])
+  }
 }
 
 /**

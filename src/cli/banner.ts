@@ -1,10 +1,10 @@
 /** The text printed after a start: the addresses and keys of the platform, warnings, and what to copy into .env. */
 import path from 'node:path'
-import { mistakesWithoutLive } from '../config/load.js'
 import { usesRecordings } from '../core/exchange.js'
 import { isLoopback } from '../core/origins.js'
 import { CONTROL } from '../core/paths.js'
 import { developmentSecret, developmentUser } from '../core/secrets.js'
+import { mistakesWithoutLive } from '../platform/config/load.js'
 import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
 import { type Colors, relativePath } from './output.js'

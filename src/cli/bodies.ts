@@ -1,9 +1,9 @@
 /** The bodies of a request and its answer for --verbose, cut to a readable length. */
-import { dataIn } from '../completions/events.js'
+import { dataIn } from '../chat/events.js'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
-import { createRedact } from '../redact/index.js'
+import { createRedact } from '../recordings/redact/index.js'
 import { type Colors, cutTo, formatBytes, formatDuration, pluralize, printable } from './output.js'
 
 /** For secrets with a known form. The journal has already removed those named in the configuration. */

@@ -1,6 +1,6 @@
 /** Defines a command: its flags, help and code are in one file. Also the flags that several commands share. */
 import { UsageError } from '../check/problem.js'
-import type { Override } from '../config/load.js'
+import type { Override } from '../platform/config/load.js'
 
 /** A flag; `T` is the type of its parsed value. */
 export interface Flag<T = unknown> {

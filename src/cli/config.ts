@@ -1,7 +1,7 @@
 /** `standin config …` and `standin openapi`: show the configuration and check it. */
 import { yamlOf } from '../check/yaml.js'
-import { firstConfig, printConfig } from '../config/print.js'
 import { urlHost } from '../http/address.js'
+import { firstConfig, printConfig } from '../platform/config/print.js'
 import { addressFlags, command, optionFlags, toggle } from './command.js'
 import { load, withPlatform } from './load.js'
 import { pluralize } from './output.js'

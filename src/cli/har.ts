@@ -1,7 +1,6 @@
 /** `standin import`: turns a HAR file into recordings. */
 import { text as textFrom } from 'node:stream/consumers'
-import { problemInWords, UsageError } from '../check/problem.js'
-import { readText } from '../config/load.js'
+import { problemInWords, readText, UsageError } from '../check/problem.js'
 import {
   type Folder,
   fileOf,
@@ -10,7 +9,7 @@ import {
   type Recording,
   type RecordingFile,
 } from '../recordings/index.js'
-import { createRedact } from '../redact/index.js'
+import { createRedact } from '../recordings/redact/index.js'
 import { command, folderFlags, text, toggle } from './command.js'
 import { pluralize, printable } from './output.js'
 import { openRecordings } from './recordings.js'

@@ -1,6 +1,6 @@
 /** Loads the configuration, for commands that do not open a port. */
 import { readYaml } from '../check/yaml.js'
-import { configIn } from '../config/load.js'
+import { configIn } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
 import { type ConfigLine, configSources } from './command.js'
 

@@ -1,11 +1,11 @@
 /** `standin replies …`: shows what the rules would answer, and checks them. */
 import { readFileSync } from 'node:fs'
+import { type ChatRequest, chatRequest } from '../chat/request.js'
 import { check as checkForm } from '../check/check.js'
 import { problemInWords, UsageError, unreadable } from '../check/problem.js'
-import { type ChatRequest, chatRequest } from '../completions/request.js'
-import { replyFilesOf } from '../config/load.js'
-import { mcpServers } from '../config/mcp-options.js'
-import { sourceInWords } from '../core/exchange.js'
+import { sourceInWords } from '../core/reply.js'
+import { mcpServers } from '../mcp/options.js'
+import { replyFilesOf } from '../platform/config/load.js'
 import {
   createReplies,
   type Explanation,

@@ -1,12 +1,13 @@
 /** The log line of a request: method, path, status, time, caller and source. Advice, if there is any, goes on a second line. Contains no secrets. */
-import { mcpServers } from '../config/mcp-options.js'
-import type { Config } from '../config/schema.js'
+
 import { callerInWords } from '../core/caller.js'
 import { type Caller, type Exchange, sourceOf, usesLive } from '../core/exchange.js'
-import type { MessageRow } from '../core/state.js'
 import { once } from '../core/work.js'
 import { callOf, type JournalEntry } from '../journal/index.js'
-import { credentialsOf, type Redact } from '../redact/index.js'
+import { mcpServers } from '../mcp/options.js'
+import type { Config } from '../platform/config/schema.js'
+import { credentialsOf, type Redact } from '../recordings/redact/index.js'
+import type { MessageRow } from '../state/rows.js'
 import { adviceFor } from './advice.js'
 import { type Colors, cutTo, formatDuration, padTo, pluralize, printable, widthOf, wrap } from './output.js'
 

@@ -1,13 +1,15 @@
 /** The platform's answers: their schemas, and the judge of live, recorded and verified ones. */
 import * as v from 'valibot'
-import { arrayOf, check, count, only, open, pathInWords, text } from '../check/check.js'
+import { type AnswerBody, chunkAnswer, completionAnswer, errorEventAnswer } from '../chat/completion.js'
+import { createEventSplitter, dataOf } from '../chat/events.js'
+import { check, pathInWords } from '../check/check.js'
 import type { Violation } from '../check/finding.js'
-import { type AnswerBody, chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
-import { createEventSplitter, dataOf } from '../completions/events.js'
-import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
+import { arrayOf, count, only, open, text } from '../check/forms.js'
+import type { Exchange } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, jsonOf } from '../core/json.js'
 import { CHAT, documentedPaths, percentDecoded } from '../core/paths.js'
+import type { Reply, UpstreamResponse } from '../core/reply.js'
 import type { Call, ReceivedAnswer } from './target.js'
 
 /** Documented ("Health response"): dotted numeric, three parts. */

@@ -1,6 +1,7 @@
 /** The shape of answers, which is everything that clients rely on and none of the content, and how two shapes differ. */
+
+import { dataIn, isStreamType } from '../chat/events.js'
 import type { Finding, Severity } from '../check/finding.js'
-import { dataIn, isStreamType } from '../completions/events.js'
 import { isObject, jsonOf } from '../core/json.js'
 
 type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import { isLoopback } from '../core/origins.js'
-import { createRedact } from '../redact/index.js'
+import { createRedact } from '../recordings/redact/index.js'
 
 /** The credentials for a target. Clauses that need a missing one are not checked. */
 export interface TargetCredentials {

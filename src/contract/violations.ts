@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
 import { once } from '../core/work.js'
-import type { Redact } from '../redact/index.js'
+import type { Redact } from '../recordings/redact/index.js'
 
 /** At most this many are listed. */
 const MOST_LISTED = 1000
@@ -80,7 +80,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 const load = once(async () => {
   const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
     import('./answers.js'),
-    import('../redact/index.js'),
+    import('../recordings/redact/index.js'),
   ])
   return { judgedAnswer, judge, credentialsOf }
 })

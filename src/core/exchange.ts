@@ -1,11 +1,18 @@
-/** The types that a request passes through, and the description of an endpoint for the OpenAPI document. */
+/** A request on its way through Standin, and the endpoints that answer it. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
 import type { Caller, CredentialKind } from './caller.js'
+import type { EndpointDescription } from './description.js'
 import type { PlatformError } from './errors.js'
 import type { Fault } from './fault.js'
-import type { Pace } from './pace.js'
+import {
+  type AnsweredBy,
+  type AppliedFault,
+  appliedFaultInWords,
+  type Reply,
+  sourceInWords,
+  type UpstreamResponse,
+} from './reply.js'
 
 export { anonymous, type Caller, type CredentialKind, callerKinds, credentialKinds, userCaller } from './caller.js'
 
@@ -109,7 +116,7 @@ export interface Exchange {
   body: Buffer | undefined
   /** Set if only the beginning of the body was read: its full size, as declared or as far as it arrived. */
   bodyCutFromBytes?: number
-  /** The parsed chat request. completions/request.ts knows its fields. */
+  /** The parsed chat request. chat/request.ts knows its fields. */
   chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] } | undefined
   /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   openaiRefuses?: string | undefined
@@ -118,205 +125,6 @@ export interface Exchange {
   nearest?: ClosestRecording | undefined
   /** How the answer violates the contract, once that was checked. */
   violations?: readonly Violation[]
-}
-
-/** A valibot schema, from which the OpenAPI document's JSON Schemas are made. */
-export type DocumentedSchema = Parameters<typeof check>[0]
-
-/** A JSON Schema of an answer. */
-export interface JsonSchema {
-  readonly [keyword: string]: unknown
-}
-
-/** A schema that has a name of its own in the OpenAPI document. */
-export type NamedSchema = readonly [name: string, form: DocumentedSchema | JsonSchema]
-
-/** One kind of event of a stream. */
-export interface EventDescription {
-  readonly what: string
-  /** The value of `data:`: JSON of this schema, or a literal text. */
-  readonly data: NamedSchema | string
-}
-
-/** Where platform-api.md specifies something. Without a section, it is our decision. */
-interface Citation {
-  /** The title of the section. */
-  readonly section?: string
-  /** The fields that the section names. `messages[].role` is a field of each element. */
-  readonly fields?: readonly string[]
-}
-
-/** The description of one answer. */
-export interface AnswerDescription extends Citation {
-  readonly what: string
-  /** The schema of a JSON body. Without one there is no body, or one of another `type`. */
-  readonly schema?: JsonSchema
-  /** The same for a named schema. */
-  readonly form?: NamedSchema
-  /** The content type of a body that is not JSON. */
-  readonly type?: string
-  /** The events of a stream. */
-  readonly events?: readonly EventDescription[]
-}
-
-/** The description of one method on one path. */
-export interface EndpointDescription extends Citation {
-  /** The operation id, for generated clients. */
-  readonly id: string
-  readonly does: string
-  /** Further remarks. */
-  readonly more?: string
-  readonly query?: JsonSchema | undefined
-  /** What each header means. */
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: DocumentedSchema | JsonSchema | undefined
-  /** Whether the body is optional. */
-  readonly isBodyOptional?: true
-  /** The accepted kinds of credential, if the endpoint itself checks them. */
-  readonly access?: readonly string[]
-  /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
-  readonly constraint?: JsonSchema
-  /** By status. */
-  readonly answers: Readonly<Record<number, AnswerDescription | readonly AnswerDescription[]>>
-  /** Errors in addition to those that all endpoints have, by status. */
-  readonly errors?: Readonly<Record<number, string>>
-}
-
-/** What to send: our own reply, or the live platform's. */
-export type Answer = Reply | Forward
-
-/** An answer of our own. */
-export interface Reply {
-  readonly kind: 'reply'
-  readonly status: number
-  readonly contentType: string
-  /** A text is sent with its length. Bytes are a stream that is already complete, so they are sent without one. */
-  readonly body: string | Buffer | PacedBody
-  /** Further headers, as node's flat array of names and values. */
-  readonly headers?: readonly string[] | undefined
-  readonly answeredBy?: AnsweredBy | undefined
-  /** Further information for the log, computed when it is read. */
-  readonly remark?: (() => string | undefined) | undefined
-  /** The fault to apply. */
-  readonly fault?: Fault | undefined
-  /** Whether it is a replayed recording. It then has only the live platform's headers. */
-  readonly isRecorded?: true
-  /** The recorded answer, if it was an error that was changed to fit the document. */
-  readonly upstream?: UpstreamResponse | undefined
-  /** How many tokens it counts toward a token limit. */
-  readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
-}
-
-/** A reply whose body is a text. */
-export type TextReply = Reply & { readonly body: string }
-
-/** A 200 whose body is `value` as JSON. */
-export const jsonReply = (value: unknown): TextReply => ({
-  kind: 'reply',
-  status: 200,
-  contentType: 'application/json',
-  body: JSON.stringify(value),
-})
-
-/** A body that is sent piece by piece. Many exchanges share the pieces; only the frame around each piece differs. */
-export interface PacedBody {
-  /** Sent with the first piece. */
-  readonly head: string
-  /** Sent before each piece. */
-  readonly before: string
-  readonly pieces: readonly string[]
-  /** Sent after each piece. */
-  readonly after: string
-  /** Sent with the last piece. */
-  readonly tail: string
-  readonly pace: Pace
-  /** The seed for the variation of pauses. */
-  readonly seed?: number
-  /** When each piece is due after the start. Replaces the pace, for a recorded rhythm. */
-  readonly atMs?: readonly number[]
-  /** Whether each character is sent as one byte. Pieces can then be sent without counting their bytes. */
-  readonly isLatin1?: boolean
-}
-
-/** A body that is written while it is sent and may stay open, such as a stream of events. Other readers see the pieces written so far. */
-export interface OpenBody extends PacedBody {
-  /** The sender adds what was written, up to `MOST_WRITTEN_PIECES`. */
-  readonly pieces: string[]
-  /** Whether it counts as complete whenever the client disconnects. */
-  readonly isEndless: boolean
-  /** Called once, after the head was sent. Returns a function that is called once when the connection has closed. */
-  play(sink: { write(text: string): void; end(): void }): () => void
-}
-
-export const MOST_WRITTEN_PIECES = 1000
-
-export const isOpenBody = (body: Reply['body']): body is OpenBody => typeof body === 'object' && 'play' in body
-
-/** The decision to send the request to the live platform. */
-export interface Forward {
-  readonly kind: 'forward'
-  /** The fault to apply to the live platform's answer. */
-  readonly fault?: Fault | undefined
-  /** The file of the recording that is being made of the answer. */
-  readonly recordedAs?: string | undefined
-  /** Observes the live platform's answer as it arrives. */
-  readonly observer?: ResponseObserver | undefined
-}
-
-/** Observes an answer as it is forwarded, and must not delay it. The methods are called in this order; `end` is always called, once and last. */
-export interface ResponseObserver {
-  /** The original status and headers, as node's flat array of names and values, without hop-by-hop headers. */
-  head(status: number, headers: readonly string[]): void
-  /** Bytes of the body, as the network delivered them. */
-  bytes(bytes: Buffer): void
-  /** True if the live platform's answer is complete; false if it broke off, the client disconnected, or there was no answer. */
-  end(complete: boolean): void
-}
-
-/** What produced an answer. */
-export type AnsweredBy =
-  /** `title` is the rule's name for people: `rule "weather"`. `reply` says which of several `replies` was used. */
-  | {
-      readonly kind: 'rule'
-      readonly title: string
-      readonly place: string
-      readonly reply?: number
-      readonly replies?: number
-    }
-  /** No rule: generated from the request and the seed. */
-  | { readonly kind: 'canned'; readonly form: 'reply' | 'JSON' | 'tool call' }
-  /** Magic words in the prompt. */
-  | { readonly kind: 'magic'; readonly words: readonly string[] }
-  /** A resource, by its path in the configuration. */
-  | { readonly kind: 'resource'; readonly path: string }
-  /** An MCP server, by its path: a list, or a result without a rule. */
-  | { readonly kind: 'mcp'; readonly path: string }
-  | { readonly kind: 'recording'; readonly file: string }
-  /** An operation of an OpenAPI document, and the name of the example, if one was sent. */
-  | { readonly kind: 'openapi'; readonly document: string; readonly operation: string; readonly example?: string }
-  /** The live platform at this address, and the recording that was made of its answer. */
-  | { readonly kind: 'live'; readonly baseUrl?: string; readonly recordedAs?: string }
-
-/** A fault of an answer, whether or not it took effect. */
-export interface AppliedFault {
-  readonly fault: Fault
-  /** What caused it: a header, a call, an option, or a rule whose answer it replaced. */
-  readonly by: string | AnsweredBy | undefined
-  /** False if the answer was too short for it. */
-  readonly happened: boolean
-  /** Whether it changed the body. `Outcome.answer` is then the unchanged answer. */
-  readonly isSpoilt: boolean
-}
-
-/** An answer of the live platform, as far as it is kept for the journal. */
-export interface UpstreamResponse {
-  readonly kind: 'upstream'
-  /** As node's flat array. */
-  readonly headers: readonly string[]
-  /** The beginning of the body. */
-  readonly beginning: Buffer[]
-  /** The size of the whole body. */
-  bytes: number
 }
 
 /** What was actually sent to the client. */
@@ -355,39 +163,3 @@ export function sourceOf({ answeredBy, fault }: Partial<Outcome> = {}): string |
   const parts = [answeredBy && sourceInWords(answeredBy), fault && appliedFaultInWords(fault)].filter(Boolean)
   return parts.length === 0 ? null : parts.join(' + ')
 }
-
-/** Describes what produced an answer. */
-export function sourceInWords(by: AnsweredBy): string {
-  switch (by.kind) {
-    case 'rule':
-      return by.replies === undefined ? by.title : `${by.title} (${by.reply} of ${by.replies})`
-    case 'canned':
-      return `canned ${by.form}`
-    case 'magic':
-      return `magic ${by.words.join(' ')}`
-    case 'resource':
-      return `resource ${by.path}`
-    case 'mcp':
-      return `MCP server ${by.path}`
-    case 'recording':
-      return `recording ${by.file}`
-    case 'openapi':
-      return by.example ? `${by.document}, example ${by.example}` : by.document
-    case 'live':
-      return by.recordedAs === undefined ? 'live' : `live, recorded as ${by.recordedAs}`
-  }
-}
-
-/** Describes a fault and its cause. */
-export function appliedFaultInWords({ fault, by, happened }: AppliedFault): string {
-  const cause = typeof by === 'object' ? sourceInWords(by) : by
-  const words = `fault ${faultInWords(fault)}${cause === undefined ? '' : ` (${cause})`}`
-  return happened ? words : `${words}, which had no effect`
-}
-
-/** `status=503; delayMs=200` or `hang`, as in the header. Omits the chance, which has been drawn, and the message, which is shown separately. */
-const faultInWords = (fault: Fault): string =>
-  Object.entries(fault)
-    .filter(([key, value]) => value !== undefined && key !== 'chance' && key !== 'message')
-    .map(([key, value]) => (value === true ? key : `${key}=${value}`))
-    .join('; ')

@@ -1,6 +1,6 @@
 /** Faults: how a failure is described in a rule, in the configuration, in a request to the control API and in a header. */
 import * as v from 'valibot'
-import { closed, described, filled, integer, map, number, optional, word } from '../check/check.js'
+import { closed, described, filled, integer, list, map, numberBetween, optional, word } from '../check/forms.js'
 
 const count = (least: number, what?: string) => integer(least, 1_000_000, what)
 const onlyTrue = v.literal(true, 'true')
@@ -10,7 +10,7 @@ export const faultEntries = {
   status: optional(integer(400, 599, 'an HTTP status'), 'Answers with this status and an error body instead.'),
   message: optional(filled, 'What the error says.'),
   retryAfter: optional(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
-  delayMs: optional(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
+  delayMs: optional(numberBetween(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
   hang: optional(onlyTrue, 'Never answers; the connection stays open until the client disconnects.'),
   reset: optional(
     word(['before', 'mid-body']),
@@ -20,7 +20,7 @@ export const faultEntries = {
   cutAfterBytes: optional(count(0), 'Closes the connection after this many bytes of the body.'),
   stallAfterChunks: optional(count(0), 'Stops sending after this many chunks of a stream.'),
   stallMs: optional(
-    number(0, 3_600_000, 'milliseconds'),
+    numberBetween(0, 3_600_000, 'milliseconds'),
     'How long the silence lasts, in milliseconds; without it, until the client disconnects.',
   ),
   malformedChunk: optional(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
@@ -32,7 +32,7 @@ export const faultEntries = {
     'Sends this Content-Type instead of the correct one.',
   ),
   chance: optional(
-    number(0, 1),
+    numberBetween(0, 1),
     'The probability, from 0 to 1; drawn from the seed, the request and how often it was sent.',
   ),
 } as const
@@ -103,7 +103,7 @@ const pathGlob = v.pipe(v.string('a path'), v.regex(/^[/*]/, 'a path such as /v1
 export const randomFaultSchema = v.pipe(
   closed({
     ...faultEntries,
-    chance: described(number(0, 1), 'The probability, from 0 to 1.'),
+    chance: described(numberBetween(0, 1), 'The probability, from 0 to 1.'),
     path: v.optional(described(pathGlob, 'The paths of the requests that can fail; * matches anything.'), '/v1/*'),
   }),
   consistent(),
@@ -130,3 +130,10 @@ export const faultCallSchema = closed({
 })
 export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>
+
+export const randomFaults = list(randomFaultSchema, 'faults')
+
+/** What the control API accepts to change them. */
+export const randomFaultsChange = closed({
+  random: described(randomFaults, 'All random faults. They replace the previous ones.'),
+})

@@ -3,7 +3,7 @@
  * servers with untrusted certificates.
  */
 import type { Transform } from 'node:stream'
-import type { PacedBody, Reply } from './exchange.js'
+import type { PacedBody, Reply } from './reply.js'
 
 type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer
 

@@ -1,6 +1,6 @@
 /** The pace of a stream, and its options, which are the same in the configuration, in a rule and in a header. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, optionalEach } from '../check/check.js'
+import { closed, described, map, numberBetween, optional, optionalEach } from '../check/forms.js'
 
 /** The pace of a stream. */
 export interface Pace {
@@ -18,11 +18,14 @@ export const unpaced: Pace = { firstTokenMs: 0, tokensPerSecond: 0, jitter: 0 }
 /** The options of a pace, without defaults. */
 export const paceOptions = {
   firstTokenMs: described(
-    number(0, 600_000, 'milliseconds'),
+    numberBetween(0, 600_000, 'milliseconds'),
     'Pause before the first piece of a stream, in milliseconds.',
   ),
-  tokensPerSecond: described(number(0, 100_000), 'Pieces per second after the first one; 0 means as fast as possible.'),
-  jitter: described(number(0, 1), 'How much the pauses vary: 0.2 is up to a fifth longer or shorter.'),
+  tokensPerSecond: described(
+    numberBetween(0, 100_000),
+    'Pieces per second after the first one; 0 means as fast as possible.',
+  ),
+  jitter: described(numberBetween(0, 1), 'How much the pauses vary: 0.2 is up to a fifth longer or shorter.'),
 } as const
 
 /** Some of the settings of a pace. */

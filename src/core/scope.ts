@@ -1,6 +1,6 @@
 /** Scopes separate tests that share one server: finds the scope of a request, and keeps a value for each scope. */
 import * as v from 'valibot'
-import { closed, optional } from '../check/check.js'
+import { closed, optional } from '../check/forms.js'
 import { uptimeMs } from './clock.js'
 import type { Exchange } from './exchange.js'
 

@@ -1,28 +1,28 @@
 /** The operations of the dashboard's API: the configuration of the page, and the keys of a user. */
 import * as v from 'valibot'
-import { operation, type ValueOf } from '../api/operation.js'
-import { listOf, object, oneOf, optionalMember, orNull, text, wholeNumber } from '../api/shapes.js'
+import { closed, listOf, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
+import { operation, type ValueOf } from '../control/operation.js'
 import { isLoopback } from '../core/origins.js'
 import { clockState } from '../http/operations.js'
 import { keyOperations } from '../keys/operations.js'
 
-const config = object({
+const config = closed({
   /** The platform's base URL. */
   url: text,
   /** The URL for Supabase's `createClient`. */
   auth_url: text,
   anon_key: text,
   /** Whether Standin is the auth backend, or forwards to a live one. */
-  auth_mode: oneOf(['local', 'proxy']),
+  auth_mode: word(['local', 'proxy']),
   /** Where answers come from. */
   mode: text,
   /** Standin's own version. */
   version: text,
   models: listOf(text),
   /** The endpoints, with the credentials that each accepts. */
-  endpoints: listOf(object({ method: text, path: text, access: v.union([v.literal('anyone'), listOf(text)]) })),
+  endpoints: listOf(closed({ method: text, path: text, access: v.union([v.literal('anyone'), listOf(text)]) })),
   /** The credentials of the development user. */
-  sign_in: optionalMember(object({ email: text, password: text })),
+  sign_in: optionalMember(closed({ email: text, password: text })),
   /** The public development key, if it works here and the request was made on this machine. */
   development_key: optionalMember(text),
   /** The requirements for a new password; absent if a live backend checks it. */
@@ -30,7 +30,7 @@ const config = object({
   /** The clock for everything that expires. */
   clock: clockState,
   /** Changes when sessions are gone because Standin was restarted (`run`) or its state was replaced. */
-  users: object({ run: orNull(text), replaced: wholeNumber }),
+  users: closed({ run: orNull(text), replaced: wholeNumber }),
 })
 /** What the page needs before a user signs in. It has no secrets; those are only printed in the terminal. */
 export type ConfigJson = ValueOf<typeof config>

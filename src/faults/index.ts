@@ -1,9 +1,10 @@
 /** Which fault hits a request: the only entry point of this part. */
 import { settingsIn } from '../check/check.js'
 import { invalidRequest } from '../core/errors.js'
-import type { AnsweredBy, AppliedFault, Exchange } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
+import type { AnsweredBy, AppliedFault } from '../core/reply.js'
 import type { Chances, FaultCalls } from './calls.js'
 
 export {

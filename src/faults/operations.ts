@@ -1,10 +1,11 @@
 /** Operations on queued faults. */
-import { operation } from '../api/operation.js'
-import { dataOf, object, scopeQuery, text } from '../api/shapes.js'
+
+import { closed, text } from '../check/forms.js'
+import { dataOf, operation, scopeQuery } from '../control/operation.js'
 import { noSuchFault } from '../core/errors.js'
 import { type FaultCall, faultCallSchema } from '../core/fault.js'
 
-const waitingFault = object({ id: text, ...faultCallSchema.entries })
+const waitingFault = closed({ id: text, ...faultCallSchema.entries })
 
 interface WaitingFaults {
   /** The waiting faults of a scope, or of all scopes, in order. */
@@ -28,7 +29,7 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     at: 'POST /faults',
     does: 'Makes the next matching requests fail.',
     body: faultCallSchema,
-    returns: object({ id: text }),
+    returns: closed({ id: text }),
     status: 201,
     run({ body, scope }) {
       const callScope = body.scope ?? scope

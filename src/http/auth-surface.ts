@@ -1,7 +1,7 @@
 /** Serves the paths below /auth/v1 with the emulated auth backend, or forwards them to the live one. */
 import { notFound } from '../core/errors.js'
 import { anonymous } from '../core/exchange.js'
-import type { Routes } from '../platform-api/index.js'
+import type { Routes } from '../endpoints/index.js'
 import { type Gateway, isOpenAtGateway } from '../supabase/callers.js'
 import { authErrorReply, codeOfStatus } from '../supabase/errors.js'
 import { allMethods, type Cors } from './cors.js'

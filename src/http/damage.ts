@@ -1,5 +1,5 @@
 /** What a fault does to a body: which bytes are sent, what happens between them, and how it ends. */
-import { createEventSplitter, dataOf, halvedEvent } from '../completions/events.js'
+import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
 import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 

@@ -1,10 +1,11 @@
 /** Gives errors of the live platform the documented body (platform-api.md, "Errors"): `{ error: <string> }`, and `path` on a 404. */
 import { isUtf8 } from 'node:buffer'
-import { createEventSplitter, dataOf } from '../completions/events.js'
+import { createEventSplitter, dataOf } from '../chat/events.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
-import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, isObject, jsonOf } from '../core/json.js'
+import type { Reply, UpstreamResponse } from '../core/reply.js'
 import { STATUS_CODES } from './node-http.js'
 import { pageText } from './page-text.js'
 

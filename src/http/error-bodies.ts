@@ -1,7 +1,8 @@
 /** The bodies of errors: `{ error }` for the platform, with `path` on a 404, and Supabase's format for the auth backend. */
 import type { PlatformError } from '../core/errors.js'
-import { type Exchange, jsonReply, type TextReply } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
+import { jsonReply, type TextReply } from '../core/reply.js'
 import { authErrorReply } from '../supabase/errors.js'
 
 interface ErrorContext extends Pick<Exchange, 'path' | 'headers'> {

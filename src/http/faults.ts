@@ -1,8 +1,9 @@
 /** Applies a fault to one response: delays it, withholds it, replaces it, or damages its body while it is sent. */
 import type { ServerResponse } from 'node:http'
 import { faultError, type PlatformError } from '../core/errors.js'
-import { appliedFaultInWords, type Exchange, type Outcome } from '../core/exchange.js'
+import type { Exchange, Outcome } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
+import { appliedFaultInWords } from '../core/reply.js'
 import type { ChosenFault } from '../faults/index.js'
 import { type DamagedWriter, damageResponse, reset } from './damage-response.js'
 

@@ -2,7 +2,7 @@
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
-import { failureFrame, idOf } from '../rpc/frames.js'
+import { failureFrame, idOf } from '../core/json-rpc.js'
 
 /** One of the codes that JSON-RPC reserves for servers. It is none of those that MCP defines in this range. */
 const NO_ANSWER_CODE = -32004

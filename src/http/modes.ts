@@ -1,5 +1,7 @@
 /** Finds the mode of a request: that of its endpoint if it has one, otherwise the general mode. */
-import { type Mode, usesLive } from '../core/exchange.js'
+import * as v from 'valibot'
+import { closed, map, text, word } from '../check/forms.js'
+import { type Mode, modes, usesLive } from '../core/exchange.js'
 import { glob, lookupMethod } from '../core/paths.js'
 
 /** Patterns such as `GET /v1/*` with their modes. The first match wins. */
@@ -26,3 +28,18 @@ export function createModeOf(mode: Mode, modes: ModesByEndpoint): ModeOf {
     return entry?.mode ?? mode
   }
 }
+
+const endpointPattern = v.pipe(
+  text,
+  v.regex(/^(\*|([A-Z]+ )?(\/.*|\*))$/, 'a path with or without a method before it, such as "GET /v1/*", or "*"'),
+)
+export const modesByEndpoint = v.pipe(
+  map(endpointPattern, word(modes), 'a map from endpoints to modes'),
+  v.check(
+    entries => !Object.keys(entries).slice(0, -1).includes('*'),
+    'a map in which "*" comes last, because it hides the entries after it',
+  ),
+)
+
+/** What the control API accepts to change the mode. */
+export const modeSwitch = closed({ mode: word(modes), modes: v.optional(modesByEndpoint) })

@@ -1,5 +1,7 @@
 /** Serves operations over HTTP: routes, access, validation of input, and the form of the responses. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
+import { check } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
 import {
   type Audience,
   answers,
@@ -10,9 +12,7 @@ import {
   StreamedAnswer,
   TextAnswer,
   type User,
-} from '../api/operation.js'
-import { check } from '../check/check.js'
-import { ProblemsError } from '../check/problem.js'
+} from '../control/operation.js'
 import {
   emptyBody,
   invalidRequest,

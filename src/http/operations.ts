@@ -1,18 +1,16 @@
 /** All operations of the control API: those of the parts, and those for the platform as a whole. */
 import * as v from 'valibot'
-import { operation, type ValueOf } from '../api/operation.js'
-import { boolean, number, object, objectOf, oneOf, optional, scopeQuery, text } from '../api/shapes.js'
 import { isMoment } from '../check/formats.js'
-import { modeOperations, steeringOperations } from '../config/operations.js'
+import { boolean, closed, number, objectOf, optional, text, word } from '../check/forms.js'
 import { violationOperations } from '../contract/operations.js'
+import { operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { type Clock, isOnClock } from '../core/clock.js'
 import { invalidRequest } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { faultOperations } from '../faults/operations.js'
-import { journalOperations } from '../journal/operations.js'
+import { journalOperations, metricOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
 import { mcpOperations } from '../mcp/operations.js'
-import { metricOperations } from '../metrics/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
@@ -23,6 +21,7 @@ import {
   tokenOperations,
   userOperations,
 } from '../supabase/operations.js'
+import { modeOperations, steeringOperations } from './mode-operations.js'
 
 interface PlatformParts {
   /** Public to anyone who can reach the address, so it contains no keys. */
@@ -38,7 +37,7 @@ interface PlatformParts {
   readonly document: () => Promise<object>
 }
 
-const credentials = object({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
+const credentials = closed({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
 type Credentials = ValueOf<typeof credentials>
 
 const momentForm = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
@@ -58,7 +57,7 @@ const moment = v.pipe(
 const millisecondsForm = 'a whole number of milliseconds'
 
 /** The changes are applied in this order. */
-const clockRequest = object({
+const clockRequest = closed({
   now: optional(moment, 'The time to set: an ISO 8601 time, or milliseconds since 1970.'),
   advanceMs: optional(
     v.pipe(v.number(millisecondsForm), v.safeInteger(millisecondsForm)),
@@ -81,21 +80,21 @@ function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOut
   if (reset) clock.reset()
 }
 
-export const clockState = object({ now: text, frozen: boolean, offsetMs: number })
+export const clockState = closed({ now: text, frozen: boolean, offsetMs: number })
 
 const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness' | 'reset'>) => ({
   getReady: operation({
     at: 'GET /ready',
     does: 'Answers as soon as the platform is ready.',
     access: 'anyone',
-    returns: object({ ready: v.literal(true), mode: oneOf(modes), url: text, version: text }),
+    returns: closed({ ready: v.literal(true), mode: word(modes), url: text, version: text }),
     run: () => ({ ready: true as const, ...readiness() }),
   }),
   reset: operation({
     at: 'POST /reset',
     does: 'Resets the platform. With a scope, resets its rules and their state, its faults, replay positions and journal. Without one, also resets pace, limits, random faults, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
     query: scopeQuery,
-    body: object({
+    body: closed({
       ...scopeQuery.entries,
       state: optional(boolean, 'False to keep users, sessions, keys and messages.'),
     }),

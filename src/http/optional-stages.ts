@@ -1,5 +1,5 @@
 /** The optional stages of the line: refusing foreign pages, limits and faults. */
-import { type ChatRequest, chatIn } from '../completions/request.js'
+import { type ChatRequest, chatIn } from '../chat/request.js'
 import { PlatformError } from '../core/errors.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'

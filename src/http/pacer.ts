@@ -1,7 +1,8 @@
 /** Plays paced bodies with one timer for all of them, which stops when there are none. */
-import type { PacedBody } from '../core/exchange.js'
+
 import type { Pace } from '../core/pace.js'
 import { mulberry32 } from '../core/random.js'
+import type { PacedBody } from '../core/reply.js'
 
 /** Where a stream is written. */
 export interface Sink {

@@ -1,18 +1,11 @@
 /** Serves the platform's paths: finds the endpoint and the caller, and emulates, forwards or replays the answer. */
 import { noRecording, notFound, notFoundWithDots, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
-import {
-  type Answer,
-  anonymous,
-  type Caller,
-  type Exchange,
-  type Forward,
-  type Reply,
-  usesLive,
-} from '../core/exchange.js'
+import { anonymous, type Caller, type Exchange, usesLive } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
+import type { Answer, Forward, Reply } from '../core/reply.js'
+import { type Routes, undocumentedEndpoint } from '../endpoints/index.js'
 import { authorize, type Identify } from '../keys/identify.js'
-import { type Routes, undocumentedEndpoint } from '../platform-api/index.js'
 import type { NamedObserver, Recordings } from '../recordings/index.js'
 import type { Cors } from './cors.js'
 import { platformErrorReply } from './error-bodies.js'

@@ -1,7 +1,7 @@
 /** Sends replies: the only place where our own answers become bytes. */
 import type { ServerResponse } from 'node:http'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
-import { MOST_WRITTEN_PIECES, type OpenBody, type PacedBody, type Reply } from '../core/exchange.js'
+import { MOST_WRITTEN_PIECES, type OpenBody, type PacedBody, type Reply } from '../core/reply.js'
 import type { Pacer } from './pacer.js'
 import { type Writer, writerOf } from './writer.js'
 

@@ -4,8 +4,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PlatformError } from '../core/errors.js'
-import type { Answer, Caller, Exchange, Reply } from '../core/exchange.js'
+import type { Caller, Exchange } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
+import type { Answer, Reply } from '../core/reply.js'
 import type { Quota } from '../limits/index.js'
 import type { Cors } from './cors.js'
 import type { ModeOf } from './modes.js'

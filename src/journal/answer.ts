@@ -1,5 +1,5 @@
 /** The answer of an exchange, as far as it is kept: its headers, its bytes and its text. */
-import { isStreamType } from '../completions/events.js'
+import { isStreamType } from '../chat/events.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { jsonOf } from '../core/json.js'

@@ -1,8 +1,9 @@
 /** A short version of an exchange for lists, made without reading bodies. */
 import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { shortened } from '../core/errors.js'
-import { appliedFaultInWords, type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
-import { credentialsOf, type Redact } from '../redact/index.js'
+import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
+import { appliedFaultInWords } from '../core/reply.js'
+import { credentialsOf, type Redact } from '../recordings/redact/index.js'
 import type { JournaledExchange } from './entry.js'
 import { bodyBytesOf, contentOf, endingOf, isMissed, timesOf } from './facts.js'
 import type { JournalBrief } from './shapes.js'

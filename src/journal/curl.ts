@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
 import { isTooDeep, jsonOf, unverifiedFields } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../redact/index.js'
+import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../recordings/redact/index.js'
 import { bodyText, isForm } from './entry.js'
 import { isRepeatable } from './facts.js'
 

@@ -2,7 +2,7 @@
 import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../redact/index.js'
+import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../recordings/redact/index.js'
 import { responseParts, SHOWN_BYTES } from './answer.js'
 import { bodyBytesOf, callOf, endingOf, isRepeatable, timesOf } from './facts.js'
 import type { JournalEntry } from './shapes.js'

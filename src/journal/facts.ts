@@ -3,9 +3,10 @@
  * was sent.
  */
 import type { Facts } from '../core/caller.js'
-import { type Exchange, type Outcome, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
+import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
-import { callTitle } from '../rpc/frames.js'
+import { callTitle } from '../core/json-rpc.js'
+import type { Reply, UpstreamResponse } from '../core/reply.js'
 
 /** The facts that filters match. They are not redacted, and those that need the body are computed only when accessed. */
 export function factsOf(exchange: Exchange): Facts {

@@ -1,6 +1,6 @@
 /** Selects exchanges. */
 import * as v from 'valibot'
-import { closed, integer, optional, text, word } from '../check/check.js'
+import { closed, integer, optional, text, word } from '../check/forms.js'
 import { factTest } from '../core/caller.js'
 import { callerKinds, modes } from '../core/exchange.js'
 import { answerTest } from './answer.js'

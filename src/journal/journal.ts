@@ -3,7 +3,7 @@ import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { Scopes } from '../core/scope.js'
-import type { Redact } from '../redact/index.js'
+import type { Redact } from '../recordings/redact/index.js'
 import { createKept } from './kept.js'
 import { createReading } from './reading.js'
 

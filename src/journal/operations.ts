@@ -1,7 +1,9 @@
-/** Operations on the journal: returns, streams, counts and deletes exchanges. */
+/** Operations on the journal: returns, streams, counts and deletes exchanges; and metrics of what passed. */
+import type { Registry } from 'prom-client'
 import * as v from 'valibot'
-import { operation, TextAnswer } from '../api/operation.js'
-import { boolean, listOf, object, optional, optionalMember, scopeQuery, text, wholeNumber } from '../api/shapes.js'
+import { boolean, closed, listOf, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
+import { operation, scopeQuery, TextAnswer } from '../control/operation.js'
+import { once } from '../core/work.js'
 import { journalFilter, journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
 import { exchange, exchangeInBrief } from './shapes.js'
@@ -13,8 +15,8 @@ const PAGE = 100
 /** The default number for tests, which want all of them. */
 const ALL = 1000
 
-const exchanges = object({ data: listOf(exchange), next: optionalMember(text) })
-const briefs = object({ data: listOf(exchangeInBrief), next: optionalMember(text) })
+const exchanges = closed({ data: listOf(exchange), next: optionalMember(text) })
+const briefs = closed({ data: listOf(exchangeInBrief), next: optionalMember(text) })
 interface JournalParts {
   readonly reader: Reader
 }
@@ -49,13 +51,13 @@ const searching = ({ reader }: JournalParts) => ({
     at: 'POST /journal/count',
     does: 'Counts the exchanges that match.',
     body: journalFilter,
-    returns: object({ count: wholeNumber }),
+    returns: closed({ count: wholeNumber }),
     run: ({ body }) => ({ count: reader.count(body) }),
   }),
   findExchanges: operation({
     at: 'POST /journal/find',
     does: 'Returns the exchanges that match, at most a thousand.',
-    body: object({
+    body: closed({
       ...journalSearch.entries,
       whole: optional(boolean, 'Shows bodies in full, however long they are.'),
     }),
@@ -75,7 +77,7 @@ const operationsOnOne = ({ reader }: JournalParts) => ({
   sendExchangeAgain: operation({
     at: 'POST /journal/{id}/again',
     does: 'Repeats the request exactly as it was, with its own credential.',
-    returns: object({ id: text }),
+    returns: closed({ id: text }),
     run: async ({ id }) => ({ id: await reader.sendAgain(id) }),
   }),
   getExchangeAsCurl: operation({
@@ -85,3 +87,19 @@ const operationsOnOne = ({ reader }: JournalParts) => ({
     run: ({ id }) => new TextAnswer('text/plain; charset=utf-8', reader.curl(id)),
   }),
 })
+
+/** The metrics of this process, in the format that Prometheus scrapes. */
+export function metricOperations({ metrics }: { readonly metrics: () => Promise<Registry> }) {
+  const registry = once(metrics)
+  return {
+    getMetrics: operation({
+      at: 'GET /metrics',
+      does: 'Returns the metrics of this process for Prometheus.',
+      returns: 'text/plain',
+      async run() {
+        const metrics = await registry()
+        return new TextAnswer(metrics.contentType, await metrics.metrics())
+      },
+    }),
+  }
+}

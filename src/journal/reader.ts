@@ -1,7 +1,7 @@
 /** Serves the journal over HTTP, as a page or as a stream. */
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { StreamedAnswer } from '../api/operation.js'
+import { StreamedAnswer } from '../control/operation.js'
 import { invalidRequest, noSuchExchange } from '../core/errors.js'
 import { sendAgain } from './again.js'
 import type { JournalFilter } from './filter.js'

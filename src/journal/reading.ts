@@ -1,6 +1,6 @@
 /** Reads what the journal has kept: selected, in readable form, and without secrets. */
 import type { Scopes } from '../core/scope.js'
-import { credentialsOf, type Redact } from '../redact/index.js'
+import { credentialsOf, type Redact } from '../recordings/redact/index.js'
 import { briefOf } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type JournaledExchange } from './entry.js'

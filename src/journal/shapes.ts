@@ -1,21 +1,21 @@
 /** The forms of an exchange in the journal: in full, in short, and as events of a stream. */
 import * as v from 'valibot'
-import type { ValueOf } from '../api/operation.js'
+import { closestRecording, violation } from '../check/finding.js'
 import {
   anything,
   boolean,
+  closed,
   listOf,
   mapOf,
   moment,
   number,
-  object,
-  oneOf,
   optionalMember,
   orNull,
   text,
   wholeNumber,
-} from '../api/shapes.js'
-import { closestRecording, violation } from '../check/finding.js'
+  word,
+} from '../check/forms.js'
+import type { ValueOf } from '../control/operation.js'
 import { headerFaults, keyFaults, tokenFaults } from '../core/caller.js'
 import { modes } from '../core/exchange.js'
 import { faultSchema } from '../core/fault.js'
@@ -24,41 +24,41 @@ const kind = <const K extends string>(name: K) => v.literal(name, name)
 
 /** The credential of a request that was refused because of it, and the reason. */
 const refusedCredential = v.variant('kind', [
-  object({ kind: kind('apiKey'), reason: oneOf(keyFaults), start: text, name: optionalMember(text) }),
-  object({ kind: kind('token'), reason: oneOf(tokenFaults), email: optionalMember(text) }),
-  object({ kind: kind('header'), reason: oneOf(headerFaults) }),
+  closed({ kind: kind('apiKey'), reason: word(keyFaults), start: text, name: optionalMember(text) }),
+  closed({ kind: kind('token'), reason: word(tokenFaults), email: optionalMember(text) }),
+  closed({ kind: kind('header'), reason: word(headerFaults) }),
 ])
 
 const caller = v.variant('kind', [
-  object({ kind: kind('anonymous') }),
-  object({ kind: kind('anon') }),
-  object({ kind: kind('service') }),
-  object({ kind: kind('user'), id: text, email: optionalMember(text) }),
-  object({ kind: kind('apiKey'), name: text, id: text, email: optionalMember(text) }),
-  object({ kind: kind('stranger'), id: text }),
-  object({ kind: kind('refused'), tried: refusedCredential }),
+  closed({ kind: kind('anonymous') }),
+  closed({ kind: kind('anon') }),
+  closed({ kind: kind('service') }),
+  closed({ kind: kind('user'), id: text, email: optionalMember(text) }),
+  closed({ kind: kind('apiKey'), name: text, id: text, email: optionalMember(text) }),
+  closed({ kind: kind('stranger'), id: text }),
+  closed({ kind: kind('refused'), tried: refusedCredential }),
 ])
 
 /** What produced the answer: the same as `source`, as data. */
 const answeredBy = v.variant('kind', [
-  object({
+  closed({
     kind: kind('rule'),
     title: text,
     place: text,
     reply: optionalMember(wholeNumber),
     replies: optionalMember(wholeNumber),
   }),
-  object({ kind: kind('canned'), form: oneOf(['reply', 'JSON', 'tool call']) }),
-  object({ kind: kind('magic'), words: listOf(text) }),
-  object({ kind: kind('resource'), path: text }),
-  object({ kind: kind('mcp'), path: text }),
-  object({ kind: kind('recording'), file: text }),
-  object({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
-  object({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
+  closed({ kind: kind('canned'), form: word(['reply', 'JSON', 'tool call']) }),
+  closed({ kind: kind('magic'), words: listOf(text) }),
+  closed({ kind: kind('resource'), path: text }),
+  closed({ kind: kind('mcp'), path: text }),
+  closed({ kind: kind('recording'), file: text }),
+  closed({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
+  closed({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
 ])
 
 /** A fault that applied to an answer. */
-const appliedFault = object({
+const appliedFault = closed({
   fault: faultSchema,
   /** What asked for it: a header, a call, an option, or a rule whose answer it replaced. */
   by: v.optional(v.union([text, answeredBy])),
@@ -79,7 +79,7 @@ const responseFields = { headers: mapOf(text), ...bodyFields }
 
 const times = {
   /** As reported by the answer, or counted here for a stream without usage; null if neither is known, or if the answer was cut. */
-  tokens: orNull(object({ prompt: wholeNumber, completion: wholeNumber })),
+  tokens: orNull(closed({ prompt: wholeNumber, completion: wholeNumber })),
   /** From the request to the headers of the answer; null if none was sent. */
   firstByteMs: orNull(number),
   /** From the request to the first piece of a stream; null if the answer was sent in one piece. */
@@ -103,18 +103,18 @@ const outcomeFields = {
   complete: boolean,
 }
 
-export const exchange = object({
+export const exchange = closed({
   id: text,
   /** When the request arrived, as ISO 8601. */
   at: moment,
   scope: text,
   caller,
-  request: object({ method: text, path: text, query: text, headers: mapOf(text), ...bodyFields }),
+  request: closed({ method: text, path: text, query: text, headers: mapOf(text), ...bodyFields }),
   /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
   endpoint: orNull(text),
   /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
   call: orNull(text),
-  mode: orNull(oneOf(modes)),
+  mode: orNull(word(modes)),
   /**
    * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3
    * (one-shot)`.
@@ -136,9 +136,9 @@ export const exchange = object({
   /**
    * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
    */
-  upstream: optionalMember(object(responseFields)),
+  upstream: optionalMember(closed(responseFields)),
   /** What was sent to the client. */
-  response: object({
+  response: closed({
     ...responseFields,
     /** When pieces of a stream were sent, in milliseconds after its head. */
     piecesAtMs: listOf(number),
@@ -147,7 +147,7 @@ export const exchange = object({
 })
 export type JournalEntry = ValueOf<typeof exchange>
 
-export const exchangeInBrief = object({
+export const exchangeInBrief = closed({
   id: text,
   /** When the request arrived, as ISO 8601. */
   at: moment,
@@ -158,7 +158,7 @@ export const exchangeInBrief = object({
   path: text,
   /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
   endpoint: orNull(text),
-  mode: orNull(oneOf(modes)),
+  mode: orNull(word(modes)),
   /** The requested model, if any. */
   model: orNull(text),
   /** The beginning of the user's last message, if the request has messages. */

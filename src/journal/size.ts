@@ -1,5 +1,6 @@
 /** How much memory exchanges hold. */
-import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
+import type { Reply, UpstreamResponse } from '../core/reply.js'
 
 /** Counts only parts that can be large. */
 export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {

@@ -2,7 +2,7 @@
 
 import { randomInt, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { number } from '../check/check.js'
+import { numberBetween } from '../check/forms.js'
 import type { KeyFault, RefusedCredential } from '../core/caller.js'
 import {
   alreadyRevokedApiKey,
@@ -18,7 +18,7 @@ import {
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
 import { developmentApiKey, digestOf } from '../core/secrets.js'
-import { type ApiKeyRow, isStorableText, type Moment, mayAct, type State, type Tables } from '../core/state.js'
+import { type ApiKeyRow, isStorableText, type Moment, mayAct, type State, type Tables } from '../state/rows.js'
 import type { ApiKeyView, UserKeys } from './operations.js'
 
 const PREFIX = 'sk-local-'
@@ -62,7 +62,7 @@ const aName = 'a string of at most 1000 characters, without unpaired surrogates 
 const LONGEST_MS = 1000 * 365 * 86_400_000
 
 export const testKeyName = v.pipe(v.string(aName), v.maxLength(1000, aName), v.check(isStorableText, aName))
-export const testKeyExpiry = number(-LONGEST_MS, LONGEST_MS, 'milliseconds')
+export const testKeyExpiry = numberBetween(-LONGEST_MS, LONGEST_MS, 'milliseconds')
 
 /** A valid credential. */
 export interface ValidCredential {

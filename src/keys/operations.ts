@@ -3,11 +3,10 @@
  * users.
  */
 import * as v from 'valibot'
-import { operation, type ValueOf } from '../api/operation.js'
-import { dataOf, integer, moment, object, oneOf, optional, orNull, text } from '../api/shapes.js'
-import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
-import { isStorableText } from '../core/state.js'
+import { closed, integer, moment, optional, orNull, text, where, word } from '../check/forms.js'
+import { dataOf, operation, type ValueOf } from '../control/operation.js'
+import { isStorableText } from '../state/rows.js'
 
 const aName = 'a string of 1 to 100 characters'
 const name = v.pipe(
@@ -30,7 +29,7 @@ const THIRTY_DAYS_S = 30 * 24 * 3600
 const seconds = 'a whole number of seconds'
 
 const newKeyFields = (now: () => number) =>
-  object({
+  closed({
     name,
     expires_at: v.optional(v.nullable(futureTime(now))),
     expires_in: v.optional(integer(1, TEN_YEARS_S, seconds)),
@@ -55,21 +54,21 @@ function expiryOf({ expires_at = null, expires_in }: NewKeyRequest, nowMs: numbe
 }
 
 /** How long a key stays valid along with the one that replaces it. */
-const rollRequest = object({ overlap_seconds: v.optional(integer(0, THIRTY_DAYS_S, seconds), 0) })
+const rollRequest = closed({ overlap_seconds: v.optional(integer(0, THIRTY_DAYS_S, seconds), 0) })
 
 const keyFields = {
   id: text,
   name: text,
   /** The first characters of the secret. */
   start: text,
-  state: oneOf(['active', 'expired', 'revoked']),
+  state: word(['active', 'expired', 'revoked']),
   created_at: moment,
   last_used_at: orNull(moment),
   expires_at: orNull(moment),
   revoked_at: orNull(moment),
 }
-const key = object(keyFields)
-const newKey = object({ ...keyFields, key: text })
+const key = closed(keyFields)
+const newKey = closed({ ...keyFields, key: text })
 
 /** A key without its secret. */
 export type ApiKeyView = ValueOf<typeof key>
@@ -140,7 +139,7 @@ export const allKeyOperations = ({ apiKeys }: Pick<Parts, 'apiKeys'>) => ({
   listAllKeys: operation({
     at: 'GET /keys',
     does: 'Lists API keys, newest first, without their secrets.',
-    query: object({ user: optional(text, 'The id of the owner; without it, all keys.') }),
+    query: closed({ user: optional(text, 'The id of the owner; without it, all keys.') }),
     returns: dataOf(key),
     run: async ({ query }) => ({ data: await apiKeys.list(query.user) }),
   }),

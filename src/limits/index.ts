@@ -1,9 +1,10 @@
 /** The limits of each credential. The only entry point of this part. */
 
-import type { ChatRequest } from '../completions/request.js'
+import type { ChatRequest } from '../chat/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
-import type { Caller, Reply } from '../core/exchange.js'
+import type { Caller } from '../core/exchange.js'
 import { CHAT, INDEX } from '../core/paths.js'
+import type { Reply } from '../core/reply.js'
 import type { Counters, LimitWindow } from './counters.js'
 
 export { type Counters, createCounters, type LimitUsage } from './counters.js'

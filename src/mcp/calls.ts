@@ -1,6 +1,5 @@
 /** Answers one request of a client: a list, a setting, or a call from a rule, the configuration, or generated values, in this order. */
 import { stringifyExact } from '../core/json.js'
-import type { McpCall, McpGeneration, McpRound, McpRuleAnswer } from '../replies/index.js'
 import {
   invalidParams,
   isLogLevel,
@@ -12,7 +11,8 @@ import {
   type RpcParams,
   type RpcRequest,
   rpcCodes,
-} from '../rpc/frames.js'
+} from '../core/json-rpc.js'
+import type { McpCall, McpGeneration, McpRound, McpRuleAnswer } from '../replies/index.js'
 import {
   answersInRounds,
   type CheckedCall,

@@ -1,11 +1,11 @@
 /** The lists of servers as they are now: reads and changes them for the control API and for tests, and notifies clients. */
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
-import type { LoadedConfig } from '../config/load.js'
-import { type McpServer, mcpItemKeys, mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, noSuchMcpItem } from '../core/errors.js'
 import { schemaProblem } from './check-call.js'
 import type { McpChanges, McpList, McpLists, OfferedServer } from './operations.js'
+import type { LoadedMcp } from './options.js'
+import { type McpServer, mcpItemKeys, mcpServers } from './options.js'
 import { type ListName, listChanged, type McpSessions } from './sessions.js'
 
 /** The lists, and what an item of each is called in a sentence. */
@@ -134,7 +134,7 @@ function requireKnown({ remove = {} }: McpChanges, current: McpServer): void {
 }
 
 /** Notifies the clients of all servers after a reload. */
-export function announceChanges(sessions: McpSessions, before: LoadedConfig, next: LoadedConfig): void {
+export function announceChanges(sessions: McpSessions, before: LoadedMcp, next: LoadedMcp): void {
   const servers = mcpServers(next.config.mcp)
   for (const [path, old] of mcpServers(before.config.mcp)) {
     const now = servers.get(path)

@@ -1,9 +1,10 @@
 /** The context of a call: the server, the client, and the HTTP request. */
-import type { McpServer } from '../config/mcp-options.js'
+
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
+import { isStateless, type LogLevel, RpcError, rpcCodes } from '../core/json-rpc.js'
 import type { McpReplies } from '../replies/index.js'
-import { isStateless, type LogLevel, RpcError, rpcCodes } from '../rpc/frames.js'
+import type { McpServer } from './options.js'
 import type { ClientFacts, McpSessions, Session } from './sessions.js'
 
 /** A configured server, and what all servers share. */

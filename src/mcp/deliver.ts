@@ -1,9 +1,6 @@
 /** Turns the messages of a call into the HTTP response (JSON, or an event stream), with the faults that its rule asks for. */
 import { insufficientScope, refusedByRule } from '../core/errors.js'
-import type { Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
-import { isPaced, type Pace, unpaced } from '../core/pace.js'
-import type { McpGeneration } from '../replies/index.js'
 import {
   eventText,
   failureFrame,
@@ -12,7 +9,10 @@ import {
   type RpcId,
   type RpcResponse,
   rpcCodes,
-} from '../rpc/frames.js'
+} from '../core/json-rpc.js'
+import { isPaced, type Pace, unpaced } from '../core/pace.js'
+import type { Reply } from '../core/reply.js'
+import type { McpGeneration } from '../replies/index.js'
 import { type Context, isModern, unsupportedVersion } from './context.js'
 
 /** The messages that answer a request: notifications, then the response. */

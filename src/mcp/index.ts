@@ -2,19 +2,20 @@
 import path from 'node:path'
 import { pathInWords } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
-import type { LoadedConfig } from '../config/load.js'
-import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
 import { methodNotAllowed } from '../core/errors.js'
-import { type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } from '../core/exchange.js'
+import type { Exchange, OwnPath, PathSource } from '../core/exchange.js'
+import { isStateless, RpcError, sessionVersions } from '../core/json-rpc.js'
 import type { Origins } from '../core/origins.js'
 import { AUTH, lookupMethod } from '../core/paths.js'
+import { jsonReply, type Reply } from '../core/reply.js'
 import { readBodyFile } from '../replies/index.js'
-import { isStateless, RpcError, sessionVersions } from '../rpc/frames.js'
 import type { McpOverrides } from './changes.js'
 import { schemaProblem } from './check-call.js'
 import type { RunningServer } from './context.js'
 import { errorReply } from './deliver.js'
 import { endSession, generalStream } from './legacy.js'
+import type { LoadedMcp } from './options.js'
+import { mcpServerAt, mcpServers } from './options.js'
 import { type PaceOf, postReply } from './post.js'
 
 export { announceChanges, createMcpLists, createMcpOverrides, type McpOverrides } from './changes.js'
@@ -27,7 +28,7 @@ interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'configur
 }
 
 /** The servers of a configuration that `requireUsableServers` has accepted. */
-export function mcpSource(loaded: LoadedConfig, { origins, paceOf, overrides, ...shared }: SourceParts): PathSource {
+export function mcpSource(loaded: LoadedMcp, { origins, paceOf, overrides, ...shared }: SourceParts): PathSource {
   const readFile = fileReader(loaded)
   const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
     ...shared,
@@ -103,12 +104,12 @@ function orErrorReply(answer: () => Reply): Reply {
 
 /** Files are relative to the configuration. */
 const fileReader =
-  ({ dir }: LoadedConfig) =>
+  ({ dir }: LoadedMcp) =>
   (name: string) =>
     readBodyFile(path.resolve(dir, name))
 
 /** Rejects with a ProblemsError for tools and resources that could not be used at all. */
-export async function requireUsableServers(loaded: LoadedConfig): Promise<void> {
+export async function requireUsableServers(loaded: LoadedMcp): Promise<void> {
   const { placeOf, config, dir } = loaded
   const readFile = fileReader(loaded)
   const problems: Problem[] = []

@@ -1,5 +1,5 @@
 /** Requests of versions with sessions (up to 2025-11-25): they start, find, resume and end a session, and answer its questions. */
-import type { Exchange, OpenBody, Reply } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import {
   ASSUMED_VERSION,
   failureFrame,
@@ -13,7 +13,8 @@ import {
   type RpcResponse,
   rpcCodes,
   sessionVersions,
-} from '../rpc/frames.js'
+} from '../core/json-rpc.js'
+import type { OpenBody, Reply } from '../core/reply.js'
 import type { InputRequiredCall } from './calls.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
 import {

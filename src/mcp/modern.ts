@@ -1,7 +1,6 @@
 /** Requests of versions without sessions (since 2026-07-28): each has its client, version and target in `_meta` and in headers. */
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { isSameSecret } from '../core/secrets.js'
 import {
   eventText,
   invalidParams,
@@ -17,7 +16,8 @@ import {
   resultFrame,
   rpcCodes,
   targetOf,
-} from '../rpc/frames.js'
+} from '../core/json-rpc.js'
+import { isSameSecret } from '../core/secrets.js'
 import type { CallContinuation, InputRequiredCall } from './calls.js'
 import { type Context, clientFrom, type RunningServer, unsupportedVersion } from './context.js'
 import { type McpResult, withCommonMembers } from './results.js'

@@ -1,6 +1,7 @@
 /** Operations on MCP servers: list what they offer, and change it while clients listen. */
-import { operation, type SentValueOf, type ValueOf } from '../api/operation.js'
-import { dataOf, listOf, object, objectOf, optional, optionalMember, text } from '../api/shapes.js'
+
+import { closed, listOf, objectOf, optional, optionalMember, text } from '../check/forms.js'
+import { dataOf, operation, type SentValueOf, type ValueOf } from '../control/operation.js'
 import {
   listOfItems,
   type McpPrompt,
@@ -9,11 +10,11 @@ import {
   type McpTool,
   mcpItemKeys,
   mcpItems,
-} from '../config/mcp-options.js'
+} from './options.js'
 
 export type McpList = keyof typeof mcpItems
 
-const server = object({
+const server = closed({
   /** As configured: `/mcp`. */
   path: text,
   name: text,
@@ -35,25 +36,25 @@ const { reply: _prompt, ...prompt } = mcpItems.prompts.entries
 
 const names = optionalMember(listOf(text))
 
-export const mcpChanges = object({
+export const mcpChanges = closed({
   tools: optional(
-    listOfItems(object(tool, advice), 'tools', mcpItemKeys.tools),
+    listOfItems(closed(tool, advice), 'tools', mcpItemKeys.tools),
     'Items to add. An item with the same name is replaced.',
   ),
   resources: optional(
-    listOfItems(object(resource, advice), 'resources', mcpItemKeys.resources),
+    listOfItems(closed(resource, advice), 'resources', mcpItemKeys.resources),
     'Items to add. An item with the same uri is replaced.',
   ),
   resourceTemplates: optional(
-    listOfItems(object(resourceTemplate, advice), 'resource templates', mcpItemKeys.resourceTemplates),
+    listOfItems(closed(resourceTemplate, advice), 'resource templates', mcpItemKeys.resourceTemplates),
     'Items to add. An item with the same uriTemplate is replaced.',
   ),
   prompts: optional(
-    listOfItems(object(prompt, advice), 'prompts', mcpItemKeys.prompts),
+    listOfItems(closed(prompt, advice), 'prompts', mcpItemKeys.prompts),
     'Items to add. An item with the same name is replaced.',
   ),
   remove: optional(
-    object({ tools: names, resources: names, resourceTemplates: names, prompts: names }),
+    closed({ tools: names, resources: names, resourceTemplates: names, prompts: names }),
     'Items to remove: the names of tools and prompts, and the URIs of resources and templates.',
   ),
 })
@@ -68,7 +69,7 @@ export interface McpLists {
   restore(path: string, scope: string): Promise<OfferedServer>
 }
 
-const inScope = object({ scope: optional(text, 'The scope. By default, requests of every scope.') })
+const inScope = closed({ scope: optional(text, 'The scope. By default, requests of every scope.') })
 const reads = { bytes: 1_048_576 }
 
 export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }) => ({

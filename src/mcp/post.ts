@@ -1,8 +1,6 @@
 /** POST: answers the messages that a client sends. */
-import type { Exchange, OpenBody, Reply } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { jsonText, parseExact } from '../core/json.js'
-import type { Pace, PaceInput } from '../core/pace.js'
-import type { McpGeneration } from '../replies/index.js'
 import {
   failureFrame,
   frameFrom,
@@ -13,7 +11,10 @@ import {
   type RpcRequest,
   resultFrame,
   rpcCodes,
-} from '../rpc/frames.js'
+} from '../core/json-rpc.js'
+import type { Pace, PaceInput } from '../core/pace.js'
+import type { OpenBody, Reply } from '../core/reply.js'
+import type { McpGeneration } from '../replies/index.js'
 import { answerRequest, type CallOutcome, type InputRequiredCall, RuleError, takeRule } from './calls.js'
 import type { Context, RunningServer } from './context.js'
 import {

@@ -1,10 +1,11 @@
 /** Builds what a server tells: its capabilities, the pages of its lists, and the results of calls, for the client's protocol version. */
-import type { McpServer } from '../config/mcp-options.js'
+
 import { isObject, stringifyExact } from '../core/json.js'
+import { invalidParams, metaKeys, type RpcResult } from '../core/json-rpc.js'
 import type { McpGeneration } from '../replies/index.js'
-import { invalidParams, metaKeys, type RpcResult } from '../rpc/frames.js'
 import { type Context, isModern, type RunningServer } from './context.js'
 import type { McpList } from './operations.js'
+import type { McpServer } from './options.js'
 
 export type McpResult = RpcResult['result']
 type ContentBlock = Readonly<Record<string, unknown>>

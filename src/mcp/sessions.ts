@@ -1,7 +1,6 @@
 /** What servers know of their clients: sessions with their streams, and listeners for changes. All of it survives a reload. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
-import type { Caller, OpenBody } from '../core/exchange.js'
-import { unpaced } from '../core/pace.js'
+import type { Caller } from '../core/exchange.js'
 import {
   eventText,
   type LogLevel,
@@ -10,7 +9,9 @@ import {
   type RpcId,
   type RpcParams,
   type RpcResponse,
-} from '../rpc/frames.js'
+} from '../core/json-rpc.js'
+import { unpaced } from '../core/pace.js'
+import type { OpenBody } from '../core/reply.js'
 
 /** The name and capabilities that a client declares. */
 export interface ClientFacts {

@@ -1,7 +1,10 @@
 /** Answers an operation with the examples of its document, or with values generated from its schemas. */
+
+import type { JsonSchema } from '../core/description.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
-import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
+import type { AnsweredBy, Reply } from '../core/reply.js'
 import { memoized, once } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { DocumentedOperation } from './operations.js'

@@ -1,13 +1,14 @@
 /** Answers the operations of OpenAPI documents. Loaded only if the configuration names documents. */
 import path from 'node:path'
+import type { Loaded } from '../check/problem.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
-import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import { lookupMethod } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
 import { type ConfiguredDocument, createOperationIndex, type DocumentedOperation, operationsOf } from './operations.js'
+import type { OpenapiOptions } from './options.js'
 import { uncheckedStyles } from './parameters.js'
 import type { ReadInput } from './read.js'
 import { createRequestCheck } from './requests.js'
@@ -20,7 +21,10 @@ interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, 
 }
 
 /** The documents that the configuration names. */
-export function documentsIn({ config: { openapi }, dir }: LoadedConfig): readonly DocumentInput[] {
+export function documentsIn({
+  config: { openapi },
+  dir,
+}: Loaded<{ readonly openapi: OpenapiOptions }>): readonly DocumentInput[] {
   return [openapi].flat().map(option => {
     const entry = typeof option === 'string' ? { file: option } : option
     const { file: name, validate = true, folders = [], access, prefix } = entry

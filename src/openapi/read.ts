@@ -15,9 +15,8 @@ import {
   type Source,
   YamlParseError,
 } from '@redocly/openapi-core'
-import { type Path, pathInWords } from '../check/check.js'
+import { type Path, pathInWords, valueAt } from '../check/check.js'
 import { type Problem, unreadable } from '../check/problem.js'
-import { valueAt } from '../config/options.js'
 import { documentOf, pointerSteps } from './schemas.js'
 
 /** A document to read. All names are absolute. */

@@ -81,7 +81,7 @@ function controlParts({ current, runtime, forTests, reset }: Dependencies) {
       impossible: modes.impossible,
     },
     async metrics() {
-      const { createMetrics } = await import('../metrics/index.js')
+      const { createMetrics } = await import('../journal/metrics.js')
       return createMetrics({ journal, version, mode: () => modes.current().mode, receipt: recordings.receipt })
     },
     document: () => documentOf({ current, runtime }, url()),

@@ -1,10 +1,11 @@
 /** Explains what the rules would answer, for the control API. */
+
+import { chatRequest } from '../chat/request.js'
 import { check } from '../check/check.js'
-import { chatRequest } from '../completions/request.js'
-import { mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, PlatformError } from '../core/errors.js'
-import { type AnsweredBy, sourceInWords } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
+import { type AnsweredBy, sourceInWords } from '../core/reply.js'
+import { mcpServers } from '../mcp/options.js'
 import {
   type Explanation,
   type Generation,

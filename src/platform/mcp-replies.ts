@@ -1,8 +1,8 @@
 /** Turns the replies of tools, resources and prompts in the configuration into rules that come after all others. */
 import { type Problem, ProblemsError } from '../check/problem.js'
-import type { LoadedConfig } from '../config/load.js'
-import { type McpServer, mcpServerAt, mcpServers } from '../config/mcp-options.js'
+import { type McpServer, mcpServerAt, mcpServers } from '../mcp/options.js'
 import { joined, type LoadedRules, type RuleInput, rulesAsGiven } from '../replies/index.js'
+import type { LoadedConfig } from './config/load.js'
 
 /** A reply, its target, and its position. */
 interface ReplyPlace {

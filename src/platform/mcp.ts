@@ -1,12 +1,13 @@
 /** MCP servers: what survives a reload, and the source of their answers. */
-import type { LoadedConfig } from '../config/load.js'
-import { mcpServers } from '../config/mcp-options.js'
+
 import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
+import { requestedPaceOf } from '../endpoints/chat-completions.js'
 import type { McpLists } from '../mcp/operations.js'
-import { requestedPaceOf } from '../platform-api/chat-completions.js'
+import { mcpServers } from '../mcp/options.js'
 import type { Replies } from '../replies/index.js'
+import type { LoadedConfig } from './config/load.js'
 import type { ResetOptions } from './part.js'
 import type { McpFolder, PreparedConfig } from './prepared.js'
 

@@ -1,7 +1,7 @@
 /** Collects what answers the user's own paths: rules, resources, OpenAPI documents and MCP servers. */
 import type { OwnPath, PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
-import { rulePaths } from '../platform-api/rule-paths.js'
+import { rulePaths } from '../endpoints/rule-paths.js'
 import type { Replies } from '../replies/index.js'
 
 /** Returns what the configuration answers at a path, by any method. */

@@ -1,7 +1,8 @@
 /** The life of a part, and the steps that all parts take together. */
-import type { ConfigSources } from '../config/load.js'
+
 import { createSerialQueue } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
+import type { ConfigSources } from './config/load.js'
 import type { PreparedConfig } from './prepared.js'
 
 export interface ResetOptions {

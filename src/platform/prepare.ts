@@ -1,19 +1,19 @@
 /** Reads and loads everything that a configuration names, before any of it is put to use. */
 
+import { tokenizerNamed } from '../chat/tokens/index.js'
 import { pathInWords } from '../check/check.js'
 import { endlessExpressions } from '../check/expressions.js'
 import { type Problem, problemInWords } from '../check/problem.js'
-import { tokenizerNamed } from '../completions/tokens/index.js'
-import { type LoadedConfig, replyFilesOf } from '../config/load.js'
-import { mcpServers } from '../config/mcp-options.js'
-import { redactionRules } from '../config/redaction.js'
 import type { PathSource } from '../core/exchange.js'
 import { allOrProblems } from '../core/work.js'
-import { createRedact } from '../redact/index.js'
+import { mcpServers } from '../mcp/options.js'
+import { createRedact } from '../recordings/redact/index.js'
 import { joined, type LoadedRules, loadRules, rulesFromCode } from '../replies/index.js'
 import { type LoadedResources, loadResources } from '../resources/load.js'
 import { idOfUser } from '../supabase/seeds.js'
 import { createTokens, type Tokens } from '../supabase/tokens.js'
+import { type LoadedConfig, replyFilesOf } from './config/load.js'
+import { redactionRules } from './config/redaction.js'
 import { loadMcp } from './mcp.js'
 import { configuredReplies } from './mcp-replies.js'
 import type { PlatformSources } from './part.js'
@@ -53,7 +53,7 @@ const warningsAbout = ({ config: { recordings }, placeOf }: LoadedConfig): reado
 async function createTokensFor(loaded: LoadedConfig, now: () => number): Promise<Tokens> {
   const { jwtSecret, signingKeys: file } = loaded.config.auth
   // Most configurations have no signing keys, so the code that reads them is loaded on demand.
-  const signingKeys = file === '' ? undefined : (await import('../config/signing-keys.js')).signingKeysOf(loaded)
+  const signingKeys = file === '' ? undefined : (await import('../supabase/signing-keys.js')).signingKeysOf(loaded)
   return createTokens({ jwtSecret, signingKeys, now })
 }
 

@@ -1,11 +1,11 @@
 /** What is read and loaded for one configuration before it is put to use. */
-import type { Tokenizer } from '../completions/tokens/index.js'
-import type { LoadedConfig } from '../config/load.js'
+import type { Tokenizer } from '../chat/tokens/index.js'
 import type { PathSource } from '../core/exchange.js'
-import type { Redact } from '../redact/index.js'
+import type { Redact } from '../recordings/redact/index.js'
 import type { LoadedRules } from '../replies/index.js'
 import type { LoadedResources } from '../resources/load.js'
 import type { Tokens } from '../supabase/tokens.js'
+import type { LoadedConfig } from './config/load.js'
 
 /** The code of MCP servers. */
 export type McpFolder = typeof import('../mcp/index.js')

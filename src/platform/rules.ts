@@ -1,5 +1,5 @@
 /** The rules of a running platform: those from files and code, and those added at run time. */
-import type { LoadedConfig } from '../config/load.js'
+
 import {
   createMemory,
   createRulesAtRunTime,
@@ -9,6 +9,7 @@ import {
   type RuleInput,
   type RulesAtRunTime,
 } from '../replies/index.js'
+import type { LoadedConfig } from './config/load.js'
 import type { Part } from './part.js'
 
 interface ScopeOption {

@@ -1,15 +1,15 @@
 /** The state of a platform: users, sessions, keys and messages, starting with the configured ones. */
 import { randomUUID } from 'node:crypto'
 import { ProblemsError, StartError } from '../check/problem.js'
-import type { LoadedConfig } from '../config/load.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
-import { type State, TakenError } from '../core/state.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import { removeScope, seedResources } from '../resources/seeds.js'
 import { openState, restoreRows, type Snapshot, snapshotOf } from '../state/index.js'
+import { type State, TakenError } from '../state/rows.js'
 import { plantSeeds, type UserSeed } from '../supabase/seeds.js'
+import type { LoadedConfig } from './config/load.js'
 import type { ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepared.js'
 

@@ -1,10 +1,11 @@
 /** The proxies to the live platform and its auth backend, with their credentials. */
-import { mcpServers } from '../config/mcp-options.js'
-import type { Config } from '../config/schema.js'
+
 import type { Exchange } from '../core/exchange.js'
 import type { Cors } from '../http/cors.js'
 import type { Upstream } from '../http/proxy.js'
+import { mcpServers } from '../mcp/options.js'
 import type { Tokens } from '../supabase/tokens.js'
+import type { Config } from './config/schema.js'
 
 /** Whether an MCP server is at a path; `undefined` if there are none. */
 export function mcpPathsOf({ mcp }: Pick<Config, 'mcp'>): ((path: string) => boolean) | undefined {

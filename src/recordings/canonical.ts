@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, parseExact } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
-import { withLeaves } from '../redact/index.js'
 import type { RecordedRequest } from './recording.js'
+import { withLeaves } from './redact/index.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -6,7 +6,6 @@ import { headerIn } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
-import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
 import { rpcCallOf } from './json-rpc.js'
 import type { RecordingFile } from './names.js'
@@ -19,6 +18,7 @@ import {
   recordedBody,
   responseOf,
 } from './recording.js'
+import type { Redact } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 
 interface DriftParts {

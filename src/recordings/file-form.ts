@@ -1,8 +1,8 @@
 /** The form of a recording's file: its schema, the styles of JSON in it, and YAML that reads well in a review. */
 
 import * as v from 'valibot'
-import { closed, integer, map, number, open, text } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
+import { closed, integer, map, numberBetween, open, text } from '../check/forms.js'
 import { stringifyExact } from '../core/json.js'
 
 /** The layouts in which platforms write JSON. If a body has one of them, its value and the layout restore its bytes. */
@@ -70,7 +70,7 @@ function isModest(value: unknown, depth: number): boolean {
   )
 }
 
-const milliseconds = v.optional(number(0, Number.MAX_SAFE_INTEGER, 'milliseconds'))
+const milliseconds = v.optional(numberBetween(0, Number.MAX_SAFE_INTEGER, 'milliseconds'))
 const base64 = v.pipe(text, v.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'bytes in Base64'))
 const status = integer(100, 999, 'a status')
 const timeExample = 'a time such as 2030-01-31T12:00:00Z'

@@ -2,12 +2,12 @@
 
 import { isUtf8 } from 'node:buffer'
 import * as v from 'valibot'
-import { check, type Mistake, open, text } from '../check/check.js'
+import { eventsIn, linesIn } from '../chat/events.js'
+import { check, type Mistake } from '../check/check.js'
+import { open, text } from '../check/forms.js'
 import { jsonFrom, withPlaces } from '../check/json-places.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
-import { eventsIn, linesIn } from '../completions/events.js'
 import { CHAT, isAuth, isReserved } from '../core/paths.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import type { Ignore } from './canonical.js'
 import { decompressedBody, requestKey, requestOf } from './key.js'
 import {
@@ -20,6 +20,7 @@ import {
   recordedHeaders,
   roundedMs,
 } from './recording.js'
+import { credentialsOf, type Redact, type Redaction } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 
 interface HarOptions {

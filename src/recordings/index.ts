@@ -1,10 +1,11 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
-import type { Redact } from '../redact/index.js'
+
 import { type IgnoreOption, ignoreFrom } from './canonical.js'
 import { createShelf, openFolder } from './folder.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
 import { createRecorder, type RecorderParts } from './recorder.js'
+import type { Redact } from './redact/index.js'
 import { createFind, type ReplayerParts } from './replayer.js'
 
 export { ignoreFrom } from './canonical.js'

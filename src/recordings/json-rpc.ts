@@ -1,10 +1,11 @@
 /** JSON-RPC in recordings: which calls count as equal, which messages need no recording, and answers with the ids of the current call. */
 
 import { randomUUID } from 'node:crypto'
-import { createEventSplitter, dataOf } from '../completions/events.js'
-import type { Exchange, Reply } from '../core/exchange.js'
+import { createEventSplitter, dataOf } from '../chat/events.js'
+import type { Exchange } from '../core/exchange.js'
 import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
-import { callTitle, metaKeys, metaOf, type RpcId, resultFrame } from '../rpc/frames.js'
+import { callTitle, metaKeys, metaOf, type RpcId, resultFrame } from '../core/json-rpc.js'
+import type { Reply } from '../core/reply.js'
 import {
   isStream,
   type RecordedChunk,

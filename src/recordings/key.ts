@@ -5,7 +5,6 @@ import { hash } from 'node:crypto'
 import type { Exchange } from '../core/exchange.js'
 import { decompress } from '../core/http.js'
 import { mayBeJson, requireModestJson } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import {
   type Ignore,
   jsonIn,
@@ -18,6 +17,7 @@ import {
 } from './canonical.js'
 import { withoutIds } from './json-rpc.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
+import { credentialsOf, type Redact, type Redaction } from './redact/index.js'
 
 /** A request as it was received. */
 export interface ReceivedRequest {

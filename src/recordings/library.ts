@@ -2,8 +2,8 @@
 
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { type ListingQuery, searchFor } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
+import { type ListingQuery, searchFor } from '../control/operation.js'
 import { mapInParallel } from '../core/work.js'
 import { recordingIn, requestIn } from './file-text.js'
 import { createFileCache, displayPath, type Folder, type Shelf } from './folder.js'

@@ -1,24 +1,13 @@
 /** Operations on recordings: lists, reads and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
-import { operation, type ValueOf } from '../api/operation.js'
-import {
-  boolean,
-  dataOf,
-  listingQuery,
-  listOf,
-  moment,
-  object,
-  orNull,
-  scopeQuery,
-  text,
-  wholeNumber,
-} from '../api/shapes.js'
 import { closestRecording, violationCounts } from '../check/finding.js'
+import { boolean, closed, listOf, moment, orNull, text, wholeNumber } from '../check/forms.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
+import { dataOf, listingQuery, operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { Library } from './library.js'
 
-const readRecording = object({
+const readRecording = closed({
   file: text,
   recordedAt: text,
   method: text,
@@ -33,7 +22,7 @@ const readRecording = object({
   /** Whether it was replayed or recorded in this run. */
   used: boolean,
 })
-const listedRecording = v.union([readRecording, object({ file: text, problem: text })])
+const listedRecording = v.union([readRecording, closed({ file: text, problem: text })])
 /** One line of the list; for files that cannot be read, only the reason. */
 export type ListedRecording = ValueOf<typeof listedRecording>
 
@@ -48,7 +37,7 @@ const operationsOnAll = ({ library }: LibraryParts) => ({
     at: 'GET /recordings',
     does: 'Lists the recordings by name, with the request that each one answers and whether it was replayed or recorded in this run.',
     query: listingQuery,
-    returns: object({ folder: text, data: listOf(listedRecording), total: wholeNumber }),
+    returns: closed({ folder: text, data: listOf(listedRecording), total: wholeNumber }),
     async run({ query }) {
       const { folder, list } = await library()
       return { folder, ...(await list(query).catch(recordingsFailed)) }
@@ -60,7 +49,7 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
   getRecording: operation({
     at: 'GET /recordings/{name}',
     does: 'Returns the text of one recording. Encode the slashes in its name as %2F.',
-    returns: object({ file: text, text }),
+    returns: closed({ file: text, text }),
     async run({ name }) {
       const text = await (await library()).text(name).catch(recordingsFailed)
       if (text === undefined) throw noSuchRecording(name)
@@ -82,7 +71,7 @@ function recordingsFailed(error: unknown): never {
   throw first ? recordingsUnreadable(problemInWords(first)) : error
 }
 
-const miss = object({
+const miss = closed({
   at: moment,
   /** Empty if the request had no scope. */
   scope: text,
@@ -96,7 +85,7 @@ const miss = object({
 /** A request without a recording. */
 export type Miss = ValueOf<typeof miss>
 
-const receipt = object({
+const receipt = closed({
   /** Requests answered from recordings. */
   served: wholeNumber,
   /** Requests without a recording. */

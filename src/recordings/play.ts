@@ -1,13 +1,13 @@
 /** Turns a recording into a reply: at the recorded speed or faster, as a whole answer, as a stream, or as readable text. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { eventsIn } from '../completions/events.js'
-import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from '../completions/reader.js'
-import { chunkOf, readStream } from '../completions/stream.js'
-import { stepsOf } from '../completions/writer.js'
-import type { OpenBody, PacedBody, Reply } from '../core/exchange.js'
+import { eventsIn } from '../chat/events.js'
+import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from '../chat/reader.js'
+import { chunkOf, readStream } from '../chat/stream.js'
+import { stepsOf } from '../chat/writer.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
+import type { OpenBody, PacedBody, Reply } from '../core/reply.js'
 import { rpcCallOf, withIdsOf } from './json-rpc.js'
 import {
   edited,

@@ -1,11 +1,12 @@
 /** Records the live platform's answers while they are proxied. Nothing is written before the client has its answer. */
-import type { Exchange, ResponseObserver } from '../core/exchange.js'
-import type { Redaction } from '../redact/index.js'
+import type { Exchange } from '../core/exchange.js'
+import type { ResponseObserver } from '../core/reply.js'
 import type { Shelf } from './folder.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import type { RequestIdentity } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, MOST_BODY_BYTES, type RecordedChunk, type RecordedRequest, responseOf } from './recording.js'
+import type { Redaction } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 import type { Run } from './run.js'
 

@@ -1,5 +1,5 @@
 /** A recorded exchange with the live platform: the request, the answer with its times, and no secrets. */
-import { isStreamType } from '../completions/events.js'
+import { isStreamType } from '../chat/events.js'
 import { decompressChunks, headerIn } from '../core/http.js'
 
 /** One exchange, in one file. */

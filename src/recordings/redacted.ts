@@ -1,10 +1,10 @@
 /** Removes the secrets from a recorded answer, also from texts that were sent in pieces. Everything else stays byte for byte. */
 import { isUtf8 } from 'node:buffer'
-import { dataOf, eventsIn, linesIn } from '../completions/events.js'
+import { dataOf, eventsIn, linesIn } from '../chat/events.js'
 import { closingQuote, isTooDeep, jsonOf } from '../core/json.js'
-import type { Redaction } from '../redact/index.js'
 import { styled, styleOf } from './file-form.js'
 import { type Edit, edited, isStream, type RecordedResponse } from './recording.js'
+import type { Redaction } from './redact/index.js'
 
 /**
  * `requestRedaction` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed

@@ -1,6 +1,6 @@
 /** Finds which of the offered tools a request wants to be called. */
-import { type ChatRequest, textOf } from '../completions/request.js'
-import { demandOf } from '../completions/tools.js'
+import { type ChatRequest, textOf } from '../chat/request.js'
+import { demandOf } from '../chat/tools.js'
 
 /** A tool to call. */
 export interface CalledTool {

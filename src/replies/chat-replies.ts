@@ -1,5 +1,7 @@
 /** The emulated model's answers to chat completions: by rule, by magic words, or generated. Not in chat.ts, which is loaded to read rules. */
-import type { ChatRequest } from '../completions/request.js'
+
+import type { Generation } from '../chat/generation.js'
+import type { ChatRequest } from '../chat/request.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
@@ -10,7 +12,6 @@ import { defaultReply } from './default-reply.js'
 import type { ReadyRule } from './dialect.js'
 import { createEngine, type RuleSources } from './engine.js'
 import { type Explanation, explanationOf, nearestSentence } from './explain.js'
-import type { Generation } from './generation.js'
 import { hasMagic, MAGIC_PREFIX, magicReply } from './magic.js'
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
 

@@ -1,6 +1,8 @@
 /** The dialect of rules for chat completions: what the emulated model says, and when. */
+
+import type { Choice, Generation, ToolCall } from '../chat/generation.js'
+import { demandOf } from '../chat/tools.js'
 import type { Path } from '../check/check.js'
-import { demandOf } from '../completions/tools.js'
 import { alternatives } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
 import { compileChatWhen, toolResultTest } from './conditions/chat.js'
@@ -8,7 +10,6 @@ import type { ChatInput, ToolResult } from './conditions/chat-input.js'
 import type { When } from './conditions/form.js'
 import type { Dialect, ReadyReply, ReplyOwner, Texts } from './dialect.js'
 import { seedOf } from './fake.js'
-import type { Choice, Generation, ToolCall } from './generation.js'
 import { filePart, generatedFrom, joined, mapped, type ReplyPart, RequestFacts, textPart, valuePart } from './parts.js'
 import type { ChoiceForm, ReplyForm } from './reply-form.js'
 import type { ChatRule } from './rules.js'

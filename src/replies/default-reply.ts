@@ -1,12 +1,12 @@
 /** The reply if no rule has an answer: a few sentences, the requested JSON, or a tool call. */
 import { hash } from 'node:crypto'
-import { type ChatRequest, textOf } from '../completions/request.js'
+import type { Choice, Generation } from '../chat/generation.js'
+import { type ChatRequest, textOf } from '../chat/request.js'
 import { PlatformError, unfitSchema } from '../core/errors.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { type CalledTool, calledTool } from './called-tool.js'
 import { type ToolResult, toolResultsIn } from './conditions/chat-input.js'
 import { fakeReplies, seedOf, variant } from './fake.js'
-import type { Choice, Generation } from './generation.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
 /** The maximum number of different texts, and of different values, for one request. OpenAI allows 128 choices. */

@@ -1,9 +1,10 @@
 /** A dialect tells the rule engine about one kind of request. Chat completions are one dialect, HTTP paths another. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Path } from '../check/check.js'
-import type { AnsweredBy, Caller } from '../core/exchange.js'
+import type { Caller } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
+import type { AnsweredBy } from '../core/reply.js'
 import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'
 import type { FactNames, Templates } from './templates.js'

@@ -1,22 +1,15 @@
 /** Drafts a rule that repeats an answer, as a starting point for the author. */
 
+import { dataIn } from '../chat/events.js'
+import { type ContentCall, chunkIn, completionIn, contentOf, createSum, type VendorChoice } from '../chat/reader.js'
+import { type ChatRequest, chatRequest } from '../chat/request.js'
 import { check } from '../check/check.js'
 import { expressionIn } from '../check/expressions.js'
 import { blockYaml } from '../check/yaml.js'
-import { dataIn } from '../completions/events.js'
-import {
-  type ContentCall,
-  chunkIn,
-  completionIn,
-  contentOf,
-  createSum,
-  type VendorChoice,
-} from '../completions/reader.js'
-import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
 import { exactJsonOf, isObject, jsonOf } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
-import { withLeaves } from '../redact/index.js'
+import { withLeaves } from '../recordings/redact/index.js'
 import { ChatInput } from './conditions/chat-input.js'
 import { type DraftSource, draftOnPath, paceOf, plain } from './http/draft.js'
 import type { ReplyForm } from './reply-form.js'

@@ -1,8 +1,9 @@
 /** Explains which rule would answer a request, with what reply, why others would not, and which came nearest. */
+
+import type { Choice, Generation } from '../chat/generation.js'
 import { inlineYaml } from '../check/yaml.js'
 import type { MatchInput, ReadyReply, ReadyRule } from './dialect.js'
 import { reasonsAgainst } from './engine.js'
-import type { Choice, Generation } from './generation.js'
 import type { Memory } from './memory.js'
 
 /** The rules that a request was matched against. */

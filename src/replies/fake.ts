@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
-import { type ChatRequest, textOf } from '../completions/request.js'
+import { type ChatRequest, textOf } from '../chat/request.js'
 import { mulberry32 } from '../core/random.js'
 import { once } from '../core/work.js'
 

@@ -1,12 +1,13 @@
 /** Magic words in a prompt, which cause an error, a tool call or a slow stream without any rule. */
+
+import type { Choice, Generation } from '../chat/generation.js'
+import { type ChatRequest, textOf } from '../chat/request.js'
 import { didYouMean } from '../check/suggest.js'
-import { type ChatRequest, textOf } from '../completions/request.js'
 import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
 import { type CalledTool, offeredTools } from './called-tool.js'
 import { callsOf, defaultReply } from './default-reply.js'
-import type { Choice, Generation } from './generation.js'
 
 /** The prefix of all magic words. */
 export const MAGIC_PREFIX = 'standin:'

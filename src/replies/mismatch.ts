@@ -1,8 +1,8 @@
 /** Checks whether a rule's reply is what its request asked for. The result is only a hint in the log. */
 
-import type { ChatRequest } from '../completions/request.js'
+import type { Choice, Generation, ToolCall } from '../chat/generation.js'
+import type { ChatRequest } from '../chat/request.js'
 import { offeredTools } from './called-tool.js'
-import type { Choice, Generation, ToolCall } from './generation.js'
 
 /** Returns why a value does not fit a schema; `undefined` if it does. */
 let whyUnfit: ((schema: object, value: unknown) => string | undefined) | undefined

@@ -1,24 +1,27 @@
 /** Operations on rules: lists, tries, adds and removes them, and drafts new ones. */
 import * as v from 'valibot'
-import { operation, type ValueOf } from '../api/operation.js'
 import {
   boolean,
-  dataOf,
+  closed,
   described,
-  type ListingQuery,
-  listingQuery,
   listOf,
-  object,
   objectOf,
   optional,
   optionalMember,
   orNull,
-  scopeQuery,
-  searchFor,
   text,
   wholeNumber,
-} from '../api/shapes.js'
+} from '../check/forms.js'
 import { blockYaml } from '../check/yaml.js'
+import {
+  dataOf,
+  type ListingQuery,
+  listingQuery,
+  operation,
+  scopeQuery,
+  searchFor,
+  type ValueOf,
+} from '../control/operation.js'
 import { noSuchExchange, noSuchRule } from '../core/errors.js'
 import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
@@ -48,16 +51,16 @@ const listedFields = {
   /** The rule as its author wrote it. */
   rule: objectOf<RuleInput>(),
 }
-export type ListedRule = ValueOf<ReturnType<typeof object<typeof listedFields>>>
+export type ListedRule = ValueOf<ReturnType<typeof closed<typeof listedFields>>>
 
-const ids = dataOf(object({ id: text }))
+const ids = dataOf(closed({ id: text }))
 
 const exchangeId = 'the id of an exchange in the journal, such as 17'
 const exchange = described(
   v.pipe(v.string(exchangeId), v.regex(/^\d{1,15}$/, exchangeId)),
   'The id of the exchange in the journal.',
 )
-const attempt = object({
+const attempt = closed({
   prompt: optional(
     v.pipe(text, v.maxLength(20_000, 'a string of at most 20000 characters')),
     'What the user says, or a call of an MCP server: tools/call get_weather {"city":"Oslo"}.',
@@ -65,7 +68,7 @@ const attempt = object({
   model: optional(text, 'The requested model. Defaults to the first one.'),
   exchange: optionalMember(exchange),
   request: optional(
-    object({
+    closed({
       method: text,
       path: described(text, 'With its query.'),
       headers: optional(v.record(v.string(), text), 'Its headers.'),
@@ -76,9 +79,9 @@ const attempt = object({
   scope: optional(text, 'The scope of the request.'),
 })
 
-const explained = object({
+const explained = closed({
   /** The rule that answers, and why; `null` if none does. */
-  rule: orNull(object({ title: text, place: text, why: text })),
+  rule: orNull(closed({ title: text, place: text, why: text })),
   /** `canned reply`, or another source; `null` if the request is refused. */
   source: orNull(text),
   /** The reply that would be sent, or the error message if the request is refused. */
@@ -86,7 +89,7 @@ const explained = object({
   /** What may be wrong with the reply, or which rule came nearest. */
   hint: orNull(text),
   /** Why the other rules do not answer, in the order in which they are tried. Rules that match too have no reasons. */
-  others: listOf(object({ title: text, place: text, isBefore: boolean, reasons: listOf(text) })),
+  others: listOf(closed({ title: text, place: text, isBefore: boolean, reasons: listOf(text) })),
   /** The number of other rules. */
   total: wholeNumber,
 })
@@ -123,9 +126,9 @@ const operationsOnList = ({ rules }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried. Search, limit and offset select a part of them.',
-    query: object({ ...scopeQuery.entries, ...listingQuery.entries }),
-    returns: object({
-      data: listOf(object({ ...listedFields, yaml: optionalMember(text) })),
+    query: closed({ ...scopeQuery.entries, ...listingQuery.entries }),
+    returns: closed({
+      data: listOf(closed({ ...listedFields, yaml: optionalMember(text) })),
       total: optionalMember(wholeNumber),
     }),
     run: ({ query, scope }) => partOf(rules.list(scope), query),
@@ -224,13 +227,13 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
     return draftRule(entryOf(exchange), redact)
   }
 
-  const body = object({ exchange })
+  const body = closed({ exchange })
   return {
     draftRule: operation({
       at: 'POST /replies/draft',
       does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
       body,
-      returns: object({ yaml: text, remarks: listOf(text) }),
+      returns: closed({ yaml: text, remarks: listOf(text) }),
       async run({ body }) {
         const { yaml, remarks } = await draftOf(body.exchange)
         return { yaml, remarks }

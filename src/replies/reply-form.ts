@@ -1,10 +1,10 @@
 /** The schema of a rule's reply. */
 import * as v from 'valibot'
-import { closed, described, filled, map, number, optional, text, word } from '../check/check.js'
-import { finishReasons } from '../completions/completion.js'
+import { finishReasons } from '../chat/completion.js'
+import { closed, described, filled, map, numberBetween, optional, text, word } from '../check/forms.js'
 import { faultSchema } from '../core/fault.js'
 
-const count = v.pipe(number(0, 1_000_000_000, 'a whole number'), v.integer('a whole number'))
+const count = v.pipe(numberBetween(0, 1_000_000_000, 'a whole number'), v.integer('a whole number'))
 
 const toolCall = closed({
   forEach: optional(filled, 'Makes a call for each item of this list: {{request.metadata.cities}}.'),

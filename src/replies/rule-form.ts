@@ -1,6 +1,6 @@
 /** The fields that rules of all dialects share. */
 import * as v from 'valibot'
-import { closed, described, filled, number, optional, word } from '../check/check.js'
+import { closed, described, filled, numberBetween, optional, word } from '../check/forms.js'
 import { paceInput } from '../core/pace.js'
 
 const scenario = closed({
@@ -33,11 +33,11 @@ export const ruleFields = <const W extends v.GenericSchema, const R extends v.Ge
     'What follows the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule no longer matches).',
   ),
   times: optional(
-    v.pipe(number(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
+    v.pipe(numberBetween(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
     'How often the rule answers; afterwards it no longer matches.',
   ),
   priority: optional(
-    number(-1_000_000, 1_000_000),
+    numberBetween(-1_000_000, 1_000_000),
     'Rules with a higher priority are tried first; rules with the same priority in their order. 0 by default.',
   ),
   per: optional(

@@ -1,6 +1,6 @@
 /** Rules as their authors write them: those for chat completions, for other paths, and for calls of MCP. */
 import * as v from 'valibot'
-import { closed, oneForm, open, optional, text } from '../check/check.js'
+import { closed, oneForm, open, optional, text } from '../check/forms.js'
 import type { PaceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
 import { type HttpRule, type HttpWhen, httpRuleSchema, httpWhenSchema } from './http/form.js'

@@ -1,9 +1,7 @@
 /** Loads the configured resources: paths, initial rows, schemas and templates. */
 import { hash } from 'node:crypto'
 import path from 'node:path'
-import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
-import type { LoadedConfig } from '../config/load.js'
-import { type ResourceOptions, resourceActions } from '../config/resource-options.js'
+import { type Loaded, type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { templateFailed } from '../core/errors.js'
 import { type Access, defaultAccess } from '../core/exchange.js'
 import { documentedPaths } from '../core/paths.js'
@@ -18,6 +16,7 @@ import {
   TemplateError,
   whyInvalidRoute,
 } from '../replies/index.js'
+import { type ResourceOptions, resourceActions } from './options.js'
 import type { ReadyResource, RowFacts, SeedRow } from './resource.js'
 import { createRowCheck, readSeeds, type SeedSource } from './seeds.js'
 
@@ -27,7 +26,7 @@ interface LoadInput {
   readonly resources: Readonly<Record<string, ResourceOptions>>
   /** Files are relative to this folder. */
   readonly dir: string
-  readonly placeOf: LoadedConfig['placeOf']
+  readonly placeOf: Loaded<unknown>['placeOf']
   /** The id of the configured user with an email address; `undefined` if there is none. */
   readonly userIdOf: (email: string) => string | undefined
 }
@@ -135,7 +134,7 @@ function accessOf(path: string, owner: string | undefined): Access {
 }
 
 /** A text names a YAML or JSON file; another value is in the configuration, at `placeOf`. Rejects with a ProblemsError. */
-async function sourceOf(written: unknown, dir: string, placeOf: LoadedConfig['placeOf']): Promise<SeedSource> {
+async function sourceOf(written: unknown, dir: string, placeOf: Loaded<unknown>['placeOf']): Promise<SeedSource> {
   if (typeof written !== 'string') {
     const problems: SeedSource['problems'] = async mistakes =>
       mistakes.map(({ path, sentence }) => ({ ...placeOf(path), sentence }))

@@ -1,7 +1,7 @@
 /** Reads and changes the rows of all users, for the control API and tests. */
 import { didYouMean } from '../check/suggest.js'
 import { noSuchResource } from '../core/errors.js'
-import type { Json, ResourceRow, State, Tables } from '../core/state.js'
+import type { Json, ResourceRow, State, Tables } from '../state/rows.js'
 import { type ListQuery, MOST_ROWS } from './query.js'
 import { type ReadyResource, rowValue } from './resource.js'
 import { allRows, changeRow, insertRow, listRows, type RowSet, removeRow } from './rows.js'

@@ -1,40 +1,26 @@
 /** Operations on resources and their rows. */
 import * as v from 'valibot'
-import { operation } from '../api/operation.js'
-import {
-  boolean,
-  dataOf,
-  listingQuery,
-  listOf,
-  moment,
-  object,
-  objectOf,
-  oneOf,
-  optional,
-  orNull,
-  pageOf,
-  text,
-  wholeNumber,
-} from '../api/shapes.js'
-import { resourceActions } from '../config/resource-options.js'
+import { boolean, closed, listOf, moment, objectOf, optional, orNull, text, wholeNumber, word } from '../check/forms.js'
+import { dataOf, listingQuery, operation, pageOf } from '../control/operation.js'
 import { credentialKinds } from '../core/exchange.js'
-import type { Json } from '../core/state.js'
+import type { Json } from '../state/rows.js'
 import type { ResourceAddress, ResourceRows } from './manage.js'
+import { resourceActions } from './options.js'
 
-const summary = object({
+const summary = closed({
   /** As configured: `/builder/projects/:projectId/files`. */
   path: text,
-  access: v.union([v.literal('anyone'), listOf(oneOf(credentialKinds))]),
-  only: listOf(oneOf(resourceActions)),
+  access: v.union([v.literal('anyone'), listOf(word(credentialKinds))]),
+  only: listOf(word(resourceActions)),
   /** The field with the id, and which ids new rows get. */
-  id: object({ field: text, as: oneOf(['uuid', 'integer', 'given']) }),
+  id: closed({ field: text, as: word(['uuid', 'integer', 'given']) }),
   /** The field with the id of the user to whom a row belongs; null if rows belong to no one. */
   owner: orNull(text),
   /** How many rows there are. */
   rows: wholeNumber,
 })
 
-const row = object({
+const row = closed({
   id: text,
   row: objectOf<Json>(),
   /** The user to whom it belongs. */
@@ -45,7 +31,7 @@ const row = object({
   updated_at: moment,
 })
 
-const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
+const inScope = closed({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
 
 const addressIn = ({ resource, scope = '' }: { resource: string; scope: string | undefined }): ResourceAddress => ({
   path: resource,
@@ -63,7 +49,7 @@ export const resourceOperations = ({ resources }: { readonly resources: Resource
   listRows: operation({
     at: 'GET /resources/{resource}/rows',
     does: 'Lists all rows of a resource, whatever user they belong to.',
-    query: object({ ...inScope.entries, ...listingQuery.entries }),
+    query: closed({ ...inScope.entries, ...listingQuery.entries }),
     returns: pageOf(row),
     run: async input => resources.rows(addressIn(input), input.query),
   }),

@@ -1,7 +1,7 @@
 /** Queries of lists with json-server's parameters: filters, search, order and pages. */
 import { didYouMean } from '../check/suggest.js'
 import { invalidRequest, shortened } from '../core/errors.js'
-import type { Json } from '../core/state.js'
+import type { Json } from '../state/rows.js'
 import { type ReadyResource, rowValue } from './resource.js'
 
 /** The most rows in one answer, as with Supabase. */

@@ -1,9 +1,10 @@
 /** A loaded resource: a collection of rows at a path. */
-import type { ResourceAction } from '../config/resource-options.js'
+
 import type { Caller } from '../core/caller.js'
 import type { Access } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
-import type { Json } from '../core/state.js'
+import type { Json } from '../state/rows.js'
+import type { ResourceAction } from './options.js'
 
 export interface ReadyResource {
   /** As configured: `/builder/projects/:projectId/files`. */

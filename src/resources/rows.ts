@@ -3,7 +3,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { valueInWords } from '../check/check.js'
 import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists, tooDeep } from '../core/errors.js'
 import { isTooDeep } from '../core/json.js'
-import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../core/state.js'
+import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../state/rows.js'
 import { compareRows, type ListQuery, matchesQuery } from './query.js'
 import { idText, MOST_ROW_LEVELS, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
 

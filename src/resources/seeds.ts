@@ -5,7 +5,7 @@ import type { Validator } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { isObject, isTooDeep } from '../core/json.js'
-import type { Json, ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
+import type { Json, ResourceHead, ResourceRow, State, Tables } from '../state/rows.js'
 import { idText, MOST_ROW_LEVELS, parentOf, type ReadyResource, rowValue, type SeedRow } from './resource.js'
 import { headId, nextIdAfter, rowKey } from './rows.js'
 

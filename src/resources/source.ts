@@ -1,20 +1,14 @@
 /** Answers requests for the paths of resources, and describes these paths for the OpenAPI document. */
-import type { ResourceAction } from '../config/resource-options.js'
+
+import type { AnswerDescription, EndpointDescription } from '../core/description.js'
 import { emptyBody, invalidRequest, notJsonContent } from '../core/errors.js'
-import {
-  type AnswerDescription,
-  type Caller,
-  type EndpointDescription,
-  type Exchange,
-  jsonReply,
-  type OwnPath,
-  type PathSource,
-  type Reply,
-} from '../core/exchange.js'
+import type { Caller, Exchange, OwnPath, PathSource } from '../core/exchange.js'
 import { isJsonType, isObject, modestJsonBody, requireUnencoded } from '../core/json.js'
 import { lookupMethod, operationId } from '../core/paths.js'
-import type { Json, ResourceHead, State, Tables } from '../core/state.js'
+import { jsonReply, type Reply } from '../core/reply.js'
 import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
+import type { Json, ResourceHead, State, Tables } from '../state/rows.js'
+import type { ResourceAction } from './options.js'
 import { type ListQuery, listQuery } from './query.js'
 import { type ReadyResource, rowValue } from './resource.js'
 import {

@@ -1,8 +1,8 @@
 /** Turns a database into a state: adds tables, a single writer at a time, an orderly close, and listeners. */
 import { hasStopped, stateUnavailable } from '../core/errors.js'
-import type { State, Tables } from '../core/state.js'
 import { createSerialQueue } from '../core/work.js'
 import type { Database, Query } from './database.js'
+import type { State, Tables } from './rows.js'
 import { readOnlyTablesIn, tablesIn, watchAccess } from './tables.js'
 
 /** How often listeners are told to look again, because another process may have ended access. */

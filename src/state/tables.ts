@@ -1,6 +1,7 @@
 /** Reads and writes the rows of tables, with the same statements for SQLite and PostgreSQL. */
-import { isStorableText, type Page, type Rows, type TableName, type Tables, TakenError } from '../core/state.js'
+
 import type { Cell, CellRow, Query } from './database.js'
+import { isStorableText, type Page, type Rows, type TableName, type Tables, TakenError } from './rows.js'
 
 interface Shape<Column extends string> {
   readonly key: Column

@@ -1,6 +1,6 @@
 /** What every part of the auth backend works with. */
 import type { Origins } from '../core/origins.js'
-import type { MessageRow, Moment, State } from '../core/state.js'
+import type { MessageRow, Moment, State } from '../state/rows.js'
 import type { Tokens } from './tokens.js'
 
 /** The settings of the backend, with the names and meanings that Supabase Auth gives them. */

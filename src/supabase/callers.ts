@@ -19,10 +19,10 @@ import {
 } from '../core/errors.js'
 import { type Caller, type Exchange, userCaller } from '../core/exchange.js'
 import { isSameSecret } from '../core/secrets.js'
-import { isBanned, mayAct, type SessionRow, type State, type UserRow } from '../core/state.js'
 import { once } from '../core/work.js'
 import { startOf, type ValidCredential } from '../keys/api-keys.js'
 import type { TokenHolders } from '../keys/identify.js'
+import { isBanned, mayAct, type SessionRow, type State, type UserRow } from '../state/rows.js'
 import type { Backend } from './backend.js'
 import {
   badJwt,

@@ -8,7 +8,7 @@ import {
   type OneTimeTokenType,
   type Tables,
   type UserRow,
-} from '../core/state.js'
+} from '../state/rows.js'
 import { type Backend, momentOf } from './backend.js'
 import { otpExpired, userBanned, validationFailed } from './errors.js'
 import { hashOf, randomPassword } from './passwords.js'

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { RefusedCredential } from '../core/caller.js'
 import { fromAnotherState, PlatformError, refusal } from '../core/errors.js'
-import type { Exchange, TextReply } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
+import type { TextReply } from '../core/reply.js'
 
 // Requests.
 

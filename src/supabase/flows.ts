@@ -1,7 +1,7 @@
 /** Sign-ins with PKCE (RFC 7636): stores the app's challenge until the app returns with its verifier. */
 import { createHash, randomUUID } from 'node:crypto'
 import { digestOf, isSameSecret } from '../core/secrets.js'
-import type { FlowStateRow, Tables } from '../core/state.js'
+import type { FlowStateRow, Tables } from '../state/rows.js'
 import { type Backend, momentOf } from './backend.js'
 import { badCodeVerifier, flowStateExpired, flowStateNotFound, noFlowForLink, validationFailed } from './errors.js'
 

@@ -1,6 +1,6 @@
 /** The emails and text messages of the backend. Sending one stores its code, and adds it to the outbox. */
 import { randomUUID } from 'node:crypto'
-import type { MessageRow, Moment, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
+import type { MessageRow, Moment, OneTimeTokenType, Tables, UserRow } from '../state/rows.js'
 import { type Backend, externalUrl, momentOf } from './backend.js'
 import { hashOfCode, newCode, PKCE, storeToken } from './codes.js'
 import { beginFlow, type Challenge, methodOfLink } from './flows.js'

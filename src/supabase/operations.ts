@@ -1,31 +1,29 @@
 /** Operations on users: their sessions, tokens without a password, and the outbox. */
 import * as v from 'valibot'
-import { operation, type ValueOf } from '../api/operation.js'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import {
   boolean,
-  type ListingQuery,
-  listingQuery,
+  closed,
   listOf,
   moment,
-  object,
   objectOf,
-  oneOf,
+  open,
   optional,
   optionalMember,
   orNull,
-  pageOf,
   text,
+  where,
   wholeNumber,
   wholeNumberBetween,
-} from '../api/shapes.js'
-import { open, where } from '../check/check.js'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
+  word,
+} from '../check/forms.js'
+import { type ListingQuery, listingQuery, operation, pageOf, type ValueOf } from '../control/operation.js'
 import { noSuchSession } from '../core/errors.js'
-import type { Json } from '../core/state.js'
 import { testKeyExpiry, testKeyName } from '../keys/api-keys.js'
+import type { Json } from '../state/rows.js'
 import type { UserJson } from './users.js'
 
-const session = object({
+const session = closed({
   id: text,
   user_id: text,
   email: orNull(text),
@@ -35,7 +33,7 @@ const session = object({
   refreshed_at: orNull(moment),
   /** When the session's latest access token expires. */
   token_expires_at: moment,
-  aal: oneOf(['aal1']),
+  aal: word(['aal1']),
   /** How its user signed in. */
   methods: listOf(text),
 })
@@ -56,7 +54,7 @@ const email = v.pipe(
   v.check(written => isEmail(written) && Buffer.byteLength(written) <= LONGEST_EMAIL_BYTES, anEmail),
 )
 
-const signInFields = object({
+const signInFields = closed({
   email: optional(email, 'The user; by default the development user. Unknown users are signed up.'),
   password: optional(text, 'Checked if given. A user who signs up gets it.'),
   user_id: optional(text, 'The id of an existing user, such as one without an email address.'),
@@ -72,7 +70,7 @@ const signInInput = v.pipe(
 /** Which user to sign in. */
 export type SignInInput = ValueOf<typeof signInInput>
 
-const grantedSession = object({
+const grantedSession = closed({
   access_token: text,
   token_type: text,
   expires_in: wholeNumber,
@@ -83,7 +81,7 @@ const grantedSession = object({
 /** A session in the format of Supabase Auth, as `setSession` takes it. */
 export type SessionJson = ValueOf<typeof grantedSession>
 
-const newKeyInput = object({
+const newKeyInput = closed({
   name: optional(testKeyName, 'Its name; by default "made by a test".'),
   user: optional(
     email,
@@ -121,7 +119,7 @@ export const accountOperations = ({ accounts }: { readonly accounts: Accounts })
     does: 'Creates an API key for a test.',
     body: newKeyInput,
     isBodyOptional: true,
-    returns: object({ key: text }),
+    returns: closed({ key: text }),
     status: 201,
     run: async ({ body }) => ({ key: (await accounts.createKey(body)).key }),
   }),
@@ -138,7 +136,7 @@ export const sessionOperations = ({ sessions }: { readonly sessions: OpenSession
   endSessions: operation({
     at: 'DELETE /sessions',
     does: 'Signs one user out everywhere, or all users. Their access tokens are refused from then on.',
-    query: object({ user: optional(text, 'The id of the user; all users without it.') }),
+    query: closed({ user: optional(text, 'The id of the user; all users without it.') }),
     run: ({ query }) => sessions.endAll(query.user),
   }),
   endSession: operation({
@@ -150,10 +148,10 @@ export const sessionOperations = ({ sessions }: { readonly sessions: OpenSession
   }),
 })
 
-const message = object({
+const message = closed({
   id: text,
   user_id: orNull(text),
-  channel: oneOf(['email', 'sms']),
+  channel: word(['email', 'sms']),
   recipient: text,
   kind: text,
   subject: text,
@@ -213,7 +211,7 @@ export const userOperations = ({ userList }: { readonly userList: UserList }) =>
   }),
 })
 
-const messageQuery = object({
+const messageQuery = closed({
   ...listingQuery.entries,
   after: optional(text, 'The id of a message: only those that came after it.'),
 })
@@ -244,8 +242,8 @@ export const outboxOperations = ({ people }: { readonly people: Messages }) => (
 const seconds = 'a whole number of seconds'
 const MOST_SECONDS = 9_999_999_999
 
-const tokenFields = object({
-  role: v.optional(oneOf(['anon', 'service', 'user']), 'user'),
+const tokenFields = closed({
+  role: v.optional(word(['anon', 'service', 'user']), 'user'),
   email: optional(email, 'The user of the token; by default the development user. Unknown users are signed up.'),
   expiresIn: optional(
     wholeNumberBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
@@ -264,7 +262,7 @@ const tokenRequest = v.pipe(
 /** Which token to create. */
 export type TokenRequest = ValueOf<typeof tokenRequest>
 
-const mintedToken = object({ token: text, expires_at: moment })
+const mintedToken = closed({ token: text, expires_at: moment })
 export type MintedToken = ValueOf<typeof mintedToken>
 
 export const tokenOperations = ({ mintToken }: { mintToken(request: TokenRequest): Promise<MintedToken> }) => ({

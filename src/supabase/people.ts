@@ -1,8 +1,8 @@
 /** Users, their sessions, tokens and the outbox as developers and tests use them, without any credential. */
 import { randomUUID } from 'node:crypto'
-import { type ListingQuery, searchFor } from '../api/shapes.js'
+import { type ListingQuery, searchFor } from '../control/operation.js'
 import { developmentUser } from '../core/secrets.js'
-import type { MessageRow, SessionRow, State, Table, UserRow } from '../core/state.js'
+import type { MessageRow, SessionRow, State, Table, UserRow } from '../state/rows.js'
 import { type Backend, momentOf, type TokenBackend } from './backend.js'
 import { invalidCredentials } from './errors.js'
 import { letters, type MessageKind } from './letters.js'

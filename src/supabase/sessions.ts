@@ -1,7 +1,7 @@
 /** Sessions: begins, refreshes and ends them. Each refresh token can be used once. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { digestOf } from '../core/secrets.js'
-import { isBanned, type SessionRow, type Tables, type UserRow } from '../core/state.js'
+import { isBanned, type SessionRow, type Tables, type UserRow } from '../state/rows.js'
 import { type Backend, issuerOf, momentOf, type TokenBackend } from './backend.js'
 import { refreshTokenNotFound, refreshTokenUsed, userBanned } from './errors.js'
 import { userJson } from './users.js'

@@ -1,7 +1,7 @@
 /** Users and their addresses: creates and changes them, finds their holders, and writes them in Supabase's format. */
 import { createHash, randomUUID } from 'node:crypto'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
-import type { Identity, Json, Moment, Tables, UserRow } from '../core/state.js'
+import type { Identity, Json, Moment, Tables, UserRow } from '../state/rows.js'
 import { emailExists, phoneExists, validationFailed } from './errors.js'
 
 export const isConfirmed = ({ email_confirmed_at, phone_confirmed_at }: UserRow) =>

@@ -1,10 +1,10 @@
 /** Connects a test to a platform in another process: a server started before all tests, or a container. */
 import * as v from 'valibot'
-import { type Client, createClient } from '../api/client.js'
-import { closed, optional } from '../check/check.js'
+import { closed, optional } from '../check/forms.js'
 import { missText } from '../check/miss-text.js'
 import { plainJson } from '../check/plain-json.js'
 import { ProblemsError } from '../check/problem.js'
+import { type Client, createClient } from '../control/client.js'
 import { requireClockTime, requireStep } from '../core/clock.js'
 import { stringifyExact } from '../core/json.js'
 import { DASHBOARD } from '../core/paths.js'

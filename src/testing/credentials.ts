@@ -1,6 +1,6 @@
 /** Credentials for tests: API keys, including one for each scope, and sessions of users. */
 import * as v from 'valibot'
-import { closed, optional } from '../check/check.js'
+import { closed, optional } from '../check/forms.js'
 import { newSecret, testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'

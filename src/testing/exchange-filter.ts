@@ -1,6 +1,6 @@
 /** Filters that select exchanges by parts of the request and the answer, and the patterns in them. */
 import * as v from 'valibot'
-import { closed, optional } from '../check/check.js'
+import { closed, optional } from '../check/forms.js'
 import { nearest } from '../check/suggest.js'
 import { callerInWords } from '../core/caller.js'
 import { type Caller, type Exchange, sourceOf } from '../core/exchange.js'

@@ -1,6 +1,7 @@
 /** Validates what a test passes in: a misspelt option would be ignored, and the test would pass for the wrong reason. */
 import * as v from 'valibot'
-import { check, closed, optional } from '../check/check.js'
+import { check } from '../check/check.js'
+import { closed, optional } from '../check/forms.js'
 import { ProblemsError } from '../check/problem.js'
 
 type Schema = v.GenericSchema<unknown, unknown>

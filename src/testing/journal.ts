@@ -1,6 +1,6 @@
 /** The journal for tests: finds exchanges, and waits for them. */
 import * as v from 'valibot'
-import { closed, optional } from '../check/check.js'
+import { closed, optional } from '../check/forms.js'
 import type { Journal, JournalEntry, JournalFilter } from '../journal/index.js'
 import {
   type ExchangeQuery,

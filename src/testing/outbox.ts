@@ -1,9 +1,9 @@
 /** The outbox for tests: emails and text messages that a live backend would have sent. */
 import { inspect } from 'node:util'
 import * as v from 'valibot'
-import { closed, optional, word } from '../check/check.js'
-import type { MessageRow } from '../core/state.js'
+import { closed, optional, word } from '../check/forms.js'
 import type { Platform } from '../platform.js'
+import type { MessageRow } from '../state/rows.js'
 import { formatPhone } from '../supabase/users.js'
 import { inputCheck, milliseconds, text } from './input-check.js'
 import type { WaitOptions } from './journal.js'

@@ -1,5 +1,5 @@
 /** Waits until a value is available, or until a platform is idle, and rejects on a timeout. */
-import { closed, optional } from '../check/check.js'
+import { closed, optional } from '../check/forms.js'
 import type { Traffic } from '../http/entrance.js'
 import { inputCheck, milliseconds } from './input-check.js'
 

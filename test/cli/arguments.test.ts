@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { optionFlags } from '../../src/cli/command.js'
 import { commands } from '../../src/cli/commands.js'
-import { schemaAt } from '../../src/config/options.js'
+import { schemaAt } from '../../src/platform/config/options.js'
 import { lineOf } from './line.js'
 
 test('a command line without arguments is standin dev without overrides', async () => {

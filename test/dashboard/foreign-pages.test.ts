@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Operations } from '../../src/api/operation.js'
+import type { Operations } from '../../src/control/operation.js'
 import { CONTROL, DASHBOARD } from '../../src/core/paths.js'
 import { type DashboardApiParts, dashboardOperations } from '../../src/dashboard/operations.js'
 import { type ControlParts, controlOperations } from '../../src/http/operations.js'

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { codeFor } from '../../src/page/playground/code.js'
+import { codeFor } from '../../src/dashboard/page/playground/code.js'
 import { platformWith } from '../scene.js'
 
 const run = promisify(execFile)

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
-import { conversationOf } from '../../src/page/playground/opened.js'
-import { bodyWith, firstSettings, type PlaygroundSettings, problemIn } from '../../src/page/playground/settings.js'
-import { messagesOf } from '../../src/page/playground/turns.js'
+import { conversationOf } from '../../src/dashboard/page/playground/opened.js'
+import {
+  bodyWith,
+  firstSettings,
+  type PlaygroundSettings,
+  problemIn,
+} from '../../src/dashboard/page/playground/settings.js'
+import { messagesOf } from '../../src/dashboard/page/playground/turns.js'
 import { mustBe, notValid } from '../sentences.js'
 
 const set = (changes: Partial<PlaygroundSettings>) => ({ ...firstSettings, ...changes })

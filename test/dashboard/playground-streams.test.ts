@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createEventSplitter, dataOf } from '../../src/completions/events.js'
-import { type AnswerContent, createGatherer, nothingSaid } from '../../src/page/playground/completion.js'
+import { createEventSplitter, dataOf } from '../../src/chat/events.js'
+import { type AnswerContent, createGatherer, nothingSaid } from '../../src/dashboard/page/playground/completion.js'
 
 /** The text in pieces, cut at these places. */
 const cut = (text: string, places: readonly number[]): readonly string[] => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { saysInShort, whenInShort } from '../../src/dashboard/page/replies/in-short.js'
 import { ruleAt } from '../../src/dashboard/routes.js'
-import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
 import { folderWith } from '../command.js'
 import { lacks } from '../sentences.js'
 import { expectAccessible } from './axe.js'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { turnsAnswered, turnsAsked } from '../../src/dashboard/page/requests/conversation.js'
+import { everything, filterIn, matching, queryOf } from '../../src/dashboard/page/requests/filter.js'
+import { createHistory, MOST_ROWS } from '../../src/dashboard/page/requests/history.js'
 import type { JournalBrief } from '../../src/journal/index.js'
-import { turnsAnswered, turnsAsked } from '../../src/page/requests/conversation.js'
-import { everything, filterIn, matching, queryOf } from '../../src/page/requests/filter.js'
-import { createHistory, MOST_ROWS } from '../../src/page/requests/history.js'
 import { runs } from '../runs.js'
 
 const brief = (id: number, more: Partial<JournalBrief> = {}): JournalBrief => ({

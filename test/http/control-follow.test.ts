@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { followInBrief } from '../../src/journal/follow-brief.js'
 import { createJournal, type JournalBrief, type JournalEntry } from '../../src/journal/index.js'
 import { exchangeInBrief } from '../../src/journal/shapes.js'
-import { createRedact } from '../../src/redact/index.js'
+import { createRedact } from '../../src/recordings/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 

@@ -3,7 +3,7 @@ import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { ConfigInput } from '../../src/config/schema.js'
+import type { ConfigInput } from '../../src/platform/config/schema.js'
 import { hello, platformWith } from '../scene.js'
 
 const rules = [{ reply: { text: 'Hi there!' } }]

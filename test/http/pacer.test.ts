@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { PacedBody } from '../../src/core/exchange.js'
 import { type PaceInput, unpaced } from '../../src/core/pace.js'
+import type { PacedBody } from '../../src/core/reply.js'
 import { createPacer, type Sink } from '../../src/http/pacer.js'
 import { runs } from '../runs.js'
 

@@ -1,10 +1,10 @@
 /** The parts of a credential check without a server: API keys, tokens, a state in memory and a clock that tests set. */
 import { onTestFinished } from 'vitest'
 import { developmentSecret } from '../../src/core/secrets.js'
-import type { State, Tables, UserRow } from '../../src/core/state.js'
 import { createApiKeys } from '../../src/keys/api-keys.js'
 import { createAuthenticator } from '../../src/keys/identify.js'
 import { openState } from '../../src/state/index.js'
+import type { State, Tables, UserRow } from '../../src/state/rows.js'
 import { createTokenHolders } from '../../src/supabase/callers.js'
 import { createTokens } from '../../src/supabase/tokens.js'
 import { newUser } from '../../src/supabase/users.js'

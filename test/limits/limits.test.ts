@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/completions/request.js'
+import type { ChatRequest } from '../../src/chat/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { anonymous, type Caller } from '../../src/core/exchange.js'
 import { createCounters, createLimits, type LimitSettings } from '../../src/limits/index.js'

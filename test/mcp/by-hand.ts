@@ -1,6 +1,6 @@
 /** A client for every version of the protocol that gives access to each frame. */
-import type { ProtocolVersion } from '../../src/rpc/frames.js'
-import { isStateless } from '../../src/rpc/frames.js'
+import type { ProtocolVersion } from '../../src/core/json-rpc.js'
+import { isStateless } from '../../src/core/json-rpc.js'
 import type { Scene } from '../scene.js'
 import type { Frame } from './specification.js'
 

@@ -1,7 +1,7 @@
 /** For any rule and request, what Standin sends fits the specification's own schema of the version. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isStateless, protocolVersions } from '../../src/rpc/frames.js'
+import { isStateless, protocolVersions } from '../../src/core/json-rpc.js'
 import { runs } from '../runs.js'
 import { platformWith, type Scene } from '../scene.js'
 import { clientByHand, framesIn, post, stateless } from './by-hand.js'

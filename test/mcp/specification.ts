@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { Ajv, type AnySchemaObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import type { ProtocolVersion } from '../../src/rpc/frames.js'
+import type { ProtocolVersion } from '../../src/core/json-rpc.js'
 
 export type Frame = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dataIn } from '../../src/completions/events.js'
+import { dataIn } from '../../src/chat/events.js'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { withIdsOf } from '../../src/recordings/json-rpc.js'
 import { requestKey } from '../../src/recordings/key.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/completions/request.js'
+import type { ChatRequest } from '../../src/chat/request.js'
 import type { Caller } from '../../src/core/exchange.js'
 import type { Generation, RuleInput } from '../../src/replies/index.js'
 import { isUnknown, mustBe, NEAREST, validPattern } from '../sentences.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/completions/request.js'
+import type { ChatRequest } from '../../src/chat/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
 import { hasMagic, magicReply, magicWords } from '../../src/replies/magic.js'

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 
 import { expect, test } from 'vitest'
+import type { ChatRequest } from '../../src/chat/request.js'
 import { ProblemsError } from '../../src/check/problem.js'
-import type { ChatRequest } from '../../src/completions/request.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { isUnknown, mustBe, validPattern } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'

@@ -1,5 +1,5 @@
 /** Rules that change at run time. */
-import type { ChatRequest } from '../../src/completions/request.js'
+import type { ChatRequest } from '../../src/chat/request.js'
 import {
   createMemory,
   createReplies,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sourceInWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/reply.js'
 import { type ChatRuleInput, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { lacks, mustBe, NEAREST, NO_RULES } from '../sentences.js'
 import { running } from './running.js'

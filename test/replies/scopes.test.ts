@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sourceInWords } from '../../src/core/exchange.js'
+import { sourceInWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { running } from './running.js'
 

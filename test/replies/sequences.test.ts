@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and rules are never awaited.
 
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/completions/request.js'
-import { sourceInWords } from '../../src/core/exchange.js'
+import type { ChatRequest } from '../../src/chat/request.js'
+import { sourceInWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { eitherReply, isUnknown, lacks, mustBe, NEAREST, NO_RULE, NO_RULES, oneOf } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'

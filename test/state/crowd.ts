@@ -1,7 +1,7 @@
 /** Clients of a platform that may be killed at any moment: they record what was acknowledged and check later that it still holds. */
 import { isDeepStrictEqual } from 'node:util'
 import { digestOf } from '../../src/core/secrets.js'
-import type { RefreshTokenRow, State, Tables } from '../../src/core/state.js'
+import type { RefreshTokenRow, State, Tables } from '../../src/state/rows.js'
 import { answerOf, askAuth, claimsOf, type Place, sentences } from '../keys/people.js'
 import { type Account, after, newAccount, type Step, stepOf, take } from './accounts.js'
 import type { Chance } from './chance.js'

@@ -1,6 +1,6 @@
 /** Listeners are notified when something that granted access may no longer grant it. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { State, Tables } from '../../src/core/state.js'
+import type { State, Tables } from '../../src/state/rows.js'
 import { fresh, kinds, lasting } from './kinds.js'
 import { ownTimeMs } from './own-time.js'
 import { apiKey, at, message, oneTimeToken, refreshToken, session, user } from './rows.js'

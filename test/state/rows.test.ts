@@ -1,6 +1,6 @@
 /** Rows are read as they were written, found by their values, and unique where they have to be. */
 import { describe, expect, test } from 'vitest'
-import { type TableName, type Tables, TakenError, type UserRow } from '../../src/core/state.js'
+import { type TableName, type Tables, TakenError, type UserRow } from '../../src/state/rows.js'
 import { fresh, kinds } from './kinds.js'
 import {
   apiKey,

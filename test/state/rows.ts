@@ -10,7 +10,7 @@ import type {
   ResourceRow,
   SessionRow,
   UserRow,
-} from '../../src/core/state.js'
+} from '../../src/state/rows.js'
 
 /** The moment this many seconds after the start of 2026. */
 export const at = (seconds: number): Moment => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()

@@ -1,7 +1,7 @@
 /** Both databases give the same results, whatever is done to them. */
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type State, type TableName, type Tables, TakenError } from '../../src/core/state.js'
+import { type State, type TableName, type Tables, TakenError } from '../../src/state/rows.js'
 import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { opened, server } from './kinds.js'

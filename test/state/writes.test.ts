@@ -1,6 +1,6 @@
 /** Transactions are all or nothing, run one after another, and are not visible before they are committed. */
 import { describe, expect, test } from 'vitest'
-import { TakenError } from '../../src/core/state.js'
+import { TakenError } from '../../src/state/rows.js'
 import { fresh, kinds, lasting, opened } from './kinds.js'
 import { apiKey, session, user } from './rows.js'
 

@@ -1,9 +1,9 @@
 /** Sets the scene for the auth backend: a platform, Supabase's own client for it, and the messages that it would have sent. */
 import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
 import { onTestFinished, vi } from 'vitest'
-import type { ConfigInput } from '../../src/config/schema.js'
-import type { MessageRow } from '../../src/core/state.js'
+import type { ConfigInput } from '../../src/platform/config/schema.js'
 import { openPlatform, type Platform } from '../../src/platform.js'
+import type { MessageRow } from '../../src/state/rows.js'
 
 type AuthOptions = NonNullable<ConfigInput['auth']>
 type ClientAuthOptions = SupabaseClientOptions<'public'>['auth']

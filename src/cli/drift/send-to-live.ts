@@ -1,11 +1,11 @@
 /** Sends recorded requests to the live platform, with the live credentials. */
 import { finished } from 'node:stream/promises'
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
-import type { Config } from '../../config/schema.js'
 import { upstreamUnreadable } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/documented-error.js'
 import { liveError } from '../../http/proxy.js'
+import type { Config } from '../../platform/config/schema.js'
 import { type Capture, MOST_BODY_BYTES, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 
 export interface LiveOptions {

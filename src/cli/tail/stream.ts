@@ -1,7 +1,7 @@
 /** Reads the journal of a running Standin as an event stream, and resumes after a lost connection. */
 import { setTimeout } from 'node:timers/promises'
+import { createEventSplitter, dataOf } from '../../chat/events.js'
 import { StartError, UsageError } from '../../check/problem.js'
-import { createEventSplitter, dataOf } from '../../completions/events.js'
 import type { JournalEntry } from '../../journal/index.js'
 import { printable } from '../output.js'
 

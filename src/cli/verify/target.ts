@@ -1,8 +1,8 @@
 /** The target of `standin verify` and its credentials: from flags first, then from the environment. */
 import { text as wholeText } from 'node:stream/consumers'
 import { UsageError } from '../../check/problem.js'
-import { NEEDS_LIVE } from '../../config/load.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
+import { NEEDS_LIVE } from '../../platform/config/load.js'
 import { openPlatform } from '../../platform.js'
 import { type CommandLine, integer, optionFlags, outputFlags, text, toggle } from '../command.js'
 import { load } from '../load.js'

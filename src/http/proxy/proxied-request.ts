@@ -1,9 +1,10 @@
 /** One request on its way to the live platform, and the only place that decides how it ended. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { PlatformError } from '../../core/errors.js'
-import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
+import type { Exchange, Outcome } from '../../core/exchange.js'
 import { headerIn } from '../../core/http.js'
 import { callsModel } from '../../core/paths.js'
+import type { ResponseObserver } from '../../core/reply.js'
 import { reset } from '../damage-response.js'
 
 /** What to forward, and how. */

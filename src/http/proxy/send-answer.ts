@@ -1,9 +1,9 @@
 /** Sends an answer of the live platform to the client as it arrives, and errors in the documented form. */
-import { createEventSplitter, dataOf } from '../../completions/events.js'
+import { createEventSplitter, dataOf } from '../../chat/events.js'
 import { uptimeMs } from '../../core/clock.js'
 import { upstreamTimeout, upstreamUnreadable } from '../../core/errors.js'
-import type { UpstreamResponse } from '../../core/exchange.js'
 import { headerIn } from '../../core/http.js'
+import type { UpstreamResponse } from '../../core/reply.js'
 import {
   documentedError,
   errorMessageIn,

@@ -1,5 +1,5 @@
 /** Writes one operation in OpenAPI's form, with the schemas of its input and output. */
-import { jsonSchemaOf } from '../../config/json-schema.js'
+import { jsonSchemaOf } from '../../check/form-schema.js'
 import type {
   AnswerDescription,
   DocumentedSchema,
@@ -7,7 +7,7 @@ import type {
   EventDescription,
   JsonSchema,
   NamedSchema,
-} from '../../core/exchange.js'
+} from '../../core/description.js'
 import { errorSchemaName, errorsOf, type PlacedOperation, sourceOf } from './surface.js'
 
 export async function writeOperation(placed: PlacedOperation, forms: DocumentSchemas): Promise<object> {

@@ -1,7 +1,7 @@
 /** The parts of a request that rules look at, computed on first use. */
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ChatMessage, type ChatRequest, chatIn, textOf } from '../../completions/request.js'
+import { type ChatMessage, type ChatRequest, chatIn, textOf } from '../../chat/request.js'
 import { anonymous, type Caller, type Exchange } from '../../core/exchange.js'
 import { parseExact } from '../../core/json.js'
 

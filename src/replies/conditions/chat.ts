@@ -1,5 +1,6 @@
 /** The conditions of chat rules. */
-import { check, closed } from '../../check/check.js'
+import { check } from '../../check/check.js'
+import { closed } from '../../check/forms.js'
 import { plainJson } from '../../check/plain-json.js'
 import { ProblemsError } from '../../check/problem.js'
 import type { Exchange } from '../../core/exchange.js'

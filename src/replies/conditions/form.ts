@@ -1,8 +1,8 @@
 /** The schema of a rule's conditions. */
 import * as v from 'valibot'
-import { closed, filled, map, optional, text, withJsonSchema, word } from '../../check/check.js'
+import { chatFields } from '../../chat/request.js'
 import { expressionIn } from '../../check/expressions.js'
-import { chatFields } from '../../completions/request.js'
+import { closed, filled, map, optional, text, withJsonSchema, word } from '../../check/forms.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath, type ValueCondition } from './value-tests.js'
 

@@ -1,5 +1,5 @@
 /** Drafts a rule that repeats the answer to a request for a path. */
-import { dataOf, eventsIn } from '../../completions/events.js'
+import { dataOf, eventsIn } from '../../chat/events.js'
 import { notForARule } from '../../core/errors.js'
 import { isObject, jsonOf } from '../../core/json.js'
 import { hasTemplate } from '../templates.js'

@@ -1,6 +1,6 @@
 /** The schema of rules for paths. */
 import * as v from 'valibot'
-import { closed, described, filled, integer, map, number, optional, text, word } from '../../check/check.js'
+import { closed, described, filled, integer, map, numberBetween, optional, text, word } from '../../check/forms.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { faultSchema } from '../../core/fault.js'
 import {
@@ -48,7 +48,7 @@ const event = closed({
   data: v.optional(described(v.unknown(), 'Its data: text, or a value that is sent as JSON.'), ''),
   id: optional(text, 'The id of the event.'),
   retry: optional(
-    number(0, 86_400_000, 'milliseconds'),
+    numberBetween(0, 86_400_000, 'milliseconds'),
     'How long a client should wait before it reconnects, in milliseconds.',
   ),
 })

@@ -2,10 +2,10 @@
 import path from 'node:path'
 import type { Path } from '../../check/check.js'
 import { inlineYaml } from '../../check/yaml.js'
-import type { AnsweredBy } from '../../core/exchange.js'
 import type { Fault } from '../../core/fault.js'
 import { stringifyExact } from '../../core/json.js'
 import type { PaceInput } from '../../core/pace.js'
+import type { AnsweredBy } from '../../core/reply.js'
 import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
 import {

@@ -2,8 +2,8 @@
 
 import { didYouMean } from '../../check/suggest.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
-import type { RpcParams } from '../../rpc/frames.js'
-import { targetOf } from '../../rpc/frames.js'
+import type { RpcParams } from '../../core/json-rpc.js'
+import { targetOf } from '../../core/json-rpc.js'
 
 /** A call and its caller. */
 export interface McpCall {

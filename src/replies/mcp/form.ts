@@ -1,9 +1,9 @@
 /** The schema of rules for MCP calls. */
 import * as v from 'valibot'
-import { closed, described, filled, map, open, optional, text, word } from '../../check/check.js'
+import { closed, described, filled, map, open, optional, text, word } from '../../check/forms.js'
 import { faultSchema } from '../../core/fault.js'
 
-import { logLevels } from '../../rpc/frames.js'
+import { logLevels } from '../../core/json-rpc.js'
 import {
   type CommonWhen,
   type ConditionsOf,

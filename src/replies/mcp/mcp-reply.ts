@@ -1,11 +1,11 @@
 /** The reply of a rule for an MCP call, before it has a wire format. */
 import type { Path } from '../../check/check.js'
 import { inlineYaml } from '../../check/yaml.js'
-import type { AnsweredBy } from '../../core/exchange.js'
 import type { Fault } from '../../core/fault.js'
 import { stringifyExact } from '../../core/json.js'
+import type { RpcErrorBody } from '../../core/json-rpc.js'
 import type { PaceInput } from '../../core/pace.js'
-import type { RpcErrorBody } from '../../rpc/frames.js'
+import type { AnsweredBy } from '../../core/reply.js'
 import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
 import { filePart, generatedFrom, joined, mapped, RequestFacts, valuePart } from '../parts.js'

@@ -2,9 +2,9 @@
 import { ProblemsError } from '../../check/problem.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { isObject } from '../../core/json.js'
-import type { RpcParams } from '../../rpc/frames.js'
+import type { RpcParams } from '../../core/json-rpc.js'
 
-import { sessionVersions } from '../../rpc/frames.js'
+import { sessionVersions } from '../../core/json-rpc.js'
 import type { McpCall } from './call.js'
 import { mcpTarget, namesCall, whyInvalidTarget } from './call.js'
 

@@ -1,6 +1,6 @@
 /** What the auth backend says about itself: settings, health, public keys, discovery, and what is switched off. */
 import { refusal } from '../../core/errors.js'
-import { jsonReply } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
 import { externalUrl, issuerOf } from '../backend.js'
 import type { About } from './forms.js'
 import { type EndpointMaker, forAdmin, forAnyone, forUser } from './frame.js'

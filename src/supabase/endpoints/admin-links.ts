@@ -1,6 +1,6 @@
 /** POST /auth/v1/invite and /admin/generate_link: sends an invitation, or returns a link for the admin to send. */
-import { jsonReply } from '../../core/exchange.js'
-import type { OneTimeTokenType, Tables, UserRow } from '../../core/state.js'
+import { jsonReply } from '../../core/reply.js'
+import type { OneTimeTokenType, Tables, UserRow } from '../../state/rows.js'
 import { type Backend, momentOf } from '../backend.js'
 import { hashOfCode, newCode, storeToken } from '../codes.js'
 import { emailExists, userNotFound, validationFailed } from '../errors.js'

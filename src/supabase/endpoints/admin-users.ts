@@ -1,6 +1,7 @@
 /** /auth/v1/admin/users: lists, creates, changes and deletes users with the service key. */
-import { type Exchange, jsonReply } from '../../core/exchange.js'
-import type { Moment, Tables, UserRow } from '../../core/state.js'
+import type { Exchange } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import type { Moment, Tables, UserRow } from '../../state/rows.js'
 import { type Backend, momentOf } from '../backend.js'
 import { isUuid } from '../callers.js'
 import { dropTokens } from '../codes.js'

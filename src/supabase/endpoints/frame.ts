@@ -1,10 +1,11 @@
 /** Defines the auth backend's endpoints: who may call them, how they answer, and where links redirect to. */
 import { globTest } from '../../check/globs.js'
 import { methodNotAllowed } from '../../core/errors.js'
-import { type Endpoint, type Exchange, jsonReply, type Reply, userCaller } from '../../core/exchange.js'
+import { type Endpoint, type Exchange, userCaller } from '../../core/exchange.js'
 import { isLoopback } from '../../core/origins.js'
 import { AUTH } from '../../core/paths.js'
-import type { MessageRow, Tables, UserRow } from '../../core/state.js'
+import { jsonReply, type Reply } from '../../core/reply.js'
+import type { MessageRow, Tables, UserRow } from '../../state/rows.js'
 import type { AuthSettings, Backend } from '../backend.js'
 import { authenticate, requireAdmin, type SignedIn } from '../callers.js'
 import type { UserWithMessages } from '../letters.js'

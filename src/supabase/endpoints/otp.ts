@@ -1,6 +1,7 @@
 /** POST /auth/v1/otp, /magiclink, /recover, /resend and GET /reauthenticate: send codes and links. */
-import { type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
-import type { Tables, UserRow } from '../../core/state.js'
+import type { Exchange } from '../../core/exchange.js'
+import { jsonReply, type Reply } from '../../core/reply.js'
+import type { Tables, UserRow } from '../../state/rows.js'
 import type { Backend } from '../backend.js'
 import { emailToConfirm, otpDisabled, phoneToConfirm, validationFailed } from '../errors.js'
 import { challengeIn } from '../flows.js'

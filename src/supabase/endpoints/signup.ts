@@ -1,6 +1,7 @@
 /** POST /auth/v1/signup: creates a user by email or by phone, or an anonymous one. */
-import { type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
-import type { Json, UserRow } from '../../core/state.js'
+import type { Exchange } from '../../core/exchange.js'
+import { jsonReply, type Reply } from '../../core/reply.js'
+import type { Json, UserRow } from '../../state/rows.js'
 import { type Backend, momentOf } from '../backend.js'
 import { anonymousProviderDisabled, signupDisabled, userAlreadyExists, validationFailed } from '../errors.js'
 import { challengeIn } from '../flows.js'

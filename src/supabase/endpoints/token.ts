@@ -1,7 +1,8 @@
 /** POST /auth/v1/token: exchanges a password, a refresh token or a PKCE code for a session. */
 
-import type { Exchange, Reply } from '../../core/exchange.js'
-import { isBanned } from '../../core/state.js'
+import type { Exchange } from '../../core/exchange.js'
+import type { Reply } from '../../core/reply.js'
+import { isBanned } from '../../state/rows.js'
 import type { Backend } from '../backend.js'
 import {
   emailNotConfirmed,

@@ -1,6 +1,6 @@
 /** GET and PUT /auth/v1/user: returns the signed-in user, and lets users change their own data. */
-import { jsonReply } from '../../core/exchange.js'
-import type { MessageRow, Tables, UserRow } from '../../core/state.js'
+import { jsonReply } from '../../core/reply.js'
+import type { MessageRow, Tables, UserRow } from '../../state/rows.js'
 import { type Backend, momentOf } from '../backend.js'
 import type { SignedIn } from '../callers.js'
 import { dropTokens } from '../codes.js'

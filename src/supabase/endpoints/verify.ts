@@ -1,6 +1,7 @@
 /** POST and GET /auth/v1/verify: exchanges a code, or a link that was opened, for a session. */
 import { PlatformError } from '../../core/errors.js'
-import { type Exchange, jsonReply } from '../../core/exchange.js'
+import type { Exchange } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
 import type { Backend } from '../backend.js'
 import { type AddressProof, PKCE, proveAddress } from '../codes.js'
 import { validationFailed } from '../errors.js'

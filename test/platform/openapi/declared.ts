@@ -1,7 +1,8 @@
 /** Describes the declared operations of the control API and the dashboard's API as an OpenAPI document, for tests that go through all of them. */
-import type { Operation, Operations } from '../../../src/api/operation.js'
-import { jsonSchemaOf } from '../../../src/config/json-schema.js'
+
+import { jsonSchemaOf } from '../../../src/check/form-schema.js'
 import { errorAnswer } from '../../../src/contract/answers.js'
+import type { Operation, Operations } from '../../../src/control/operation.js'
 import { CONTROL, DASHBOARD } from '../../../src/core/paths.js'
 import { type DashboardApiParts, dashboardOperations } from '../../../src/dashboard/operations.js'
 import { type ControlParts, controlOperations } from '../../../src/http/operations.js'

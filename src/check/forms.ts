@@ -1,0 +1,212 @@
+/** The vocabulary of forms, from which requests, options, rules and operations are described and checked. */
+import * as v from 'valibot'
+import { AN_OBJECT, isMissing, oneOfWords, range } from './check.js'
+import { isMoment } from './formats.js'
+import { didYouMean } from './suggest.js'
+
+/** The message about an unknown key. */
+export const NOT_KNOWN = 'is not known here.'
+
+/**
+ * An object with exactly these keys. The error for a misspelt key suggests the nearest known one, or contains the
+ * `advice` about it.
+ */
+export function closed<const E extends v.ObjectEntries>(
+  entries: E,
+  advice: (key: string) => string | undefined = () => undefined,
+): v.StrictObjectSchema<E, string> {
+  const strict = v.strictObject(entries, AN_OBJECT)
+  const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
+  const known = Object.keys(entries)
+  // valibot's own strict object stops at the first unknown key. The author of a file wants to see all of them.
+  const onlyKnown: v.GenericSchema = v.pipe(
+    v.unknown(),
+    v.rawCheck(({ dataset: { value: input }, addIssue }) => {
+      if (typeof input !== 'object' || input === null) return
+      for (const key of Object.keys(input).filter(key => !known.includes(key))) {
+        const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
+        const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
+        addIssue({ label: 'key', input: key, expected: 'never', path, message: `${NOT_KNOWN}${near}` })
+      }
+    }),
+  )
+  const checking = withRun(strict, (dataset, config) => {
+    const { issues } = onlyKnown['~run']({ value: dataset.value }, config)
+    const result = inner['~run'](dataset, config)
+    if (issues) Object.assign(result, { typed: false, issues: [...(result.issues ?? []), ...issues] })
+    return result
+  })
+  return withoutArrays(checking)
+}
+
+/** An object with these keys and any others. */
+export const open = <const E extends v.ObjectEntries>(entries: E) =>
+  withoutArrays(v.looseObject(entries, wordsFor(entries)))
+
+/** The error for a value that is not an object, and for a missing key: the expectation of the key's own schema. */
+const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: string | null }) => {
+  if (issue.expected === 'Object') return AN_OBJECT
+  const key = issue.expected?.slice(1, -1) ?? ''
+  const { message } = (entries[key] ?? {}) as { readonly message?: unknown }
+  return typeof message === 'string' ? isMissing(message) : 'is missing.'
+}
+
+/** An object with arbitrary keys. */
+export const map = <const K extends v.GenericSchema<string, string>, const S extends v.GenericSchema>(
+  key: K,
+  value: S,
+  what: string,
+) => withoutArrays(v.record(key, value, what), what)
+
+/** For valibot, an array is also an object. */
+function withoutArrays<S extends v.GenericSchema>(schema: S, what = AN_OBJECT): S {
+  const refusing: v.GenericSchema = v.never(what)
+  return withRun(schema, (dataset, config) =>
+    (Array.isArray(dataset.value) ? refusing : schema)['~run'](dataset, config),
+  )
+}
+
+/** `schema` with another check, but the same description. */
+const withRun = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
+
+/** One of several forms. `choose` picks the form by the value, and only mistakes in that form are reported. */
+export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, choose: (value: unknown) => number) =>
+  withRun(v.union(forms), (dataset, config) =>
+    (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
+  )
+
+export const text = v.string('a string')
+
+export const filled = v.pipe(text, v.nonEmpty('a string that is not empty'))
+
+export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
+
+export const only = <const W extends string>(word: W) => v.literal(word, `"${word}"`)
+
+/** May be missing, or null: OpenAI's own clients send null for "not set". */
+export const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+
+export const word = <const W extends readonly [string, ...string[]]>(words: W) => v.picklist(words, oneOfWords(words))
+
+export const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
+
+/** A number in a range, both ends included. `what` names it with its unit. */
+export function numberBetween(least: number, most: number, what = 'a number') {
+  const expected = range(what, least, most)
+  return v.pipe(v.number(expected), v.minValue(least, expected), v.maxValue(most, expected))
+}
+
+/** A whole number in a range, both ends included. `what` names it with its unit. */
+export function integer(least: number, most = Number.POSITIVE_INFINITY, what = 'a whole number') {
+  const expected = range(what, least, most)
+  return v.pipe(v.number(expected), v.integer(expected), v.minValue(least, expected), v.maxValue(most, expected))
+}
+
+/**
+ * Checks one key of an object depending on the others. `written` is the same check as a JSON Schema.
+ */
+export const where = <O extends object>(
+  key: keyof O & string,
+  expectation: string,
+  holds: (object: O) => boolean,
+  written?: object,
+) =>
+  withJsonSchema(
+    v.rawCheck<O>(({ dataset, addIssue }) => {
+      if (!dataset.typed || holds(dataset.value)) return
+      const value = dataset.value[key]
+      const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
+      addIssue({ message: expectation, input: value, received: typeof value, path })
+    }),
+    written,
+  )
+
+/**
+ * One of our own checks or schemas with its JSON Schema, which cannot be derived from it (see check/form-schema.ts).
+ */
+export const withJsonSchema = <const C extends object>(check: C, written: object | undefined): C =>
+  written === undefined ? check : { ...check, written }
+
+/** `schema` with a description for the reference and for editors. */
+export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
+  v.pipe(schema, v.description(meaning)) as unknown as S
+
+/** The same for an optional key. */
+export const optional = <const S extends v.GenericSchema>(schema: S, meaning: string) =>
+  v.optional(described(schema, meaning))
+
+/** The same keys, all of them optional. */
+export const optionalEach = <const E extends v.ObjectEntries>(entries: E) =>
+  Object.fromEntries(Object.entries(entries).map(([key, schema]) => [key, v.optional(schema as v.GenericSchema)])) as {
+    readonly [K in keyof E]: v.OptionalSchema<E[K], undefined>
+  }
+
+/** The same keys, each with its default. */
+export const withDefaults = <const E extends v.ObjectEntries, const D extends { [K in keyof E]: v.InferInput<E[K]> }>(
+  entries: E,
+  initial: D,
+) =>
+  Object.fromEntries(
+    Object.entries(entries).map(([key, schema]) => [key, v.optional(schema as v.GenericSchema, initial[key])]),
+  ) as { readonly [K in keyof E]: v.OptionalSchema<E[K], D[K]> }
+
+/** Any number. */
+export const number = v.number('a number')
+export const wholeNumber = v.pipe(v.number('a whole number'), v.integer('a whole number'))
+/** As `integer`, but `otherwise` describes what is expected if the number is not whole. */
+export const wholeNumberBetween = (least: number, most: number, what: string, otherwise: string) =>
+  v.pipe(numberBetween(least, most, what), v.integer(otherwise))
+export const boolean = v.boolean('true or false')
+export const anything = v.unknown()
+/** ISO 8601. */
+export const moment = v.pipe(text, v.isoTimestamp('a moment as ISO 8601'))
+
+export const listOf = <S extends v.GenericSchema>(item: S) => v.array(item, 'an array')
+export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
+/** An optional member. */
+export const optionalMember = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema)
+export const mapOf = <S extends v.GenericSchema>(value: S) => map(text, value, 'an object')
+
+/** An object whose type has no schema. */
+export const objectOf = <T extends object>() =>
+  withJsonSchema(
+    v.custom<T>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
+    { type: 'object' },
+  )
+
+/** An option with its default and description. */
+export const option = <const S extends v.GenericSchema>(schema: S, initial: v.InferInput<S>, meaning: string) =>
+  v.optional(described(schema, meaning), initial as never)
+
+/** An option that is masked when it is shown. */
+export const secret = <const S extends v.GenericSchema>(schema: S) => v.pipe(schema, v.metadata({ secret: true }))
+
+/** Options under one name. If all of them are commented out, YAML reads null, which counts as nothing set. */
+export const group = <const E extends v.ObjectEntries>(entries: E, meaning: string) =>
+  v.nullish(v.pipe(closed(entries), v.description(meaning)), {} as never)
+
+export const list = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `a list of ${of}`)
+
+export const anAddress = 'an http or https address without a password'
+
+/** Without a password, since the banner shows it, and without a query, which would be added to every request. */
+export const httpUrl = v.pipe(
+  text,
+  v.check(address => /^https?:\/\/[^@?#]*$/i.test(address) && URL.canParse(address), anAddress),
+)
+
+/** A credential that is allowed after "Bearer " in a header. */
+export const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without spaces or line ends'))
+
+export const time = v.pipe(text, v.check(isMoment, 'a time such as 2030-01-31T12:00:00Z'))
+
+export const differentIfSet = (values: readonly unknown[]) => {
+  const set = values.filter(value => value !== undefined)
+  return different(set, value => value)
+}
+export const different = <T>(items: readonly T[], by: (item: T) => unknown) =>
+  new Set(items.map(by)).size === items.length
+
+export const id = v.pipe(text, v.uuid('a UUID'))
+export const flag = (initial: boolean, meaning: string) => option(boolean, initial, meaning)
+export const metadata = v.record(v.string(), v.unknown(), 'a map')

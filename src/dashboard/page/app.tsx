@@ -1,0 +1,52 @@
+/** The page: its frame, and the view for the current address. */
+import { useEffect } from 'preact/hooks'
+import { viewAt } from '../routes.js'
+import { dashboardApi } from './api.js'
+import { ConfigProvider, useConfigChanges } from './config.jsx'
+import { WatchFreshKey } from './connect/fresh-key.jsx'
+import { notLoaded } from './failure.js'
+import { Frame } from './frame.jsx'
+import { useAddress } from './routing.js'
+import { WatchSession } from './session/session.js'
+import { useView } from './views.js'
+import { Announcer } from './widgets/announcer.jsx'
+import { OpenDialog } from './widgets/dialog.jsx'
+import { EVERY_MS, useIsAnswering, useResource } from './widgets/resource.js'
+import { FailureNote, Waiting } from './widgets/states.jsx'
+
+/** An empty frame until the configuration has loaded. The page's HTML contains the same. */
+const Skeleton = () => (
+  <div class="frame">
+    <div class="rail" />
+    <main>
+      <Waiting />
+    </main>
+  </div>
+)
+
+const loadConfig = (signal: AbortSignal) => dashboardApi()('GET /config', { signal })
+
+export function App() {
+  const { value: config, failure, reload } = useResource(loadConfig, [], EVERY_MS)
+  useConfigChanges(reload)
+  const isAnswering = useIsAnswering()
+  // Views that load nothing themselves would not notice that Standin is running again.
+  useEffect(() => {
+    if (!isAnswering) reload()
+  }, [isAnswering, reload])
+  const view = viewAt(useAddress().path)
+  const { Content, isFailed } = useView(view)
+  if (!config) return failure ? <FailureNote failure={failure} retry={reload} /> : <Skeleton />
+  return (
+    <ConfigProvider value={config}>
+      <WatchSession />
+      <WatchFreshKey />
+      <Frame view={view}>
+        {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
+        {Content ? <Content key={view} /> : !isFailed && <Waiting />}
+      </Frame>
+      <OpenDialog />
+      <Announcer />
+    </ConfigProvider>
+  )
+}

@@ -1,0 +1,98 @@
+/** Notices, and the states of a list: loading, empty, failed or loaded. */
+import type { ComponentChildren } from 'preact'
+import { routes } from '../../routes.js'
+import type { Failure } from '../failure.js'
+import { Button } from './button.jsx'
+import { Icon } from './icon.jsx'
+import { Link } from './link.jsx'
+import type { Resource } from './resource.js'
+import { View } from './view.jsx'
+
+export interface ShownProps<Value> {
+  readonly of: Resource<Value>
+  readonly children: (value: Value) => ComponentChildren
+}
+
+/** Shows what was loaded, or why loading failed. If Standin is not running, the frame says so for all views. */
+export function Shown<Value>({ of: { value, failure, reload }, children }: ShownProps<Value>) {
+  const refusal = failure?.status === 0 ? undefined : failure
+  if (value === undefined && !refusal) return <Waiting />
+  return (
+    <>
+      <FailureNote failure={refusal} retry={reload} />
+      {value !== undefined && children(value)}
+    </>
+  )
+}
+
+interface FailureNoteProps {
+  readonly failure: Failure | undefined
+  /** Shows a button that tries again. */
+  readonly retry?: () => void
+}
+
+export function FailureNote({ failure, retry }: FailureNoteProps) {
+  if (!failure) return null
+  return (
+    <Notice tone="danger">
+      <p>{failure.message}</p>
+      {retry && (
+        <Button small onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </Notice>
+  )
+}
+
+/** A placeholder during loading. It appears only if loading takes a while. */
+export function Waiting() {
+  return (
+    <div class="waiting" role="status">
+      <span class="unseen">Loading…</span>
+    </div>
+  )
+}
+
+interface EmptyProps {
+  readonly title: string
+  readonly children: ComponentChildren
+  readonly more?: ComponentChildren
+}
+
+/** An empty list: why it is empty, and what to do about it. */
+export function Empty({ title, children, more }: EmptyProps) {
+  return (
+    <div class="empty dashed stack quiet">
+      <p>
+        <strong class="ink">{title}</strong>
+      </p>
+      <p>{children}</p>
+      {more}
+    </div>
+  )
+}
+
+/** Shown at an address of the dashboard that has no view. */
+export const NotFound = () => (
+  <View title="Page not found">
+    <p>
+      There is no page at <code>{location.pathname}</code>. <Link to={routes.connect}>Go to Connect</Link>
+    </p>
+  </View>
+)
+
+interface NoticeProps {
+  readonly tone: 'danger' | 'care' | 'good'
+  readonly children: ComponentChildren
+}
+
+/** A highlighted message: an error, a warning or a success. */
+export function Notice({ tone, children }: NoticeProps) {
+  return (
+    <div class={`notice tone-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
+      <Icon name={tone === 'good' ? 'check' : 'alert'} />
+      <div>{children}</div>
+    </div>
+  )
+}

@@ -1,0 +1,132 @@
+/** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { createCompletions } from '../chat/answer.js'
+import { describeChat } from '../chat/description.js'
+import type { Form } from '../chat/frame.js'
+import { openaiRefusal } from '../chat/openai-refusals.js'
+import { type ChatRequest, chatIn } from '../chat/request.js'
+import type { Tokenizer } from '../chat/tokens/index.js'
+import { settingsIn } from '../check/check.js'
+import { didYouMean } from '../check/suggest.js'
+import { alternatives, invalidRequest, refusedAsByOpenai, shortened } from '../core/errors.js'
+import type { Access, Endpoint, Exchange } from '../core/exchange.js'
+import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
+import { CHAT } from '../core/paths.js'
+import type { Reply } from '../core/reply.js'
+import type { Generation, Replies } from '../replies/index.js'
+import type { Model } from './models.js'
+
+interface Parts {
+  readonly access: Access
+  /** The available models. */
+  readonly models: readonly Pick<Model, 'id' | 'pace'>[]
+  readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'mismatch'>>
+  /** The default pace of streams. */
+  readonly pace: Pace
+  readonly tokenizer: Tokenizer
+  readonly requests: Requests
+}
+
+/** What happens to a request that OpenAI refuses: it is answered and reported, refused, or answered. */
+export type Requests = 'warn' | 'strict' | 'lenient'
+
+/**
+ * Checks the request, gets the generated reply from `replies`, and returns it in the requested form: whole or as a
+ * stream.
+ */
+export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint {
+  const { models, replies } = parts
+  const modelIds = models.map(({ id }) => id)
+  const knownModels = new Set(modelIds)
+  const answer = createAnswer(parts)
+
+  function reply(exchange: Exchange): Reply | Promise<Reply> {
+    const request = chatIn(exchange)
+    // The document: "Valid identifiers are those the model listing returns."
+    if (!knownModels.has(request.model)) throw unknownModel(request.model, modelIds)
+    if (requests !== 'lenient') exchange.openaiRefuses = openaiRefusalOf(request, requests)
+    // Read before a rule counts its answer, since a refused request does not get one.
+    const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : requestedPaceOf(exchange.headers)
+    const generation = replies.answer(request, exchange)
+    if (generation instanceof Promise) return generation.then(found => answer(exchange, request, found, requestedPace))
+    return answer(exchange, request, generation, requestedPace)
+  }
+
+  return { method: 'POST', path: CHAT, access, takesBody: true, describe: mode => describeChat(mode, modelIds), reply }
+}
+
+/** OpenAI's error for such a request. With `strict`, Standin refuses it too. */
+function openaiRefusalOf(request: ChatRequest, requests: Requests): string | undefined {
+  const refusal = openaiRefusal(request)
+  if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
+  return refusal?.message
+}
+
+/** Returns the function that sends what was generated in the requested form. */
+function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access' | 'requests'>) {
+  /** The default pace of each model. */
+  const modelPaces = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
+  const completions = createCompletions(tokenizer)
+
+  /** The pace from the request's header, else the rule's, else the model's. */
+  const paceOf = ({ model }: ChatRequest, generation: Generation, requestedPace: PaceInput | undefined): Pace =>
+    paceFrom(requestedPace, paceFrom(generation.pace, modelPaces.get(model) ?? pace))
+
+  return (
+    exchange: Exchange,
+    request: ChatRequest,
+    generation: Generation,
+    requestedPace: PaceInput | undefined,
+  ): Reply => {
+    const remark =
+      generation.remark ??
+      (request.response_format || generation.choices.length > 1 || generation.choices[0]?.toolCalls
+        ? replies.mismatch?.(request, generation)
+        : undefined)
+    const pace = request.stream ? paceOf(request, generation, requestedPace) : undefined
+    if (!pace) return replyOf(completions.whole(request, generation), generation, remark)
+    // A stream may stay open for a long time, so drop the parsed request. If it is short, the journal parses it again when read.
+    if (exchange.body && exchange.body.length <= SMALL_REQUEST_BYTES) exchange.chat = undefined
+    return replyOf(completions.streamed(request, generation, pace), generation, remark)
+  }
+}
+
+const replyOf = (form: Form, { answeredBy, fault }: Generation, remark: Reply['remark']): Reply => ({
+  ...{ kind: 'reply', status: 200, answeredBy, remark, fault },
+  ...form,
+})
+
+const SMALL_REQUEST_BYTES = 10_000
+
+/** At most this many models are named. The listing has them all. */
+const MOST_NAMED_MODELS = 20
+
+const firstOf = (ids: readonly string[]) =>
+  ids.length > MOST_NAMED_MODELS
+    ? [...ids.slice(0, MOST_NAMED_MODELS), `one of ${ids.length - MOST_NAMED_MODELS} more that GET /v1/models lists`]
+    : ids
+
+function unknownModel(model: string, known: readonly string[]) {
+  const named = shortened(model)
+  return invalidRequest(
+    `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
+  )
+}
+
+const PACE_HEADER = 'x-standin-pace'
+
+/**
+ * Parses the header `x-standin-pace: firstTokenMs=300; tokensPerSecond=50`. Returns `undefined` without the header.
+ * Throws a 400 that names the header and the first invalid setting.
+ */
+export function requestedPaceOf({ [PACE_HEADER]: requestedPace }: IncomingHttpHeaders): PaceInput | undefined {
+  if (requestedPace === undefined) return undefined
+  const text = String(requestedPace)
+  // Two headers arrive joined by a comma, which no pace setting contains.
+  if (text.includes(','))
+    throw invalidRequest(`Header ${PACE_HEADER} must be sent once, with ";" between its settings, not ",".`)
+  const settings = settingsIn(text, paceInput)
+  if ('sentence' in settings) throw invalidRequest(`Header ${PACE_HEADER}: ${settings.sentence}`)
+  return settings.value
+}

@@ -1,0 +1,38 @@
+/** Turns the configuration into rules for redacting secrets. */
+import { developmentSecret } from '../../core/secrets.js'
+import type { RedactionRules } from '../../recordings/redact/index.js'
+import type { Config } from './schema.js'
+
+type Redact = Config['recordings']['redact']
+
+/** Includes the public development keys, since no credential of a caller belongs in a recording. */
+export function redactionRules({ recordings, upstream, apiKeys, auth, controlToken }: Config): RedactionRules {
+  const { redact } = recordings
+  const secrets = [
+    { name: 'upstream-api-key', value: upstream.apiKey },
+    { name: 'upstream-anon-key', value: upstream.anonKey },
+    ...apiKeys.map(({ key }) => ({ name: 'api-key', value: key })),
+    { name: 'publishable-key', value: auth.publishableKey },
+    { name: 'secret-key', value: auth.secretKey },
+    { name: 'control-token', value: controlToken },
+    // The secret itself is never shown. The development one is public.
+    { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
+  ]
+  return {
+    names: redact.names,
+    emails: redact.patterns.includes('emails'),
+    patterns: redact.patterns.filter(pattern => pattern !== 'emails').map(patternOf),
+    known: secrets.filter(({ value }) => value !== ''),
+  }
+}
+
+function patternOf(written: Redact['patterns'][number]): RedactionRules['patterns'][number] {
+  const { name = 'secret', pattern } = typeof written === 'string' ? { pattern: written } : written
+  return { name, pattern: expressionIn(pattern) }
+}
+
+/** Parses a text such as `/cus_\w+/i`, which the schema has already checked. */
+function expressionIn(written: string): RegExp {
+  const end = written.lastIndexOf('/')
+  return new RegExp(written.slice(1, end), written.slice(end + 1))
+}

@@ -1,0 +1,94 @@
+/**
+ * The options of recordings: where they are stored, what is recorded, redacted and compared, and how they are replayed.
+ */
+import * as v from 'valibot'
+import { closed, filled, group, list, numberBetween, option, optional, text, word } from '../check/forms.js'
+
+const isExpression = (written: string) => {
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(written) ?? []
+  if (source === undefined) return false
+  try {
+    return RegExp(source, flags) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+const anExpression = 'a regular expression between slashes, such as /\\d+/'
+const expression = v.pipe(text, v.check(isExpression, anExpression))
+
+const fieldOrExpression =
+  'the path of a field, such as metadata.requestId or messages[*].name, or a regular expression between slashes'
+/** `$` and dots alone are not a path. */
+const path = v.pipe(
+  filled,
+  v.check(
+    written => !/^\$?[.[\]]*$/.test(written),
+    'the path of a field, such as metadata.requestId or messages[*].name',
+  ),
+)
+const place = v.pipe(
+  filled,
+  v.check(written => (written.startsWith('/') ? isExpression(written) : v.is(path, written)), fieldOrExpression),
+)
+
+const ignoredPart = v.pipe(
+  closed({
+    path: optional(path, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
+    query: optional(filled, 'A parameter of the query.'),
+    pattern: optional(expression, 'Ignores only what matches this; without path and query, in any text.'),
+  }),
+  v.check(
+    ({ path, query, pattern }) => [path, query, pattern].some(part => part !== undefined),
+    'is empty: it needs a path, a query or a pattern.',
+  ),
+  v.check(
+    ({ path, query }) => path === undefined || query === undefined,
+    'has both path and query, which are ignored separately: write two entries.',
+  ),
+)
+
+const ignored = v.union([place, ignoredPart], `${fieldOrExpression}, or { path, query, pattern }`)
+
+const secretPattern = v.union(
+  [
+    v.literal('emails'),
+    expression,
+    closed({
+      name: optional(
+        v.pipe(text, v.regex(/^[a-z][a-z0-9-]*$/, 'lower-case letters, digits and dashes')),
+        'The name of its placeholder.',
+      ),
+      pattern: v.pipe(expression, v.description('What is secret.')),
+    }),
+  ],
+  `${anExpression}, the word emails, or { name, pattern }`,
+)
+
+export const recordingOptions = group(
+  {
+    dir: option(filled, 'fixtures/recordings', 'Folder of the recordings, relative to this file.'),
+    onMiss: option(
+      word(['fail', 'emulate', 'record']),
+      'fail',
+      'What replay does without a recording: fail (a 424 that names the nearest one), emulate, or record (ask the live platform and record it).',
+    ),
+    speed: option(numberBetween(0, 1000), 1, 'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses.'),
+    ignore: option(
+      list(ignored, 'paths and expressions'),
+      [],
+      'Parts to ignore when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
+    ),
+    redact: group(
+      {
+        names: option(list(filled, 'names'), [], 'Other headers and query parameters whose values are secret.'),
+        patterns: option(
+          list(secretPattern, 'expressions'),
+          [],
+          'Other secrets: expressions such as /cus_\\w+/, and the word emails for all email addresses.',
+        ),
+      },
+      'Further secrets to keep out of files. Credentials, JWTs and keys are never written to disk.',
+    ),
+  },
+  'Answers of the live platform, saved to disk.',
+)

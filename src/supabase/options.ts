@@ -1,0 +1,154 @@
+/**
+ * The options of the auth backend, with Supabase Auth's names, and the users, sessions and keys that exist from the
+ * start.
+ */
+import * as v from 'valibot'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
+import {
+  anAddress,
+  closed,
+  credential,
+  different,
+  differentIfSet,
+  filled,
+  flag,
+  group,
+  httpUrl,
+  id,
+  integer,
+  list,
+  metadata,
+  option,
+  secret,
+  text,
+  time,
+  where,
+  word,
+} from '../check/forms.js'
+import { isGlob } from '../check/globs.js'
+import {
+  developmentApiKey,
+  developmentPublishableKey,
+  developmentSecret,
+  developmentSecretKey,
+  developmentUser,
+} from '../core/secrets.js'
+
+export const authOptions = group(
+  {
+    mode: option(
+      word(['local', 'proxy']),
+      'local',
+      'Who answers /auth/v1: local (Standin, in every mode) or proxy (the live backend at upstream.authUrl).',
+    ),
+    gateway: option(
+      word(['kong', 'open']),
+      'kong',
+      'The gateway in front of /auth/v1: kong (requires a known apikey, as a self-hosted Supabase does) or open.',
+    ),
+    jwtSecret: option(
+      secret(v.pipe(text, v.minLength(32, 'a string of at least 32 characters'))),
+      developmentSecret,
+      'Signs the anon and the service key (HS256). A secret of your own signs user tokens too. The default is public.',
+    ),
+    signingKeys: option(
+      text,
+      '',
+      'File with a JSON array of private JWKs, relative to this file. The one with sign in its key_ops signs user tokens.',
+    ),
+    publishableKey: option(
+      secret(credential),
+      developmentPublishableKey,
+      'The publishable key, which the gateway accepts as the anon key.',
+    ),
+    secretKey: option(
+      secret(credential),
+      developmentSecretKey,
+      'The secret key, which the gateway accepts as the service key.',
+    ),
+    jwtExp: option(integer(1, 604_800), 3600, 'Lifetime of user tokens, in seconds.'),
+    jwtIssuer: option(
+      text,
+      '',
+      "The iss of user tokens. Empty means the backend's own address; none leaves it out, as self-hosted backends do.",
+    ),
+    siteUrl: option(httpUrl, 'http://localhost:3000', 'Where links lead by default.'),
+    uriAllowList: option(
+      list(v.pipe(filled, v.check(isGlob, 'a glob whose ranges go up, such as [a-z]')), 'globs of addresses'),
+      ['http://localhost:*/**', 'http://localhost:*'],
+      'Other addresses that links may lead to; * stops at . and /, ** does not.',
+    ),
+    apiExternalUrl: option(
+      v.union([v.literal(''), httpUrl], anAddress),
+      '',
+      "The backend's address in links, such as http://my-host:4100/auth/v1; empty means its own.",
+    ),
+    disableSignup: flag(false, 'Whether sign-ups are refused.'),
+    externalAnonymousUsersEnabled: flag(true, 'Whether users may sign in anonymously.'),
+    mailerAutoconfirm: flag(true, 'Whether new email addresses and phone numbers are confirmed at once.'),
+    testOtp: option(
+      v.pipe(text, v.regex(/^(\d{6})?$/, '6 digits in quotes')),
+      '',
+      'The code of every message, so that tests know it; empty for a new one each time.',
+    ),
+    passwordMinLength: option(integer(1, 72), 6, 'Minimum length of a password, in bytes.'),
+  },
+  'The auth backend under /auth/v1. Its settings have the same names as in Supabase Auth.',
+)
+
+const user = v.pipe(
+  closed({
+    id: v.optional(id),
+    email: v.optional(
+      v.pipe(
+        text,
+        v.check(isEmail, 'an email address'),
+        v.maxBytes(LONGEST_EMAIL_BYTES, `an email address of at most ${LONGEST_EMAIL_BYTES} bytes`),
+      ),
+    ),
+    phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
+    password: v.optional(secret(v.pipe(filled, v.maxBytes(72, 'a string of at most 72 bytes')))),
+    confirmed: v.optional(v.boolean('true or false'), true),
+    role: v.optional(filled, 'authenticated'),
+    user_metadata: v.optional(metadata),
+    app_metadata: v.optional(metadata),
+  }),
+  where(
+    'email',
+    'an email address, unless there is a phone',
+    ({ email, phone }) => email !== undefined || phone !== undefined,
+  ),
+)
+
+const apiKey = closed({
+  id: v.optional(id),
+  name: filled,
+  user: v.optional(filled),
+  key: secret(v.pipe(text, v.regex(/^[\w.~+/-]+=*$/, 'a key of letters, digits and -._~+/ only'))),
+  expiresAt: v.optional(time),
+  revoked: v.optional(v.boolean('true or false'), false),
+})
+
+export const userOptions = option(
+  v.pipe(
+    list(user, 'users'),
+    v.check(users => differentIfSet(users.map(({ email }) => email?.toLowerCase())), 'a list without duplicate emails'),
+    v.check(users => differentIfSet(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
+    v.check(
+      users => differentIfSet(users.map(({ phone }) => phone?.replace('+', ''))),
+      'a list without duplicate phones',
+    ),
+  ),
+  [developmentUser],
+  'Users that exist from the start. A user may have id, phone, confirmed, role, user_metadata and app_metadata.',
+)
+
+export const apiKeyOptions = option(
+  v.pipe(
+    list(apiKey, 'API keys'),
+    v.check(keys => different(keys, ({ key }) => key), 'a list without duplicate keys'),
+    v.check(keys => differentIfSet(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
+  ),
+  [{ name: 'development', key: developmentApiKey }],
+  'API keys that exist from the start. A key may have id, user (the email of one of users), expiresAt (a time) and revoked (true).',
+)

@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs'
+import OpenAI from 'openai'
+import { expect, test } from 'vitest'
+import { openaiRefusal } from '../../src/chat/openai-refusals.js'
+import type { ChatRequest } from '../../src/chat/request.js'
+import { hello, platformWith } from '../scene.js'
+
+const user = { role: 'user', content: 'What is the weather?' }
+const call = (id: string, name = 'weather') => ({ id, type: 'function', function: { name, arguments: '{}' } })
+const calling = (...ids: string[]) => ({ role: 'assistant', content: null, tool_calls: ids.map(id => call(id)) })
+const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'Rain.' })
+const talk = (...messages: object[]) => ({ messages: [user, ...messages] })
+
+const tool = (fn: object) => ({ type: 'function', function: fn })
+const offering = (...fns: object[]) => ({ tools: fns.map(tool) })
+const format = (schema: object, more: object = {}) => ({
+  response_format: { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema, ...more } },
+})
+const city = { type: 'object', properties: { city: { type: 'string' } } }
+const closed = { ...city, required: ['city'], additionalProperties: false }
+const nested = (inner: object) => ({
+  ...{ type: 'object', properties: { at: inner }, required: ['at'], additionalProperties: false },
+})
+
+/** Requests that OpenAI refuses, with its error message. */
+const refused: readonly (readonly [request: object, says: string])[] = [
+  [talk(result('a')), "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"],
+  [talk(calling('a'), result('a'), result('b')), "'tool_call_id' of 'b' not found in 'tool_calls' of previous message"],
+  [talk(calling('a', 'b'), result('b')), 'The following tool_call_ids did not have response messages: a'],
+  [talk(calling('a'), { role: 'tool', content: 'x' }), "messages with role 'tool' must have a 'tool_call_id'"],
+  [talk({ role: 'assistant', content: 'x', tool_calls: [] }), "Invalid 'messages[1].tool_calls': empty array."],
+  [talk({ role: 'assistant', content: null }), "Invalid value for 'content': expected a string, got null."],
+  [talk({ role: 'function', content: 'x' }), "messages with role 'function' must have a 'name'"],
+  [talk({ ...user, name: 'Ada Lovelace' }), "Invalid 'messages[1].name': string does not match pattern."],
+  [talk({ role: 'user', content: [] }), "Invalid 'messages[1].content': empty array."],
+  [
+    talk({ role: 'user', content: [{ type: 'image', url: 'x' }] }),
+    "Invalid value: 'image' (messages[1].content[0].type). Supported values are: 'text', 'image_url',",
+  ],
+  [{ tools: [] }, "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array"],
+  [{ functions: [] }, "[] is too short - 'functions'"],
+  [offering({ name: 'get weather' }), "Invalid 'tools[0].function.name': string does not match pattern."],
+  [{ tools: [{ type: 'web_search' }] }, "Supported values are: 'function' and 'custom'."],
+  [offering(...Array.from({ length: 129 }, (_, i) => ({ name: `f${i}` }))), 'maximum length 128'],
+  [
+    offering({ name: 'f', parameters: {} }),
+    `Invalid schema for function 'f': schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`,
+  ],
+  [
+    offering({ name: 'f', parameters: { type: 'object', properties: { a: { type: 'array' } } } }),
+    "In context=('properties', 'a'), array schema missing items.",
+  ],
+  [
+    offering({ name: 'f', strict: true, parameters: city }),
+    "In context=(), 'additionalProperties' is required to be supplied and to be false.",
+  ],
+  [format(city), "Invalid schema for response_format 'answer': In context=(), 'additionalProperties' is required"],
+  [
+    format({ ...closed, required: undefined }),
+    "'required' is required to be supplied and to be an array including every key in properties. Missing 'city'.",
+  ],
+  [format(nested(city)), "In context=('properties', 'at'), 'additionalProperties'"],
+  [format({ ...nested({ $ref: '#/$defs/city' }), $defs: { city } }), "In context=('$defs', 'city')"],
+  [format(nested({ oneOf: [closed] })), "In context=('properties', 'at'), 'oneOf' is not permitted."],
+  [format({ type: 'array', items: closed }), `got 'type: "array"'.`],
+  [format(closed, { name: 'my answer' }), "Invalid 'response_format.json_schema.name'"],
+  [{ response_format: { type: 'json_object' } }, "'messages' must contain the word 'json' in some form"],
+  [{ stop: ['a', 'b', 'c', 'd', 'e'] }, "Invalid 'stop': array too long. Expected an array with maximum length 4"],
+  [{ max_tokens: 0 }, "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 instead."],
+  [{ max_tokens: 5, max_completion_tokens: 5 }, "Setting 'max_tokens' and 'max_completion_tokens' at the same time"],
+  [{ stream_options: { include_usage: true } }, "'stream_options' parameter is only allowed when 'stream' is enabled"],
+  [{ tool_choice: 'auto' }, "'tool_choice' is only allowed when 'tools' are specified."],
+  [{ parallel_tool_calls: true }, "'parallel_tool_calls' is only allowed when 'tools' are specified."],
+  [{ function_call: 'auto' }, "'function_call' is only allowed when 'functions' are specified."],
+  [{ top_k: 40 }, 'Unrecognized request argument supplied: top_k'],
+]
+
+const refusalOf = (request: object) => openaiRefusal({ ...hello, ...request } as ChatRequest)?.message
+
+test.each(refused)('%j: OpenAI says %s', (request, says) => {
+  expect(refusalOf(request)).toContain(says)
+})
+
+test('a reasoning model accepts max_completion_tokens but not max_tokens', () => {
+  expect(refusalOf({ model: 'o3-mini', max_tokens: 5 })).toContain("'max_tokens' is not supported with this model")
+  expect(refusalOf({ model: 'gpt-5', max_completion_tokens: 5 })).toBeUndefined()
+})
+
+test.each([
+  {},
+  talk(calling('a', 'b'), result('b'), result('a'), { role: 'assistant', content: 'It rains.' }, user),
+  talk(calling('a'), result('a'), calling('b'), result('b')),
+  talk({ ...user, name: 'ada' }, { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }),
+  { ...offering({ name: 'get_weather-2', parameters: city }, { name: 'now' }), tool_choice: 'auto' },
+  { ...offering({ name: 'f', strict: true, parameters: nested(closed) }), parallel_tool_calls: false },
+  { ...offering({ name: 'f', parameters: { ...city, oneOf: [] } }) },
+  format(
+    nested({
+      anyOf: [{ type: 'null' }, { type: 'array', items: closed }, { ...closed, type: ['object', 'null'] }],
+    }),
+  ),
+  format(city, { strict: false }),
+  { response_format: { type: 'json_object' }, messages: [{ role: 'system', content: 'Answer in JSON.' }, user] },
+  { stream: true, stream_options: { include_usage: true }, stop: ['a', 'b', 'c', 'd'], max_tokens: 1 },
+  { tools: null, tool_choice: null, functions: null, stop: null, stream_options: null, max_completion_tokens: null },
+])('OpenAI accepts %j', request => {
+  expect(refusalOf(request)).toBeUndefined()
+})
+
+test("every field of OpenAI's own client is accepted", () => {
+  const types = readFileSync('node_modules/openai/resources/chat/completions/completions.d.ts', 'utf8')
+  const [, params = ''] = /interface ChatCompletionCreateParamsBase \{(.*?)\n\}/s.exec(types) ?? []
+  const fields = [...params.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name]) => String(name))
+  expect(fields.length).toBeGreaterThan(30)
+  expect(refusalOf({ ...Object.fromEntries(fields.map(name => [name, null])), ...hello })).toBeUndefined()
+})
+
+test('a deep or wide schema or many messages are checked without failure', () => {
+  let deep: object = closed
+  for (let i = 0; i < 100_000; i++) deep = nested(deep)
+  const wide = {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [i, closed])),
+  }
+  const many = talk(...Array.from({ length: 50_000 }, (_, i) => [calling(`${i}`), result(`${i}`)]).flat())
+  for (const request of [format(deep), offering({ name: 'f', parameters: wide }), many]) {
+    expect(refusalOf(request)).toBeUndefined()
+  }
+})
+
+const orphan = { ...hello, ...talk(result('a')) }
+const says =
+  "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+
+test("warn answers the request, and the journal has OpenAI's error", async () => {
+  const { chat, ask, journal } = await platformWith({ rules: [{ reply: { text: 'Well.' } }] })
+  const answer = await chat({ ...orphan, max_tokens: 9 })
+  expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'Well.' } }] })
+  await chat(hello)
+  expect(journal.find().map(({ openaiRefuses }) => openaiRefuses)).toEqual([says, null])
+  const { data } = (await (await ask('/__standin/journal?brief=true')).json()) as { data: object[] }
+  expect(data[0]).toMatchObject({ openaiRefuses: says })
+})
+
+test('a reply with max_tokens 0 is empty and ends with length', async () => {
+  const { chat } = await platformWith({ rules: [{ reply: { text: 'Well.' } }] })
+  const { choices } = (await (await chat({ ...hello, max_tokens: 0 })).json()) as OpenAI.ChatCompletion
+  expect(choices).toMatchObject([{ message: { content: '' }, finish_reason: 'length' }])
+})
+
+test("strict refuses with OpenAI's message in the platform's format, before a rule counts an answer", async () => {
+  const rules = [{ times: 1, reply: { text: 'Once.' } }]
+  const { chat, url, apiKey, journal } = await platformWith({ requests: 'strict', rules })
+  const response = await chat(orphan)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ error: says })
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
+  const bad = openai.chat.completions.create({ model: hello.model, messages: [{ role: 'user', content: [] }] })
+  await expect(bad).rejects.toThrow(/400 .*Invalid 'messages\[0\]\.content': empty array/)
+  const good = await openai.chat.completions.create({ model: hello.model, messages: [{ role: 'user', content: 'x' }] })
+  expect(good.choices[0]?.message.content).toBe('Once.')
+  expect(journal.find()).toMatchObject([
+    { status: 400, error: says, openaiRefuses: null },
+    { status: 400 },
+    { status: 200 },
+  ])
+})
+
+test("lenient answers the request, and the journal has no error of OpenAI's", async () => {
+  const { chat, journal } = await platformWith({ requests: 'lenient' })
+  expect((await chat(orphan)).status).toBe(200)
+  expect(journal.find()).toMatchObject([{ status: 200, openaiRefuses: null }])
+})
