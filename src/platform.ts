@@ -2,22 +2,21 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, createClock } from './core/clock.js'
 import { isLoopback } from './core/origins.js'
+import { DASHBOARD } from './core/paths.js'
 import { createSerialQueue, once } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { type LoadedConfig, loadConfig } from './platform/config/load.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
 import { createForTests } from './platform/for-tests.js'
-import { platformOf } from './platform/open-platform.js'
-import { createParts, type Part, type PlatformSources, type ResetOptions } from './platform/part.js'
-import type { OpenPlatform } from './platform/platform.js'
-import { prepareConfig } from './platform/prepare.js'
-import type { PreparedConfig } from './platform/prepared.js'
+import { createParts, type Part, type ResetOptions } from './platform/part.js'
+import { type OpenPlatform, usableKey } from './platform/platform.js'
+import { type PlatformSources, type PreparedConfig, prepareConfig } from './platform/prepare.js'
 import { clockPart, createContractPart, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
 import { type OpenedState, openSeededState } from './platform/state.js'
 
-export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
+export type { PlatformSources } from './platform/prepare.js'
 
 /**
  * Reads the configuration, unless `read` has it, and everything that it names, opens the state, and then the port.
@@ -114,3 +113,48 @@ const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder)
   delivery,
   { close: () => stopping.abort() },
 ]
+
+/** What the commands and the test API get: the public interface of the parts. */
+function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform {
+  const { assemblies, runtime, delivery, forTests, reset, reload, stop } = parts
+  const { modes, recordings, faults, clock, journal, violations, onMessage } = runtime
+  const { current } = assemblies
+  const url = parts.url()
+  return {
+    ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
+    ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: runtime.rules.rules },
+    switchMode: modes.switch,
+    ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
+    ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists, mintToken: forTests.mintToken },
+    ownPathsAt: path => current().ownPathsAt(path),
+    openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
+    forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
+    get anonKey() {
+      return current().tokens.anonKey
+    },
+    get serviceKey() {
+      return current().tokens.serviceKey
+    },
+    get apiKey() {
+      return usableKey(current().loaded.config, clock.now())
+    },
+    get controlToken() {
+      return current().loaded.config.controlToken === '' ? parts.generatedToken() : ''
+    },
+    get mode() {
+      return modes.current().mode
+    },
+    get modes() {
+      return modes.current().modes
+    },
+    get loaded() {
+      return current().loaded
+    },
+    get redact() {
+      return current().redact
+    },
+    get textFiles() {
+      return current().files
+    },
+  }
+}

@@ -35,7 +35,7 @@ export const budgets: Readonly<Record<string, number>> = {
   core: 2500,
   dashboard: 300,
   'dashboard/page': 8500,
-  endpoints: 600,
+  endpoints: 620,
   faults: 400,
   http: 4300,
   journal: 1800,
@@ -43,7 +43,7 @@ export const budgets: Readonly<Record<string, number>> = {
   limits: 400,
   mcp: 2300,
   openapi: 1400,
-  platform: 3100,
+  platform: 3050,
   recordings: 4800,
   replies: 6900,
   resources: 1400,
@@ -107,6 +107,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
     'limits/',
     'mcp/',
     'openapi/',
+    'endpoints/',
   ],
 }
 

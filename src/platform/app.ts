@@ -6,11 +6,9 @@ import type { App } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { draftOf } from '../replies/index.js'
-import type { Attempt } from '../replies/operations.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
-import { explain } from './explain.js'
 import type { ForTests } from './for-tests.js'
 import type { Parts } from './part.js'
 import { usableKey } from './platform.js'
@@ -69,7 +67,7 @@ function controlParts({ current, runtime, forTests, reset }: Dependencies) {
     ...{ misses: recordings.misses, receipt: recordings.receipt, resources: runtime.resources },
     mcp: runtime.mcp.lists,
     ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
-    rules: { ...rules.rules, explain: (attempt: Attempt) => explain(attempt, current()) },
+    rules: { ...rules.rules, explain: rules.explain },
     draftRule: draftOf,
     faults: { ...faults.calls, add: faults.add },
     library: () => current().library(),

@@ -14,6 +14,7 @@ import { AUTH } from '../core/paths.js'
 import { once } from '../core/work.js'
 import { createEndpoints, createRoutes } from '../endpoints/index.js'
 import { pathsOf, withOwnPaths } from '../endpoints/own-paths.js'
+import { rulePaths } from '../endpoints/rule-paths.js'
 import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
@@ -32,8 +33,7 @@ import { mistakesWithoutLive } from './config/load.js'
 import type { Config } from './config/schema.js'
 import { mcpSourceOf } from './mcp.js'
 import { allModes, type ModeSettings } from './modes.js'
-import { type OwnPathsAt, ownSources } from './own-paths.js'
-import type { PreparedConfig } from './prepared.js'
+import type { PreparedConfig } from './prepare.js'
 import type { Runtime } from './runtime.js'
 import { settingsInForce } from './settings.js'
 import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
@@ -47,7 +47,8 @@ export interface Assembly extends Pick<PreparedConfig, 'loaded' | 'tokens' | 'fi
   readonly replies: Replies
   /** The paths that the user configured in addition to the documented endpoints. */
   ownPaths(): readonly OwnPath[]
-  ownPathsAt(): OwnPathsAt
+  /** What it answers at a path, by any method. */
+  ownPathsAt(path: string): readonly OwnPath[]
   readonly backend: Backend
   /** Replaces all run-time changes, from the next request on. */
   applyChanges(changes: Changes): void
@@ -91,7 +92,8 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
     resources.length > 0 ? createResourceSource(resources, { state: state.state, now: clock.now }) : undefined,
     prepared.openApi,
   ].filter(source => source !== undefined)
-  const ownPaths = () => ownSources(replies, changed.pace, sources)
+  // Rules for paths come first, and can be added and removed at run time.
+  const ownPaths = () => (replies.http ? [rulePaths(replies.http, changed.pace), ...sources] : sources)
   const platform = assemblePlatform(prepared, runtime, { origins, own, chat })
 
   return {
@@ -101,10 +103,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
     },
     ...{ endpoints: changed.endpoints, library: platform.library },
     ownPaths: () => pathsOf(ownPaths()),
-    ownPathsAt() {
-      const sources = ownPaths()
-      return path => sources.flatMap(source => source.at(path))
-    },
+    ownPathsAt: path => ownPaths().flatMap(source => source.at(path)),
     line: () => ({
       ...{ platform: platform.surface(changed, ownPaths()), auth: own.surface, scopes: runtime.scopes },
       ...{ limits: changed.limits, faults: changed.faults },

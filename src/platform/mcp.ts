@@ -9,10 +9,7 @@ import { mcpServers } from '../mcp/options.js'
 import type { Replies } from '../replies/index.js'
 import type { LoadedConfig } from './config/load.js'
 import type { ResetOptions } from './part.js'
-import type { McpFolder, PreparedConfig } from './prepared.js'
-
-/** Loads the code of MCP servers, with the first of them. */
-export const loadMcp = () => import('../mcp/index.js')
+import { loadMcpFolder, type McpFolder, type PreparedConfig } from './prepare.js'
 
 /** Sessions, and changes to the servers' lists. */
 const openMcp = (folder: McpFolder, now: () => number) => ({
@@ -34,7 +31,7 @@ export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
     use,
     /** What servers offer, for the control API and tests. */
     async lists(): Promise<McpLists> {
-      const { folder, sessions, overrides } = use(await loadMcp())
+      const { folder, sessions, overrides } = use(await loadMcpFolder())
       return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), overrides, sessions })
     },
     async prepare(next: PreparedConfig) {

@@ -7,9 +7,8 @@ import { allowsAllPages } from '../core/origins.js'
 import { isOwnAddress } from '../http/address.js'
 import { createModeOf, type ModeOf, type ModesByEndpoint, modeSwitch } from '../http/modes.js'
 import { type LoadedConfig, mistakesWithoutLive } from './config/load.js'
-import { createListeners } from './listeners.js'
-import type { ResetOptions } from './part.js'
-import type { PreparedConfig } from './prepared.js'
+import { createListeners, type ResetOptions } from './part.js'
+import type { PreparedConfig } from './prepare.js'
 
 export interface ModeSettings {
   readonly mode: Mode

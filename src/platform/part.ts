@@ -1,9 +1,7 @@
-/** The life of a part, and the steps that all parts take together. */
+/** The life of a part, the steps that all parts take together, and how a part tells others what happens. */
 
 import { createSerialQueue } from '../core/work.js'
-import type { RuleInput } from '../replies/index.js'
-import type { ConfigSources } from './config/load.js'
-import type { PreparedConfig } from './prepared.js'
+import type { PreparedConfig } from './prepare.js'
 
 export interface ResetOptions {
   /** Resets only this scope; without one, everything. */
@@ -52,14 +50,21 @@ export function createParts(parts: readonly Part[]) {
   }
 }
 
-/** The sources of a platform. */
-export interface PlatformSources extends ConfigSources {
-  /** Rules written in code. They come before those from files. */
-  readonly rules?: readonly RuleInput[]
-  /** False to open no port, so that only the handler answers. */
-  readonly listen?: boolean
-  /** Called with internal errors, which are not the client's fault. */
-  readonly report?: (error: unknown) => void
-  /** Called with warnings, as sentences. */
-  readonly warn?: (sentence: string) => void
+/** At most this many values wait for the first listener, so that they do not fill the memory if there never is one. */
+const MOST_PENDING = 500
+
+/** Creates a list of listeners for values. The first listener also gets the values from before it was added. */
+export function createListeners<T = void>() {
+  const listeners: ((value: T) => void)[] = []
+  const pending: T[] = []
+  return {
+    add(listener: (value: T) => void): void {
+      listeners.push(listener)
+      for (const value of pending.splice(0)) listener(value)
+    },
+    emit(value: T): void {
+      if (listeners.length === 0 && pending.length < MOST_PENDING) pending.push(value)
+      for (const listener of listeners) listener(value)
+    },
+  }
 }

@@ -2,7 +2,7 @@
 
 import type { Violations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
-import type { Mode } from '../core/exchange.js'
+import type { Mode, OwnPath } from '../core/exchange.js'
 import type { FaultCallInput } from '../core/fault.js'
 import type { FaultCalls } from '../faults/index.js'
 import type { Traffic } from '../http/entrance.js'
@@ -18,7 +18,6 @@ import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { LoadedConfig } from './config/load.js'
 import type { Config } from './config/schema.js'
 import type { ForTests } from './for-tests.js'
-import type { OwnPathsAt } from './own-paths.js'
 import type { ResetOptions } from './part.js'
 import type { Rules } from './rules.js'
 
@@ -80,8 +79,8 @@ export interface OpenPlatform {
   onMessage(listener: (message: MessageRow) => void): void
   /** Creates a token without a password. Unknown users are signed up. Rejects with a PlatformError if users belong to a live backend. */
   mintToken(wish: TokenRequest): Promise<MintedToken>
-  /** The paths of the user's rules, resources, OpenAPI documents and MCP servers. */
-  ownPathsAt(): OwnPathsAt
+  /** What the user's rules, resources, OpenAPI documents and MCP servers answer at a path, by any method. */
+  ownPathsAt(path: string): readonly OwnPath[]
   /** The OpenAPI document of the platform, as served at `url`, which defaults to its own. */
   openApi(url?: string): Promise<object>
   /** Reloads the configuration and rules. For mistakes, rejects with a ProblemsError and continues as before. */

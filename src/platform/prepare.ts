@@ -1,23 +1,53 @@
 /** Reads and loads everything that a configuration names, before any of it is put to use. */
 
-import { tokenizerNamed } from '../chat/tokens/index.js'
+import { type Tokenizer, tokenizerNamed } from '../chat/tokens/index.js'
 import { pathInWords } from '../check/check.js'
 import { endlessExpressions } from '../check/expressions.js'
-import { type Problem, problemInWords } from '../check/problem.js'
+import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
 import type { PathSource } from '../core/exchange.js'
 import { allOrProblems } from '../core/work.js'
-import { mcpServers } from '../mcp/options.js'
-import { createRedact } from '../recordings/redact/index.js'
-import { joined, type LoadedRules, loadRules, rulesFromCode } from '../replies/index.js'
+import { type McpServer, mcpServerAt, mcpServers } from '../mcp/options.js'
+import { createRedact, type Redact } from '../recordings/redact/index.js'
+import { joined, type LoadedRules, loadRules, type RuleInput, rulesAsGiven, rulesFromCode } from '../replies/index.js'
 import { type LoadedResources, loadResources } from '../resources/load.js'
 import { idOfUser } from '../supabase/seeds.js'
 import { createTokens, type Tokens } from '../supabase/tokens.js'
-import { type LoadedConfig, replyFilesOf } from './config/load.js'
-import { redactionRules } from './config/redaction.js'
-import { loadMcp } from './mcp.js'
-import { configuredReplies } from './mcp-replies.js'
-import type { PlatformSources } from './part.js'
-import type { PreparedConfig } from './prepared.js'
+import { type ConfigSources, type LoadedConfig, redactionRules, replyFilesOf } from './config/load.js'
+
+/** The sources of a platform. */
+export interface PlatformSources extends ConfigSources {
+  /** Rules written in code. They come before those from files. */
+  readonly rules?: readonly RuleInput[]
+  /** False to open no port, so that only the handler answers. */
+  readonly listen?: boolean
+  /** Called with internal errors, which are not the client's fault. */
+  readonly report?: (error: unknown) => void
+  /** Called with warnings, as sentences. */
+  readonly warn?: (sentence: string) => void
+}
+
+/** The code of MCP servers. */
+export const loadMcpFolder = () => import('../mcp/index.js')
+
+export type McpFolder = Awaited<ReturnType<typeof loadMcpFolder>>
+
+/** A configuration, and what it names. */
+export interface PreparedConfig {
+  readonly loaded: LoadedConfig
+  readonly rules: LoadedRules['rules']
+  /** The files in use besides the configuration and the rule files. */
+  readonly files: readonly string[]
+  /** Signs and verifies the tokens of the auth backend. */
+  readonly tokens: Tokens
+  /** Redacts what is shown and recorded. */
+  readonly redact: Redact
+  readonly tokenizer: Tokenizer
+  readonly resources: LoadedResources['resources']
+  /** Answers the operations of OpenAPI documents; `undefined` if there are none. */
+  readonly openApi: PathSource | undefined
+  /** The code of MCP servers; `undefined` if there are none. */
+  readonly mcp: McpFolder | undefined
+}
 
 interface Options extends Pick<PlatformSources, 'rules' | 'file'> {
   readonly now: () => number
@@ -75,7 +105,7 @@ async function readRules(loaded: LoadedConfig, { rules: inCode = [], file: wante
 /** Loads the code of MCP servers, and checks the configured ones. */
 async function loadServers(loaded: LoadedConfig) {
   if (mcpServers(loaded.config.mcp).size === 0) return undefined
-  const folder = await loadMcp()
+  const folder = await loadMcpFolder()
   await folder.requireUsableServers(loaded)
   return folder
 }
@@ -94,3 +124,52 @@ const readResources = ({ config, dir, placeOf }: LoadedConfig): Promise<LoadedRe
       return user && idOfUser(user)
     },
   })
+
+/** A reply, its target, and its position. */
+interface ReplyPlace {
+  readonly on: string
+  readonly reply: object
+  readonly at: readonly (string | number)[]
+}
+
+const LAST_PRIORITY = -1_000_000
+
+/** Compiles the replies of all servers. Rejects with a ProblemsError that has the mistakes of all of them. */
+async function configuredReplies(loaded: LoadedConfig): Promise<LoadedRules> {
+  const { config, dir, originOf, placeOf } = loaded
+  const all = [...mcpServers(config.mcp)].flatMap(([path, server]) =>
+    repliesIn(path, server, mcpServerAt(config.mcp, path)),
+  )
+  const problems: Problem[] = []
+  const ruleLists = all.map(async ({ on, reply, at, server }) => {
+    const rule = { on, when: { server }, reply, priority: LAST_PRIORITY } as RuleInput
+    try {
+      const ruleOrigin = () => ({ place: originOf(at), title: `${on} of ${server}` })
+      return await rulesAsGiven(rule, { dir, seed: config.seed, originOf: ruleOrigin })
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error
+      problems.push(...error.problems.map(({ sentence }) => ({ ...placeOf(at), sentence })))
+      return joined([])
+    }
+  })
+  const rules = joined(await Promise.all(ruleLists))
+  if (problems.length > 0) throw new ProblemsError(problems)
+  return rules
+}
+
+function repliesIn(path: string, server: McpServer, at: readonly string[]) {
+  const { tools, resources, resourceTemplates, prompts } = server
+  const found: (ReplyPlace & { readonly server: string })[] = []
+  function add(list: string, items: readonly { readonly reply?: object | undefined }[], on: (i: number) => string) {
+    for (const [i, { reply }] of items.entries())
+      if (reply) found.push({ on: on(i), reply, at: [...at, list, i, 'reply'], server: path })
+  }
+  add('tools', tools, i => `tools/call ${tools[i]?.name}`)
+  add('resources', resources, i => `resources/read ${resources[i]?.uri}`)
+  add('resourceTemplates', resourceTemplates, i => `resources/read ${patternOf(resourceTemplates[i]?.uriTemplate)}`)
+  add('prompts', prompts, i => `prompts/get ${prompts[i]?.name}`)
+  return found
+}
+
+/** A template variable matches anything. */
+const patternOf = (template = '') => template.replace(/\{[^}]*\}/g, '*')

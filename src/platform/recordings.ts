@@ -4,9 +4,8 @@ import type { ViolationCounts } from '../check/finding.js'
 import type { Scopes } from '../core/scope.js'
 import { once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
-import { createListeners } from './listeners.js'
-import type { ResetOptions } from './part.js'
-import type { PreparedConfig } from './prepared.js'
+import { createListeners, type ResetOptions } from './part.js'
+import type { PreparedConfig } from './prepare.js'
 
 interface Reporters {
   /** Called with a warning, as a sentence. */

@@ -1,14 +1,27 @@
-/** The rules of a running platform: those from files and code, and those added at run time. */
+/** The rules of a running platform: adds, lists and removes them at run time, and explains what they would answer. */
 
+import { chatRequest } from '../chat/request.js'
+import { check } from '../check/check.js'
+import { invalidRequest, PlatformError } from '../core/errors.js'
+import { CHAT } from '../core/paths.js'
+import { type AnsweredBy, sourceInWords } from '../core/reply.js'
+import { mcpServers } from '../mcp/options.js'
 import {
   createMemory,
   createRulesAtRunTime,
+  type Explanation,
+  type Generation,
   type ListedRule,
+  linesOf,
   type Memory,
   type Replies,
   type RuleInput,
   type RulesAtRunTime,
+  sentCall,
+  verdictOf,
+  writtenCall,
 } from '../replies/index.js'
+import type { Attempt, Explained } from '../replies/operations.js'
 import type { LoadedConfig } from './config/load.js'
 import type { Part } from './part.js'
 
@@ -45,6 +58,8 @@ interface Current {
 
 export interface RulesPart extends Part {
   readonly rules: Rules
+  /** Explains what the rules would answer. Rejects with a PlatformError for an invalid request. */
+  explain(attempt: Attempt): Promise<Explained>
   /** What a reload keeps. */
   readonly memory: Memory
   readonly atRunTime: RulesAtRunTime
@@ -59,6 +74,7 @@ export function createRulesPart(
   const atRunTime = createRulesAtRunTime({ onPaths, warn })
   return {
     ...{ memory, atRunTime, rules: createRules(memory, atRunTime, current) },
+    explain: attempt => explainAttempt(attempt, current()),
     prepare: async () => memory.restartScenarios,
     reset({ scope }) {
       atRunTime.remove({ scope })
@@ -79,5 +95,62 @@ function createRules(memory: Memory, atRunTime: RulesAtRunTime, current: () => C
     addSent: (sent, scope) => atRunTime.add(sent, { scope, dir: undefined, seed: seed() }),
     list: scope => current().replies.list(scope),
     remove: which => atRunTime.remove(which),
+  }
+}
+
+/** At most this many reasons, since more would not help and take time. */
+const MOST_OTHERS = 100
+
+async function explainAttempt(
+  { prompt = '', model, request, scope = '' }: Attempt,
+  { loaded, replies }: Current,
+): Promise<Explained> {
+  const servers = [...mcpServers(loaded.config.mcp).keys()]
+  const messages = [{ role: 'user', content: prompt }]
+  const total = replies.activeRules().length
+  const isServer = request && servers.includes(request.path)
+  const call = request ? isServer && sentCall(request.body) : writtenCall(prompt)
+  if (call) {
+    const { explain, linesOf } = await replies.mcp()
+    const server = request?.path ?? servers[0] ?? '/mcp'
+    const tried = { ...call, server, scope, headers: request?.headers, caller: request?.caller }
+    return { ...(await explainedAttempt(explain(tried), { linesOf })), total }
+  }
+  if (request && replies.http && request.path !== CHAT) {
+    const { explain, linesOf } = replies.http
+    return { ...(await explainedAttempt(await explain({ ...request, scope }), { linesOf })), total }
+  }
+  const body = request?.body ?? { model: model ?? loaded.config.models[0]?.id ?? '', messages }
+  const checked = check(chatRequest, body, { firstOnly: true })
+  if ('mistakes' in checked) throw invalidRequest(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
+  const explanation = replies.explain(checked.value, { scope })
+  const mismatch = (generation: Generation) => replies.mismatch(checked.value, generation)?.()
+  return { ...(await explainedAttempt(explanation, { linesOf, mismatch })), total }
+}
+
+interface ReplyDescriber<T> {
+  linesOf(generation: T): readonly string[]
+  /** What may be wrong with the reply. */
+  mismatch?(generation: T): string | undefined
+}
+
+async function explainedAttempt<T extends { readonly answeredBy: AnsweredBy }>(
+  { rule, nearest, triedBefore, remaining, reply }: Explanation<T>,
+  { linesOf, mismatch = () => undefined }: ReplyDescriber<T>,
+): Promise<Omit<Explained, 'total'>> {
+  const generation = await reply().catch((error: unknown) => {
+    // With strict, the refusal is what the app would get.
+    if (error instanceof PlatformError) return error
+    throw error
+  })
+  const before = triedBefore(MOST_OTHERS).map(one => ({ ...one, isBefore: true }))
+  const others = [...before, ...remaining(MOST_OTHERS - before.length).map(one => ({ ...one, isBefore: false }))]
+  const isRefused = generation instanceof PlatformError
+  return {
+    rule: rule ? { title: rule.title, place: rule.place, why: verdictOf(rule) } : null,
+    source: isRefused ? null : sourceInWords(generation.answeredBy),
+    reply: isRefused ? generation.message : linesOf(generation).join('\n'),
+    hint: isRefused ? (generation.more.hint ?? null) : (mismatch(generation) ?? (rule ? null : nearest())),
+    others: others.map(({ rule: { title, place }, isBefore, reasons }) => ({ title, place, isBefore, reasons })),
   }
 }

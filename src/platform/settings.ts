@@ -10,7 +10,7 @@ import type { State, Tables } from '../state/rows.js'
 import type { LoadedConfig } from './config/load.js'
 import type { Config } from './config/schema.js'
 import type { ResetOptions } from './part.js'
-import type { PreparedConfig } from './prepared.js'
+import type { PreparedConfig } from './prepare.js'
 
 type Configured = Pick<Config, 'pace' | 'models' | 'limits' | 'faults'>
 

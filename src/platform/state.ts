@@ -11,7 +11,7 @@ import { type State, TakenError } from '../state/rows.js'
 import { plantSeeds, type UserSeed } from '../supabase/seeds.js'
 import type { LoadedConfig } from './config/load.js'
 import type { ResetOptions } from './part.js'
-import type { PreparedConfig } from './prepared.js'
+import type { PreparedConfig } from './prepare.js'
 
 export interface StateOrigin {
   /** The process that holds the state in memory; null for a state that survives a restart. */

@@ -33,7 +33,7 @@ export { createHistory, type History, type Run } from './run.js'
 /** Reads HAR files. Only one command needs it. */
 export const loadHar = () => import('./har.js')
 
-/** The options of the same names (config/recording-options.ts), and what else recordings need. */
+/** The options of the same names (options.ts), and what else recordings need. */
 interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'flush'> {
   /** The absolute path of the folder. */
   readonly dir: string

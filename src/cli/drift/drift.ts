@@ -4,8 +4,7 @@ import { StartError, UsageError } from '../../check/problem.js'
 import { compareAnswers, shapeOfAnswer } from '../../contract/shape.js'
 import { glob } from '../../core/paths.js'
 import { acceptsApiKey, documentedCredentialOf } from '../../http/proxy/credentials.js'
-import { NEEDS_LIVE } from '../../platform/config/load.js'
-import { redactionRules } from '../../platform/config/redaction.js'
+import { NEEDS_LIVE, redactionRules } from '../../platform/config/load.js'
 import type { Platform } from '../../platform.js'
 import { type DriftResult, findDrift, openFolder } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../recordings/redact/index.js'
@@ -82,8 +81,7 @@ async function compareWithLive(
 }
 
 async function liveCredentials({ ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
-  const endpointsAt = ownPathsAt()
-  const isForKeys = (path: string) => endpointsAt(path).some(({ access }) => acceptsApiKey(access))
+  const isForKeys = (path: string) => ownPathsAt(path).some(({ access }) => acceptsApiKey(access))
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }
 

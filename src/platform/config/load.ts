@@ -11,6 +11,8 @@ import { type Loaded, type Problem, ProblemsError, readText, refusedText } from 
 import { didYouMean } from '../../check/suggest.js'
 import type { readYaml, YamlFile } from '../../check/yaml.js'
 import { usesLive } from '../../core/exchange.js'
+import { developmentSecret } from '../../core/secrets.js'
+import type { RedactionRules } from '../../recordings/redact/index.js'
 import { goneOption, goneVariable } from './gone-options.js'
 import { allOptions, fromText, mayHoldSecret } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
@@ -133,6 +135,40 @@ export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
     .flat()
     .map(name => (isFolder(path.resolve(dir, name)) ? path.posix.join(name, '*.{yaml,yml}') : name))
   return { patterns, dir, required: replies !== defaultReplies }
+}
+
+type RedactOption = Config['recordings']['redact']
+
+/** What to redact. Includes the public development keys, since no credential of a caller belongs in a recording. */
+export function redactionRules({ recordings, upstream, apiKeys, auth, controlToken }: Config): RedactionRules {
+  const { redact } = recordings
+  const secrets = [
+    { name: 'upstream-api-key', value: upstream.apiKey },
+    { name: 'upstream-anon-key', value: upstream.anonKey },
+    ...apiKeys.map(({ key }) => ({ name: 'api-key', value: key })),
+    { name: 'publishable-key', value: auth.publishableKey },
+    { name: 'secret-key', value: auth.secretKey },
+    { name: 'control-token', value: controlToken },
+    // The secret itself is never shown. The development one is public.
+    { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
+  ]
+  return {
+    names: redact.names,
+    emails: redact.patterns.includes('emails'),
+    patterns: redact.patterns.filter(pattern => pattern !== 'emails').map(secretPattern),
+    known: secrets.filter(({ value }) => value !== ''),
+  }
+}
+
+function secretPattern(written: RedactOption['patterns'][number]): RedactionRules['patterns'][number] {
+  const { name = 'secret', pattern } = typeof written === 'string' ? { pattern: written } : written
+  return { name, pattern: expressionFrom(pattern) }
+}
+
+/** Parses a text such as `/cus_\w+/i`, which the schema has already checked. */
+function expressionFrom(written: string): RegExp {
+  const end = written.lastIndexOf('/')
+  return new RegExp(written.slice(1, end), written.slice(end + 1))
 }
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true

@@ -3,81 +3,32 @@
  * are derived from this.
  */
 import * as v from 'valibot'
-import { oneOfWords } from '../../check/check.js'
 import {
-  anAddress,
   closed,
   credential,
-  described,
-  different,
   filled,
   flag,
   group,
-  httpUrl,
   integer,
   list,
-  open,
   option,
   secret,
   text,
   withDefaults,
   word,
 } from '../../check/forms.js'
-import { access } from '../../core/caller.js'
 import { modes } from '../../core/exchange.js'
 import { randomFaults } from '../../core/fault.js'
-import { paceInput, paceOptions, unpaced } from '../../core/pace.js'
+import { paceOptions, unpaced } from '../../core/pace.js'
+import { accessOptions, modelOptions } from '../../endpoints/options.js'
 import { modesByEndpoint } from '../../http/modes.js'
+import { corsOptions, upstreamOptions } from '../../http/options.js'
 import { limitOptions } from '../../limits/options.js'
 import { mcpOptions } from '../../mcp/options.js'
 import { openapiOptions } from '../../openapi/options.js'
 import { recordingOptions } from '../../recordings/options.js'
 import { resourceOptions } from '../../resources/options.js'
 import { apiKeyOptions, authOptions, userOptions } from '../../supabase/options.js'
-
-const model = open({
-  id: filled,
-  object: v.optional(v.literal('model', 'the word model'), 'model'),
-  created: v.optional(integer(0, 253402300799), 1735689600),
-  owned_by: v.optional(text, 'standin'),
-  pace: v.nullish(
-    described(
-      paceInput,
-      'The pace of streams of this model. Anything left out comes from the option pace. Not listed.',
-    ),
-  ),
-  maxPromptTokens: v.optional(
-    described(integer(1, 2 ** 31 - 1), 'The longest prompt that the model accepts, in tokens. Not listed.'),
-  ),
-})
-
-/** Apps and browser extensions have origins that `URL` does not support, such as `chrome-extension://…`. */
-const isAppOrigin = (written: string) => /^(?!(https?|wss?|ftp|file):)[a-z][a-z\d+.-]*:\/\/[^\s/?#@,]+$/.test(written)
-const isOrigin = (written: string) =>
-  written === '*' || isAppOrigin(written) || (URL.canParse(written) && new URL(written).origin === written)
-const origin = v.pipe(
-  text,
-  v.check(isOrigin, 'an origin such as http://localhost:3000, in lower case and without a trailing slash'),
-)
-
-const errorForms = ['documented', 'untouched'] as const
-
-/** The base URL of OpenAI's clients ends in /v1, but the paths that are appended here begin with it. */
-const addedPath = /\/v1(\/(chat\/completions|models))?\/*$/i
-const baseAddress = v.pipe(
-  httpUrl,
-  v.check(
-    // Only the path, since a host may be called v1.
-    address => !addedPath.test(new URL(address).pathname),
-    ({ input }) => `is "${input}", and Standin adds /v1 itself: ${withoutV1(input.replace(addedPath, ''))}`,
-  ),
-)
-
-/** Below /api/v1 there is either the platform's index or a whole OpenAI-compatible API. */
-const withoutV1 = (base: string) =>
-  base.endsWith('/api')
-    ? `write "${base.slice(0, -'/api'.length)}", or "${base}" if its models are at /api/v1/models.`
-    : `write "${base}".`
 
 export const defaultReplies = 'fixtures/replies/*.yaml'
 
@@ -108,21 +59,7 @@ export const configSchema = closed({
     '1.0.0',
     'The service version that GET /health reports.',
   ),
-  models: option(
-    v.pipe(
-      list(model, 'models'),
-      v.nonEmpty('a list with at least one model'),
-      v.check(models => different(models, ({ id }) => id), 'a list without duplicate ids'),
-    ),
-    [
-      { id: 'gpt-4o-mini', owned_by: 'openai' },
-      { id: 'gpt-4o', owned_by: 'openai' },
-      { id: 'llama-3.3-70b-instruct', owned_by: 'meta' },
-      { id: 'mistral-small-latest', owned_by: 'mistralai' },
-      { id: 'qwen2.5-72b-instruct', owned_by: 'qwen' },
-    ],
-    'The models that GET /v1/models lists and chat accepts. Other fields of a model are listed unchanged.',
-  ),
+  models: modelOptions,
   replies: option(
     v.union([filled, list(filled, 'files, folders or globs')], 'a file, a folder or a glob, or a list of them'),
     defaultReplies,
@@ -153,71 +90,14 @@ export const configSchema = closed({
     'estimate',
     'How usage is counted: estimate (four characters a token), o200k_base (GPT-4o and later) or cl100k_base (GPT-4).',
   ),
-  access: group(
-    {
-      health: option(access, 'anyone', 'Who may GET /health: anyone, or a list of anon, service, user, apiKey.'),
-      index: option(access, ['anon', 'service', 'user'], 'Who may GET /api/v1.'),
-      models: option(access, ['apiKey', 'user'], 'Who may GET /v1/models.'),
-      chat: option(access, ['apiKey', 'user'], 'Who may POST /v1/chat/completions.'),
-    },
-    'Which kinds of credential each endpoint accepts.',
-  ),
+  access: accessOptions,
   mcp: mcpOptions,
   users: userOptions,
   apiKeys: apiKeyOptions,
   auth: authOptions,
-  upstream: group(
-    {
-      baseUrl: option(
-        v.union([v.literal(''), baseAddress], anAddress),
-        '',
-        'Address of the live platform, without /v1, for the modes proxy and record.',
-      ),
-      authUrl: option(
-        v.union(
-          [v.literal(''), v.pipe(httpUrl, v.regex(/^(?!.*\/auth\/v1\/?$)/, 'an address without /auth/v1 at its end'))],
-          anAddress,
-        ),
-        '',
-        'Address of the live auth backend without /auth/v1, for auth.mode proxy.',
-      ),
-      apiKey: option(secret(credential), '', "The live platform's API key, sent on /v1 in place of the caller's."),
-      anonKey: option(
-        secret(credential),
-        '',
-        "The live platform's anon key, sent on /api/v1 in place of the caller's.",
-      ),
-      credentials: option(
-        word(['swap', 'pass']),
-        'swap',
-        "Whose credentials the live platform sees: swap sends the live ones, pass the caller's own, for the live platform to judge.",
-      ),
-      errors: option(
-        v.picklist(errorForms, ({ input }) =>
-          input === 'normalise' ? 'is normalise, which is now called documented.' : oneOfWords(errorForms),
-        ),
-        'documented',
-        'How errors of the live platform are delivered: as the documented { error } (documented), or as they came (untouched).',
-      ),
-      timeoutMs: option(
-        integer(1, 3_600_000),
-        60_000,
-        'How long the live platform may be silent, before its first byte or within a stream, in milliseconds.',
-      ),
-    },
-    'The live platform.',
-  ),
+  upstream: upstreamOptions,
   recordings: recordingOptions,
-  cors: group(
-    {
-      origins: option(
-        v.union([word(['auto', '*']), list(origin, 'origins')], 'auto, "*" or a list of origins'),
-        'auto',
-        'Which web pages may call: auto (any page; only pages of this machine where requests reach the live platform or manage users), a list such as [https://app.example.com], or "*" (any page).',
-      ),
-    },
-    'Calls from web pages of other origins.',
-  ),
+  cors: corsOptions,
   faults: group(
     {
       random: option(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { developmentApiKey, developmentSecret } from '../../../src/core/secrets.js'
-import { redactionRules } from '../../../src/platform/config/redaction.js'
+import { redactionRules } from '../../../src/platform/config/load.js'
 import { folderWith } from '../../command.js'
 import { loadConfig } from '../../configuration.js'
 

@@ -1,0 +1,47 @@
+/** The options of the documented endpoints: the models, and who may call what. */
+import * as v from 'valibot'
+import { described, different, filled, group, integer, list, open, option, text } from '../check/forms.js'
+import { access } from '../core/caller.js'
+import { paceInput } from '../core/pace.js'
+
+const model = open({
+  id: filled,
+  object: v.optional(v.literal('model', 'the word model'), 'model'),
+  created: v.optional(integer(0, 253402300799), 1735689600),
+  owned_by: v.optional(text, 'standin'),
+  pace: v.nullish(
+    described(
+      paceInput,
+      'The pace of streams of this model. Anything left out comes from the option pace. Not listed.',
+    ),
+  ),
+  maxPromptTokens: v.optional(
+    described(integer(1, 2 ** 31 - 1), 'The longest prompt that the model accepts, in tokens. Not listed.'),
+  ),
+})
+
+export const modelOptions = option(
+  v.pipe(
+    list(model, 'models'),
+    v.nonEmpty('a list with at least one model'),
+    v.check(models => different(models, ({ id }) => id), 'a list without duplicate ids'),
+  ),
+  [
+    { id: 'gpt-4o-mini', owned_by: 'openai' },
+    { id: 'gpt-4o', owned_by: 'openai' },
+    { id: 'llama-3.3-70b-instruct', owned_by: 'meta' },
+    { id: 'mistral-small-latest', owned_by: 'mistralai' },
+    { id: 'qwen2.5-72b-instruct', owned_by: 'qwen' },
+  ],
+  'The models that GET /v1/models lists and chat accepts. Other fields of a model are listed unchanged.',
+)
+
+export const accessOptions = group(
+  {
+    health: option(access, 'anyone', 'Who may GET /health: anyone, or a list of anon, service, user, apiKey.'),
+    index: option(access, ['anon', 'service', 'user'], 'Who may GET /api/v1.'),
+    models: option(access, ['apiKey', 'user'], 'Who may GET /v1/models.'),
+    chat: option(access, ['apiKey', 'user'], 'Who may POST /v1/chat/completions.'),
+  },
+  'Which kinds of credential each endpoint accepts.',
+)
