@@ -64,108 +64,79 @@ export type DriftResult =
   | { readonly kind: 'refused'; readonly file: string; readonly credential: string; readonly status: number }
   | { readonly kind: 'unreadable'; readonly file: string; readonly problems: readonly Problem[] }
 
-/** If the first requests, this many, all fail, the platform counts as down. */
+/** If the first requests with a credential, this many, all fail, no more of them are sent. */
 const GIVE_UP_AFTER = 5
 
-type Refused = Extract<DriftResult, { kind: 'refused' }>
-
-/** The results of all requests with one credential. */
-interface CredentialResults {
-  accepted: number
-  refused: number
-  /** The status of the last refusal. */
-  status: number
+/** The requests with one credential, or those that need none. */
+interface Attempts {
+  /** Whether the live platform has accepted one. Each refusal is then a change of the platform. */
+  isAccepted: boolean
+  /** Those that got no answer, or were refused. */
+  readonly failed: DriftResult[]
 }
 
 /** Returns results in the order of the recordings. Those not checked before the signal are left out. */
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { entries, signal } = parts
-  const send = unlessDown(parts.send)
-  const resultsOf = memoized((_credential: string): CredentialResults => ({ accepted: 0, refused: 0, status: 0 }))
-  const check: RunningCheck = { ...parts, send, sendPatiently: patientSend(send), resultsOf }
-  const results: (DriftResult | undefined)[] = entries.map(() => undefined)
-  const refusals: { readonly at: number; readonly refused: Refused }[] = []
-  const queue = entries.entries()
+  const allAttempts: Attempts[] = []
+  const attemptsWith = memoized((_credential: string | undefined): Attempts => {
+    const attempts: Attempts = { isAccepted: false, failed: [] }
+    allAttempts.push(attempts)
+    return attempts
+  })
+  const check: RunningCheck = { ...parts, sendPatiently: patientSend(parts.send), attemptsWith }
+  const results = new Map<string, DriftResult>()
+  const queue = entries.values()
   async function work(): Promise<void> {
-    for (const [i, entry] of queue) {
+    for (const entry of queue) {
       if (signal.aborted) return
       parts.onStart(entry.file)
-      const { result, refused } = await checkRecording(entry, check)
+      const result = await checkRecording(entry, check)
       // A request that the signal aborted says nothing about the platform.
       if (signal.aborted && result.kind === 'notAsked') return
-      results[i] = result
-      if (refused) refusals.push({ at: i, refused })
+      results.set(entry.file, result)
       parts.onResult(result)
     }
   }
   await Promise.all(Array.from({ length: parts.concurrency }, work))
-  // If a credential was accepted at least once, it is valid, and each refusal is a change of the platform.
-  for (const { at, refused } of refusals) {
-    if (resultsOf(refused.credential).accepted === 0) results[at] = refused
-  }
-  return results.filter(finding => finding !== undefined)
-}
-
-/** Stops sending requests to a platform that is down. */
-function unlessDown(send: SendToLive): SendToLive {
-  let answers = 0
-  let failures = 0
-  let lastError: unknown
-  return async (request, signal) => {
-    if (answers === 0 && failures >= GIVE_UP_AFTER) throw lastError
-    try {
-      const capture = await send(request, signal)
-      answers++
-      return capture
-    } catch (error) {
-      failures++
-      lastError = error
-      throw error
-    }
-  }
+  const failed = allAttempts.flatMap(attempts => (attempts.isAccepted ? [] : attempts.failed))
+  for (const result of failed) if (results.has(result.file)) results.set(result.file, result)
+  return entries.flatMap(({ file }) => results.get(file) ?? [])
 }
 
 /** A running check, and what its requests share. */
 interface RunningCheck extends DriftParts {
   readonly sendPatiently: SendToLive
-  readonly resultsOf: (credential: string) => CredentialResults
+  readonly attemptsWith: (credential: string | undefined) => Attempts
 }
 
-interface CheckedRecording {
-  readonly result: DriftResult
-  /** The result to use instead if the credential turns out to be refused everywhere. */
-  readonly refused?: Refused
-}
-
-async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck): Promise<CheckedRecording> {
+async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck): Promise<DriftResult> {
   const recording = await parts.folder.read(file).catch(problemsIn)
-  if (recording instanceof ProblemsError) return { result: { kind: 'unreadable', file, problems: recording.problems } }
-  if (rpcCallOf(recording.request) !== undefined) return { result: { kind: 'mcp', file } }
+  if (recording instanceof ProblemsError) return { kind: 'unreadable', file, problems: recording.problems }
+  const { request, response } = recording
+  if (rpcCallOf(request) !== undefined) return { kind: 'mcp', file }
   const reason = reasonNotToRepeat(recording, parts.placeholder)
-  if (reason !== undefined) return { result: { kind: 'skipped', file, reason } }
-  const credential = parts.credentialFor(recording.request.path)
-  const results = credential === undefined ? undefined : parts.resultsOf(credential)
-  // As with a platform that is down: do not send ten thousand requests with a bad key.
-  if (credential !== undefined && results && results.accepted === 0 && results.refused >= GIVE_UP_AFTER) {
-    return { result: { kind: 'refused', file, credential, status: results.status } }
-  }
+  if (reason !== undefined) return { kind: 'skipped', file, reason }
+  const credential = parts.credentialFor(request.path)
+  const attempts = parts.attemptsWith(credential)
+  const lastFailed = attempts.failed.at(-1)
+  if (lastFailed && !attempts.isAccepted && attempts.failed.length >= GIVE_UP_AFTER) return { ...lastFailed, file }
   const recordedAt = new Date().toISOString()
   const live = await answerTo(recording, parts)
-  if (typeof live === 'string') return { result: { kind: 'notAsked', file, reason: live } }
-  const drifts = parts.compare(comparable(recording.response), comparable(live))
-  // A bad key must not replace recorded errors, such as a 404.
-  const isNewlyRefused = isRefusal(live.status) && !isRefusal(recording.response.status)
-  const updated = parts.update && !isNewlyRefused && classOf(recording.response) === classOf(live)
-  if (updated) parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
-  const result: DriftResult = { kind: 'compared', file, drifts, updated }
-  if (credential === undefined || !results || isRefusal(recording.response.status)) return { result }
-  if (!isRefusal(live.status)) {
-    results.accepted++
-    return { result }
+  if (typeof live === 'string') {
+    const result: DriftResult = { kind: 'notAsked', file, reason: live }
+    attempts.failed.push(result)
+    return result
   }
-  results.refused++
-  results.status = live.status
-  return { result, refused: { kind: 'refused', file, credential, status: live.status } }
+  // A bad key must not replace recorded errors, such as a 404.
+  const isNewlyRefused = isRefusal(live.status) && !isRefusal(response.status)
+  if (!isRefusal(live.status)) attempts.isAccepted = true
+  else if (isNewlyRefused && credential !== undefined)
+    attempts.failed.push({ kind: 'refused', file, credential, status: live.status })
+  const drifts = parts.compare(comparable(response), comparable(live))
+  const updated = parts.update && !isNewlyRefused && classOf(response) === classOf(live)
+  if (updated) parts.folder.write(file, { recordedAt, request, response: live }, key)
+  return { kind: 'compared', file, drifts, updated }
 }
 
 function problemsIn(error: unknown): ProblemsError {
