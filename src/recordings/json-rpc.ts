@@ -95,28 +95,41 @@ export function replyWithoutRecording({ method, headers }: Exchange, { body }: R
 /** Servers need not offer a stream of their own (specification 2025-11-25, "Listening for Messages from the Server"). */
 export const noServerStream = () => fixedReply(405, { headers: ['allow', 'POST, DELETE'] })
 
-/** A recorded id or progress token, and the one to use instead. Strings and numbers are different ids. */
-interface Renamed {
-  readonly recorded: unknown
-  readonly current: unknown
-}
-
-interface Renaming {
-  readonly id: Renamed
-  readonly progress: Renamed
-}
+/** Gives a recorded message the ids of the current call; `undefined` drops it. Returns the same message if nothing changes. */
+type Rename = (message: JsonRpcMessage) => JsonRpcMessage | undefined
 
 /** Returns the answer unchanged if the request is not JSON-RPC. */
 export function withIdsOf(wanted: RecordedRequest, { request, response }: Recording): RecordedResponse {
   const [current, recorded] = [rpcMessageOf(wanted.body), rpcMessageOf(request.body)]
   if (!current || !recorded) return response
-  const progressToken = ({ params }: JsonRpcMessage) => metaOf(params).progressToken
-  const renaming: Renaming = {
-    id: { recorded: recorded.id, current: current.id },
-    progress: { recorded: progressToken(recorded), current: progressToken(current) },
+  const [now, then] = [callIds(current), callIds(recorded)]
+  if (now.id === then.id && now.progressToken === then.progressToken) return response
+  const rename: Rename = message => renamedMessage(message, then, now)
+  return {
+    ...response,
+    chunks: isStream(response) ? renamedEvents(response.chunks, rename) : renamedWhole(response, rename),
   }
-  const chunks = isStream(response) ? renamedEvents(response.chunks, renaming) : renamedWhole(response, renaming)
-  return { ...response, chunks }
+}
+
+/** Strings and numbers are different ids. */
+const callIds = ({ id, params }: JsonRpcMessage) => ({ id, progressToken: metaOf(params).progressToken })
+
+type CallIds = ReturnType<typeof callIds>
+
+function renamedMessage(message: JsonRpcMessage, then: CallIds, now: CallIds): JsonRpcMessage | undefined {
+  const { id, method, params } = message
+  // A message with a method is a request of the server, with the server's own id.
+  if (method === undefined) return id === then.id ? { ...message, id: now.id } : message
+  if (!isObject(params)) return message
+  const { progressToken, _meta } = params
+  if (method === 'notifications/progress' && progressToken !== undefined && progressToken === then.progressToken) {
+    // A client that sent no progress token gets no progress.
+    if (now.progressToken === undefined) return undefined
+    return { ...message, params: { ...params, progressToken: now.progressToken } }
+  }
+  // Notifications name the call that has subscribed to them by its id.
+  if (!isObject(_meta) || _meta[metaKeys.subscription] !== then.id) return message
+  return { ...message, params: { ...params, _meta: { ..._meta, [metaKeys.subscription]: now.id } } }
 }
 
 /** The live server's session ids are not recorded. Each client gets an id of its own with its first answer, and keeps it. */
@@ -129,69 +142,36 @@ export function withClientSession(reply: Reply, { headers: requestHeaders }: Pic
 
 const SESSION = 'mcp-session-id'
 
-function renamedWhole(response: RecordedResponse, renaming: Renaming): readonly RecordedChunk[] {
+function renamedWhole(response: RecordedResponse, rename: Rename): readonly RecordedChunk[] {
   const [first] = response.chunks
-  const text = renamedText(recordedBody(response).toString(), renaming)
-  return first && text !== undefined ? [{ ...first, bytes: Buffer.from(text) }] : response.chunks
+  const message = messageIn(exactJsonOf(recordedBody(response).toString()))
+  const renamed = message && rename(message)
+  return !first || !renamed || renamed === message
+    ? response.chunks
+    : [{ ...first, bytes: Buffer.from(stringifyExact(renamed)) }]
 }
 
 /** Events keep their times. An event that arrived in several parts is sent at the time of its last part. */
-function renamedEvents(chunks: readonly RecordedChunk[], renaming: Renaming): readonly RecordedChunk[] {
+function renamedEvents(chunks: readonly RecordedChunk[], rename: Rename): readonly RecordedChunk[] {
   const splitter = createEventSplitter()
   const renamed = chunks.map(({ atMs, bytes }) => ({
     atMs,
-    bytes: Buffer.concat(splitter.push(bytes).map(event => renamedEvent(event, renaming))),
+    bytes: Buffer.concat(splitter.push(bytes).flatMap(event => renamedEvent(event, rename))),
   }))
   const rest = splitter.rest()
   const all = rest.length === 0 ? renamed : [...renamed, { atMs: chunks.at(-1)?.atMs ?? 0, bytes: rest }]
   return all.filter(({ bytes }) => bytes.length > 0)
 }
 
-const noBytes = Buffer.alloc(0)
-
-function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
-  const data = dataOf(event)
-  const message = messageIn(exactJsonOf(data ?? ''))
-  if (data === undefined || !message) return event
-  // A client that sent no progress token gets no progress.
-  if (isUnwanted(message, renaming)) return noBytes
-  const text = renamedText(data, renaming)
-  if (text === undefined) return event
+function renamedEvent(event: Buffer, rename: Rename): readonly Buffer[] {
+  const message = messageIn(exactJsonOf(dataOf(event) ?? ''))
+  if (!message) return [event]
+  const renamed = rename(message)
+  if (!renamed) return []
+  if (renamed === message) return [event]
   const others = event
     .toString()
     .split(/\r?\n/)
     .filter(line => line !== '' && !line.startsWith('data:'))
-  return Buffer.from([...others, `data: ${text}`, '', ''].join('\n'))
-}
-
-const isProgress = ({ method }: JsonRpcMessage) => method === 'notifications/progress'
-
-function isUnwanted(message: JsonRpcMessage, { progress }: Renaming): boolean {
-  const token = isObject(message.params) ? message.params.progressToken : undefined
-  return isProgress(message) && token !== undefined && token === progress.recorded && progress.current === undefined
-}
-
-/** `undefined` if nothing changes. The recorded bytes are then sent unchanged. */
-function renamedText(text: string, renaming: Renaming): string | undefined {
-  const message = messageIn(exactJsonOf(text))
-  const renamed = message && renamedMessage(message, renaming)
-  return renamed === message ? undefined : stringifyExact(renamed)
-}
-
-function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMessage {
-  const { id, progress } = renaming
-  const { method, params } = message
-  // A message with a method is a request of the server, with the server's own id.
-  if (method === undefined) return renamedField(message, 'id', id)
-  if (!isObject(params)) return message
-  // Notifications name the call that has subscribed to them by its id.
-  const inMeta = isObject(params._meta) ? renamedField(params._meta, metaKeys.subscription, id) : params._meta
-  const renamedParams = isProgress(message) ? renamedField(params, 'progressToken', progress) : params
-  if (renamedParams === params && inMeta === params._meta) return message
-  return { ...message, params: { ...renamedParams, ...(inMeta !== undefined && { _meta: inMeta }) } }
-}
-
-function renamedField(object: JsonRpcMessage, name: string, { recorded, current }: Renamed): JsonRpcMessage {
-  if (recorded === undefined || current === undefined || current === recorded) return object
-  return object[name] === recorded ? { ...object, [name]: current } : object
+  return [Buffer.from([...others, `data: ${stringifyExact(renamed)}`, '', ''].join('\n'))]
 }
