@@ -70,7 +70,7 @@ export const normalQuery = (query: string): string =>
   sortedQuery(joinedQuery(parametersIn(query).map(([name, value]) => [encoded(name), value && encoded(value)])))
 
 const byNameThenValue = ([a, x = '']: Parameter, [b, y = '']: Parameter) => compared(a, b) || compared(x, y)
-export const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 function encoded(component: string): string {
   try {

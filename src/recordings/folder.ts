@@ -145,21 +145,17 @@ async function isInUse(file: string, pid: number): Promise<boolean> {
 
 export type Shelf = ReturnType<typeof createShelf>
 
-/** The sizes of the caches: of whole recordings, and of questions alone. */
+/** How much memory recordings that were read may take. */
 const REMEMBERED_BYTES = 64 * 1_048_576
-const REMEMBERED_QUESTIONS_BYTES = 16 * 1_048_576
 /** How long a cached file is trusted without being checked again. Editing one takes longer. */
 const UNCHECKED_MS = 250
 
-/** Approximately how much memory a recording takes. */
+/**
+ * Approximately how much memory a recording takes. Serializing also flattens the texts: the YAML library concatenates them
+ * character by character, and each takes 32 bytes until then.
+ */
 const sizeOf = ({ request, response }: Recording): number =>
-  sizeOfQuestion({ request }) + recordedBody(response).length + response.chunks.length * CHUNK_BYTES
-
-function sizeOfQuestion({ request }: Pick<Question, 'request'>): number {
-  // Serializing also flattens the texts: the YAML library concatenates them character by character, and each takes 32
-  // bytes until then.
-  return 1024 + 2 * stringifyExact(request).length
-}
+  1024 + 2 * stringifyExact(request).length + recordedBody(response).length + response.chunks.length * CHUNK_BYTES
 
 /** The memory that a chunk takes in addition to its bytes. */
 const CHUNK_BYTES = 250
@@ -173,33 +169,22 @@ export function createShelf(folder: Folder) {
     uncheckedMs: UNCHECKED_MS,
     maxSize: REMEMBERED_BYTES,
   })
-  const questions = createFileCache({
-    stamp: folder.stamp,
-    read: async (file: string) => questionIn(await folder.text(file), file),
-    sizeOf: sizeOfQuestion,
-    uncheckedMs: UNCHECKED_MS,
-    maxSize: REMEMBERED_QUESTIONS_BYTES,
-  })
-  const forget = (file: string) => {
-    recordings.forget(file)
-    questions.forget(file)
-  }
   return {
     ...files,
     dir: folder.dir,
     /** Rejects with a ProblemsError if the file is gone or is not a recording. */
     read: recordings.get,
-    /** Reads a recording without its answer, which is faster. Rejects like `read`. */
-    question: questions.get,
+    /** Reads a recording without its answer, which takes a thirtieth of the time. Rejects like `read`. */
+    question: async (file: string): Promise<Question> => questionIn(await folder.text(file), file),
     /** The folder must have been listed. */
     put(entry: RecordingFile, recording: Recording): void {
       folder.write(entry.file, recording, entry.key)
-      forget(entry.file)
+      recordings.forget(entry.file)
       put(entry)
     },
     remove(entry: RecordingFile): void {
       folder.remove(entry.file)
-      forget(entry.file)
+      recordings.forget(entry.file)
       remove(entry)
     },
   }
@@ -212,7 +197,7 @@ function createIndex(folder: Folder) {
 
   /** Lists the folder again, since files may have been added. */
   async function refresh(): Promise<void> {
-    byKey = grouped(await folder.list())
+    byKey = Map.groupBy(await folder.list(), ({ key }) => key)
   }
 
   const others = ({ key, file }: RecordingFile) => (byKey?.get(key) ?? []).filter(entry => entry.file !== file)
@@ -242,16 +227,6 @@ function createIndex(folder: Folder) {
     },
     remove: (entry: RecordingFile) => void byKey?.set(entry.key, others(entry)),
   }
-}
-
-function grouped(all: readonly RecordingFile[]): Map<string, RecordingFile[]> {
-  const byKey = new Map<string, RecordingFile[]>()
-  for (const entry of all) {
-    const same = byKey.get(entry.key)
-    if (same) same.push(entry)
-    else byKey.set(entry.key, [entry])
-  }
-  return byKey
 }
 
 interface FileCacheParts<T> {

@@ -1,11 +1,10 @@
 /** Turns a recording into a reply: at the recorded speed or faster, as a whole answer, as a stream, or as readable text. */
 
-import { isDeepStrictEqual } from 'node:util'
-import { eventsIn } from '../chat/events.js'
-import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from '../chat/reader.js'
+import { dataOf, eventsIn } from '../chat/events.js'
+import { completionIn, contentOf, type VendorCompletion } from '../chat/reader.js'
 import { chunkOf, readStream } from '../chat/stream.js'
 import { stepsOf } from '../chat/writer.js'
-import { isObject, jsonOf } from '../core/json.js'
+import { exactJsonOf, isObject, jsonOf, stringifyExact } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import type { OpenBody, PacedBody, Reply } from '../core/reply.js'
 import { rpcCallOf, withIdsOf } from './json-rpc.js'
@@ -183,8 +182,8 @@ export function wholeOf(response: RecordedResponse): RecordedResponse | undefine
 }
 
 /**
- * Returns the stream as the platform would have sent it with or without `include_usage`. What remains keeps its bytes
- * and times. Returns `undefined` if there is no usage to include. Errors and other answers that are not streams are
+ * Returns the stream as the platform would have sent it with or without `include_usage`. Events without usage keep their
+ * bytes and times. Returns `undefined` if there is no usage to include. Errors and other answers that are not streams are
  * returned unchanged.
  */
 export function withUsage(response: RecordedResponse, includeUsage: boolean): RecordedResponse | undefined {
@@ -193,42 +192,25 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
   if (includeUsage) return events.some(event => chunkOf(event)?.usage) ? response : undefined
   let position = 0
   const edits = events.flatMap(event => {
-    const found = usageIn(event)
     const start = position
     position += event.length
-    return found ? [{ start: start + found.start, end: start + found.end, bytes: noBytes }] : []
+    const bytes = withoutUsage(event)
+    return bytes === event ? [] : [{ start, end: position, bytes }]
   })
   if (edits.length === 0) return response
   const chunks = edited(response.chunks, edits)
   return { ...response, chunks: chunks.filter(({ bytes }) => bytes.length > 0) }
 }
 
-const noBytes = Buffer.alloc(0)
-
-/** A range within an event. */
-interface Span {
-  readonly start: number
-  readonly end: number
-}
-
 /**
- * Finds the usage that is sent only on request. Usage in an event with choices is not: vendors that put it there always
+ * Removes the usage that is sent only on request. Usage in an event with choices is not: vendors that put it there always
  * send it.
  */
-function usageIn(event: Buffer): Span | undefined {
-  const chunk = chunkOf(event)
-  if (chunk?.usage) return chunk.choices?.length ? undefined : { start: 0, end: event.length }
-  return chunk?.usage === null ? nullIn(event, chunk) : undefined
-}
-
-/** Finds `usage: null` with its comma. A vendor's own object may contain one as well, so the result is checked. */
-function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span | undefined {
-  // One character per byte, so that positions in the text are positions in the bytes.
-  const found = event.toString('latin1').matchAll(/,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/g)
-  const spans = [...found].map(({ 0: { length }, index }) => ({ start: index, end: index + length }))
-  const leavesOthers = ({ start, end }: Span) =>
-    isDeepStrictEqual(chunkOf(Buffer.concat([event.subarray(0, start), event.subarray(end)])), others)
-  return spans.find(leavesOthers)
+function withoutUsage(event: Buffer): Buffer {
+  const { usage, choices } = chunkOf(event) ?? {}
+  if (usage === undefined || (usage !== null && choices?.length)) return event
+  const { usage: _, ...others } = exactJsonOf(dataOf(event) ?? '') as object & { usage: unknown }
+  return Buffer.from(usage === null ? `data: ${stringifyExact(others)}\n\n` : '')
 }
 
 /** Whether the platform answered with an error, which is the same in every format. */

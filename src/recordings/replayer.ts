@@ -5,7 +5,7 @@ import { sideBySide } from '../check/miss-text.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
-import { asksForChat, compared, type Ignore, variantsOf } from './canonical.js'
+import { asksForChat, type Ignore, variantsOf } from './canonical.js'
 import type { Shelf } from './folder.js'
 import { noServerStream, opensServerStream, replyWithoutRecording, rpcCallOf, withClientSession } from './json-rpc.js'
 import { comparedForm, type RequestIdentity, requestKey } from './key.js'
@@ -167,24 +167,12 @@ export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Pro
   return candidates
 }
 
-/** Finds candidates by their present key. Their names have an outdated one if they were edited or `ignore` has changed. */
+/** Finds candidates by their present key, in the order in which they were recorded. Their names have an outdated key if they were edited or `ignore` has changed. */
 export function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
-  const keyed = inRecordedOrder(candidates).map(({ entry, request }) => ({ entry, key: requestKey(request, ignore) }))
+  const inOrder = candidates.toSorted((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt))
+  const keyed = inOrder.map(({ entry, request }) => ({ entry, key: requestKey(request, ignore) }))
   return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
 }
-
-/** Sorts by time. Recordings with one key keep the order of their numbers, because an update changes the time of one. */
-function inRecordedOrder(all: readonly Candidate[]): readonly Candidate[] {
-  const byNumber = all.toSorted((a, b) => byKey(a, b) || a.entry.nth - b.entry.nth)
-  const times = all.toSorted((a, b) => byKey(a, b) || timeOf(a) - timeOf(b)).map(timeOf)
-  return byNumber
-    .map((one, i) => ({ one, time: times[i] as number }))
-    .sort((a, b) => a.time - b.time)
-    .map(({ one }) => one)
-}
-
-const byKey = (a: Candidate, b: Candidate) => compared(a.entry.key, b.entry.key)
-const timeOf = ({ recordedAt }: Candidate) => Date.parse(recordedAt)
 
 /** Returns `undefined` if no candidate has the request's method and path. */
 export function nearest(

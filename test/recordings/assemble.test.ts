@@ -282,8 +282,8 @@ test("only the stream's own usage is removed, not a vendor field or text that me
   ]
   expect(textOf(withUsage(stream(body.join('')), false))).toBe(
     [
-      'data: {"choices":[{"delta":{"content":",\\"usage\\":null"}}]}\r\n\r\n',
-      'data: {"x_groq":{"id":"a","usage":null}, "choices":[]}\n\n',
+      'data: {"choices":[{"delta":{"content":",\\"usage\\":null"}}]}\n\n',
+      'data: {"x_groq":{"id":"a","usage":null},"choices":[]}\n\n',
       'data: [DONE]\n\n',
     ].join(''),
   )
