@@ -52,7 +52,9 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   const loaded = () => current().loaded
   const url = once(() => (listens ? `http://${urlHost(host)}:${delivery.port()}` : 'http://localhost'))
   const runtime = createRuntime({ loaded: first.loaded, clock, state }, sources, {
-    ...{ current, url, renew: () => delivery.renew() },
+    current,
+    url,
+    renew: () => delivery.renew(),
     port: () => delivery.port() || (listens ? port : 0),
   })
   const assemblies: Assemblies = createAssemblies(first, runtime)
@@ -61,7 +63,8 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   const forTests = createForTests(runtime, current)
   const stopping = new AbortController()
   const delivery = createDelivery({
-    ...{ line: () => current().line(), ...runtime },
+    line: () => current().line(),
+    ...runtime,
     async loadApp() {
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
@@ -121,11 +124,26 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
   const { current } = assemblies
   const url = parts.url()
   return {
-    ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
-    ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: runtime.rules.rules },
+    url,
+    authUrl: url,
+    dashboardUrl: `${url}${DASHBOARD}`,
+    clock,
+    journal,
+    violations,
+    faultCalls: faults.calls,
+    failNext: faults.failNext,
+    rules: runtime.rules.rules,
     switchMode: modes.switch,
-    ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
-    ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists, mintToken: forTests.mintToken },
+    receipt: recordings.receipt,
+    misses: recordings.misses,
+    onMiss: recordings.onMiss,
+    onMessage,
+    reset,
+    reload,
+    stop,
+    resources: runtime.resources,
+    mcp: runtime.mcp.lists,
+    mintToken: forTests.mintToken,
     ownPathsAt: path => current().ownPathsAt(path),
     openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },

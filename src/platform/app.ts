@@ -47,10 +47,14 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
       users: state.origin(),
       ...(isLocal && developmentKeyOf(current(), clock.now())),
     }),
-    ...{ apiKeys, now: clock.now, identify: keys.identify },
+    apiKeys,
+    now: clock.now,
+    identify: keys.identify,
   })
   const control = createControl({
-    ...{ host, ...keys, ...controlParts(dependencies) },
+    host,
+    ...keys,
+    ...controlParts(dependencies),
     reader: createReader({ journal, url, stopping: dependencies.stopping }),
     people: people.createOutbox(state.state),
     userList: people.createUserList(state.state),
@@ -63,10 +67,18 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
 function controlParts({ current, runtime, forTests, reset }: Dependencies) {
   const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal } = runtime
   return {
-    ...{ apiKeys, clock, journal, violations, reset },
-    ...{ misses: recordings.misses, receipt: recordings.receipt, resources: runtime.resources },
+    apiKeys,
+    clock,
+    journal,
+    violations,
+    reset,
+    misses: recordings.misses,
+    receipt: recordings.receipt,
+    resources: runtime.resources,
     mcp: runtime.mcp.lists,
-    ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
+    mintToken: forTests.mintToken,
+    accounts: forTests,
+    steering: settings,
     rules: { ...rules.rules, explain: rules.explain },
     draftRule: draftOf,
     faults: { ...faults.calls, add: faults.add },
@@ -108,7 +120,10 @@ function configJson(
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
   return {
-    ...{ url, auth_url: url, mode, version },
+    url,
+    auth_url: url,
+    mode,
+    version,
     anon_key: tokens.anonKey,
     auth_mode: auth.mode,
     models: models.map(({ id }) => id),

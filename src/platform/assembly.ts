@@ -97,16 +97,27 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
   const platform = assemblePlatform(prepared, runtime, { origins, own, chat })
 
   return {
-    ...{ loaded, tokens, files, redact, resources, replies, authenticator: own.authenticator, backend: own.backend },
+    loaded,
+    tokens,
+    files,
+    redact,
+    resources,
+    replies,
+    authenticator: own.authenticator,
+    backend: own.backend,
     async openFor(modes) {
       await Promise.all([platform.openFor(modes), config.auth.mode === 'proxy' && own.proxy()])
     },
-    ...{ endpoints: changed.endpoints, library: platform.library },
+    endpoints: changed.endpoints,
+    library: platform.library,
     ownPaths: () => pathsOf(ownPaths()),
     ownPathsAt: path => ownPaths().flatMap(source => source.at(path)),
     line: () => ({
-      ...{ platform: platform.surface(changed, ownPaths()), auth: own.surface, scopes: runtime.scopes },
-      ...{ limits: changed.limits, faults: changed.faults },
+      platform: platform.surface(changed, ownPaths()),
+      auth: own.surface,
+      scopes: runtime.scopes,
+      limits: changed.limits,
+      faults: changed.faults,
       contractHeaders: runtime.violations.headers,
     }),
     applyChanges(changes) {
@@ -147,7 +158,10 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
         isMcp: mcpPathsOf(config),
         onForward: runtime.recordings.countForward,
         faultByRule: chat.replies.faultFor,
-        ...{ recordings, origins, liveCors, proxy },
+        recordings,
+        origins,
+        liveCors,
+        proxy,
       })
     },
     async openFor(modes: ModeSettings) {
@@ -198,9 +212,14 @@ function assembleChat({ loaded, rules, tokenizer }: PreparedConfig, { rules: add
     const models = config.models.map(model => ({ ...model, pace: ownPace(pace.models, model.id) }))
     const endpoints = createEndpoints({ ...config, models, pace, replies, tokenizer })
     return {
-      ...{ endpoints, pace, routes: createRoutes(endpoints), bodyLimitBytes: limits.bodyBytes },
+      endpoints,
+      pace,
+      routes: createRoutes(endpoints),
+      bodyLimitBytes: limits.bodyBytes,
       limits: createLimits({
-        ...{ settings: limits, maxPromptTokensOf: maxPromptTokensOf(config), counters },
+        settings: limits,
+        maxPromptTokensOf: maxPromptTokensOf(config),
+        counters,
         promptTokens: request => promptTokens(request, tokenizer),
       }),
       faults: createFaults({ ...config.faults, random, seed: config.seed, ...faults }),

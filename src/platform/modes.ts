@@ -110,7 +110,10 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
   const warnIfOpenToAll = (loaded: LoadedConfig) => isOpenToAll(loaded) && warn(openToAllWarning)
 
   return {
-    ...{ current, follow, after, loaded: running },
+    current,
+    follow,
+    after,
+    loaded: running,
     /** Throws a ProblemsError for modes that cannot work. */
     switch(mode: Mode, modes: ModesByEndpoint = {}): void {
       requireModes({ mode, modes })

@@ -67,7 +67,13 @@ export async function prepareConfig(loaded: LoadedConfig, options: Options): Pro
   ])
   for (const warning of [...warningsAbout(loaded), ...rules.warnings]) options.warn(problemInWords(warning))
   return {
-    ...{ loaded, tokens, tokenizer, mcp, openApi, rules: rules.rules, resources: resources.resources },
+    loaded,
+    tokens,
+    tokenizer,
+    mcp,
+    openApi,
+    rules: rules.rules,
+    resources: resources.resources,
     files: [...rules.files, ...resources.files, ...(openApi?.files ?? [])],
     redact: createRedact(redactionRules(config)),
   }
@@ -118,7 +124,9 @@ async function openDocuments(loaded: LoadedConfig, warn: (sentence: string) => v
 
 const readResources = ({ config, dir, placeOf }: LoadedConfig): Promise<LoadedResources> =>
   loadResources({
-    ...{ resources: config.resources, dir, placeOf },
+    resources: config.resources,
+    dir,
+    placeOf,
     userIdOf(email) {
       const user = config.users.find(user => user.email?.toLowerCase() === email.toLowerCase())
       return user && idOfUser(user)
@@ -166,10 +174,14 @@ function repliesIn(path: string, server: McpServer, at: readonly string[]) {
   }
   add('tools', tools, i => `tools/call ${tools[i]?.name}`)
   add('resources', resources, i => `resources/read ${resources[i]?.uri}`)
-  add('resourceTemplates', resourceTemplates, i => `resources/read ${patternOf(resourceTemplates[i]?.uriTemplate)}`)
+  add(
+    'resourceTemplates',
+    resourceTemplates,
+    i => `resources/read ${patternOfTemplate(resourceTemplates[i]?.uriTemplate)}`,
+  )
   add('prompts', prompts, i => `prompts/get ${prompts[i]?.name}`)
   return found
 }
 
 /** A template variable matches anything. */
-const patternOf = (template = '') => template.replace(/\{[^}]*\}/g, '*')
+const patternOfTemplate = (template = '') => template.replace(/\{[^}]*\}/g, '*')

@@ -30,8 +30,12 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     history ??= createHistory(missed.emit, isPast)
     const folder = path.resolve(dir, config.recordings.dir)
     const recordings = openRecordings({
-      ...{ ...config.recordings, warn, report, redact },
-      ...{ dir: folder, run: history.of(folder) },
+      ...config.recordings,
+      warn,
+      report,
+      redact,
+      dir: folder,
+      run: history.of(folder),
     })
     all.push(recordings)
     return recordings

@@ -73,7 +73,9 @@ export function createRulesPart(
   const memory = createMemory()
   const atRunTime = createRulesAtRunTime({ onPaths, warn })
   return {
-    ...{ memory, atRunTime, rules: createRules(memory, atRunTime, current) },
+    memory,
+    atRunTime,
+    rules: createRules(memory, atRunTime, current),
     explain: attempt => explainAttempt(attempt, current()),
     prepare: async () => memory.restartScenarios,
     reset({ scope }) {

@@ -68,7 +68,9 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
   modes.follow(renew)
   const counters = createCounters(clock.now)
   const settings = createSettings({
-    ...{ loaded, counters, state },
+    loaded,
+    counters,
+    state,
     apply(changes) {
       current().applyChanges(changes)
       renew()
@@ -76,8 +78,19 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
   })
   const violations = createViolations(report, redact)
   return {
-    ...{ warn, report, url: later.url, clock, journal, apiKeys, modes, counters, settings, violations },
-    ...{ renew, scopes, usersAreElsewhere },
+    warn,
+    report,
+    url: later.url,
+    clock,
+    journal,
+    apiKeys,
+    modes,
+    counters,
+    settings,
+    violations,
+    renew,
+    scopes,
+    usersAreElsewhere,
     state: createStatePart({ opened: opened.state, clock, apiKeys, scopes, report }),
     rules: createRulesPart(current, { onPaths: renew, warn }),
     mcp: createMcpPart(clock.now, loaded),

@@ -113,11 +113,11 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
 /** Adds the names, and sorts by use, highest first. */
 async function withNames(state: State, usages: readonly LimitUsage[]): Promise<readonly NamedUsage[]> {
   if (usages.length === 0) return []
-  const all = await state.read(tables => Promise.all(usages.map(usage => nameOf(tables, usage))))
+  const all = await state.read(tables => Promise.all(usages.map(usage => usageWithName(tables, usage))))
   return all.toSorted((a, b) => b.requests + b.refused - (a.requests + a.refused))
 }
 
-async function nameOf({ api_keys, users }: Tables, { key, ...usage }: LimitUsage): Promise<NamedUsage> {
+async function usageWithName({ api_keys, users }: Tables, { key, ...usage }: LimitUsage): Promise<NamedUsage> {
   const [kind = '', id] = key.split(' ', 2)
   if (id === undefined) return { kind, ...usage }
   if (kind === 'apiKey') {

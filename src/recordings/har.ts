@@ -244,7 +244,7 @@ function isCutOff({ content }: Entry['response'], body: Buffer): boolean {
   return content.encoding !== 'base64' && body.length + BOM_BYTES < content.size
 }
 
-const token = /^[\w!#$%&'*+.^`|~-]+$/
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
@@ -253,7 +253,7 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
  */
 function responseHeaders({ headers, content }: Entry['response']): RecordedResponse['headers'] {
   const flat = headers.flatMap(({ name, value }) => value.split('\n').flatMap(line => [name, line.trim()]))
-  const found = recordedHeaders(flat).filter(([name, value]) => token.test(name) && fieldValue.test(value))
+  const found = recordedHeaders(flat).filter(([name, value]) => headerName.test(name) && fieldValue.test(value))
   const isTyped = found.some(([name]) => name === 'content-type') || !content.mimeType.includes('/')
   return isTyped ? found : [...found, ['content-type', content.mimeType]]
 }

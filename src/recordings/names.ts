@@ -37,14 +37,16 @@ const LONGEST_FOLDER = 60
  */
 export function slugOf(request: RecordedRequest): string {
   const { model = '', prompt = '' } = subjectOf(request)
-  const subject = [words(model, LONGEST_MODEL), words(prompt, LONGEST_SLUG)].filter(part => part !== '').join('-')
-  const slug = cutAtWord(subject, LONGEST_SLUG) || words(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
-  return withoutKey(slug) || words(request.method, LONGEST_SLUG) || 'request'
+  const subject = [slugWords(model, LONGEST_MODEL), slugWords(prompt, LONGEST_SLUG)]
+    .filter(part => part !== '')
+    .join('-')
+  const slug = cutAtWord(subject, LONGEST_SLUG) || slugWords(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
+  return withoutKey(slug) || slugWords(request.method, LONGEST_SLUG) || 'request'
 }
 
 /** The folder for recordings of a path: `chat-completions` for `/v1/chat/completions`. */
 export function endpointFolder(path: string): string {
-  const name = words(path.replace(/^\/v\d+(?=\/.)/, '').replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_FOLDER)
+  const name = slugWords(path.replace(/^\/v\d+(?=\/.)/, '').replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_FOLDER)
   return isReserved.test(name) ? `path-${name}` : name || 'root'
 }
 
@@ -52,7 +54,7 @@ export function endpointFolder(path: string): string {
 const isReserved = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/
 
 /** Lower-case letters and digits, separated by dashes. Accents are removed, and so are letters of other scripts. */
-function words(text: string, longest: number): string {
+function slugWords(text: string, longest: number): string {
   const plain = text
     .slice(0, 10 * longest)
     .normalize('NFKD')

@@ -94,7 +94,7 @@ async function choose(
   parts: ReplayerParts,
 ): Promise<Extract<ReplayResult, { kind: 'found' }> | Unfit | undefined> {
   if (same.length === 0) return undefined
-  const results = await Promise.all(same.map(entry => load(entry, parts)))
+  const results = await Promise.all(same.map(entry => playable(entry, parts)))
   const fit = results.filter(one => one.kind === 'fit')
   const [first] = results
   if (fit.length === 0 && first?.kind === 'unfit') return first
@@ -107,7 +107,7 @@ async function choose(
 }
 
 /** Returns a recording, or why it cannot be replayed. */
-async function load({ file }: RecordingFile, { shelf }: ReplayerParts) {
+async function playable({ file }: RecordingFile, { shelf }: ReplayerParts) {
   let recording: Recording
   try {
     recording = await shelf.read(file)

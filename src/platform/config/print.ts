@@ -5,12 +5,11 @@ import type { LoadedConfig } from './load.js'
 import { isOption, isSecret, walkOptions } from './options.js'
 
 const indent = (path: readonly string[]) => '  '.repeat(path.length - 1)
-const nameOf = (path: readonly string[]) => path.at(-1) ?? ''
 
 /** Prints the current configuration as YAML, with the origin of each value in a comment. Secrets are masked. */
 export function printConfig({ config, originOf }: LoadedConfig): string {
   const lines = [...walkOptions()].map(entry => {
-    const start = `${indent(entry.path)}${nameOf(entry.path)}:`
+    const start = `${indent(entry.path)}${entry.path.at(-1)}:`
     if (!isOption(entry)) return start
     return `${start} ${inlineYaml(masked(valueAt(config, entry.path), entry.path))} # ${originOf(entry.path)}`
   })

@@ -65,7 +65,9 @@ async function platformOperations(config: Config): Promise<readonly PlacedOperat
 }
 
 const describeOwnPath = async ({ method, path, access, says }: OwnPath): Promise<PlacedOperation> => ({
-  ...{ part: 'platform', method: method.toLowerCase(), path },
+  part: 'platform',
+  method: method.toLowerCase(),
+  path,
   security: access === 'anyone' ? [] : access.map(kind => ({ [kind]: [] })),
   operation: says ? await says() : describeConfigured(method, path),
 })
@@ -81,7 +83,10 @@ async function authOperations(config: Config): Promise<readonly PlacedOperation[
     state: { read: notCalled, write: notCalled, onRevoked: notCalled, close: notCalled },
     tokens: { anonKey: '', serviceKey: '', jwks: { keys: [] }, sign: notCalled, signKey: notCalled, verify: notCalled },
     url: notCalled,
-    ...{ settings: config.auth, now: Date.now, announce: () => {}, origins: { requireOwnAdmin: notCalled } },
+    settings: config.auth,
+    now: Date.now,
+    announce: () => {},
+    origins: { requireOwnAdmin: notCalled },
   }
   return describeEndpoints(authEndpoints(backend), config, (access, path) => {
     const key = config.auth.gateway === 'kong' && !isOpenAtGateway(path) ? { gatewayKey: [] } : {}

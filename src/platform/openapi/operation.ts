@@ -29,13 +29,13 @@ export async function writeOperation(placed: PlacedOperation, forms: DocumentSch
 
 function parametersOf({ path, operation: { query, headers = {} } }: PlacedOperation): readonly object[] {
   return [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text })),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: textSchema })),
     ...(query ? queryParameters(query) : []),
-    ...Object.entries(headers).map(([name, description]) => ({ name, in: 'header', description, schema: text })),
+    ...Object.entries(headers).map(([name, description]) => ({ name, in: 'header', description, schema: textSchema })),
   ]
 }
 
-const text: JsonSchema = { type: 'string' }
+const textSchema: JsonSchema = { type: 'string' }
 
 function queryParameters({ properties = {}, required = [] }: JsonSchema): readonly object[] {
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...schema }]) => ({
@@ -89,7 +89,7 @@ async function contentOf(
   if (schema) return [['application/json', { schema: forGenerators(schema) }]]
   if (type === undefined) return []
   const described = events && (await Promise.all(events.map(event => eventOf(event, forms))))
-  return [[type, { schema: { ...text, ...(described && { 'x-standin-events': described }) } }]]
+  return [[type, { schema: { ...textSchema, ...(described && { 'x-standin-events': described }) } }]]
 }
 
 /** OpenAPI 3.1 has no keyword for the events of a stream. */

@@ -59,7 +59,7 @@ const valueAfter = /(?:\\*["'])?([^\n"'{}\\]*)/y
 
 /** What documentation shows in place of a secret. */
 const examples = /^[$<*%]|your|example|redacted|placeholder|xxx|\.\.\.|…/i
-const words = /^(?:null|true|false|~|string|number|object|required|optional)$/i
+const placeholderWords = /^(?:null|true|false|~|string|number|object|required|optional)$/i
 
 /** Finds headers with secret values in a text: as YAML, as JSON, or as sent over the wire. */
 function createFieldSearch(isSecret: IsSecretName): Search {
@@ -81,7 +81,8 @@ function createFieldSearch(isSecret: IsSecretName): Search {
 function isCredential(value: string): boolean {
   const credential = value.replace(/^`?(?:Bearer|Basic|Token)(?: +|$)/i, '')
   const rest = credential.replace(/\[[\w-]+\]/g, '')
-  if (!/[A-Za-z0-9]/.test(rest) || examples.test(credential) || words.test(rest.replace(/[\],]+$/, ''))) return false
+  if (!/[A-Za-z0-9]/.test(rest) || examples.test(credential) || placeholderWords.test(rest.replace(/[\],]+$/, '')))
+    return false
   // A sentence. Cookies have spaces as well, but each part has an equals sign.
   return rest.includes('=') || rest.split(/ +/).length < 4
 }

@@ -98,12 +98,12 @@ export function jwtsIn(text: string): readonly Match[] {
   return found
 }
 
-const run = /[\w-]*/y
+const tokenRun = /[\w-]*/y
 
 function endOfRun(text: string, start: number): number {
-  run.lastIndex = start
-  run.exec(text)
-  return Math.max(start, run.lastIndex)
+  tokenRun.lastIndex = start
+  tokenRun.exec(text)
+  return Math.max(start, tokenRun.lastIndex)
 }
 
 /** The fourth and the fifth part: both or neither. */
