@@ -182,7 +182,7 @@ const LONGEST_PROMPT = 80
 /** The comment at the top of the file, line by line. */
 function headingOf({ request, response }: Recording): string {
   const { model, prompt } = subjectOf(request)
-  const subject = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginning(prompt)}"`]
+  const subject = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginningOf(prompt)}"`]
   const title = `${request.method} ${request.path}${subject.join('')}`
   const answer = isStream(response) ? assembledText(response) : undefined
   const lines = [harmless(title), ...(answer ? ['', ...wrapped(answer)] : [])]
@@ -192,7 +192,8 @@ function headingOf({ request, response }: Recording): string {
     .join('')
 }
 
-function beginning(text: string): string {
+/** The beginning of a prompt, in one line. */
+export function beginningOf(text: string): string {
   const line = text
     .slice(0, 10 * LONGEST_PROMPT)
     .trim()

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { ProblemsError } from '../check/problem.js'
 import { type ListingQuery, searchFor } from '../control/operation.js'
 import { mapInParallel } from '../core/work.js'
-import { recordingIn, requestIn } from './file-text.js'
+import { beginningOf, questionIn, recordingIn } from './file-text.js'
 import { createFileCache, displayPath, type Folder, type Shelf } from './folder.js'
 import { type RecordingFile, subjectOf } from './names.js'
 import { isStream } from './recording.js'
@@ -99,13 +99,13 @@ export type RecordingSummary = ReturnType<typeof summaryIn>
 /** Throws a ProblemsError for errors outside of the bodies. */
 export function summaryIn(text: string, file: string) {
   const { recordedAt, request, response } = recordingIn(outlineOf(text), file)
-  const { model = null, prompt = null } = subjectIn(text, file)
+  const { model = null, prompt = null } = subjectOf(questionIn(text, file).request)
   return {
     recordedAt,
     method: request.method,
     path: request.path,
     model,
-    said: prompt,
+    said: prompt && beginningOf(prompt),
     status: response.status,
     streamed: isStream(response),
     complete: response.complete,
@@ -128,15 +128,4 @@ function outlineOf(text: string): string {
     lines.push(isBody || line.startsWith('#') ? '' : line)
   }
   return lines.join('\n')
-}
-
-const LONGEST_PROMPT = 200
-
-/** Taken from the comment at the top. Only a hand-written file has to be parsed for it. */
-function subjectIn(text: string, file: string): Partial<Record<'model' | 'prompt', string>> {
-  const [heading, model, prompt] = /^\ufeff?# [A-Z]+ \S+(?:, ([^"\n]+?))?(?:: "([^\n]*)")?\r?\n/.exec(text) ?? []
-  if (heading !== undefined) return { ...(model && { model }), ...(prompt && { prompt }) }
-  const subject = subjectOf(requestIn(text, file))
-  const said = subject.prompt?.trim().replace(/\s+/g, ' ').slice(0, LONGEST_PROMPT)
-  return { ...(subject.model && { model: subject.model }), ...(said && { prompt: said }) }
 }

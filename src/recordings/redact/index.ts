@@ -20,10 +20,9 @@ import {
   secretParametersWith,
 } from './names.js'
 
-export { withoutSecretFields } from './fields.js'
 export { findSecrets, type SecretFinding } from './find.js'
 export { anyPlaceholder } from './matches.js'
-export type { RedactionRules } from './names.js'
+export { type RedactionRules, withoutSecretFields } from './names.js'
 
 /** Replaces the secrets of one exchange: the same secret by the same placeholder, numbered in the order in which they appear. */
 export interface Redaction {
