@@ -27,7 +27,11 @@ export function openFolder(dir: string) {
         if (error.code === 'ENOENT') return []
         throw new ProblemsError([unreadable(displayPath(dir), error)])
       })
-      return sortedFiles(names.flatMap(name => entryOf(name) ?? []))
+      const stemOf = ({ file, nth }: RecordingFile) => file.slice(0, nth > 1 ? -`-${nth}.yaml`.length : -'.yaml'.length)
+      const named = names.flatMap(name => entryOf(name) ?? []).map(entry => ({ entry, stem: stemOf(entry) }))
+      // By name, and the recordings of one request by number: `-2` before `-10`.
+      named.sort((a, b) => (a.stem === b.stem ? a.entry.nth - b.entry.nth : a.stem < b.stem ? -1 : 1))
+      return named.map(({ entry }) => entry)
     },
     /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
     text: (file: string) => readText(pathOf(file)),
@@ -92,16 +96,6 @@ async function fileNamesIn(dir: string, above: string): Promise<readonly string[
     }),
   )
   return [files, ...(await Promise.all(inside))].flat()
-}
-
-/** Sorts by name, and the recordings of one request by number: `-2` before `-10`. */
-function sortedFiles(all: readonly RecordingFile[]): readonly RecordingFile[] {
-  const named = all.map(entry => ({
-    entry,
-    stem: entry.file.slice(0, entry.nth > 1 ? -`-${entry.nth}.yaml`.length : -'.yaml'.length),
-  }))
-  named.sort((a, b) => (a.stem === b.stem ? a.entry.nth - b.entry.nth : a.stem < b.stem ? -1 : 1))
-  return named.map(({ entry }) => entry)
 }
 
 /** A path as a user would write it: relative to the current folder, if it is inside. */

@@ -14,13 +14,12 @@ import {
   hasDone,
   isStream,
   type RecordedChunk,
-  type RecordedRequest,
   type RecordedResponse,
   type Recording,
   recordedHeaders,
   roundedMs,
 } from './recording.js'
-import { credentialsOf, type Redact, type Redaction } from './redact/index.js'
+import { credentialsOf, type Redact } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 
 interface HarOptions {
@@ -48,12 +47,10 @@ export function importHar(source: string, origin: string, options: HarOptions): 
   const remarks: string[] = []
 
   function addEntry(entry: Entry, label: string): void {
-    const place = harPlaceOf(entry.request.url, options.base)
-    const reason = typeof place === 'string' ? place : reasonAgainst(entry, place)
-    if (typeof place === 'string' || reason) {
-      const skipReason = reason as Reason
-      passedOver.set(skipReason, (passedOver.get(skipReason) ?? 0) + 1)
-      if (bodiless.has(skipReason)) remarks.push(`${label} is ${skipReason}.`)
+    const place = recordablePlace(entry, options.base)
+    if (typeof place === 'string') {
+      passedOver.set(place, (passedOver.get(place) ?? 0) + 1)
+      if (bodiless.has(place)) remarks.push(`${label} is ${place}.`)
       return
     }
     const recording = recordingOf(entry, place, options, what => void remarks.push(`${label} ${what}.`))
@@ -111,7 +108,12 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
   return base.origin === origin && path.startsWith(prefix) && /^($|\/)/.test(rest) ? rest : undefined
 }
 
-/** Returns why the entry must not be recorded, if there is a reason. */
+/** Returns the place of an entry, or why it must not be recorded. */
+function recordablePlace(entry: Entry, base: string | undefined): HarPlace | Reason {
+  const place = harPlaceOf(entry.request.url, base)
+  return typeof place === 'string' ? place : (reasonAgainst(entry, place) ?? place)
+}
+
 function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   const { request, response } = entry
   if (isAuth(path)) return 'to the auth backend'
@@ -158,24 +160,17 @@ const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType 
 
 /** Returns the recording of an entry. `remark` is called with each repair of its text. */
 function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, remark: (what: string) => void): Recording {
+  const { method } = entry.request
   const headers = harHeaders(entry.request)
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
   const { body } = requestBody(entry.request)
-  const request = requestIn(entry, { ...place, body }, redaction)
+  const request = requestOf({ ...place, method, contentType: contentTypeOf(entry.request), body }, redaction)
   return {
     recordedAt: new Date(entry.startedDateTime).toISOString(),
     request,
     response: redactedResponse(responseIn(entry, request.path, remark), redaction),
   }
-}
-
-function requestIn(
-  { request }: Entry,
-  { path, query, body }: HarPlace & { readonly body: Buffer | undefined },
-  redaction: Redaction,
-): RecordedRequest {
-  return requestOf({ method: request.method, path, query, contentType: contentTypeOf(request), body }, redaction)
 }
 
 /** Most tools save a compressed body decompressed, with its Content-Encoding. */
@@ -197,7 +192,6 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
   const body = savedAnswer(content, isStream({ headers }), remark)
   const events = isStream({ headers }) ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
   const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone(body)
-  const isWhole = !(_error ?? false) && !isCutOff(response, body) && !mayLackItsEnd
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   return {
     status,
@@ -205,7 +199,7 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
     headMs: duration(timings.wait),
     endMs,
     chunks,
-    complete: isWhole,
+    complete: !(_error ?? false) && !isCutOff(response, body) && !mayLackItsEnd,
   }
 }
 

@@ -41,10 +41,7 @@ interface OpenRecording {
 }
 
 /** A recorded exchange, and its answer as observed. */
-interface ObservedAnswer extends OpenRecording {
-  readonly recordedAt: string
-  readonly capture: Capture
-}
+type ObservedAnswer = OpenRecording & { readonly recordedAt: string; readonly capture: Capture }
 
 export function createRecorder(parts: RecorderParts) {
   let saving: Promise<void> = Promise.resolve()

@@ -14,12 +14,8 @@ const MISSES = 100
 /** At most this many reasons are kept. */
 const REASONS = 20
 
-/**
- * Repetitions are counted for this many requests of a scope. The least recently used ones start again from zero.
- */
+/** Repetitions are counted for this many requests of a scope. The least recently used ones start again from zero. */
 const COUNTED = 10_000
-const noneEarlier: readonly RecordingFile[] = []
-
 export type History = ReturnType<typeof createHistory>
 /** The history of one folder. */
 export type Run = ReturnType<History['of']>
@@ -39,16 +35,18 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFr
 
   return {
     /** The history of a folder. Requests are counted in each folder on their own; the receipt has the totals of all of them. */
-    of: memoized((dir: string) => {
-      const receipt = createReceipt(totals, reasons)
-      return {
-        ...receipt,
-        missed,
-        /** How many times a request was sent in a scope before this one. */
-        count: (scope: string, key: string): number => countUp(counts.get(scope)(dir), key),
-        begin: createBegin(),
-      }
-    }),
+    of: memoized((dir: string) => ({
+      ...createReceipt(totals, reasons),
+      missed,
+      /** How many times a request was sent in a scope before this one. */
+      count(scope: string, key: string): number {
+        const counted = counts.get(scope)(dir)
+        const before = counted.get(key) ?? 0
+        counted.set(key, before + 1)
+        return before
+      },
+      begin: createBegin(),
+    })),
     /** The latest misses, newest first. */
     misses: (): readonly Miss[] => misses,
     /** Resets the counts and misses of a scope, or of all scopes if none is given. */
@@ -60,24 +58,17 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFr
 }
 
 function createBegin() {
-  const recordingCounts = new Map<string, number>()
-  const earlierEntries = new Map<string, readonly RecordingFile[]>()
+  const begun = new Map<string, { readonly nth: number; readonly earlier: readonly RecordingFile[] }>()
   /**
    * Begins another recording of a request, with the `existing` ones on disk. Returns its number, the recordings of
    * earlier runs, which it replaces, and whether it is the first in this run.
    */
   return (key: string, existing: readonly RecordingFile[]) => {
-    const isFirst = !recordingCounts.has(key)
-    if (isFirst && existing.length > 0) earlierEntries.set(key, existing)
-    return { nth: countUp(recordingCounts, key) + 1, earlier: earlierEntries.get(key) ?? noneEarlier, isFirst }
+    const before = begun.get(key)
+    const { nth, earlier } = before ?? { nth: 0, earlier: existing }
+    begun.set(key, { nth: nth + 1, earlier })
+    return { nth: nth + 1, earlier, isFirst: !before }
   }
-}
-
-/** Increments a count, and returns what it was before. */
-function countUp(counters: Map<string, number> | LRUCache<string, number>, name: string): number {
-  const before = counters.get(name) ?? 0
-  counters.set(name, before + 1)
-  return before
 }
 
 type Totals = Record<'served' | 'missed' | 'recorded', number>
