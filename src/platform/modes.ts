@@ -86,23 +86,14 @@ interface Dependencies {
   readonly port: () => number
 }
 
-/** Holds the current modes, and tells listeners when they change. */
-function createCurrentModes(first: LoadedConfig) {
+export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies) {
   const listeners = createListeners()
   let chosen = modeSettingsOf(first)
-  return {
-    current: () => chosen,
-    change(next: ModeSettings): void {
-      chosen = next
-      listeners.emit()
-    },
-    /** Calls the listener whenever modes change. */
-    follow: listeners.add,
+  const current = () => chosen
+  function change(next: ModeSettings): void {
+    chosen = next
+    listeners.emit()
   }
-}
-
-export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies) {
-  const { current, change, follow } = createCurrentModes(first)
   /** The configuration with the current modes. */
   const running = () => withModes(loaded(), current())
   /** The modes after a reload. A switch at run time survives it, unless the configured modes have changed. */
@@ -111,7 +102,8 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
 
   return {
     current,
-    follow,
+    /** Calls the listener whenever modes change. */
+    follow: listeners.add,
     after,
     loaded: running,
     /** Throws a ProblemsError for modes that cannot work. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemsError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
-import { type Pace, type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
+import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
 import type { NamedUsage } from '../http/mode-operations.js'
 import type { Counters, LimitUsage } from '../limits/index.js'
 import type { Changeable, Changes, LimitsChange, Setting } from '../limits/options.js'
@@ -32,18 +32,10 @@ const withoutUndefined = (limits: LimitsChange) =>
 
 /** A changed pace without the models to which it makes no difference, so that undoing a change leaves nothing behind. */
 function changedPace({ models = {}, ...usual }: PaceChange, config: Configured): PaceChange {
+  const inForce = paceFrom(usual, config.pace)
   const configured = pacesOf(config)
-  const [inForce, before] = [paceFrom(usual, config.pace), config.pace]
-  const isUsual = (name: keyof Pace, value: unknown) => value === inForce[name] && value === before[name]
-  /** Without the settings that are the usual ones, now and as configured, except those named in `kept`. */
-  const ownIn = (pace: PaceInput = {}, kept: PaceInput = {}): PaceInput =>
-    Object.fromEntries(
-      Object.entries(pace).filter(
-        ([name, value]) => value !== undefined && (name in kept || !isUsual(name as keyof Pace, value)),
-      ),
-    )
-  const changed = Object.entries(models).flatMap(([id, pace]) =>
-    isDeepStrictEqual(ownIn(pace), ownIn(configured[id])) ? [] : [[id, ownIn(pace, configured[id])] as const],
+  const changed = Object.entries(models).filter(
+    ([id, pace]) => !isDeepStrictEqual(paceFrom(pace, inForce), paceFrom(configured[id], inForce)),
   )
   return changed.length === 0 ? usual : { ...usual, models: Object.fromEntries(changed) }
 }

@@ -17,10 +17,6 @@ const history = [
   { role: 'user', content: 'Where is Oslo?' },
 ]
 
-test('a key is 12 hex digits', () => {
-  expect(keyAsking(question)).toMatch(/^[0-9a-f]{12}$/)
-})
-
 test.each<[what: string, one: unknown, other: unknown]>([
   [
     'the order of keys',
@@ -244,12 +240,6 @@ test('a stream may come from a stream with or without usage, or from a whole ans
   const withoutUsage = { ...question, stream: true }
   expect(bodies(variantsOf(asking(withUsage)))).toEqual([withoutUsage, question])
   expect(bodies(variantsOf(asking(withoutUsage)))).toEqual([withUsage, question])
-})
-
-test('a variant has the key of the request that it stands for', () => {
-  const [stream] = variantsOf(asking({ zebra: 1, ...question }))
-  const asked = { stream_options: { include_usage: true }, zebra: 1, ...question, stream: true }
-  expect(stream && key(stream)).toBe(keyAsking(asked))
 })
 
 test('HEAD may come from GET, and other requests have no variants', () => {
