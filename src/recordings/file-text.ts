@@ -117,9 +117,6 @@ export function questionIn(text: string, file: string): Question {
   return { recordedAt: timeOf(recordedAt), request: requestFrom(request) }
 }
 
-/** Parses only the request of a file. Throws a ProblemsError. */
-export const requestIn = (text: string, file: string): RecordedRequest => questionIn(text, file).request
-
 function checked<S extends v.GenericSchema>(form: S, text: string, origin: string): v.InferOutput<S> {
   const yaml = readYaml(text, origin, { keepDigits: true })
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems, [origin])

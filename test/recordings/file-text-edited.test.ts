@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
-import { recordingIn, requestIn } from '../../src/recordings/file-text.js'
+import { questionIn, recordingIn } from '../../src/recordings/file-text.js'
 import { requestKey } from '../../src/recordings/key.js'
 import { recordedBody } from '../../src/recordings/recording.js'
 import { AN_OBJECT, isMissing, isUnknown, mustBe, notValid, range } from '../sentences.js'
@@ -65,12 +65,12 @@ test('an edited request has the key of its new content', () => {
   const text = `request:\n  method: post\n  path: /v1/chat/completions\n  body:\n    json:\n      stream: false\n      model: m\n      messages:\n        - role: user\n          content: hi\n`
   const asked = asking({ model: 'm', messages: [{ content: 'hi', role: 'user' }] })
   const ignore = ignoreFrom([])
-  expect(requestKey(requestIn(text, 'a.yaml'), ignore)).toBe(requestKey(asked, ignore))
+  expect(requestKey(questionIn(text, 'a.yaml').request, ignore)).toBe(requestKey(asked, ignore))
 })
 
 test('a request can be read when it follows the response or the response is broken', () => {
-  expect(requestIn(response + request, 'a.yaml')).toMatchObject({ method: 'GET' })
-  expect(requestIn(`${request}response: { status: 200, [ }\n`, 'a.yaml')).toMatchObject({ method: 'GET' })
+  expect(questionIn(response + request, 'a.yaml').request).toMatchObject({ method: 'GET' })
+  expect(questionIn(`${request}response: { status: 200, [ }\n`, 'a.yaml').request).toMatchObject({ method: 'GET' })
 })
 
 test.each<[text: string, problems: readonly string[]]>([
@@ -120,13 +120,13 @@ test('a body that nests too deep is refused, also through aliases', () => {
   const nested = (inside: string) => `${'['.repeat(400)}${inside}${']'.repeat(400)}`
   const json = `[&a ${nested('')}, &b ${nested('*a ')}, ${nested('*b ')}]`
   const text = `request: { method: POST, path: /v1/files, body: { json: ${json} } }\n${response}`
-  for (const read of [recordingIn, requestIn])
+  for (const read of [recordingIn, questionIn])
     expect(problemsOf(text, read)).toEqual(['models/a.yaml: This is nested more than 1100 levels deep.'])
 })
 
 test('a problem in the request is reported with its position', () => {
   const text = `# comment\nrequest:\n  method: GET\n  path: models\n${response}`
-  expect(problemsOf(text, requestIn)).toEqual([
+  expect(problemsOf(text, questionIn)).toEqual([
     mustBe('models/a.yaml:4:3: request.path', 'a path that begins with /', 'models'),
   ])
 })

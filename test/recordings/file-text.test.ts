@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stringifyExact } from '../../src/core/json.js'
 import { ignoreFrom } from '../../src/recordings/canonical.js'
-import { recordingIn, recordingText, requestIn } from '../../src/recordings/file-text.js'
+import { questionIn, recordingIn, recordingText } from '../../src/recordings/file-text.js'
 import { requestKey } from '../../src/recordings/key.js'
 import { type Recording, recordedBody } from '../../src/recordings/recording.js'
 import { runs } from '../runs.js'
@@ -219,7 +219,7 @@ test('any request is read back with its key, on its own or with the whole file',
     fc.property(body, fc.webQueryParameters(), (body, query) => {
       const request = asking(body, { query })
       const text = written(recorded({}, request))
-      const [whole, head] = [recordingIn(text, 'a.yaml').request, requestIn(text, 'a.yaml')]
+      const [whole, head] = [recordingIn(text, 'a.yaml').request, questionIn(text, 'a.yaml').request]
       expect(stringifyExact(whole)).toBe(stringifyExact(request))
       expect(stringifyExact(head)).toBe(stringifyExact(request))
       expect(requestKey(whole, ignore)).toBe(requestKey(request, ignore))
@@ -230,7 +230,7 @@ test('any request is read back with its key, on its own or with the whole file',
 
 test('a number that overflows in JSON is still a number', () => {
   const request = asking('{"seed":1e400,"top":-1e400}')
-  expect(requestIn(written(recorded({}, request)), 'a.yaml')).toEqual(request)
+  expect(questionIn(written(recorded({}, request)), 'a.yaml').request).toEqual(request)
 })
 
 test('git and editors may convert the line breaks of the file', () => {
