@@ -67,27 +67,6 @@ test('the choices of a stream are interleaved', () => {
   expect(events.map(({ choices: [{ index }] }) => index).join('')).toBe('010101011')
 })
 
-test('each token is sent with the text it belongs to', () => {
-  const token = (text: string, bytes = [...Buffer.from(text)]) => ({ token: text, logprob: -0.5, bytes })
-  // The emoji has four bytes, here in three tokens.
-  const tokens = [
-    token('Hi'),
-    token(' \\xf0', [32, 0xf0]),
-    token('\\x9f\\x98', [0x9f, 0x98]),
-    token('\\x80', [0x80]),
-    token('!'),
-  ]
-  const message = { role: 'assistant', content: 'Hi 😀!' }
-  const choices = [{ ...ended, message, logprobs: { content: tokens, refusal: null } }]
-  const events = objectsOf(streamOf(whole({ ...completion, choices }), { includeUsage: false }))
-  const sent = events.slice(1, -1).map(({ choices: [{ delta, logprobs }] }) => [delta.content, logprobs])
-  expect(sent).toEqual([
-    ['Hi', { content: [tokens[0]], refusal: null }],
-    [' 😀', { content: tokens.slice(1, 4), refusal: null }],
-    ['!', { content: [tokens[4]], refusal: null }],
-  ])
-})
-
 test('logprobs that do not spell the text are sent with the whole text', () => {
   const logprobs = { content: [{ token: 'Hello', logprob: -1, bytes: null }], refusal: null }
   const choices = [{ ...ended, message: { role: 'assistant', content: 'Hi there!' }, logprobs }]
