@@ -86,26 +86,12 @@ export function withOpenEnd(reply: Reply): Reply {
     tail: '',
     pace: unpaced,
     isEndless: true,
-    play: sink => playAt(texts, atMs, sink),
+    play(sink) {
+      const timers = texts.map((text, i) => setTimeout(() => text !== '' && sink.write(text), atMs[i] ?? 0))
+      return () => timers.forEach(clearTimeout)
+    },
   }
   return { ...reply, body: endlessBody }
-}
-
-/** Writes each text at its time. Returns a function that stops it. */
-function playAt(texts: readonly string[], atMs: readonly number[], sink: { write(text: string): void }): () => void {
-  const startMs = performance.now()
-  let timer: NodeJS.Timeout | undefined
-  function writeFrom(i: number): void {
-    const text = texts[i]
-    if (text === undefined) return
-    const waitMs = Math.max(0, (atMs[i] ?? 0) - (performance.now() - startMs))
-    timer = setTimeout(() => {
-      if (text !== '') sink.write(text)
-      writeFrom(i + 1)
-    }, waitMs)
-  }
-  writeFrom(0)
-  return () => clearTimeout(timer)
 }
 
 /** Returns `undefined` if the recording cannot be converted faithfully. */
