@@ -1,5 +1,6 @@
 /** The state of a platform: users, sessions, keys and messages, starting with the configured ones. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ProblemsError, StartError } from '../check/problem.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
@@ -130,31 +131,28 @@ async function seedState(state: State, { loaded, resources }: Seeds, atMs: numbe
   return { loaded, resources, atMs }
 }
 
+const CLOSE_MS = 1000
+
 interface Closing {
   /** The keys of scopes: only this process knows their scopes, so they end with it. */
   readonly keys: readonly string[]
   readonly report: (error: unknown) => void
 }
 
-/** Closes the state, and does not wait long for an unreachable database. What was acknowledged is already stored. */
-async function closeState(state: State, apiKeys: ApiKeys, { report, keys }: Closing) {
-  const timeout = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
-  await Promise.race([flushAndClose(state, apiKeys, keys).catch(report), timeout])
-}
-
-const CLOSE_MS = 1000
-
-/** Writes what is still pending. */
-async function flushAndClose(state: State, apiKeys: ApiKeys, keys: Closing['keys']): Promise<void> {
-  try {
-    await apiKeys.flush()
-    if (keys.length > 0)
-      await state.write(async ({ api_keys }) => {
-        for (const id of keys) await api_keys.remove({ id })
-      })
-  } finally {
-    await state.close()
+/** Writes what is still pending, and closes the state. Does not wait long for an unreachable database: what was acknowledged is already stored. */
+async function closeState(state: State, apiKeys: ApiKeys, { report, keys }: Closing): Promise<void> {
+  async function flushAndClose(): Promise<void> {
+    try {
+      await apiKeys.flush()
+      if (keys.length > 0)
+        await state.write(async ({ api_keys }) => {
+          for (const id of keys) await api_keys.remove({ id })
+        })
+    } finally {
+      await state.close()
+    }
   }
+  await Promise.race([flushAndClose().catch(report), pause(CLOSE_MS, undefined, { ref: false })])
 }
 
 /** The configured user with this address. The development user is not configured, and stays unchanged. */
