@@ -55,15 +55,12 @@ interface SchemaFacts {
   readonly types: ReadonlySet<string>
   readonly items: unknown
   readonly properties: Node
-  /** The schema of properties that are not listed. */
-  readonly additional: unknown
 }
 
 /** Collects the facts of a schema and its alternatives. `seen` has the schemas visited so far, because alternatives can be circular. */
 function schemaFacts(document: OpenApiDocument, schema: unknown, seen = new Set<unknown>()): SchemaFacts {
   const found = document.resolve(schema)
-  if (!isObject(found) || seen.has(found))
-    return { types: new Set(), items: undefined, properties: {}, additional: undefined }
+  if (!isObject(found) || seen.has(found)) return { types: new Set(), items: undefined, properties: {} }
   seen.add(found)
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap(keyword => (Array.isArray(found[keyword]) ? found[keyword] : []))
   const inner = parts.map(part => schemaFacts(document, part, seen))
@@ -73,7 +70,6 @@ function schemaFacts(document: OpenApiDocument, schema: unknown, seen = new Set<
   return {
     types: new Set([...own, ...implied, ...inner.flatMap(({ types }) => [...types])]),
     items: found.items ?? inner.find(({ items }) => items !== undefined)?.items,
-    additional: found.additionalProperties ?? inner.find(({ additional }) => additional !== undefined)?.additional,
     properties: Object.fromEntries([...inner, { properties: found.properties }].flatMap(entriesOf)),
   }
 }
@@ -161,60 +157,22 @@ function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, sea
   return texts.map(text => parseAs(document, items, text))
 }
 
-/** Parses the fields of a form by the schema of its body. Brackets in names that the schema itself has are part of the name. */
-export function parseForm(document: OpenApiDocument, schema: unknown, fields: Node): unknown {
+/**
+ * Parses the fields of a form by the schema of its body. Returns undefined if a name has brackets that the schema does not
+ * have: such forms have their own conventions for objects and lists, so they are not checked.
+ */
+export function formFields(document: OpenApiDocument, schema: unknown, form: Node): Node | undefined {
   const { properties } = schemaFacts(document, schema)
-  const pairs = Object.entries(fields).flatMap(([name, field]) => {
-    const [first = '', ...steps] = bracketSteps(name)
-    const isNested = !Object.hasOwn(properties, name) && Object.hasOwn(properties, first)
-    return [field].flat().map((one): NestedField => [isNested ? [first, ...steps] : [name], one])
+  if (Object.keys(form).some(name => name.includes('[') && !Object.hasOwn(properties, name))) return undefined
+  const fields = Object.entries(form).map(([name, field]) => {
+    const { types, items } = schemaFacts(document, ownProperty(properties, name))
+    // OpenAPI describes a file of a multipart form as text of the format binary.
+    const texts = [field].flat().map(one => (isObject(one) ? one.text : one))
+    if (types.has('array')) return [name, texts.map(text => parseAs(document, items, text))]
+    return [name, texts.length > 1 ? texts : parseAs(document, ownProperty(properties, name), texts[0])]
   })
-  return pairs.length === 0 ? fields : parseNested(document, schema, pairs)
-}
-
-/** The text of a field, and the steps of its name: `items[0][price]` has three. */
-type NestedField = readonly [steps: readonly string[], text: unknown]
-
-/** Further steps are ignored. */
-const MOST_STEPS = 10
-
-function bracketSteps(key: string): readonly string[] {
-  const at = key.indexOf('[')
-  if (at < 0 || !key.endsWith(']')) return [key]
-  return [key.slice(0, at), ...key.slice(at + 1, -1).split('][', MOST_STEPS)]
-}
-
-/** Builds a value from fields by its schema. Several fields with the same name are a list, as are steps that are empty or numbers. */
-function parseNested(document: OpenApiDocument, schema: unknown, pairs: readonly NestedField[]): unknown {
-  const { types, items, properties, additional } = schemaFacts(document, schema)
-  const isArray = types.has('array')
-  if (pairs.every(([steps]) => steps.length === 0)) {
-    const texts = pairs.map(([, field]) => textOfField(field))
-    if (isArray) return texts.map(text => parseAs(document, items, text))
-    return texts.length > 1 ? texts : parseAs(document, schema, texts[0])
-  }
-  const isList = pairs.every(([[head = '']]) => head === '' || (isArray && /^\d+$/.test(head)))
-  const groups = new Map<string, NestedField[]>()
-  for (const [i, [[head = '', ...rest], field]] of pairs.entries()) {
-    // Each `[]` is an item of its own.
-    const step = isList && head === '' ? String(i) : head
-    const group = groups.get(step) ?? []
-    group.push([rest, field])
-    groups.set(step, group)
-  }
-  if (isList) {
-    const inOrder = [...groups].toSorted(([a], [b]) => Number(a) - Number(b))
-    return inOrder.map(([, group]) => parseNested(document, items, group))
-  }
-  const fields = [...groups].map(([name, group]) => [
-    name,
-    parseNested(document, ownProperty(properties, name) ?? additional, group),
-  ])
   return Object.fromEntries(fields)
 }
-
-/** The text of a field. OpenAPI describes a file of a multipart form as text of the format binary. */
-const textOfField = (field: unknown) => (isObject(field) ? field.text : field)
 
 /** The OpenAPI schema of all parameters: an object for each location. */
 export function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {

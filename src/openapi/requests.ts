@@ -8,7 +8,7 @@ import { memoized, once } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
 import { matchingType } from './answers.js'
 import type { DocumentedOperation } from './operations.js'
-import { type DescribedParameter, parameterOf, parameterSchemas, parameterValues, parseForm } from './parameters.js'
+import { type DescribedParameter, formFields, parameterOf, parameterSchemas, parameterValues } from './parameters.js'
 import type { Node } from './schemas.js'
 import { translateSchema } from './schemas.js'
 
@@ -39,14 +39,10 @@ export function createRequestCheck({
 
   return async (exchange, params) => {
     const type = typeOfBody(exchange, content, isObject(body) && body.required === true)
-    const read = type === undefined ? undefined : await readBody(exchange)
-    const values = {
-      ...parameterValues(document, parameters, exchange, params),
-      ...(read && {
-        body: read.isForm && isObject(read.value) ? parseForm(document, schemaOf(type), read.value) : read.value,
-      }),
-    }
-    const mistakes = mistakesOf(compiledFor(read ? type : undefined), values)
+    const formOf = (form: Node) => formFields(document, schemaOf(type), form)
+    const value = type === undefined ? undefined : await readBody(exchange, formOf)
+    const values = { ...parameterValues(document, parameters, exchange, params), body: value }
+    const mistakes = mistakesOf(compiledFor(value === undefined ? undefined : type), values)
     if (mistakes.length > 0) throw invalidRequest(mistakesInWords(mistakes))
   }
 }
@@ -67,15 +63,16 @@ function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: bool
 
 const contentTypeOf = (headers: Exchange['headers']) => headers['content-type'] ?? 'application/json'
 
-/** Parses the body so that a schema can check it; `undefined` for other media types. */
-async function readBody(exchange: Exchange) {
+/** Parses the body so that a schema can check it; `undefined` if it is not checked. */
+async function readBody(exchange: Exchange, formOf: (form: Node) => Node | undefined): Promise<unknown> {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
   const contentType = contentTypeOf(exchange.headers)
-  if (mayBeJson(contentType)) return { value: modestJsonBody(exchange.body ?? Buffer.of()), isForm: false }
-  if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType))
-    return { value: await bodyOf(exchange), isForm: true }
-  return /^text\/plain\b/i.test(contentType) ? { value: exchange.body?.toString(), isForm: false } : undefined
+  if (mayBeJson(contentType)) return modestJsonBody(exchange.body ?? Buffer.of())
+  if (/^text\/plain\b/i.test(contentType)) return exchange.body?.toString()
+  if (!/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType)) return undefined
+  const form = await bodyOf(exchange)
+  return isObject(form) ? formOf(form) : form
 }
 
 function mistakesOf(validate: Validate, values: unknown): readonly Mistake[] {
