@@ -39,35 +39,22 @@ export function operationsOf(source: ConfiguredDocument): readonly DocumentedOpe
   return Object.entries(paths).flatMap(([template, item]) => {
     const pathItem = document.resolve(item)
     if (!isObject(pathItem) || !template.startsWith('/')) return []
-    return methods.flatMap(method => {
+    return methods.flatMap((method): DocumentedOperation | readonly DocumentedOperation[] => {
       const definition = document.resolve(pathItem[method])
-      return isObject(definition) ? [operationOf(source, method, template, { pathItem, definition })] : []
+      if (!isObject(definition)) return []
+      const servers = [definition.servers, pathItem.servers, document.root.servers].find(Array.isArray)
+      const path = withoutTrailingSlash(source.prefix ?? basePathOf(servers?.[0])) + template
+      const pattern = patternOf(path)
+      const access = source.access ?? accessOf(document, definition, path)
+      return {
+        endpoint: { method: method.toUpperCase(), path, access },
+        source,
+        definition,
+        parameters: parametersOf(document, pathItem, definition),
+        paramsIn: steps => paramsIn(pattern, steps),
+      }
     })
   })
-}
-
-function operationOf(
-  source: ConfiguredDocument,
-  method: (typeof methods)[number],
-  template: string,
-  { pathItem, definition }: { pathItem: Node; definition: Node },
-): DocumentedOperation {
-  const { document, prefix } = source
-  const servers = [definition.servers, pathItem.servers, document.root.servers].find(Array.isArray)
-  const path = withoutTrailingSlash(prefix ?? basePathOf(servers?.[0])) + template
-  const endpoint: OwnPath = {
-    method: method.toUpperCase(),
-    path,
-    access: source.access ?? accessOf(document, definition, path),
-  }
-  const pattern = patternOf(path)
-  return {
-    endpoint,
-    source,
-    definition,
-    parameters: parametersOf(document, pathItem, definition),
-    paramsIn: steps => paramsIn(pattern, steps),
-  }
 }
 
 const withoutTrailingSlash = (path: string) => path.replace(/\/+$/, '')
