@@ -73,7 +73,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['dashboard/page/playground/settings.ts', 'check/json-places.ts'],
   '@supabase/auth-js': ['dashboard/page/session/auth-client.ts'],
   'lru-cache': ['recordings/', 'chat/tokens/', 'supabase/seeds.ts'],
-  pg: ['state/postgres.ts', 'state/postgres-trouble.ts'],
+  pg: ['state/postgres.ts'],
   'gpt-tokenizer': ['chat/tokens/'],
   'prom-client': ['journal/metrics.ts', 'journal/operations.ts'],
   '@redocly/openapi-core': ['openapi/'],
