@@ -35,7 +35,6 @@ import {
   type RunningServer,
   type Session,
   unsupportedVersion,
-  type WaitingCall,
 } from './sessions.js'
 
 export const SESSION_HEADER = 'mcp-session-id'
@@ -148,14 +147,9 @@ export function questionsBody(
   })
 }
 
-interface PendingCall extends WaitingCall {
-  /** Resolves to the answer to the question with this id. */
-  answerTo(id: RpcId): Promise<RpcResponse>
-  /** Settles when the call is cancelled. */
-  readonly cancelled: Promise<'cancelled'>
-}
+type PendingCall = ReturnType<typeof waitingCall>
 
-function waitingCall(requestId: RpcId): PendingCall {
+function waitingCall(requestId: RpcId) {
   const pending = new Map<unknown, (response: RpcResponse) => void>()
   let cancel = () => {}
   const cancelled = new Promise<'cancelled'>(resolve => {
@@ -164,9 +158,11 @@ function waitingCall(requestId: RpcId): PendingCall {
   return {
     requestId,
     cancel,
+    /** Settles when the call is cancelled. */
     cancelled,
-    answerTo: id => new Promise(resolve => pending.set(id, resolve)),
-    take(response) {
+    /** Resolves to the answer to the question with this id. */
+    answerTo: (id: RpcId) => new Promise<RpcResponse>(resolve => pending.set(id, resolve)),
+    take(response: RpcResponse): void {
       const resolveAnswer = pending.get(response.id)
       pending.delete(response.id)
       resolveAnswer?.(response)

@@ -44,7 +44,7 @@ export function operationsOf(source: ConfiguredDocument): readonly DocumentedOpe
       if (!isObject(definition)) return []
       const servers = [definition.servers, pathItem.servers, document.root.servers].find(Array.isArray)
       const path = withoutTrailingSlash(source.prefix ?? basePathOf(servers?.[0])) + template
-      const pattern = patternOf(path)
+      const pattern = stepsOfTemplate(path)
       const access = source.access ?? accessOf(document, definition, path)
       return {
         endpoint: { method: method.toUpperCase(), path, access },
@@ -99,7 +99,7 @@ interface Step extends Segment {
   readonly values: RegExp
 }
 
-const patternOf = (path: string): readonly Step[] => path.slice(1).split('/').map(stepOf)
+const stepsOfTemplate = (path: string): readonly Step[] => path.slice(1).split('/').map(stepOf)
 
 function stepOf(step: string): Step {
   const names = [...step.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
@@ -130,7 +130,7 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
   const all = operations.filter(({ endpoint }) => !isReservedPath(endpoint.path))
   // Of two templates with parameters in the same steps, the one with more text around them comes first.
   for (const one of all.toSorted((a, b) => textLength(b) - textLength(a)))
-    tree.put({ segments: patternOf(one.endpoint.path) }, one)
+    tree.put({ segments: stepsOfTemplate(one.endpoint.path) }, one)
   return {
     all,
     /** The operations of a path, one for each method: those of the more specific template first. */

@@ -146,16 +146,18 @@ class LocalResolver extends BaseResolver {
 
   override async loadExternalRef(reference: string): Promise<Source> {
     if (/^[a-z][a-z\d+.-]+:/i.test(reference))
-      throw refusal('is a URL. Save the document beside this one, and refer to the file.')
+      throw refusedReference('is a URL. Save the document beside this one, and refer to the file.')
     if (existsSync(reference) && !this.folders.some(folder => isInside(realpathSync(reference), folder))) {
       const file = this.shortName(reference)
-      throw refusal(`leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`)
+      throw refusedReference(
+        `leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`,
+      )
     }
     return super.loadExternalRef(reference)
   }
 }
 
-const refusal = (why: string) => new ResolveError(new Error(why))
+const refusedReference = (why: string) => new ResolveError(new Error(why))
 
 const isInside = (file: string, folder: string) =>
   existsSync(folder) && `${file}/`.startsWith(`${realpathSync(folder)}/`.replace('//', '/'))

@@ -217,7 +217,7 @@ export function listQuery(search: string, { id }: Pick<ReadyResource, 'id'>): Li
     // An id may be called _id.
     if (name.startsWith('_') && !knownParameters.includes(name) && name !== id.field.join('.'))
       throw invalidRequest(
-        `The parameter ${quoted(name)} is not known.${didYouMean(name, knownParameters) || ` Known: ${knownParameters.join(', ')}.`}`,
+        `The parameter ${quotedParameter(name)} is not known.${didYouMean(name, knownParameters) || ` Known: ${knownParameters.join(', ')}.`}`,
       )
   }
   const page = wholeNumber(params, '_page')
@@ -236,14 +236,14 @@ export function listQuery(search: string, { id }: Pick<ReadyResource, 'id'>): Li
   }
 }
 
-const quoted = (text: string) => JSON.stringify(shortened(text))
+const quotedParameter = (text: string) => JSON.stringify(shortened(text))
 
 function wholeNumber(params: URLSearchParams, name: string): number | undefined {
   const text = params.get(name)
   if (text === null) return undefined
   const number = /^\d+$/.test(text) ? Number(text) : 0
   if (number >= 1) return Math.min(number, Number.MAX_SAFE_INTEGER)
-  throw invalidRequest(`The parameter ${name} must be a whole number from 1, not ${quoted(text)}.`)
+  throw invalidRequest(`The parameter ${name} must be a whole number from 1, not ${quotedParameter(text)}.`)
 }
 
 function orderOf(params: URLSearchParams): readonly Order[] {
@@ -251,7 +251,7 @@ function orderOf(params: URLSearchParams): readonly Order[] {
   const orders = parts('_order').map(word => word.toLowerCase())
   for (const word of orders) {
     if (word !== 'asc' && word !== 'desc')
-      throw invalidRequest(`The parameter _order must be asc or desc, not ${quoted(word)}.`)
+      throw invalidRequest(`The parameter _order must be asc or desc, not ${quotedParameter(word)}.`)
   }
   return parts('_sort').map((name, i) => ({
     field: name.replace(/^-/, '').split('.'),

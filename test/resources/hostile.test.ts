@@ -66,6 +66,14 @@ test.each(['%', '..%2F..', '%00', '%ED%A0%80', '__proto__', 'x'.repeat(2000)])(
   },
 )
 
+test('a row may be as deep as a body', async () => {
+  const platform = await platformWith({ resources: { [path]: { id: { as: 'given' }, schema: { type: 'object' } } } })
+  const text = `{"id":"deep",${deep(1000).slice(1)}`
+  expect(await (await platform.ask(path, json('POST', text))).text()).toBe(text)
+  expect(await (await platform.ask(`${path}?q=none`)).text()).toBe('[]')
+  expect(await (await platform.ask(path)).text()).toBe(`[${text}]`)
+})
+
 test('a field may have any name, such as __proto__', async () => {
   const platform = await platformWith({ resources: { [path]: { id: { as: 'given' } } } })
   const text = '{"__proto__":{"admin":true},"constructor":1,"id":"__proto__","text":"\\u0000\\ud800"}'
