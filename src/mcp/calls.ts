@@ -21,7 +21,6 @@ import {
   readableResource,
   requireValidAnswers,
 } from './check-call.js'
-import { type Context, isModern } from './context.js'
 import {
   cachingOf,
   capabilitiesOf,
@@ -34,7 +33,7 @@ import {
   userMessage,
   withCommonMembers,
 } from './results.js'
-import { listChanged } from './sessions.js'
+import { type Context, isModern, listChanged } from './sessions.js'
 
 /** A result, or questions that the client has to answer first. */
 export type CallOutcome = AnsweredCall | InputRequiredCall

@@ -116,14 +116,9 @@ export function createMcpLists({ servers, overrides, sessions }: Parts): McpList
   }
 }
 
-const viewOf = (path: string, { name, tools, resources, resourceTemplates, prompts }: McpServer): OfferedServer => ({
-  path,
-  name,
-  tools,
-  resources,
-  resourceTemplates,
-  prompts,
-})
+const viewOf = (path: string, { name, tools, resources, resourceTemplates, prompts }: McpServer): OfferedServer => {
+  return { path, name, tools, resources, resourceTemplates, prompts }
+}
 
 function requireKnown({ remove = {} }: McpChanges, current: McpServer): void {
   for (const list of listNames) {

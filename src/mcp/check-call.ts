@@ -8,9 +8,9 @@ import { isObject } from '../core/json.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../core/json-rpc.js'
 import { memoized } from '../core/work.js'
 import type { McpQuestion, McpRound } from '../replies/index.js'
-import { type Context, isModern } from './context.js'
 import type { McpServer } from './options.js'
 import type { CallTarget } from './results.js'
+import { type Context, isModern } from './sessions.js'
 
 type Tool = McpServer['tools'][number]
 type Prompt = McpServer['prompts'][number]
@@ -135,19 +135,19 @@ function completionTarget(name: string, params: RpcParams, { prompts, resourceTe
 /** The client's answers, by the name of the question. */
 type Answers = Readonly<Record<string, unknown>>
 
-/** The capability that a client needs to answer a question, and the first version that has it. */
-const requirements = {
-  'elicitation/create': { capability: 'elicitation', since: '2025-06-18' },
-  'sampling/createMessage': { capability: 'sampling', since: '2024-11-05' },
-  'roots/list': { capability: 'roots', since: '2024-11-05' },
+/** The capability that a client needs to answer a question. */
+const capabilityFor = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
 } as const
 
 /** The unanswered questions of the first round that has any. Leaves out questions that the client does not support. */
 export function openRound(rounds: readonly McpRound[], answers: Answers, context: Context): McpRound | undefined {
-  const canAnswer = ({ method }: McpQuestion) => {
-    const { capability, since } = requirements[method]
-    return context.client.capabilities.has(capability) && context.version >= since
-  }
+  // Versions before 2025-06-18 have no elicitation, whatever a client declares.
+  const canAnswer = ({ method }: McpQuestion) =>
+    context.client.capabilities.has(capabilityFor[method]) &&
+    (method !== 'elicitation/create' || context.version >= '2025-06-18')
   for (const round of rounds) {
     const all = Object.entries(round)
     const supported = all.filter(([, question]) => canAnswer(question))
@@ -159,7 +159,7 @@ export function openRound(rounds: readonly McpRound[], answers: Answers, context
 }
 
 function missingCapability(round: McpRound, context: Context): RpcError {
-  const missing = [...new Set(Object.values(round).map(({ method }) => requirements[method].capability))]
+  const missing = [...new Set(Object.values(round).map(({ method }) => capabilityFor[method]))]
   return new RpcError(
     rpcCodes.missingCapability,
     `The client must declare the capability ${missing.join(' and ')}.`,

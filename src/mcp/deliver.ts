@@ -13,7 +13,7 @@ import {
 import { isPaced, type Pace, unpaced } from '../core/pace.js'
 import type { Reply } from '../core/reply.js'
 import type { McpGeneration } from '../replies/index.js'
-import { type Context, isModern, unsupportedVersion } from './context.js'
+import { type Context, isModern, unsupportedVersion } from './sessions.js'
 
 /** The messages that answer a request: notifications, then the response. */
 export interface CallMessages {

@@ -16,7 +16,6 @@ import {
 } from '../core/json-rpc.js'
 import type { OpenBody, Reply } from '../core/reply.js'
 import type { InputRequiredCall } from './calls.js'
-import { type Context, clientFrom, type RunningServer } from './context.js'
 import {
   acceptedTypes,
   type CallMessages,
@@ -27,22 +26,24 @@ import {
   withTextFault,
 } from './deliver.js'
 import { capabilitiesOf, type McpResult, serverInfo } from './results.js'
-import { type EventStream, holderOf, openBody, type Session, type WaitingCall } from './sessions.js'
+import {
+  type Context,
+  clientFrom,
+  type EventStream,
+  holderOf,
+  openBody,
+  type RunningServer,
+  type Session,
+  unsupportedVersion,
+} from './sessions.js'
 
 export const SESSION_HEADER = 'mcp-session-id'
 
 /** The version that a server answers with: the client's if the server supports it, otherwise the server's latest. */
-function agreedVersion(requested: unknown, { options }: RunningServer): string {
-  const supported = options.protocolVersions
-  const candidates = sessionVersions.filter(version => supported.includes(version))
+function agreedVersion(requested: string, server: RunningServer): string {
+  const candidates = sessionVersions.filter(version => server.options.protocolVersions.includes(version))
   const latest = candidates.at(-1)
-  if (latest === undefined)
-    throw new RpcError(
-      rpcCodes.unsupportedVersion,
-      `Unsupported protocol version: ${requested}. This server supports ${supported.join(', ')}.`,
-      { supported, requested },
-      400,
-    )
+  if (latest === undefined) throw unsupportedVersion(requested, server)
   return candidates.find(version => version === requested) ?? latest
 }
 
@@ -146,14 +147,9 @@ export function questionsBody(
   })
 }
 
-interface PendingCall extends WaitingCall {
-  /** Resolves to the answer to the question with this id. */
-  answerTo(id: RpcId): Promise<RpcResponse>
-  /** Settles when the call is cancelled. */
-  readonly cancelled: Promise<'cancelled'>
-}
+type PendingCall = ReturnType<typeof waitingCall>
 
-function waitingCall(requestId: RpcId): PendingCall {
+function waitingCall(requestId: RpcId) {
   const pending = new Map<unknown, (response: RpcResponse) => void>()
   let cancel = () => {}
   const cancelled = new Promise<'cancelled'>(resolve => {
@@ -162,9 +158,11 @@ function waitingCall(requestId: RpcId): PendingCall {
   return {
     requestId,
     cancel,
+    /** Settles when the call is cancelled. */
     cancelled,
-    answerTo: id => new Promise(resolve => pending.set(id, resolve)),
-    take(response) {
+    /** Resolves to the answer to the question with this id. */
+    answerTo: (id: RpcId) => new Promise<RpcResponse>(resolve => pending.set(id, resolve)),
+    take(response: RpcResponse): void {
       const resolveAnswer = pending.get(response.id)
       pending.delete(response.id)
       resolveAnswer?.(response)

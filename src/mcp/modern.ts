@@ -19,9 +19,17 @@ import {
 } from '../core/json-rpc.js'
 import { isSameSecret } from '../core/secrets.js'
 import type { CallContinuation, InputRequiredCall } from './calls.js'
-import { type Context, clientFrom, type RunningServer, unsupportedVersion } from './context.js'
 import { type McpResult, withCommonMembers } from './results.js'
-import { holderOf, KEEP_ALIVE, listChanged, openBody } from './sessions.js'
+import {
+  type Context,
+  clientFrom,
+  holderOf,
+  KEEP_ALIVE,
+  listChanged,
+  openBody,
+  type RunningServer,
+  unsupportedVersion,
+} from './sessions.js'
 
 type Message = RpcRequest | RpcNotification
 
@@ -62,15 +70,11 @@ export function modernContext(message: Message, server: RunningServer, exchange:
 
 const missing = (key: string) => invalidParams(`_meta["${key}"] is missing.`, undefined, 400)
 
-const mismatch = (name: string, header: string | undefined, body: string) =>
-  new RpcError(
-    rpcCodes.headerMismatch,
-    header === undefined
-      ? `Header mismatch: ${name} is missing; the body says ${JSON.stringify(body)}.`
-      : `Header mismatch: ${name} is ${JSON.stringify(header)}, and the body says ${JSON.stringify(body)}.`,
-    undefined,
-    400,
-  )
+function mismatch(name: string, header: string | undefined, body: string): RpcError {
+  const sent = header === undefined ? 'missing' : JSON.stringify(header)
+  const sentence = `Header mismatch: ${name} is ${sent}, and the body says ${JSON.stringify(body)}.`
+  return new RpcError(rpcCodes.headerMismatch, sentence, undefined, 400)
+}
 
 const namedMethods = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
@@ -99,9 +103,8 @@ const isSameValue = (sent: string | undefined, value: unknown) =>
 function decodedHeader(value: string | undefined): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value ?? '') ?? []
   if (encoded === undefined) return value
-  return /^([A-Za-z\d+/]{4})*([A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(encoded)
-    ? Buffer.from(encoded, 'base64').toString()
-    : undefined
+  const bytes = Buffer.from(encoded, 'base64')
+  return bytes.toString('base64') === encoded ? bytes.toString() : undefined
 }
 
 /** The client's answers in this attempt and in earlier ones. Throws an RpcError for malformed answers. */

@@ -1,5 +1,5 @@
 /** Operations on MCP servers: list what they offer, and change it while clients listen. */
-
+import type * as v from 'valibot'
 import { closed, listOf, objectOf, optional, optionalMember, text } from '../check/forms.js'
 import { dataOf, operation, type SentValueOf, type ValueOf } from '../control/operation.js'
 import {
@@ -36,23 +36,15 @@ const { reply: _prompt, ...prompt } = mcpItems.prompts.entries
 
 const names = optionalMember(listOf(text))
 
+/** Items of a list to add. */
+const added = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string) =>
+  optional(listOfItems(form, what, key), `Items to add. An item with the same ${key} is replaced.`)
+
 export const mcpChanges = closed({
-  tools: optional(
-    listOfItems(closed(tool, advice), 'tools', mcpItemKeys.tools),
-    'Items to add. An item with the same name is replaced.',
-  ),
-  resources: optional(
-    listOfItems(closed(resource, advice), 'resources', mcpItemKeys.resources),
-    'Items to add. An item with the same uri is replaced.',
-  ),
-  resourceTemplates: optional(
-    listOfItems(closed(resourceTemplate, advice), 'resource templates', mcpItemKeys.resourceTemplates),
-    'Items to add. An item with the same uriTemplate is replaced.',
-  ),
-  prompts: optional(
-    listOfItems(closed(prompt, advice), 'prompts', mcpItemKeys.prompts),
-    'Items to add. An item with the same name is replaced.',
-  ),
+  tools: added(closed(tool, advice), 'tools', mcpItemKeys.tools),
+  resources: added(closed(resource, advice), 'resources', mcpItemKeys.resources),
+  resourceTemplates: added(closed(resourceTemplate, advice), 'resource templates', mcpItemKeys.resourceTemplates),
+  prompts: added(closed(prompt, advice), 'prompts', mcpItemKeys.prompts),
   remove: optional(
     closed({ tools: names, resources: names, resourceTemplates: names, prompts: names }),
     'Items to remove: the names of tools and prompts, and the URIs of resources and templates.',

@@ -16,7 +16,6 @@ import type { Pace, PaceInput } from '../core/pace.js'
 import type { OpenBody, Reply } from '../core/reply.js'
 import type { McpGeneration } from '../replies/index.js'
 import { answerRequest, type CallOutcome, type InputRequiredCall, RuleError, takeRule } from './calls.js'
-import type { Context, RunningServer } from './context.js'
 import {
   acceptedTypes,
   type CallMessages,
@@ -31,7 +30,7 @@ import {
 } from './deliver.js'
 import { initialize, questionsBody, SESSION_HEADER, sessionContext, sessionOf, takeMessage } from './legacy.js'
 import { continuationOf, inputRequiredResult, isModernMessage, listenBody, modernContext } from './modern.js'
-import type { Session } from './sessions.js'
+import type { Context, RunningServer, Session } from './sessions.js'
 
 /** The pace of a stream, from the request, the rule and the configuration. */
 export type PaceOf = (exchange: Exchange, own: PaceInput | undefined) => Pace

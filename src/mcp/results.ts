@@ -3,9 +3,9 @@
 import { isObject, stringifyExact } from '../core/json.js'
 import { invalidParams, metaKeys, type RpcResult } from '../core/json-rpc.js'
 import type { McpGeneration } from '../replies/index.js'
-import { type Context, isModern, type RunningServer } from './context.js'
 import type { McpList } from './operations.js'
 import type { McpServer } from './options.js'
+import { type Context, isModern, type RunningServer } from './sessions.js'
 
 export type McpResult = RpcResult['result']
 type ContentBlock = Readonly<Record<string, unknown>>

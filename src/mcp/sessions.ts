@@ -1,17 +1,23 @@
-/** What servers know of their clients: sessions with their streams, and listeners for changes. All of it survives a reload. */
+/** What servers know of their clients: the context of a call, sessions with their streams, and listeners for changes. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
-import type { Caller } from '../core/exchange.js'
+import type { Caller, Exchange } from '../core/exchange.js'
+import { isObject } from '../core/json.js'
 import {
   eventText,
+  isStateless,
   type LogLevel,
   notificationFrame,
+  RpcError,
   type RpcFrame,
   type RpcId,
   type RpcParams,
   type RpcResponse,
+  rpcCodes,
 } from '../core/json-rpc.js'
 import { unpaced } from '../core/pace.js'
 import type { OpenBody } from '../core/reply.js'
+import type { McpReplies } from '../replies/index.js'
+import type { McpServer } from './options.js'
 
 /** The name and capabilities that a client declares. */
 export interface ClientFacts {
@@ -248,3 +254,50 @@ function createEventStream(number: number) {
     },
   }
 }
+
+/** A configured server, and what all servers share. */
+export interface RunningServer {
+  readonly path: string
+  readonly options: McpServer
+  /** The options as configured, without later changes. */
+  readonly configured: McpServer
+  readonly replies: () => Promise<McpReplies>
+  readonly sessions: McpSessions
+  /** Whether a call without a rule is an error. */
+  readonly strict: boolean
+  readFile(name: string): Promise<string | Buffer>
+}
+
+/** Who makes a call, and with which version of the protocol. */
+export interface Context {
+  readonly server: RunningServer
+  readonly exchange: Exchange
+  readonly version: string
+  readonly client: ClientFacts
+  readonly session: Session | undefined
+  /** The lowest level of log lines to send; without it, none are sent. */
+  readonly logLevel: LogLevel | undefined
+}
+
+export const isModern = ({ version }: Pick<Context, 'version'>) => isStateless(version)
+
+/** The client capabilities that mean it can answer questions. */
+const inputCapabilities = ['elicitation', 'sampling', 'roots']
+
+/** The client's name and capabilities, from `initialize` or `_meta`. */
+export function clientFrom(info: unknown, capabilities: unknown): ClientFacts {
+  const { name } = isObject(info) ? info : {}
+  const declared = isObject(capabilities) ? capabilities : {}
+  return {
+    name: typeof name === 'string' ? name : undefined,
+    capabilities: new Set(inputCapabilities.filter(capability => declared[capability] !== undefined)),
+  }
+}
+
+export const unsupportedVersion = (requested: string, { options }: RunningServer) =>
+  new RpcError(
+    rpcCodes.unsupportedVersion,
+    `Unsupported protocol version: ${requested}`,
+    { supported: options.protocolVersions.toReversed(), requested },
+    400,
+  )

@@ -163,19 +163,8 @@ function serializeBody(contentType: string, value: unknown, name: string): strin
   if (/[/+]json\b/i.test(contentType)) return stringifyExact(value ?? null)
   if (typeof value === 'string') return value
   if (/[/+]xml\b/i.test(contentType)) return `<?xml version="1.0" encoding="UTF-8"?>\n${element(name || 'root', value)}`
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType) && isObject(value)) return urlEncoded(value)
   return stringifyExact(value ?? '')
 }
-
-const urlEncoded = (fields: Readonly<Record<string, unknown>>) =>
-  new URLSearchParams(
-    Object.entries(fields).flatMap(([name, value]) =>
-      [value].flat().map((one): [string, string] => [name, fieldText(one)]),
-    ),
-  ).toString()
-
-const fieldText = (value: unknown) =>
-  typeof value === 'object' && value !== null ? stringifyExact(value) : String(value)
 
 function element(name: string, value: unknown): string {
   const tag = /^[\p{L}_][\p{L}\d_.-]*$/u.test(name) ? name : 'item'
@@ -187,11 +176,6 @@ function element(name: string, value: unknown): string {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const escapeXml = (text: string) => text.replace(/[&<>]/g, letter => entities[letter] ?? letter)
-
-interface Range {
-  readonly type: string
-  readonly quality: number
-}
 
 const mediaType = (type: string) => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
@@ -206,33 +190,19 @@ export function matchingType(sent: string, types: readonly string[]): string | u
 
 /** The entry of `types` that an Accept header prefers. On a tie, JSON wins. */
 function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
-  const ranges = rangesIn(accept ?? '*/*')
-  const qualityOf = (type: string) => {
-    const matching = ranges.filter(
-      ({ type: range }) => matches(range, mediaType(type)) || matches(mediaType(type), range),
-    )
-    return matching.toSorted((a, b) => specificity(b) - specificity(a))[0]?.quality ?? 0
-  }
-  const rated = types.map((type, i) => ({ type, i, quality: qualityOf(type), json: /[/+]json\b/i.test(type) ? 0 : 1 }))
+  const ranges = (accept ?? '*/*').split(',').map(part => {
+    const [, quality = '1'] = /;\s*q=([\d.]+)/i.exec(part) ?? []
+    return { range: mediaType(part), quality: Number(quality) || 0 }
+  })
+  const rated = types.map(type => {
+    const found = ranges.filter(({ range }) => matches(range, mediaType(type)) || matches(mediaType(type), range))
+    const quality = Math.max(0, ...found.map(({ quality }) => quality))
+    return { type, quality, isJson: /[/+]json\b/i.test(type) }
+  })
   const [best] = rated
     .filter(({ quality }) => quality > 0)
-    .toSorted((a, b) => b.quality - a.quality || a.json - b.json || a.i - b.i)
+    .toSorted((a, b) => b.quality - a.quality || Number(b.isJson) - Number(a.isJson))
   return best?.type
-}
-
-const specificity = ({ type }: Range) => (type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2)
-
-/** Further ranges are ignored. */
-const MOST_RANGES = 50
-
-function rangesIn(accept: string): readonly Range[] {
-  return accept
-    .split(',', MOST_RANGES)
-    .map(part => {
-      const [, quality = '1'] = /;\s*q=([\d.]+)/i.exec(part) ?? []
-      return { type: mediaType(part), quality: Number(quality) || 0 }
-    })
-    .filter(({ type }) => type !== '')
 }
 
 interface Preferences {

@@ -9,9 +9,8 @@ import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
 import { type ConfiguredDocument, createOperationIndex, type DocumentedOperation, operationsOf } from './operations.js'
 import type { OpenapiOptions } from './options.js'
-import { uncheckedStyles } from './parameters.js'
 import type { ReadInput } from './read.js'
-import { createRequestCheck } from './requests.js'
+import { createRequestCheck, uncheckedStyles } from './requests.js'
 import { documentOf } from './schemas.js'
 
 /** A document that the configuration names. */

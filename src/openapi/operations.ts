@@ -39,35 +39,22 @@ export function operationsOf(source: ConfiguredDocument): readonly DocumentedOpe
   return Object.entries(paths).flatMap(([template, item]) => {
     const pathItem = document.resolve(item)
     if (!isObject(pathItem) || !template.startsWith('/')) return []
-    return methods.flatMap(method => {
+    return methods.flatMap((method): DocumentedOperation | readonly DocumentedOperation[] => {
       const definition = document.resolve(pathItem[method])
-      return isObject(definition) ? [operationOf(source, method, template, { pathItem, definition })] : []
+      if (!isObject(definition)) return []
+      const servers = [definition.servers, pathItem.servers, document.root.servers].find(Array.isArray)
+      const path = withoutTrailingSlash(source.prefix ?? basePathOf(servers?.[0])) + template
+      const pattern = stepsOfTemplate(path)
+      const access = source.access ?? accessOf(document, definition, path)
+      return {
+        endpoint: { method: method.toUpperCase(), path, access },
+        source,
+        definition,
+        parameters: parametersOf(document, pathItem, definition),
+        paramsIn: steps => paramsIn(pattern, steps),
+      }
     })
   })
-}
-
-function operationOf(
-  source: ConfiguredDocument,
-  method: (typeof methods)[number],
-  template: string,
-  { pathItem, definition }: { pathItem: Node; definition: Node },
-): DocumentedOperation {
-  const { document, prefix } = source
-  const servers = [definition.servers, pathItem.servers, document.root.servers].find(Array.isArray)
-  const path = withoutTrailingSlash(prefix ?? basePathOf(servers?.[0])) + template
-  const endpoint: OwnPath = {
-    method: method.toUpperCase(),
-    path,
-    access: source.access ?? accessOf(document, definition, path),
-  }
-  const pattern = patternOf(path)
-  return {
-    endpoint,
-    source,
-    definition,
-    parameters: parametersOf(document, pathItem, definition),
-    paramsIn: steps => paramsIn(pattern, steps),
-  }
 }
 
 const withoutTrailingSlash = (path: string) => path.replace(/\/+$/, '')
@@ -108,69 +95,52 @@ function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): r
 /** A step of a path: a text, a parameter, or text with parameters in it such as `{id}:cancel`. */
 interface Step extends Segment {
   readonly names: readonly string[]
-  /** The texts before, between and after the parameters; absent if the step is just a parameter. */
-  readonly texts?: readonly string[]
+  /** Matches the values of the parameters. */
+  readonly values: RegExp
 }
 
-function patternOf(path: string): readonly Step[] {
-  return path
-    .slice(1)
-    .split('/')
-    .map(step => {
-      const names = [...step.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
-      if (names.length === 0) return { kind: 'literal', text: decodeStep(step), names }
-      const only = names.length === 1 && step === `{${names[0]}}`
-      if (only) return { kind: 'param', text: names[0] ?? '', names }
-      return { kind: 'param', text: step, names, texts: step.split(/\{[^}]*\}/) }
-    })
-}
+const stepsOfTemplate = (path: string): readonly Step[] => path.slice(1).split('/').map(stepOf)
 
-const decodeStep = (step: string) => stepsOfPath(`/${step}`)[0] ?? step
+function stepOf(step: string): Step {
+  const names = [...step.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
+  const text = names.length === 0 ? (stepsOfPath(`/${step}`)[0] ?? step) : step
+  const texts = step.split(/\{[^}]*\}/).map(text => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return {
+    kind: names.length === 0 ? 'literal' : 'param',
+    text,
+    names,
+    values: new RegExp(`^${texts.join('(.+?)')}$`, 's'),
+  }
+}
 
 function paramsIn(pattern: readonly Step[], steps: readonly string[]): Readonly<Record<string, string>> | undefined {
   const params: [string, string][] = []
-  for (const [i, { kind, names, texts }] of pattern.entries()) {
+  for (const [i, { kind, names, values }] of pattern.entries()) {
     if (kind === 'literal') continue
-    const step = steps[i] ?? ''
-    const values = texts ? valuesBetween(texts, step) : [step]
-    if (!values) return undefined
-    for (const [j, name] of names.entries()) params.push([name, values[j] ?? ''])
+    const [, ...found] = values.exec(steps[i] ?? '') ?? []
+    if (found.length === 0) return undefined
+    params.push(...names.map((name, j): [string, string] => [name, found[j] ?? '']))
   }
   return Object.fromEntries(params)
-}
-
-/** The values between the texts of a step, at least one character each. No regular expression, because a client could make it slow. */
-function valuesBetween(texts: readonly string[], step: string): readonly string[] | undefined {
-  const [first = '', ...others] = texts
-  const last = others.pop() ?? ''
-  if (!step.startsWith(first)) return undefined
-  const values: string[] = []
-  let start = first.length
-  for (const text of others) {
-    const end = step.indexOf(text, start + 1)
-    if (end < 0) return undefined
-    values.push(step.slice(start, end))
-    start = end + text.length
-  }
-  const end = step.length - last.length
-  return end > start && step.endsWith(last) ? [...values, step.slice(start, end)] : undefined
 }
 
 /** Looks up paths segment by segment, so that the number of operations does not matter. */
 export function createOperationIndex(operations: readonly DocumentedOperation[]) {
   const tree = createPathTree<DocumentedOperation>()
   const all = operations.filter(({ endpoint }) => !isReservedPath(endpoint.path))
-  for (const one of all) tree.put({ segments: patternOf(one.endpoint.path) }, one)
+  // Of two templates with parameters in the same steps, the one with more text around them comes first.
+  for (const one of all.toSorted((a, b) => textLength(b) - textLength(a)))
+    tree.put({ segments: stepsOfTemplate(one.endpoint.path) }, one)
   return {
     all,
     /** The operations of a path, one for each method: those of the more specific template first. */
     at(steps: readonly string[]): readonly DocumentedOperation[] {
-      const byMethod = new Map<string, DocumentedOperation>()
+      const found = new Map<string, DocumentedOperation>()
       for (const one of tree.find(steps)) {
-        const current = byMethod.get(one.endpoint.method)
-        if (one.paramsIn(steps) && (!current || isMoreSpecific(one, current))) byMethod.set(one.endpoint.method, one)
+        const { method } = one.endpoint
+        if (!found.has(method) && one.paramsIn(steps)) found.set(method, one)
       }
-      return [...byMethod.values()]
+      return [...found.values()]
     },
   }
 }
@@ -178,12 +148,4 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
 /** Standin's own paths and the documented endpoints cannot be overridden. */
 const isReservedPath = (path: string) => isReserved(path) || isAuth(path) || documentedPaths.includes(path)
 
-/** Whether a template has more text around its parameters than another one that has parameters in the same segments. */
-const isMoreSpecific = (one: DocumentedOperation, other: DocumentedOperation) =>
-  textIn(one) > textIn(other) && shape(one) === shape(other)
-const textIn = ({ endpoint }: DocumentedOperation) => endpoint.path.replace(/\{[^}]*\}/g, '').length
-const shape = ({ endpoint }: DocumentedOperation) =>
-  endpoint.path
-    .split('/')
-    .map(step => (step.includes('{') ? '{}' : step))
-    .join('/')
+const textLength = ({ endpoint }: DocumentedOperation) => endpoint.path.replace(/\{[^}]*\}/g, '').length

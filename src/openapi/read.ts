@@ -7,7 +7,6 @@ import {
   createConfig,
   type Document,
   detectSpec,
-  escapePointerFragment,
   getLineColLocation,
   getTypes,
   lintDocument,
@@ -17,7 +16,7 @@ import {
 } from '@redocly/openapi-core'
 import { type Path, pathInWords, valueAt } from '../check/check.js'
 import { type Problem, unreadable } from '../check/problem.js'
-import { documentOf, pointerSteps } from './schemas.js'
+import { pointerSteps } from './schemas.js'
 
 /** A document to read. All names are absolute. */
 export interface ReadInput {
@@ -44,20 +43,22 @@ type ReadOutput = (
 const MOST_PROBLEMS = 20
 
 export async function readDocument({ file, dir, folders }: ReadInput): Promise<ReadOutput> {
-  const nameOf = (absolute: string) => path.relative(dir, absolute) || absolute
-  const resolver = new LocalResolver(folders, nameOf)
-  const read = await readWith(resolver, file, nameOf).catch(error => ({ problems: [problemOf(error, file, nameOf)] }))
+  const resolver = new LocalResolver(folders, dir)
+  const read = await readWith(resolver, file).catch(error => ({ problems: [problemOf(error, file, resolver)] }))
   return { ...read, files: [...resolver.getFiles()] }
 }
 
-async function readWith(resolver: LocalResolver, file: string, nameOf: (file: string) => string) {
+async function readWith(resolver: LocalResolver, file: string) {
   const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } })
-  const document = await rootOf(resolver, file, nameOf)
+  const document = await rootOf(resolver, file)
   if ('problems' in document) return document
-  const found = await problemsIn(document, resolver, config)
+  const all = await lintDocument({ document, config, externalRefResolver: resolver })
+  const found = all.filter(
+    ({ location: [at], message }) => !isSchemaName(at?.pointer) && !message.includes('`function`'),
+  )
   const fatal = found.filter(problem => !isHarmless(problem, file))
   const sentences = (some: readonly LintProblem[], most: number) =>
-    Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
+    Promise.all(some.slice(0, most).map(one => problemAt(one, resolver)))
   if (fatal.length > 0) return { problems: listedProblems(await sentences(fatal, MOST_PROBLEMS), fatal.length) }
   const types = getTypes(detectSpec(document.parsed))
   const { bundle } = await bundleDocument({ document, config, externalRefResolver: resolver, types })
@@ -67,35 +68,17 @@ async function readWith(resolver: LocalResolver, file: string, nameOf: (file: st
   }
 }
 
-/** What Redocly finds, and the references that it overlooks or fails at. */
-async function problemsIn(document: Document, resolver: LocalResolver, config: LintInput['config']) {
-  const broken = brokenReferencesIn(document)
-  const circular = broken.find(({ message }) => message === CIRCULAR)
-  if (circular) return [circular]
-  const all = await lintDocument({ document, config, externalRefResolver: resolver })
-  const own = all.filter(({ location: [at], message }) => {
-    const isKnown = broken.some(({ location }) => location[0]?.pointer === at?.pointer)
-    return !isKnown && !isSchemaName(at?.pointer) && !message.includes('`function`')
-  })
-  return [...own, ...broken]
-}
-
 type ReadonlyDocument = Readonly<Record<string, unknown>>
-type LintInput = Parameters<typeof lintDocument>[0]
 type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 
-async function problemAt(
-  problem: LintProblem,
-  resolver: LocalResolver,
-  nameOf: (file: string) => string,
-): Promise<Problem> {
+async function problemAt(problem: LintProblem, resolver: LocalResolver): Promise<Problem> {
   const [location] = problem.location
   if (!location) return { origin: '', sentence: problem.message }
   const { source, start } = getLineColLocation(location)
   const document = await resolver.resolveDocument(null, source.absoluteRef)
   const value = document instanceof Error ? undefined : document.parsed
   return {
-    origin: nameOf(source.absoluteRef),
+    origin: resolver.shortName(source.absoluteRef),
     line: start.line,
     column: start.col,
     sentence: sentenceOf(problem, location.pointer ?? '', value),
@@ -111,12 +94,12 @@ function listedProblems(problems: readonly Problem[], count: number): readonly P
 }
 
 /** The document itself, if it is an OpenAPI 3 document. */
-async function rootOf(resolver: LocalResolver, file: string, nameOf: (file: string) => string) {
+async function rootOf(resolver: LocalResolver, file: string) {
   const document = await resolver.resolveDocument(null, file, true)
   if (document instanceof Error) throw document
   const sentence = versionProblem(document.parsed)
   if (sentence === undefined) return document as Document
-  return { problems: [{ origin: nameOf(file), line: 1, column: 1, sentence }] }
+  return { problems: [{ origin: resolver.shortName(file), line: 1, column: 1, sentence }] }
 }
 
 function versionProblem(parsed: unknown): string | undefined {
@@ -130,43 +113,19 @@ function versionProblem(parsed: unknown): string | undefined {
   return `openapi must be a version from 3.0.0 on, as text, not ${JSON.stringify(openapi)}.`
 }
 
-const CIRCULAR = 'is circular.'
-
-/** References of the document to nothing in it, or in a circle. Redocly overlooks some of them, such as `constructor`. */
-function brokenReferencesIn({ source, parsed }: Document): readonly LintProblem[] {
-  const { at, resolve } = documentOf('', parsed as ReadonlyDocument)
-  const broken = referencesIn(parsed).filter(({ to }) => to.startsWith('#/') && resolve({ $ref: to }) === undefined)
-  return broken.map(({ pointer, to }) => ({
-    ruleId: 'no-unresolved-refs',
-    severity: 'error',
-    suggest: [],
-    message: at(to) === undefined ? "Can't resolve $ref" : CIRCULAR,
-    location: [{ source, pointer, reportOnKey: false }],
-  }))
-}
-
-/** All references with their places. */
-function referencesIn(value: unknown, pointer = '#'): readonly { readonly pointer: string; readonly to: string }[] {
-  if (typeof value !== 'object' || value === null) return []
-  const inside = Object.entries(value).flatMap(([key, inner]) =>
-    referencesIn(inner, `${pointer}/${escapePointerFragment(key)}`),
-  )
-  return '$ref' in value && typeof value.$ref === 'string' ? [{ pointer, to: value.$ref }, ...inside] : inside
-}
-
-function problemOf(error: unknown, root: string, nameOf: (file: string) => string): Problem {
+function problemOf(error: unknown, root: string, resolver: LocalResolver): Problem {
   if (error instanceof YamlParseError) {
     const { line, col, source } = error
     const file = source.absoluteRef
     const why = error.message.replace(/ in ".*" \(\d+:\d+\)$/s, '')
     return {
-      origin: nameOf(file),
+      origin: resolver.shortName(file),
       line,
       column: col,
       sentence: `This is not valid ${/\.json$/i.test(file) ? 'JSON' : 'YAML'}: ${why}.`,
     }
   }
-  const origin = nameOf(root)
+  const origin = resolver.shortName(root)
   if (error instanceof ResolveError) return unreadable(origin, error.originalError)
   return { origin, sentence: `cannot be read: ${error instanceof Error ? error.message : String(error)}.` }
 }
@@ -175,23 +134,30 @@ function problemOf(error: unknown, root: string, nameOf: (file: string) => strin
 class LocalResolver extends BaseResolver {
   constructor(
     private readonly folders: readonly string[],
-    private readonly nameOf: (file: string) => string,
+    private readonly dir: string,
   ) {
     super()
   }
 
+  /** The name of a file for problems. */
+  shortName(file: string): string {
+    return path.relative(this.dir, file) || file
+  }
+
   override async loadExternalRef(reference: string): Promise<Source> {
     if (/^[a-z][a-z\d+.-]+:/i.test(reference))
-      throw refusal('is a URL. Save the document beside this one, and refer to the file.')
+      throw refusedReference('is a URL. Save the document beside this one, and refer to the file.')
     if (existsSync(reference) && !this.folders.some(folder => isInside(realpathSync(reference), folder))) {
-      const file = this.nameOf(reference)
-      throw refusal(`leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`)
+      const file = this.shortName(reference)
+      throw refusedReference(
+        `leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`,
+      )
     }
     return super.loadExternalRef(reference)
   }
 }
 
-const refusal = (why: string) => new ResolveError(new Error(why))
+const refusedReference = (why: string) => new ResolveError(new Error(why))
 
 const isInside = (file: string, folder: string) =>
   existsSync(folder) && `${file}/`.startsWith(`${realpathSync(folder)}/`.replace('//', '/'))
@@ -231,8 +197,7 @@ function sentenceOf({ ruleId, message, suggest }: LintProblem, pointer: string, 
   if (words !== undefined) return `${field()} must be one of ${words.replaceAll('"', '')}.`
   const [, name, kind, given] = /^Expected type `(.*?)`(?: \((\w+)\))? but got `(\w+)`\.?$/s.exec(message) ?? []
   if (name !== undefined) return `${field()} must be ${article(kind ?? name)}, not ${given}.`
-  const [, fields] = /^Must contain at least one of the following fields: (.*)\.$/s.exec(message) ?? []
-  return fields === undefined ? `${field()}: ${message}` : `${field()} must have one of ${fields}.`
+  return `${field()}: ${message}`
 }
 
 const article = (kind: string) => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`)

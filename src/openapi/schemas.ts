@@ -153,7 +153,7 @@ class Translator {
   }
 
   /** JSON Schema has no discriminator, so each alternative requires its own value of the property. */
-  private discriminate({ discriminator, oneOf, anyOf, properties }: Node, result: Record<string, unknown>): void {
+  private discriminate({ discriminator, oneOf, anyOf }: Node, result: Record<string, unknown>): void {
     if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') return
     const { propertyName: name } = discriminator
     const mapping = isObject(discriminator.mapping) ? discriminator.mapping : {}
@@ -162,10 +162,6 @@ class Translator {
         result[keyword] = result[keyword].map((branch, i) =>
           this.withDiscriminatorValue(branch, branches[i], name, mapping),
         )
-    if (oneOf || anyOf || Object.keys(mapping).length === 0 || this.listsValues({ properties }, name)) return
-    const own = isObject(result.properties) ? result.properties : {}
-    const before = isObject(own[name]) ? own[name] : {}
-    result.properties = { ...own, [name]: { ...before, enum: Object.keys(mapping) } }
   }
 
   private withDiscriminatorValue(branch: unknown, original: unknown, name: string, mapping: Node): unknown {

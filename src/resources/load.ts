@@ -56,12 +56,15 @@ export async function loadResources(input: LoadInput) {
 
 /** The problems of the paths: invalid ones, and ones that match the same requests as another. */
 function pathProblems({ placeOf, resources }: LoadInput): readonly Problem[] {
-  const all = Object.keys(resources).map(path => ({ path, route: routeOf(`GET ${path}`) }))
-  return all.flatMap(({ path, route }, i) => {
-    const isSame = (other: (typeof all)[number]) =>
-      withoutParamNames(other.path) === withoutParamNames(path) || areAmbiguous(other.route, route)
-    const duplicate = all.slice(0, i).find(isSame)
-    const problem = pathProblem(path, route) ?? (duplicate && `matches the same paths as ${duplicate.path}.`)
+  const all = Object.keys(resources)
+  return all.flatMap((path, i) => {
+    const route = routeOf(`GET ${path}`)
+    const duplicate = all
+      .slice(0, i)
+      .find(
+        other => withoutParamNames(other) === withoutParamNames(path) || areAmbiguous(routeOf(`GET ${other}`), route),
+      )
+    const problem = pathProblem(path, route) ?? (duplicate && `matches the same paths as ${duplicate}.`)
     return problem === undefined ? [] : [{ ...placeOf(['resources', path]), sentence: `${path} ${problem}` }]
   })
 }

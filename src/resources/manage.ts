@@ -1,10 +1,10 @@
 /** Reads and changes the rows of all users, for the control API and tests. */
 import { didYouMean } from '../check/suggest.js'
+import type { ListingQuery } from '../control/operation.js'
 import { noSuchResource } from '../core/errors.js'
 import type { Json, ResourceRow, State, Tables } from '../state/rows.js'
-import { type ListQuery, MOST_ROWS } from './query.js'
 import { type ReadyResource, rowValue } from './resource.js'
-import { allRows, changeRow, insertRow, listRows, type RowSet, removeRow } from './rows.js'
+import { allRows, changeRow, insertRow, type ListQuery, listRows, MOST_ROWS, type RowSet, removeRow } from './rows.js'
 import { headOf, removeAllRows, seededHead } from './seeds.js'
 
 interface Parts {
@@ -19,12 +19,6 @@ export interface ResourceAddress {
   /** As configured. */
   readonly path: string
   readonly scope: string
-}
-
-export interface RowsQuery {
-  readonly search?: string | undefined
-  readonly limit?: number | undefined
-  readonly offset?: number | undefined
 }
 
 export type ResourceRows = ReturnType<typeof createResourceRows>
@@ -47,7 +41,7 @@ export function createResourceRows({ resources, state, now }: Parts) {
       return state.read(tables => Promise.all(all.map(one => summaryOf(tables, one, scope))))
     },
     /** One page, in the order of the rows, and the total count. */
-    rows: (address: ResourceAddress, query: RowsQuery = {}) =>
+    rows: (address: ResourceAddress, query: ListingQuery = {}) =>
       write(address, async (tables, set) => {
         const { rows, total } = await listRows(tables, set, queryOf(query))
         return { data: rows.map(row => viewOf(row, set)), total }
@@ -80,7 +74,7 @@ async function summaryOf(tables: Tables, resource: ReadyResource, scope: string)
   return { path, access, only, id: { field: id.field.join('.'), as: id.as }, owner: owner ?? null, rows: count }
 }
 
-function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: RowsQuery): ListQuery {
+function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: ListingQuery): ListQuery {
   return { filters: [], search: search.toLowerCase(), order: [], page: 1, offset, limit, isPaged: true }
 }
 

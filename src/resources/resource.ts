@@ -57,9 +57,6 @@ export interface RowFacts {
   readonly row: Json
 }
 
-/** Rows with more levels are refused, because they could not be sent to an app. */
-export const MOST_ROW_LEVELS = 100
-
 /** The value of a field. Inherited fields are not read. */
 export function rowValue(row: unknown, field: readonly string[]): unknown {
   let value = row

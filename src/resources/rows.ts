@@ -1,11 +1,10 @@
-/** Reads and changes the rows of a resource in the state. Enforces which rows a caller can see. */
+/** Reads and changes the rows of a resource in the state, with json-server's parameters for lists. Enforces which rows a caller can see. */
 import { hash, randomUUID } from 'node:crypto'
 import { valueInWords } from '../check/check.js'
-import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists, tooDeep } from '../core/errors.js'
-import { isTooDeep } from '../core/json.js'
+import { didYouMean } from '../check/suggest.js'
+import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists, shortened } from '../core/errors.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../state/rows.js'
-import { compareRows, type ListQuery, matchesQuery } from './query.js'
-import { idText, MOST_ROW_LEVELS, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
+import { idText, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
 
 /** Whose rows a caller can see. */
 export interface Viewer {
@@ -65,7 +64,6 @@ export async function getRow(tables: Tables, set: RowSet, id: string): Promise<R
 
 /** Adds a row. Rejects with a 400, 403 or 409 for one that cannot be added. */
 export async function insertRow(tables: Tables, set: RowSet, body: Json, nowMs: number): Promise<Json> {
-  requireShallow(body)
   const { resource, head } = set
   const { next_position: position, next_id } = head
   const { row: identified, id } = withId(resource, withPathParams(set, body), next_id)
@@ -103,12 +101,13 @@ export interface Change {
 
 /** Changes or replaces a row. Rejects with a 400, 403, 404 or 412 and then changes nothing. */
 export async function changeRow(tables: Tables, set: RowSet, change: Change, nowMs: number): Promise<Json> {
-  requireShallow(change.body)
   const { resource, head } = set
   const before = await getRow(tables, set, change.id)
   requireMatch(before, change.ifMatch)
   const ownId = rowValue(before.row, resource.id.field)
-  const changed = change.keepsOmitted ? { ...before.row, ...change.body } : withFixedFields(set, before, change.body)
+  // A row that replaces another one has the same owner.
+  const kept = change.keepsOmitted ? before.row : resource.owner ? { [resource.owner]: before.owner } : {}
+  const changed = { ...kept, ...change.body }
   if (idText(rowValue(changed, resource.id.field) ?? ownId) !== change.id)
     throw invalidRequest(`${resource.id.field.join('.')} must be ${JSON.stringify(ownId)}, as in the path.`)
   // The body may have the id as another type, or null.
@@ -119,12 +118,6 @@ export async function changeRow(tables: Tables, set: RowSet, change: Change, now
   const updated_at = new Date(nowMs).toISOString()
   await tables.resource_rows.update(rowKey(head.id, change.id), { row: next, owner, parent, updated_at })
   return next
-}
-
-/** A row that replaces another one keeps its owner and its parent. */
-function withFixedFields({ resource: { owner, params } }: RowSet, { row }: ResourceRow, body: Json): Json {
-  const fixed = [...params, ...(owner === undefined ? [] : [owner])].filter(name => !Object.hasOwn(body, name))
-  return { ...body, ...Object.fromEntries(fixed.map(name => [name, rowValue(row, [name])])) }
 }
 
 /** Removes a row. Rejects with a 404 or 412. */
@@ -189,6 +182,118 @@ function requireValid({ mistakeOf }: ReadyResource, row: Json): void {
   if (mistake !== undefined) throw invalidRequest(mistake)
 }
 
-function requireShallow(row: Json): void {
-  if (isTooDeep(row, MOST_ROW_LEVELS)) throw tooDeep(MOST_ROW_LEVELS)
+/** The most rows in one answer, as with Supabase. */
+export const MOST_ROWS = 1000
+
+/** The number of rows on a page if `_page` is given without `_limit`. */
+const DEFAULT_PAGE_SIZE = 10
+
+interface Order {
+  readonly field: readonly string[]
+  readonly descending: boolean
+}
+
+export interface ListQuery {
+  /** The field must have one of the values. */
+  readonly filters: readonly { readonly field: readonly string[]; readonly values: readonly string[] }[]
+  /** In lower case; empty for no search. */
+  readonly search: string
+  readonly order: readonly Order[]
+  /** From 1. */
+  readonly page: number
+  readonly offset: number
+  readonly limit: number
+  /** Whether the request asked for a page. */
+  readonly isPaged: boolean
+}
+
+const knownParameters = ['_sort', '_order', '_page', '_limit']
+
+/** Throws a 400 for an unknown parameter that begins with `_`, and for invalid values. */
+export function listQuery(search: string, { id }: Pick<ReadyResource, 'id'>): ListQuery {
+  const params = new URLSearchParams(search)
+  const names = [...new Set(params.keys())]
+  for (const name of names) {
+    // An id may be called _id.
+    if (name.startsWith('_') && !knownParameters.includes(name) && name !== id.field.join('.'))
+      throw invalidRequest(
+        `The parameter ${quotedParameter(name)} is not known.${didYouMean(name, knownParameters) || ` Known: ${knownParameters.join(', ')}.`}`,
+      )
+  }
+  const page = wholeNumber(params, '_page')
+  const requested = wholeNumber(params, '_limit') ?? (page === undefined ? MOST_ROWS : DEFAULT_PAGE_SIZE)
+  const limit = Math.min(requested, MOST_ROWS)
+  return {
+    filters: names
+      .filter(name => name !== 'q' && !knownParameters.includes(name))
+      .map(name => ({ field: name.split('.'), values: params.getAll(name) })),
+    search: (params.get('q') ?? '').toLowerCase(),
+    order: orderOf(params),
+    page: page ?? 1,
+    offset: ((page ?? 1) - 1) * limit,
+    limit,
+    isPaged: page !== undefined || params.has('_limit'),
+  }
+}
+
+const quotedParameter = (text: string) => JSON.stringify(shortened(text))
+
+function wholeNumber(params: URLSearchParams, name: string): number | undefined {
+  const text = params.get(name)
+  if (text === null) return undefined
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  if (number >= 1) return Math.min(number, Number.MAX_SAFE_INTEGER)
+  throw invalidRequest(`The parameter ${name} must be a whole number from 1, not ${quotedParameter(text)}.`)
+}
+
+function orderOf(params: URLSearchParams): readonly Order[] {
+  const parts = (name: string) => (params.get(name) ?? '').split(',').filter(part => part !== '')
+  const orders = parts('_order').map(word => word.toLowerCase())
+  for (const word of orders) {
+    if (word !== 'asc' && word !== 'desc')
+      throw invalidRequest(`The parameter _order must be asc or desc, not ${quotedParameter(word)}.`)
+  }
+  return parts('_sort').map((name, i) => ({
+    field: name.replace(/^-/, '').split('.'),
+    descending: name.startsWith('-') !== (orders[i] === 'desc'),
+  }))
+}
+
+/** Whether a row passes the filters and the search. */
+const matchesQuery = (row: Json, { filters, search }: ListQuery): boolean =>
+  filters.every(({ field, values }) => {
+    const value = rowValue(row, field)
+    return value !== undefined && values.includes(comparable(value))
+  }) &&
+  (search === '' || contains(row, search))
+
+const comparable = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+
+function contains(value: unknown, search: string): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(inside => contains(inside, search))
+  return value !== null && comparable(value).toLowerCase().includes(search)
+}
+
+/** Compares rows for sorting. */
+function compareRows(row: Json, other: Json, order: readonly Order[]): number {
+  for (const { field, descending } of order) {
+    const difference = compareValues(rowValue(row, field), rowValue(other, field))
+    if (difference !== 0) return descending ? -difference : difference
+  }
+  return 0
+}
+
+/** Numbers come before texts, texts before other values, and missing values last. */
+function compareValues(value: unknown, other: unknown): number {
+  if (typeof value === 'number' && typeof other === 'number') return value - other
+  const [rank, otherRank] = [rankOf(value), rankOf(other)]
+  if (rank !== otherRank) return rank - otherRank
+  const [text, otherText] = [comparable(value), comparable(other)]
+  return text < otherText ? -1 : text > otherText ? 1 : 0
+}
+
+function rankOf(value: unknown): number {
+  if (value === undefined || value === null) return 3
+  return typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2
 }

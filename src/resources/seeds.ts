@@ -4,9 +4,9 @@ import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
 import type { Validator } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
-import { isObject, isTooDeep } from '../core/json.js'
+import { isObject } from '../core/json.js'
 import type { Json, ResourceHead, ResourceRow, State, Tables } from '../state/rows.js'
-import { idText, MOST_ROW_LEVELS, parentOf, type ReadyResource, rowValue, type SeedRow } from './resource.js'
+import { idText, parentOf, type ReadyResource, rowValue, type SeedRow } from './resource.js'
 import { headId, nextIdAfter, rowKey } from './rows.js'
 
 /** Rows or a schema, from a file or the configuration. */
@@ -43,10 +43,8 @@ export async function createRowCheck(schema: SeedSource, form: RowFields): Promi
     try {
       return validate(shownFields, { firstOnly: true, whole: 'The row' })[0]
     } catch (error) {
-      if (error instanceof TooManySteps)
-        return { path: [], sentence: 'The row takes too long to check against its schema.' }
-      if (error instanceof RangeError) return { path: [], sentence: 'The row is nested too deeply for its schema.' }
-      throw error
+      if (!(error instanceof TooManySteps || error instanceof RangeError)) throw error
+      return { path: [], sentence: 'The row takes too long to check against its schema.' }
     }
   }
 }
@@ -94,7 +92,6 @@ export function readSeeds(data: unknown, form: SeedForm) {
 function seedOf(row: unknown, form: SeedForm): SeedRow | Mistake {
   const mistakeAt = (sentence: string, path: Path = []) => ({ path, sentence })
   if (!isObject(row)) return mistakeAt(`it ${mustBe(AN_OBJECT)}.`)
-  if (isTooDeep(row, MOST_ROW_LEVELS)) return mistakeAt(`it has more than ${MOST_ROW_LEVELS} levels.`)
   const own = row as Json
   const id = idText(rowValue(own, form.id.field))
   if (id === undefined)

@@ -9,7 +9,6 @@ import { jsonReply, type Reply } from '../core/reply.js'
 import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
 import type { Json, ResourceHead, State, Tables } from '../state/rows.js'
 import type { ResourceAction } from './options.js'
-import { type ListQuery, listQuery } from './query.js'
 import { type ReadyResource, rowValue } from './resource.js'
 import {
   allRows,
@@ -17,6 +16,8 @@ import {
   etagOf,
   getRow,
   insertRow,
+  type ListQuery,
+  listQuery,
   listRows,
   type RowPage,
   type RowSet,

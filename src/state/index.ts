@@ -1,12 +1,12 @@
-/** Opens a state (in memory, in an SQLite file or in PostgreSQL), and copies and restores all of its rows. */
+/** Opens a state (in memory, in an SQLite file or in PostgreSQL) with one writer at a time, and copies and restores all of its rows. */
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { StartError } from '../check/problem.js'
-import type { Database } from './database.js'
+import { hasStopped, stateUnavailable } from '../core/errors.js'
+import { createSerialQueue } from '../core/work.js'
 import type { Rows, State, TableName, Tables } from './rows.js'
 import { openFile, openMemory } from './sqlite.js'
-import { createState } from './state.js'
-import { type AnyTable, tableNames } from './tables.js'
+import { type AnyTable, type Database, tableNames, tablesIn } from './tables.js'
 
 type StateKind = 'memory' | 'file' | 'postgres'
 
@@ -70,4 +70,96 @@ export async function restoreRows(tables: Tables, snapshot: Snapshot): Promise<b
     for (const row of snapshot[name].toReversed()) await table.insert({ ...row })
   }
   return isChanged
+}
+
+/** How often listeners are told to look again, because another process may have ended access. */
+const LOOK_AGAIN_MS = 250
+
+/** `warn` is called once when the state becomes unusable, and once when it is usable again. */
+function createState(database: Database, warn: (sentence: string) => void): State {
+  const listeners = new Set<() => void>()
+  const inTurn = createSerialQueue()
+  const { schema, isShared } = database
+  const { run, close } = createAccess(database, warn)
+  let timer: NodeJS.Timeout | undefined
+
+  const notify = () => {
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    read: work => run('read', () => database.transaction('read', query => work(tablesIn(query, schema, () => {})))),
+    write: work =>
+      run('write', async () => {
+        let mayHaveEnded = false
+        const accessMayHaveEnded = () => {
+          mayHaveEnded = true
+        }
+        const result = await inTurn(() =>
+          database.transaction('write', query => work(tablesIn(query, schema, accessMayHaveEnded))),
+        )
+        if (mayHaveEnded) notify()
+        return result
+      }),
+    onRevoked(listener) {
+      listeners.add(listener)
+      if (isShared) timer ??= setInterval(notify, LOOK_AGAIN_MS).unref()
+    },
+    close() {
+      clearInterval(timer)
+      return close()
+    },
+  }
+}
+
+/** Runs work on a database until it is closed, which waits for all work to end. */
+function createAccess(database: Database, warn: (sentence: string) => void) {
+  const running = new Set<Promise<unknown>>()
+  const orUnavailable = createGuard(database, warn)
+  let closing: Promise<void> | undefined
+
+  async function finish() {
+    await Promise.allSettled(running)
+    await database.close()
+  }
+
+  return {
+    async run<T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> {
+      // A request was still being answered when Standin stopped.
+      if (closing) throw hasStopped()
+      const promise = work()
+      running.add(promise)
+      try {
+        return await orUnavailable(kind, promise)
+      } finally {
+        running.delete(promise)
+      }
+    },
+    close() {
+      closing ??= finish()
+      return closing
+    },
+  }
+}
+
+/** Turns an error of the storage into a 503, and warns when the trouble begins and ends. */
+function createGuard({ troubleOf }: Database, warn: (sentence: string) => void) {
+  /** What has failed. A full disk can still be read, so a successful read does not end the trouble of a write. */
+  let failedKind: 'read' | 'write' | undefined
+  return async <T>(kind: 'read' | 'write', work: Promise<T>): Promise<T> => {
+    try {
+      const result = await work
+      if (failedKind !== undefined && (failedKind === 'read' || kind === 'write')) {
+        failedKind = undefined
+        warn('The state can be used again.')
+      }
+      return result
+    } catch (error) {
+      const trouble = troubleOf(error)
+      if (!trouble) throw error
+      if (failedKind === undefined) warn(trouble.line)
+      failedKind ??= kind
+      throw stateUnavailable(trouble.sentence)
+    }
+  }
 }

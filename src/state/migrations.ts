@@ -1,8 +1,6 @@
 /** Creates and changes the tables of a database, version by version. */
 import { StartError } from '../check/problem.js'
-import { digestOf } from '../core/secrets.js'
-import type { Cell, CellRow, Database, Query } from './database.js'
-import { insertion } from './tables.js'
+import { type Cell, type Database, insertion, type Query } from './tables.js'
 
 interface Target {
   /** The place of the database, for people. */
@@ -58,7 +56,7 @@ interface Step {
 // A released migration is never changed, since existing databases have already run it. Add a new one instead.
 const migrations = [
   { name: '001-users-sessions-keys', up: (step: Step) => runAll(usersSessionsKeys, step) },
-  { name: '002-digests-of-secrets', up: hashSecrets },
+  { name: '002-digests-of-secrets', up: removePlainSecrets },
   { name: '003-resources', up: (step: Step) => runAll(resources, step) },
 ]
 
@@ -131,32 +129,8 @@ async function runAll(statements: string, { query, schema, text }: Step): Promis
   for (const statement of inSchema.split(';')) await query(statement)
 }
 
-const refreshToken = /^[a-z0-9]{12}$/
-
-/** The formats of secrets in clear, as the first version stored them. */
-const plainSecrets: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
-  refresh_tokens: { token: refreshToken, parent: refreshToken },
-  one_time_tokens: { token_hash: /^(pkce_)?[\da-f]{56}$/ },
-  flow_states: { auth_code: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/ },
-}
-
-async function hashSecrets({ query, schema, text }: Step): Promise<void> {
+/** The first version stored these secrets in clear, so they are removed: users of its states sign in again. */
+async function removePlainSecrets({ query, schema, text }: Step): Promise<void> {
   await query(`alter table ${schema}refresh_tokens add column salt ${text}`)
-  for (const [name, formats] of Object.entries(plainSecrets)) {
-    const table = `${schema}${name}`
-    const rows = await query(`delete from ${table} returning *`)
-    for (const row of rows) {
-      const hashed = withDigests(row, formats)
-      await query(insertion(table, hashed), Object.values(hashed))
-    }
-  }
-}
-
-/** Replaces secrets in clear by digests. */
-function withDigests(row: CellRow, formats: Readonly<Record<string, RegExp>>): CellRow {
-  const columns = Object.entries(row).map(([column, value]) => {
-    const isSecret = typeof value === 'string' && formats[column]?.test(value)
-    return [column, isSecret ? digestOf(value) : value]
-  })
-  return Object.fromEntries(columns)
+  for (const table of ['refresh_tokens', 'one_time_tokens', 'flow_states']) await query(`delete from ${schema}${table}`)
 }

@@ -5,8 +5,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder, StartError } from '../check/problem.js'
 import { createSerialQueue } from '../core/work.js'
-import type { Database, Query, Trouble } from './database.js'
 import { migrate } from './migrations.js'
+import type { Database, Query, Trouble } from './tables.js'
 
 /** How long to wait for another process that is starting. That takes much less. */
 const OPENING_PATIENCE_MS = 3000
@@ -23,7 +23,11 @@ export async function openMemory(): Promise<Database> {
     schema: '',
     isShared: false,
     // Only this connection sees the database, so readers and writers take turns.
-    transaction: (_kind, work) => inTurn(() => inTransaction(connection, work)),
+    transaction: (kind, work) =>
+      inTurn(() => {
+        connection.exec(`pragma query_only = ${kind === 'read'}`)
+        return inTransaction(connection, work)
+      }),
     close: async () => connection.close(),
     troubleOf: () => undefined,
   }
@@ -72,7 +76,7 @@ async function open(file: string): Promise<Database> {
     // for the disk: if the process is killed, nothing is lost; only a power failure could lose the last commits.
     const settings = 'pragma busy_timeout = 0; pragma journal_mode = wal; pragma synchronous = normal'
     await whenFree(() => writer.exec(settings), OPENING_PATIENCE_MS)
-    reader.exec(`pragma busy_timeout = ${OPENING_PATIENCE_MS}`)
+    reader.exec(`pragma busy_timeout = ${OPENING_PATIENCE_MS}; pragma query_only = on`)
     await migrate(database, {
       place: file,
       // A migration may remove secrets, which must not stay behind in free pages.

@@ -1,7 +1,37 @@
-/** Reads and writes the rows of tables, with the same statements for SQLite and PostgreSQL. */
-
-import type { Cell, CellRow, Query } from './database.js'
+/** What a state needs from a database, and the tables in it, with the same statements for SQLite and PostgreSQL. */
 import { isStorableText, type Page, type Rows, type TableName, type Tables, TakenError } from './rows.js'
+
+/** The types of columns that every database has. Booleans are 0 or 1, and JSON is text, which preserves it exactly. */
+export type Cell = string | number | null
+
+export type CellRow = Readonly<Record<string, Cell>>
+
+/** Runs a statement, which has a `?` for each value, and returns the rows that it yields. */
+export type Query = (sql: string, values?: readonly Cell[]) => Promise<readonly CellRow[]>
+
+/** Why nothing can be read or written at the moment, although the request is valid. */
+export interface Trouble {
+  /** For clients: a sentence without paths and credentials. */
+  readonly sentence: string
+  /** For the log: the cause, and what to do. */
+  readonly line: string
+}
+
+export interface Database {
+  /** What precedes the name of a table. */
+  readonly schema: string
+  /** Whether other processes may change it. */
+  readonly isShared: boolean
+  /**
+   * Runs work in a transaction: reads see one snapshot, and a writer waits for the writers of other processes. If the
+   * work fails, nothing has changed, and its error is passed on.
+   */
+  transaction<T>(kind: 'read' | 'write', work: (query: Query) => Promise<T>): Promise<T>
+  /** Called once, when nothing is read or written any more. */
+  close(): Promise<void>
+  /** What an error says about the database as a whole; `undefined` for other errors. */
+  troubleOf(error: unknown): Trouble | undefined
+}
 
 interface Shape<Column extends string> {
   readonly key: Column
@@ -14,8 +44,8 @@ interface Shape<Column extends string> {
   /** The column by which rows are sorted, ascending. Without one, the newest row is first. */
   readonly order?: Column
   /**
-   * Only for tables whose rows give access: when a row is removed or one of these columns changes, access has ended, or
-   * has another holder.
+   * Only for tables whose rows give access: when a row is removed or one of these columns is set, access may have ended,
+   * or have another holder.
    */
   readonly accessColumns?: readonly Column[]
 }
@@ -71,25 +101,12 @@ export interface AnyTable {
 const tablesOf = (make: (name: TableName) => AnyTable): Tables =>
   Object.fromEntries(tableNames.map(name => [name, make(name)])) as unknown as Tables
 
-/** The tables, for work in one transaction. `schema` precedes their names. */
-export const tablesIn = (query: Query, schema: string): Tables =>
-  tablesOf(name => tableIn(query, `${schema}${name}`, shapeOf(name)))
+/** The tables, for work in one transaction. `schema` precedes their names. Calls `accessMayHaveEnded` when rows that give access change. */
+export const tablesIn = (query: Query, schema: string, accessMayHaveEnded: () => void): Tables =>
+  tablesOf(name => tableIn(query, `${schema}${name}`, shapeOf(name), accessMayHaveEnded))
 
-/** The tables of a reader, who may not change them. */
-export const readOnlyTablesIn = (query: Query, schema: string): Tables =>
-  tablesOf(name => ({
-    ...tableIn(query, `${schema}${name}`, shapeOf(name)),
-    insert: refuse,
-    update: refuse,
-    remove: refuse,
-  }))
-
-const refuse = async () => {
-  throw new Error('A read cannot change rows.')
-}
-
-function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
-  const { key: keyColumn, order } = shape
+function tableIn(query: Query, table: string, shape: AnyShape, accessMayHaveEnded: () => void): AnyTable {
+  const { key: keyColumn, order, accessColumns } = shape
   const sorting = order === undefined ? `"created_at" desc, "${keyColumn}"` : `"${order}", "${keyColumn}"`
 
   const onRows = async (statement: string, where: AnyRow, rest = '', restValues: readonly Cell[] = []) => {
@@ -125,9 +142,11 @@ function tableIn(query: Query, table: string, shape: AnyShape): AnyTable {
       if (await isTaken(query, table, shape, cells, key)) throw taken()
       const settings = names.map(name => `"${name}" = ?`).join(', ')
       await query(`update ${table} set ${settings} where "${keyColumn}" = ?`, [...Object.values(cells), key])
+      if (accessColumns?.some(column => changes[column] !== undefined)) accessMayHaveEnded()
     },
     async remove(where) {
       const removed = await onRows(`delete from ${table}`, where, `returning "${keyColumn}"`)
+      if (accessColumns && removed.length > 0) accessMayHaveEnded()
       return removed.length
     },
   }
@@ -196,34 +215,3 @@ const isValue = (value: unknown): value is Cell | boolean =>
 const isStorable = (value: Cell | boolean): boolean => typeof value !== 'string' || isStorableText(value)
 
 const cellOf = (value: Cell | boolean): Cell => (typeof value === 'boolean' ? Number(value) : value)
-
-/** Detects whether changes end access: rows that are removed, banned or revoked. */
-export function watchAccess(tables: Tables) {
-  let endedAccess = false
-  const watched = (name: TableName): AnyTable => {
-    const table = tables[name] as unknown as AnyTable
-    const { accessColumns } = shapeOf(name)
-    if (!accessColumns) return table
-    return {
-      ...table,
-      async update(key, changes) {
-        const touched = accessColumns.filter(column => changes[column] !== undefined)
-        const before = touched.length > 0 ? await table.get(key) : undefined
-        await table.update(key, changes)
-        if (before && touched.some(column => before[column] !== changes[column])) endedAccess = true
-      },
-      async remove(where) {
-        const removed = await table.remove(where)
-        if (removed > 0) endedAccess = true
-        return removed
-      },
-    }
-  }
-  return {
-    tables: tablesOf(watched),
-    /** Whether access may have ended. */
-    get endedAccess(): boolean {
-      return endedAccess
-    },
-  }
-}

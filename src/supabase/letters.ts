@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { MessageRow, Moment, OneTimeTokenType, Tables, UserRow } from '../state/rows.js'
 import { type Backend, externalUrl, momentOf } from './backend.js'
 import { hashOfCode, newCode, PKCE, storeToken } from './codes.js'
-import { beginFlow, type Challenge, methodOfLink } from './flows.js'
+import { beginFlow, type Challenge, methodOfLink } from './sessions.js'
 
 /** The token that each kind of message carries. */
 const tokenOfKind = {

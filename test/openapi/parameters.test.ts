@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parameterOf, parameterValues } from '../../src/openapi/parameters.js'
+import { parameterOf, parameterValues } from '../../src/openapi/requests.js'
 import { documentOf } from '../../src/openapi/schemas.js'
 import { runs } from '../runs.js'
 

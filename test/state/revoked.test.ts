@@ -23,11 +23,9 @@ const revocations: readonly (readonly [what: string, work: Work])[] = [
 
 const ordinaryChanges: readonly (readonly [what: string, work: Work])[] = [
   ['a user signs in', ({ users }) => users.update('ada', { last_sign_in_at: at(1), user_metadata: { a: 1 } })],
-  ['a user is updated without a change', ({ users }) => users.update('ada', user({ email: 'ada@example.com' }))],
   ['a session is refreshed', ({ sessions }) => sessions.update('session', { refreshed_at: at(1) })],
-  ['a key is used', ({ api_keys }) => api_keys.update('key', { last_used_at: at(1), revoked_at: null })],
+  ['a key is used', ({ api_keys }) => api_keys.update('key', { last_used_at: at(1) })],
   ['a removal matches no user', ({ users }) => users.remove({ email: 'nobody@example.com' })],
-  ['a ban matches no user', ({ users }) => users.update('nobody', { banned_until: at(9) })],
   [
     'tokens and messages are removed',
     ({ messages, refresh_tokens, one_time_tokens }) =>

@@ -91,12 +91,7 @@ test.each([
     'validation_failed',
     'invalid format for ban duration: time: invalid duration "a while"',
   ],
-  [
-    { email: 1 },
-    400,
-    'bad_json',
-    'Could not parse request body as JSON: json: cannot unmarshal number into Go struct field AdminUserParams.email of type string',
-  ],
+  [{ email: 1 }, 400, 'bad_json', 'Could not parse request body as JSON: email must be of type string'],
 ])('a new user with %j is refused', async (body, status, code, message) => {
   const { ask, serviceKey, admin } = await backendWith()
   expect(await refusal(ask('/admin/users', { body, bearer: serviceKey }))).toEqual({ status, code, message })
@@ -142,15 +137,12 @@ test('users are listed in pages, the newest first', async () => {
 })
 
 test.each([
-  ['page=-1', 'Bad Pagination Parameters: strconv.ParseUint: parsing "-1": invalid syntax'],
-  ['page=x', 'Bad Pagination Parameters: strconv.ParseUint: parsing "x": invalid syntax'],
+  ['page=-1', 'Bad Pagination Parameters: "-1" is no number of up to 15 digits'],
+  ['page=x', 'Bad Pagination Parameters: "x" is no number of up to 15 digits'],
   ['per_page=0', 'Bad Pagination Parameters: per_page must be greater than 0'],
-  [
-    `page=${'9'.repeat(30)}`,
-    `Bad Pagination Parameters: strconv.ParseUint: parsing "${'9'.repeat(30)}": value out of range`,
-  ],
-  ['sort=email+asc', "Bad Sort Parameters: bad field for sort 'email'"],
-  ['sort=created_at+up', "Bad Sort Parameters: bad direction for sort 'up', only 'asc' and 'desc' allowed"],
+  [`page=${'9'.repeat(30)}`, `Bad Pagination Parameters: "${'9'.repeat(30)}" is no number of up to 15 digits`],
+  ['sort=email+asc', 'Bad Sort Parameters: "email asc"'],
+  ['sort=created_at+up', 'Bad Sort Parameters: "created_at up"'],
 ])('a list with %s is refused', async (query, message) => {
   const { ask, serviceKey } = await backendWith()
   expect(await refusal(ask(`/admin/users?${query}`, { bearer: serviceKey }))).toEqual({

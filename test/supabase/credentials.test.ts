@@ -23,7 +23,7 @@ const forAdmins = [
   ['DELETE', `/admin/users/${UNKNOWN}`],
   ['POST', '/admin/generate_link'],
   ['POST', '/invite'],
-  ['GET', '/admin/sso/providers'],
+  ['GET', '/admin/custom-providers'],
 ] as const
 
 test.each([...forUsers, ...forAdmins])('%s %s requires a token', async (method, path) => {

@@ -54,13 +54,10 @@ test("Supabase's client returns its own kind of error for a weak password", asyn
 test.each([
   ['', 'unexpected end of JSON input'],
   ['<html>', 'it is not valid JSON'],
-  ['[]', 'json: cannot unmarshal array into Go value of type api.SignupParams'],
-  ['"text"', 'json: cannot unmarshal string into Go value of type api.SignupParams'],
-  ['{"email":{}}', 'json: cannot unmarshal object into Go struct field SignupParams.email of type string'],
-  [
-    '{"data":"x"}',
-    'json: cannot unmarshal string into Go struct field SignupParams.data of type map[string]interface {}',
-  ],
+  ['[]', 'it must be an object'],
+  ['"text"', 'it must be an object'],
+  ['{"email":{}}', 'email must be of type string'],
+  ['{"data":"x"}', 'data must be of type object'],
 ])('the body %j is refused as bad JSON', async (body, why) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/signup', { method: 'POST', body }))).toEqual({

@@ -11,20 +11,18 @@ const endpoints = [
   ...['POST /token?grant_type=pkce', 'POST /token?grant_type=id_token', 'POST /token?grant_type=web3', 'POST /token'],
   ...['GET /user', 'PUT /user', 'POST /logout', 'POST /recover', 'POST /otp', 'POST /magiclink', 'POST /verify'],
   ...['GET /verify', 'POST /resend', 'GET /reauthenticate', 'GET /settings', 'GET /health', 'GET /authorize'],
-  ...['GET /callback', 'POST /callback', 'POST /sso', 'GET /sso/saml/metadata', 'POST /sso/saml/acs'],
-  ...['GET /.well-known/jwks.json', 'GET /.well-known/openid-configuration', 'GET /user/identities/authorize'],
+  ...[
+    'POST /sso',
+    'GET /.well-known/jwks.json',
+    'GET /.well-known/openid-configuration',
+    'GET /user/identities/authorize',
+  ],
   ...[`DELETE /user/identities/${UUID}`, 'POST /factors', `POST /factors/${UUID}/challenge`],
   ...[`POST /factors/${UUID}/verify`, `DELETE /factors/${UUID}`, 'GET /admin/users', 'POST /admin/users'],
   ...[`GET /admin/users/${UUID}`, `PUT /admin/users/${UUID}`, `DELETE /admin/users/${UUID}`],
   ...[`GET /admin/users/${UUID}/factors`, `PUT /admin/users/${UUID}/factors/${UUID}`],
   ...[`DELETE /admin/users/${UUID}/factors/${UUID}`, 'POST /admin/generate_link', 'POST /invite'],
-  ...[
-    'GET /admin/sso/providers',
-    'POST /admin/sso/providers',
-    'GET /admin/audit',
-    'POST /passkeys/authentication/verify',
-  ],
-  ...['POST /oauth/token', `GET /admin/users/${UUID}/passkeys`, 'POST /admin/custom-providers'],
+  ...['POST /passkeys/authentication/verify', `GET /admin/users/${UUID}/passkeys`, 'POST /admin/custom-providers'],
 ].map(endpoint => endpoint.split(' ') as [string, string])
 
 /** Strings that have a meaning somewhere. */

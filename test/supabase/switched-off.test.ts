@@ -6,7 +6,6 @@ const id = randomUUID()
 
 test.each([
   ['POST', '/sso', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
-  ['GET', '/admin/sso/providers', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
   ['DELETE', `/user/identities/${id}`, 404, 'manual_linking_disabled', 'Manual linking is disabled'],
   ['POST', '/factors', 422, 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP'],
   ['POST', `/factors/${id}/challenge`, 404, 'mfa_factor_not_found', 'Factor not found'],

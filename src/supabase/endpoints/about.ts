@@ -100,13 +100,9 @@ const features = {
   providers: [400, 'validation_failed', 'Unsupported provider: provider is not enabled'],
 } as const
 
-/** The endpoints of the features: their methods by path. */
+/** The endpoints of the features that Supabase's clients call: their methods by path. */
 const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${string}`, methods: string])[] = [
   ['saml', '/sso', 'POST'],
-  ['saml', '/sso/saml/metadata', 'GET'],
-  ['saml', '/sso/saml/acs', 'POST'],
-  ['saml', '/admin/sso/providers', 'GET POST'],
-  ['saml', '/admin/sso/providers/{id}', 'GET PUT DELETE'],
   ['linking', '/user/identities/authorize', 'GET'],
   ['linking', '/user/identities/{id}', 'DELETE'],
   ['enrolling', '/factors', 'POST'],
@@ -122,10 +118,6 @@ const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${s
   ['passkeys', '/passkeys/registration/verify', 'POST'],
   ['passkeys', '/admin/users/{id}/passkeys/{passkey}', 'DELETE'],
   ['oauthServer', '/.well-known/oauth-authorization-server', 'GET'],
-  ['oauthServer', '/oauth/clients/register', 'POST'],
-  ['oauthServer', '/oauth/token', 'POST'],
-  ['oauthServer', '/oauth/userinfo', 'GET'],
-  ['oauthServer', '/oauth/authorize', 'GET'],
   ['oauthServer', '/oauth/authorizations/{id}', 'GET'],
   ['oauthServer', '/oauth/authorizations/{id}/consent', 'POST'],
   ['oauthServer', '/user/oauth/grants', 'GET DELETE'],
@@ -135,7 +127,6 @@ const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${s
   ['customProviders', '/admin/custom-providers', 'GET POST'],
   ['customProviders', '/admin/custom-providers/{id}', 'GET PUT DELETE'],
   ['providers', '/authorize', 'GET'],
-  ['providers', '/callback', 'GET POST'],
 ]
 
 function refusing(feature: keyof typeof features, at: About['at']): EndpointMaker {
@@ -152,25 +143,14 @@ function refusing(feature: keyof typeof features, at: About['at']): EndpointMake
   return / \/(user|factors)/.test(at) ? forUser(definition) : forAnyone(definition)
 }
 
-const emptyList = (at: About['at'], id: string | undefined, does: string): EndpointMaker =>
-  forAdmin({
-    at,
-    ...(id !== undefined && { id }),
-    does,
-    answer: 'list',
-    reply: () => jsonReply([]),
-  })
+const emptyList = (at: About['at'], does: string): EndpointMaker =>
+  forAdmin({ at, does, answer: 'list', reply: () => jsonReply([]) })
 
 /** Features that are off here, as at a Supabase set up without them, refuse with Supabase's own errors. */
 export const switchedOff: readonly EndpointMaker[] = [
   ...endpoints.flatMap(([feature, path, methods]) =>
     methods.split(' ').map(method => refusing(feature, `${method} ${path}` as About['at'])),
   ),
-  emptyList(
-    'GET /admin/users/{id}/factors',
-    undefined,
-    'Lists the further factors of a user, of which there are none.',
-  ),
-  emptyList('GET /admin/users/{id}/passkeys', undefined, 'Lists the passkeys of a user, of which there are none.'),
-  emptyList('GET /admin/audit', 'listAudit', 'Returns the audit log, which is always empty.'),
+  emptyList('GET /admin/users/{id}/factors', 'Lists the further factors of a user, of which there are none.'),
+  emptyList('GET /admin/users/{id}/passkeys', 'Lists the passkeys of a user, of which there are none.'),
 ]

@@ -19,7 +19,7 @@ export const invite = forAdmin({
   fields: inviteFields,
   answer: 'user',
   async reply(backend, exchange) {
-    const params = readParams(exchange, 'InviteParams', inviteFields)
+    const params = readParams(exchange, inviteFields)
     const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
     const sent = await backend.state.write(async tables => {
       const user = await findOrAddUnconfirmed(tables, guest)
@@ -65,7 +65,7 @@ export const generateLink = forAdmin({
   fields: linkFields,
   answer: 'link',
   async reply(backend, exchange) {
-    const given = readParams(exchange, 'GenerateLinkParams', linkFields)
+    const given = readParams(exchange, linkFields)
     const params = { ...given, email: validEmail(given.email) }
     const redirect = redirectTo(backend.settings, [params.redirect_to, redirectOf(backend, exchange)])
     const password = await passwordFor(backend, params)

@@ -40,7 +40,7 @@ export const listUsers = forAdmin({
   answer: 'object',
   async reply(backend, exchange) {
     const query = queryOf(exchange)
-    const isOldestFirst = directionIn(query) === 'ASC'
+    const isOldestFirst = isOldestFirstIn(query)
     const page = pageIn(query)
     const aud = 'authenticated'
     const found = await backend.state.read(({ users }) => users.find({ aud }))
@@ -56,12 +56,11 @@ export const listUsers = forAdmin({
 })
 
 /** Reads the `sort` parameter: `created_at asc` or `created_at desc`, which is the default. */
-function directionIn(query: URLSearchParams): 'ASC' | 'DESC' {
-  const [field, direction = 'desc'] = (query.get('sort') ?? 'created_at').split(/ (.*)/s)
-  if (field !== 'created_at') throw validationFailed(`Bad Sort Parameters: bad field for sort '${field}'`)
-  const upperCase = direction.toUpperCase()
-  if (upperCase === 'ASC' || upperCase === 'DESC') return upperCase
-  throw validationFailed(`Bad Sort Parameters: bad direction for sort '${direction}', only 'asc' and 'desc' allowed`)
+function isOldestFirstIn(query: URLSearchParams): boolean {
+  const sort = query.get('sort') ?? 'created_at'
+  const match = /^created_at(?: (asc|desc))?$/i.exec(sort)
+  if (!match) throw validationFailed(`Bad Sort Parameters: ${JSON.stringify(sort)}`)
+  return match[1]?.toLowerCase() === 'asc'
 }
 
 const matchesFilter = ({ email, user_metadata: { full_name } }: UserRow, text: string) =>
@@ -73,8 +72,7 @@ function pageIn(query: URLSearchParams) {
   const [number, size] = [query.get('page') || '1', query.get('per_page') || '50']
   const mistake = [number, size].find(text => !/^\d{1,15}$/.test(text))
   if (mistake !== undefined) {
-    const why = /^\d+$/.test(mistake) ? 'value out of range' : 'invalid syntax'
-    throw validationFailed(`Bad Pagination Parameters: strconv.ParseUint: parsing ${JSON.stringify(mistake)}: ${why}`)
+    throw validationFailed(`Bad Pagination Parameters: ${JSON.stringify(mistake)} is no number of up to 15 digits`)
   }
   if (Number(size) === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
   return { number: Math.max(1, Number(number)), size: Number(size) }
@@ -130,7 +128,7 @@ export const deleteUser = forAdmin({
   async reply(backend, exchange) {
     await backend.state.read(tables => userIn(tables, exchange))
     const isEmpty = (exchange.body?.length ?? 0) === 0
-    const isSoft = !isEmpty && readParams(exchange, 'adminUserDeleteParams', deletionFields).should_soft_delete
+    const isSoft = !isEmpty && readParams(exchange, deletionFields).should_soft_delete
     await backend.state.write(async tables => {
       const user = await userIn(tables, exchange)
       if (!isSoft) return removeUser(tables, user)
@@ -163,7 +161,7 @@ type AdminParams = Params<typeof adminFields>
 
 /** Reads the parameters of a request, with normalized addresses. Throws a 400 if they are invalid. */
 function adminParamsIn(exchange: Exchange): AdminParams {
-  const params = readParams(exchange, 'AdminUserParams', adminFields)
+  const params = readParams(exchange, adminFields)
   if (params.password_hash !== '') {
     throw validationFailed('Password hashes cannot be imported here. Set a password instead.')
   }
@@ -295,7 +293,7 @@ const requireFreeForAdmin = (tables: Tables, params: AdminParams, ownId?: string
 /** The units of Go's durations, which Supabase uses for bans: `24h`, `1h30m`. */
 const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** Go counts nanoseconds in 64 bits. */
+/** The longest duration of Go, 292 years, in milliseconds. */
 const LONGEST_BAN_MS = 2 ** 63 / 1e6
 
 /**

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { open, text } from '../../check/forms.js'
 import type { AnswerDescription, DocumentedSchema, EndpointDescription, JsonSchema } from '../../core/description.js'
 import type { Exchange } from '../../core/exchange.js'
+import { isObject } from '../../core/json.js'
 import { operationId } from '../../core/paths.js'
 import type { Json } from '../../state/rows.js'
 import { badJson, validationFailed } from '../errors.js'
@@ -26,32 +27,20 @@ export type Fields = Readonly<Record<string, FieldKind>>
 export type Params<F extends Fields> = { readonly [K in keyof F]: Values[F[K]] }
 
 const empty = { string: '', object: {}, boolean: false } as const
-const goType = { string: 'string', object: 'map[string]interface {}', boolean: 'bool' } as const
-
-/** Go's name for the type of a JSON value. */
-function goKind(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  return typeof value === 'boolean' ? 'bool' : typeof value
-}
 
 /**
- * Reads the fields of the body as Go's JSON reader does; unknown fields are ignored. `name` is Supabase's name for the
- * parameters. Throws a 400 if the body is no JSON object or a field has the wrong type.
+ * Reads the fields of the body; unknown fields are ignored. Throws a 400 if the body is no JSON object or a field has the
+ * wrong type.
  */
-export function readParams<const F extends Fields>({ body }: Exchange, name: string, fields: F): Params<F> {
-  const value = parseJson(body?.toString('utf8') ?? '')
-  if (value !== null && goKind(value) !== 'object') {
-    throw badJson(`json: cannot unmarshal ${goKind(value)} into Go value of type api.${name}`)
-  }
-  const given = (value ?? {}) as Record<string, unknown>
+export function readParams<const F extends Fields>({ body }: Pick<Exchange, 'body'>, fields: F): Params<F> {
+  const given = parseJson(body?.toString('utf8') ?? '') ?? {}
+  if (!isObject(given)) throw badJson('it must be an object')
   const values = Object.entries(fields).map(([field, kind]) => {
     const type = kind.replace('?', '') as keyof typeof empty
     const found = Object.hasOwn(given, field) ? given[field] : undefined
     if (found === undefined || found === null) return [field, kind.endsWith('?') ? undefined : empty[type]]
-    if (goKind(found) === (type === 'boolean' ? 'bool' : type)) return [field, storable(found)]
-    throw badJson(
-      `json: cannot unmarshal ${goKind(found)} into Go struct field ${name}.${field} of type ${goType[type]}`,
-    )
+    if (type === 'object' ? !isObject(found) : typeof found !== type) throw badJson(`${field} must be of type ${type}`)
+    return [field, storable(found)]
   })
   return Object.fromEntries(values)
 }

@@ -2,12 +2,11 @@
 import type { Endpoint } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
 import { health, jwks, openIdConfiguration, settings, switchedOff } from './about.js'
+import { getUser, signup, updateUser } from './account.js'
 import { generateLink, invite } from './admin-links.js'
 import { createUser, deleteUser, getUserById, listUsers, updateUserById } from './admin-users.js'
 import { magicLink, otp, reauthenticate, recover, resend } from './otp.js'
-import { signup } from './signup.js'
 import { logout, token } from './token.js'
-import { getUser, updateUser } from './user.js'
 import { followLink, verify } from './verify.js'
 
 const makers = [

@@ -4,7 +4,6 @@ import { jsonReply, type Reply } from '../../core/reply.js'
 import type { Tables, UserRow } from '../../state/rows.js'
 import type { Backend } from '../backend.js'
 import { emailToConfirm, otpDisabled, phoneToConfirm, validationFailed } from '../errors.js'
-import { challengeIn } from '../flows.js'
 import {
   type LinkTarget,
   sendEmailChange,
@@ -14,10 +13,11 @@ import {
   type UserWithMessages,
 } from '../letters.js'
 import { randomPassword } from '../passwords.js'
+import { challengeIn } from '../sessions.js'
 import { isConfirmed, validEmail, validPhone } from '../users.js'
+import { requireChannel, signUp } from './account.js'
 import { type Params, readParams } from './forms.js'
 import { announce, forAnyone, forUser, redirectOf, sendTo } from './frame.js'
-import { requireChannel, signUp } from './signup.js'
 
 const otpFields = {
   email: 'string',
@@ -38,7 +38,7 @@ export const otp = forAnyone({
   fields: otpFields,
   answer: 'object',
   async reply(backend, exchange) {
-    const params = readParams(exchange, 'OtpParams', otpFields)
+    const params = readParams(exchange, otpFields)
     if (params.email !== '' && params.phone !== '') {
       throw validationFailed('Only an email address or phone number should be provided')
     }
@@ -61,7 +61,7 @@ export const magicLink = forAnyone({
   does: 'Sends a link for signing in. The older form of POST /otp.',
   fields: otpFields,
   answer: 'object',
-  reply: (backend, exchange) => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', otpFields)),
+  reply: (backend, exchange) => byEmail(backend, exchange, readParams(exchange, otpFields)),
 })
 
 async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
@@ -72,13 +72,8 @@ async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<
 
 async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
   if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
-  const existing = await findUser(backend, params)
   const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
-  if (!existing || !isConfirmed(existing)) {
-    // The email that confirms a new address also signs its reader in.
-    if ((await signUp(backend, { ...params, password: randomPassword() }, back)).kind === 'waiting')
-      return jsonReply({})
-  }
+  if (await waitsForSignUp(backend, params, back)) return jsonReply({})
   await sendTo(backend, { email: validEmail(params.email) }, (tables, user) =>
     sendLink(backend, tables, user, 'magiclink', back),
   )
@@ -88,16 +83,19 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
 async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
   const phone = validPhone(params.phone)
   requireChannel(params.channel)
-  const existing = await findUser(backend, params)
-  if (!existing || existing.phone_confirmed_at === null) {
-    const back = { redirect: redirectOf(backend, exchange) }
-    if ((await signUp(backend, { ...params, password: randomPassword() }, back)).kind === 'waiting')
-      return jsonReply({})
-  }
+  if (await waitsForSignUp(backend, params, { redirect: redirectOf(backend, exchange) })) return jsonReply({})
   const messages = await sendTo(backend, { phone }, (tables, user) =>
     sendPhoneCode(backend, tables, user, 'sms', phone),
   )
   return jsonReply(messageIdOf(messages))
+}
+
+/** Signs an unknown user up. Returns whether a message confirms the new address, which also signs its reader in. */
+async function waitsForSignUp(backend: Backend, params: OtpParams, back: LinkTarget): Promise<boolean> {
+  const existing = await findUser(backend, params)
+  const isKnown = existing && (params.email === '' ? existing.phone_confirmed_at !== null : isConfirmed(existing))
+  if (isKnown) return false
+  return (await signUp(backend, { ...params, password: randomPassword() }, back)).kind === 'waiting'
 }
 
 /** The part of the response that names the text message that was sent. */
@@ -113,7 +111,7 @@ export const recover = forAnyone({
   fields: recoverFields,
   answer: 'object',
   async reply(backend, exchange) {
-    const params = readParams(exchange, 'RecoverParams', recoverFields)
+    const params = readParams(exchange, recoverFields)
     if (params.email === '') throw validationFailed('Password recovery requires an email')
     const email = validEmail(params.email)
     const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
@@ -141,7 +139,7 @@ export const resend = forAnyone({
   fields: resendFields,
   answer: 'object',
   async reply(backend, exchange) {
-    const params = readParams(exchange, 'ResendConfirmationParams', resendFields)
+    const params = readParams(exchange, resendFields)
     const { type, email, phone } = params
     const kind = resendKinds.find(kind => kind === type)
     if (!kind) throw validationFailed(`Missing one of these types: ${resendKinds.join(', ')}`)

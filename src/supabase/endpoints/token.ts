@@ -15,9 +15,16 @@ import {
   validationFailed,
   web3Disabled,
 } from '../errors.js'
-import { endFlow } from '../flows.js'
 import { matchesHash, weaknessOf } from '../passwords.js'
-import { endSessions, endSessionsOf, type Grant, isRefreshToken, refreshSession, startSession } from '../sessions.js'
+import {
+  endFlow,
+  endSessions,
+  endSessionsOf,
+  type Grant,
+  isRefreshToken,
+  refreshSession,
+  startSession,
+} from '../sessions.js'
 import { formatPhone, type UserAddress } from '../users.js'
 import { readParams } from './forms.js'
 import { emptyReply, forAnyone, forUser, queryOf, sessionReply } from './frame.js'
@@ -52,7 +59,7 @@ export const token = forAnyone({
 })
 
 async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> {
-  const { email, phone, password } = readParams(exchange, 'PasswordGrantParams', byPasswordFields)
+  const { email, phone, password } = readParams(exchange, byPasswordFields)
   if (email !== '' && phone !== '') {
     throw validationFailed('Only an email address or phone number should be provided on login.')
   }
@@ -86,7 +93,7 @@ async function signInWith(backend: Backend, address: UserAddress, password: stri
 const wrongPassword = () => invalidCredentials('The user has another password.')
 
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
-  const { refresh_token: refreshToken } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
+  const { refresh_token: refreshToken } = readParams(exchange, byRefreshTokenFields)
   if (!isRefreshToken(refreshToken)) throw validationFailed('Refresh token is not valid')
   const refreshed = await backend.state.write(tables => refreshSession(backend, tables, refreshToken))
   // Thrown only here, so that the end of the token family is committed although the response is an error.
@@ -95,7 +102,7 @@ async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Rep
 }
 
 async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> {
-  const { auth_code, code_verifier } = readParams(exchange, 'PKCEGrantParams', byAuthCodeFields)
+  const { auth_code, code_verifier } = readParams(exchange, byAuthCodeFields)
   if (auth_code === '' || code_verifier === '') {
     throw validationFailed('invalid request: both auth code and code verifier should be non-empty')
   }

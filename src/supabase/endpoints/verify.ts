@@ -5,8 +5,7 @@ import { jsonReply } from '../../core/reply.js'
 import type { Backend } from '../backend.js'
 import { type AddressProof, PKCE, proveAddress } from '../codes.js'
 import { validationFailed } from '../errors.js'
-import { issueAuthCode, methodOfLink } from '../flows.js'
-import { type Grant, startSession, tokenResponse } from '../sessions.js'
+import { type Grant, issueAuthCode, methodOfLink, startSession, tokenResponse } from '../sessions.js'
 import { validEmail, validPhone } from '../users.js'
 import { readParams } from './forms.js'
 import { forAnyone, queryOf, redirectOf, redirectReply, sessionReply } from './frame.js'
@@ -41,7 +40,7 @@ export const verify = forAnyone({
 })
 
 function proofIn(exchange: Exchange): AddressProof {
-  const params = readParams(exchange, 'VerifyParams', verifyFields)
+  const params = readParams(exchange, verifyFields)
   const { type, token, token_hash, email, phone, redirect_to } = params
   if (type === '') throw validationFailed('Verify requires a verification type')
   if ((token === '') === (token_hash === '')) {
