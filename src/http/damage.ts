@@ -1,6 +1,5 @@
 /** What a fault does to a body: which bytes are sent, what happens between them, and how it ends. */
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
-import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 
 /** The next step. Nothing follows a `cut`, a `reset` or an `end`. */
@@ -159,3 +158,12 @@ function createChunks(fault: Fault) {
 
   return { dueSteps, passChunk }
 }
+
+/** The error event at the end of a stream. */
+const brokenStream = 'Something went wrong on the server while the answer was being sent.'
+
+/**
+ * An error as an event of a stream, in OpenAI's format: the platform's document covers HTTP errors only, and the AI SDK
+ * shows no other format.
+ */
+const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })

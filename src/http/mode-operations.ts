@@ -1,9 +1,10 @@
 /** Operations that change the configuration at run time: the mode, the pace of streams, limits, and random faults. */
+
 import type * as v from 'valibot'
 import { boolean, closed, listOf, mapOf, number, optionalMember, text, wholeNumber, word } from '../check/forms.js'
 import { ProblemsError } from '../check/problem.js'
 import { operation, type Schema, type ValueOf } from '../control/operation.js'
-import { modeNotPossible } from '../core/errors.js'
+import { refusal } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { randomFaultSchema, randomFaultsChange } from '../core/fault.js'
 import { paceChange, paceInput } from '../core/pace.js'
@@ -188,3 +189,5 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     },
   }
 }
+
+const modeNotPossible = (sentences: readonly string[]) => refusal(409, 'mode_not_possible', sentences.join(' '))

@@ -1,7 +1,7 @@
 /** Checks requests against their operation: parameters and bodies. */
 import type { Mistake } from '../check/check.js'
 import { TooManySteps, validatorOf } from '../check/json-schema.js'
-import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
+import { alternatives, encodedContent, invalidRequest, quotedStart, refusal } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject, mayBeJson, modestJsonBody } from '../core/json.js'
 import { memoized, once } from '../core/work.js'
@@ -96,3 +96,11 @@ function mistakesInWords(mistakes: readonly Mistake[]): string {
   const others = mistakes.length - sentences.length
   return [...sentences, ...(others > 0 ? [`And ${others} more.`] : [])].join(' ')
 }
+
+/** For a body of a type that an OpenAPI document does not describe. */
+const bodyNotDescribed = (contentType: string, types: readonly string[]) =>
+  refusal(
+    415,
+    'unsupported_media_type',
+    `The Content-Type is ${quotedStart(contentType)}. Send ${alternatives(types)}.`,
+  )

@@ -1,7 +1,7 @@
 /** Reads and changes the rows of a resource in the state. Enforces which rows a caller can see. */
 import { hash, randomUUID } from 'node:crypto'
 import { valueInWords } from '../check/check.js'
-import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists, tooDeep } from '../core/errors.js'
+import { invalidRequest, refusal, shortened, tooDeep } from '../core/errors.js'
 import { isTooDeep } from '../core/json.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../state/rows.js'
 import { compareRows, type ListQuery, matchesQuery } from './query.js'
@@ -192,3 +192,14 @@ function requireValid({ mistakeOf }: ReadyResource, row: Json): void {
 function requireShallow(row: Json): void {
   if (isTooDeep(row, MOST_ROW_LEVELS)) throw tooDeep(MOST_ROW_LEVELS)
 }
+
+/** For a row that a resource does not have, or that belongs to another user. */
+const noSuchRow = (id: string) => refusal(404, 'not_found', `There is no ${JSON.stringify(shortened(id))} here.`)
+
+const rowExists = (id: string) =>
+  refusal(409, 'row_exists', `There is a row with the id ${JSON.stringify(shortened(id))} already. Choose another id.`)
+
+const rowChanged = () =>
+  refusal(412, 'row_changed', 'The row has changed since: its ETag is not the one in If-Match. Read it again.')
+
+const foreignRow = (sentence: string) => refusal(403, 'foreign_row', sentence)
