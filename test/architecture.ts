@@ -394,7 +394,7 @@ const exportedTypes = (source: Source): readonly string[] =>
   })
 
 /** As many as a reader can learn on the first day. */
-const MOST_IN_CORE = 17
+const MOST_IN_CORE = 15
 
 function crowdedCore(sources: readonly Source[]): readonly string[] {
   const count = sources.filter(({ file }) => part(file) === 'core').length

@@ -1,7 +1,7 @@
 /** Sentences that many tests expect. Their wording comes from the source, or is written here once. */
 import * as check from '../src/check/check.js'
+import { missText } from '../src/check/finding.js'
 import { NOT_KNOWN } from '../src/check/forms.js'
-import { missText } from '../src/check/miss-text.js'
 import { unreadable } from '../src/check/problem.js'
 import { suggesting as didYouMean } from '../src/check/suggest.js'
 import * as errors from '../src/core/errors.js'

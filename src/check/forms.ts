@@ -1,7 +1,6 @@
 /** The vocabulary of forms, from which requests, options, rules and operations are described and checked. */
 import * as v from 'valibot'
 import { AN_OBJECT, isMissing, oneOfWords, range } from './check.js'
-import { isMoment } from './formats.js'
 import { didYouMean } from './suggest.js'
 
 /** The message about an unknown key. */
@@ -210,3 +209,23 @@ export const different = <T>(items: readonly T[], by: (item: T) => unknown) =>
 export const id = v.pipe(text, v.uuid('a UUID'))
 export const flag = (initial: boolean, meaning: string) => option(boolean, initial, meaning)
 export const metadata = v.record(v.string(), v.unknown(), 'a map')
+
+/** The pattern that Supabase Auth uses, which is HTML's. */
+const emailForm =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+
+export const LONGEST_EMAIL_BYTES = 255
+
+/** Whether `text` has the form of an email address of any length. */
+export const isEmail = (text: string) => emailForm.test(text)
+
+/**
+ * Whether `text` is a date, or a date and time with a zone. Days that do not exist in a month are refused, and so are times whose year in
+ * UTC has not four digits: times are compared as texts.
+ */
+export function isMoment(text: string): boolean {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false
+  if (!/^\d/.test(new Date(text).toISOString())) return false
+  return new Date(day).toISOString().startsWith(day)
+}

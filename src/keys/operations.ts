@@ -3,8 +3,7 @@
  * users.
  */
 import * as v from 'valibot'
-import { isMoment } from '../check/formats.js'
-import { closed, integer, moment, optional, orNull, text, where, word } from '../check/forms.js'
+import { closed, integer, isMoment, moment, optional, orNull, text, where, word } from '../check/forms.js'
 import { dataOf, operation, type ValueOf } from '../control/operation.js'
 import { isStorableText } from '../state/rows.js'
 

@@ -1,15 +1,13 @@
 /** Answers an operation with the examples of its document, or with values generated from its schemas. */
 
-import type { JsonSchema } from '../core/description.js'
 import { alternatives, refusal } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
+import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import type { AnsweredBy, Reply } from '../core/reply.js'
 import { memoized, once } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { DocumentedOperation } from './operations.js'
-import type { Node, OpenApiDocument } from './schemas.js'
-import { translateSchema } from './schemas.js'
+import { type Node, type OpenApiDocument, translateSchema } from './schemas.js'
 
 /**
  * Returns a function that answers one operation. It rejects if the request prefers a status or an example that the

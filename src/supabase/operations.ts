@@ -1,9 +1,10 @@
 /** Operations on users: their sessions, tokens without a password, and the outbox. */
 import * as v from 'valibot'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import {
   boolean,
   closed,
+  isEmail,
+  LONGEST_EMAIL_BYTES,
   listOf,
   moment,
   objectOf,

@@ -3,7 +3,6 @@
  * start.
  */
 import * as v from 'valibot'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import {
   anAddress,
   closed,
@@ -16,6 +15,8 @@ import {
   httpUrl,
   id,
   integer,
+  isEmail,
+  LONGEST_EMAIL_BYTES,
   list,
   metadata,
   option,
