@@ -26,7 +26,6 @@ import {
   where,
   word,
 } from '../check/forms.js'
-import { isGlob } from '../check/globs.js'
 import {
   developmentApiKey,
   developmentPublishableKey,
@@ -153,3 +152,33 @@ export const apiKeyOptions = option(
   [{ name: 'development', key: developmentApiKey }],
   'API keys that exist from the start. A key may have id, user (the email of one of users), expiresAt (a time) and revoked (true).',
 )
+
+/**
+ * The expression for a glob of addresses, as Supabase Auth reads them: `*` matches anything but `.` and `/`, `**`
+ * anything, `?` one character, `[!a-z]` a character that is not listed, `{a,b}` either. Throws a SyntaxError for a
+ * range such as `[z-a]`, which contains nothing.
+ */
+export const globExpression = (glob: string) => new RegExp(`^(?:${globSource(glob)})$`, 's')
+
+const globSource = (glob: string): string =>
+  glob.replaceAll(/\\.|\*\*|\[!?[^\]]+\]|\{[^{}]*\}|./gs, part => {
+    const inside = part.slice(1, -1)
+    if (part === '**') return '.*'
+    if (part === '*') return '[^./]*'
+    if (part === '?') return '[^./]'
+    if (part.length === 1) return literalIn(part)
+    if (part.startsWith('{')) return `(?:${inside.split(',').map(globSource).join('|')})`
+    if (part.startsWith('[!')) return `[^${literalIn(inside.slice(1))}]`
+    return part.startsWith('[') ? `[${literalIn(inside)}]` : literalIn(part.slice(1))
+  })
+
+const literalIn = (text: string) => text.replace(/[.+*?^${}()|[\]\\/]/g, '\\$&')
+
+function isGlob(text: string): boolean {
+  try {
+    globExpression(text)
+    return true
+  } catch {
+    return false
+  }
+}
