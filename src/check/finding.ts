@@ -1,6 +1,6 @@
 /** Findings: what deviates from the contract or from a recording; and a miss in words. */
 import * as v from 'valibot'
-import { closed, text, word } from './forms.js'
+import { closed, text, wholeNumber, word } from './forms.js'
 
 /** From least to most severe. */
 const severities = ['info', 'warning', 'critical'] as const
@@ -20,8 +20,6 @@ export interface Finding {
   /** What is wrong. Quotes nothing from the answer. */
   readonly sentence: string
 }
-
-const whole = v.pipe(v.number('a number'), v.integer('a whole number'))
 
 /** A finding about one answer, according to the contract. */
 export const violation = Object.assign(
@@ -59,10 +57,10 @@ export const fromWorst = <F extends { readonly severity: Severity }>(findings: r
 
 /** The number of violations by source. */
 export const violationCounts = closed({
-  documented: whole,
-  decided: whole,
+  documented: wholeNumber,
+  decided: wholeNumber,
   /** Answers that were not checked for lack of time. */
-  unjudged: whole,
+  unjudged: wholeNumber,
 })
 export type ViolationCounts = Readonly<v.InferOutput<typeof violationCounts>>
 
@@ -71,7 +69,7 @@ export const violating = closed({
   id: text,
   method: text,
   endpoint: v.nullable(text),
-  status: whole,
+  status: wholeNumber,
   mode: text,
   violations: v.array(violation),
 })

@@ -47,5 +47,5 @@ export async function jsonSchemaOf(
   }) as FormSchema
 }
 
-/** The JSON Schema of our own checks, which they declare themselves (`withJsonSchema` of check/check.ts). */
+/** The JSON Schema of our own checks, which they declare themselves (`withJsonSchema` of check/forms.ts). */
 const declaredSchema = (check: object) => (check as { readonly written?: object }).written

@@ -78,7 +78,8 @@ export const text = v.string('a string')
 
 export const filled = v.pipe(text, v.nonEmpty('a string that is not empty'))
 
-export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
+export const arrayOf = <const S extends v.GenericSchema>(item: S, of?: string) =>
+  v.array(item, of === undefined ? 'an array' : `an array of ${of}`)
 
 export const only = <const W extends string>(word: W) => v.literal(word, `"${word}"`)
 
@@ -86,8 +87,6 @@ export const only = <const W extends string>(word: W) => v.literal(word, `"${wor
 export const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 export const word = <const W extends readonly [string, ...string[]]>(words: W) => v.picklist(words, oneOfWords(words))
-
-export const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
 
 /** A number in a range, both ends included. `what` names it with its unit. */
 export function numberBetween(least: number, most: number, what = 'a number') {
@@ -152,19 +151,14 @@ export const withDefaults = <const E extends v.ObjectEntries, const D extends { 
 /** Any number. */
 export const number = v.number('a number')
 export const wholeNumber = v.pipe(v.number('a whole number'), v.integer('a whole number'))
-/** As `integer`, but `otherwise` describes what is expected if the number is not whole. */
-export const wholeNumberBetween = (least: number, most: number, what: string, otherwise: string) =>
-  v.pipe(numberBetween(least, most, what), v.integer(otherwise))
 export const boolean = v.boolean('true or false')
 export const anything = v.unknown()
 /** ISO 8601. */
 export const moment = v.pipe(text, v.isoTimestamp('a moment as ISO 8601'))
 
-export const listOf = <S extends v.GenericSchema>(item: S) => v.array(item, 'an array')
 export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
 /** An optional member. */
 export const optionalMember = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema)
-export const mapOf = <S extends v.GenericSchema>(value: S) => map(text, value, 'an object')
 
 /** An object whose type has no schema. */
 export const objectOf = <T extends object>() =>
@@ -199,15 +193,13 @@ export const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without 
 
 export const time = v.pipe(text, v.check(isMoment, 'a time such as 2030-01-31T12:00:00Z'))
 
-export const differentIfSet = (values: readonly unknown[]) => {
+/** Whether all values that are set are different. */
+export const different = (values: readonly unknown[]) => {
   const set = values.filter(value => value !== undefined)
-  return different(set, value => value)
+  return new Set(set).size === set.length
 }
-export const different = <T>(items: readonly T[], by: (item: T) => unknown) =>
-  new Set(items.map(by)).size === items.length
 
 export const id = v.pipe(text, v.uuid('a UUID'))
-export const flag = (initial: boolean, meaning: string) => option(boolean, initial, meaning)
 export const metadata = v.record(v.string(), v.unknown(), 'a map')
 
 /** The pattern that Supabase Auth uses, which is HTML's. */

@@ -1,11 +1,12 @@
 /** Operations on users: their sessions, tokens without a password, and the outbox. */
 import * as v from 'valibot'
 import {
+  arrayOf,
   boolean,
   closed,
+  integer,
   isEmail,
   LONGEST_EMAIL_BYTES,
-  listOf,
   moment,
   objectOf,
   open,
@@ -15,7 +16,6 @@ import {
   text,
   where,
   wholeNumber,
-  wholeNumberBetween,
   word,
 } from '../check/forms.js'
 import { type ListingQuery, listingQuery, operation, pageOf, type ValueOf } from '../control/operation.js'
@@ -36,7 +36,7 @@ const session = closed({
   token_expires_at: moment,
   aal: word(['aal1']),
   /** How its user signed in. */
-  methods: listOf(text),
+  methods: arrayOf(text),
 })
 export type OpenSession = ValueOf<typeof session>
 
@@ -247,7 +247,7 @@ const tokenFields = closed({
   role: v.optional(word(['anon', 'service', 'user']), 'user'),
   email: optional(email, 'The user of the token; by default the development user. Unknown users are signed up.'),
   expiresIn: optional(
-    wholeNumberBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
+    integer(-MOST_SECONDS, MOST_SECONDS, seconds),
     'Seconds until it expires; negative for an expired token.',
   ),
 })

@@ -5,12 +5,11 @@
 import * as v from 'valibot'
 import {
   anAddress,
+  boolean,
   closed,
   credential,
   different,
-  differentIfSet,
   filled,
-  flag,
   group,
   httpUrl,
   id,
@@ -83,9 +82,9 @@ export const authOptions = group(
       '',
       "The backend's address in links, such as http://my-host:4100/auth/v1; empty means its own.",
     ),
-    disableSignup: flag(false, 'Whether sign-ups are refused.'),
-    externalAnonymousUsersEnabled: flag(true, 'Whether users may sign in anonymously.'),
-    mailerAutoconfirm: flag(true, 'Whether new email addresses and phone numbers are confirmed at once.'),
+    disableSignup: option(boolean, false, 'Whether sign-ups are refused.'),
+    externalAnonymousUsersEnabled: option(boolean, true, 'Whether users may sign in anonymously.'),
+    mailerAutoconfirm: option(boolean, true, 'Whether new email addresses and phone numbers are confirmed at once.'),
     testOtp: option(
       v.pipe(text, v.regex(/^(\d{6})?$/, '6 digits in quotes')),
       '',
@@ -132,12 +131,9 @@ const apiKey = closed({
 export const userOptions = option(
   v.pipe(
     list(user, 'users'),
-    v.check(users => differentIfSet(users.map(({ email }) => email?.toLowerCase())), 'a list without duplicate emails'),
-    v.check(users => differentIfSet(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
-    v.check(
-      users => differentIfSet(users.map(({ phone }) => phone?.replace('+', ''))),
-      'a list without duplicate phones',
-    ),
+    v.check(users => different(users.map(({ email }) => email?.toLowerCase())), 'a list without duplicate emails'),
+    v.check(users => different(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
+    v.check(users => different(users.map(({ phone }) => phone?.replace('+', ''))), 'a list without duplicate phones'),
   ),
   [developmentUser],
   'Users that exist from the start. A user may have id, phone, confirmed, role, user_metadata and app_metadata.',
@@ -146,8 +142,8 @@ export const userOptions = option(
 export const apiKeyOptions = option(
   v.pipe(
     list(apiKey, 'API keys'),
-    v.check(keys => different(keys, ({ key }) => key), 'a list without duplicate keys'),
-    v.check(keys => differentIfSet(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
+    v.check(keys => different(keys.map(({ key }) => key)), 'a list without duplicate keys'),
+    v.check(keys => different(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
   ),
   [{ name: 'development', key: developmentApiKey }],
   'API keys that exist from the start. A key may have id, user (the email of one of users), expiresAt (a time) and revoked (true).',

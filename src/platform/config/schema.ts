@@ -6,12 +6,12 @@ import * as v from 'valibot'
 import { oneOfWords } from '../../check/check.js'
 import {
   anAddress,
+  boolean,
   closed,
   credential,
   described,
   different,
   filled,
-  flag,
   group,
   httpUrl,
   integer,
@@ -112,7 +112,7 @@ export const configSchema = closed({
     v.pipe(
       list(model, 'models'),
       v.nonEmpty('a list with at least one model'),
-      v.check(models => different(models, ({ id }) => id), 'a list without duplicate ids'),
+      v.check(models => different(models.map(({ id }) => id)), 'a list without duplicate ids'),
     ),
     [
       { id: 'gpt-4o-mini', owned_by: 'openai' },
@@ -130,7 +130,8 @@ export const configSchema = closed({
   ),
   resources: resourceOptions,
   openapi: openapiOptions,
-  strict: flag(
+  strict: option(
+    boolean,
     false,
     'Whether a chat request without a matching rule gets an error (424) that names the nearest rule, instead of a made-up reply.',
   ),
