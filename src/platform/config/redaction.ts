@@ -1,4 +1,5 @@
 /** Turns the configuration into rules for redacting secrets. */
+import { expressionIn } from '../../check/expressions.js'
 import { developmentSecret } from '../../core/secrets.js'
 import type { RedactionRules } from '../../recordings/redact/index.js'
 import type { Config } from './schema.js'
@@ -28,11 +29,6 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
 
 function patternOf(written: Redact['patterns'][number]): RedactionRules['patterns'][number] {
   const { name = 'secret', pattern } = typeof written === 'string' ? { pattern: written } : written
-  return { name, pattern: expressionIn(pattern) }
-}
-
-/** Parses a text such as `/cus_\w+/i`, which the schema has already checked. */
-function expressionIn(written: string): RegExp {
-  const end = written.lastIndexOf('/')
-  return new RegExp(written.slice(1, end), written.slice(end + 1))
+  // The schema has checked that it is one.
+  return { name, pattern: expressionIn(pattern) as RegExp }
 }
