@@ -100,30 +100,17 @@ export function integer(least: number, most = Number.POSITIVE_INFINITY, what = '
   return v.pipe(v.number(expected), v.integer(expected), v.minValue(least, expected), v.maxValue(most, expected))
 }
 
-/**
- * Checks one key of an object depending on the others. `written` is the same check as a JSON Schema.
- */
-export const where = <O extends object>(
-  key: keyof O & string,
-  expectation: string,
-  holds: (object: O) => boolean,
-  written?: object,
-) =>
-  withJsonSchema(
-    v.rawCheck<O>(({ dataset, addIssue }) => {
-      if (!dataset.typed || holds(dataset.value)) return
-      const value = dataset.value[key]
-      const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
-      addIssue({ message: expectation, input: value, received: typeof value, path })
-    }),
-    written,
-  )
+/** Checks one key of an object depending on the others. The JSON Schema of the object does not say so. */
+export const where = <O extends object>(key: keyof O & string, expectation: string, holds: (object: O) => boolean) =>
+  v.rawCheck<O>(({ dataset, addIssue }) => {
+    if (!dataset.typed || holds(dataset.value)) return
+    const value = dataset.value[key]
+    const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
+    addIssue({ message: expectation, input: value, received: typeof value, path })
+  })
 
-/**
- * One of our own checks or schemas with its JSON Schema, which cannot be derived from it (see check/form-schema.ts).
- */
-export const withJsonSchema = <const C extends object>(check: C, written: object | undefined): C =>
-  written === undefined ? check : { ...check, written }
+/** A schema of our own with its JSON Schema, which cannot be derived from it (see check/form-schema.ts). */
+export const withJsonSchema = <const S extends object>(schema: S, written: object): S => ({ ...schema, written })
 
 /** `schema` with a description for the reference and for editors. */
 export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
