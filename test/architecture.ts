@@ -28,11 +28,11 @@ const floors: readonly (readonly string[])[] = [
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
   chat: 2200,
-  check: 1900,
+  check: 1750,
   cli: 4000,
   contract: 2400,
   control: 300,
-  core: 2500,
+  core: 2150,
   dashboard: 300,
   'dashboard/page': 8500,
   endpoints: 600,

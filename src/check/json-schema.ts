@@ -44,9 +44,9 @@ export function targetIn(lookup: SchemaLookup, schema: SchemaObject): Normalized
 
 /** Whether `value` fits a schema of this document. */
 export const fitsSchema = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup): boolean =>
-  run(value, schema, lookup, true).length === 0
+  errorsIn(value, schema, lookup, true).length === 0
 
-const run = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup, firstOnly: boolean) =>
+const errorsIn = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup, firstOnly: boolean) =>
   validate(value, schema as Schema, '2019-09', lookup as Record<string, Schema>, firstOnly).errors
 
 /**
@@ -95,7 +95,7 @@ function createValidator(schema: unknown): Validator {
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)
   const check: Validator = (value, { firstOnly = false, whole = 'it', secret = () => false } = {}) => {
-    const errors = run(value as JsonValue, root, within({ left: MOST_STEPS }, lookup), firstOnly)
+    const errors = errorsIn(value as JsonValue, root, within({ left: MOST_STEPS }, lookup), firstOnly)
     if (errors.length === 0) return []
     const mistakes = mistakesIn(mismatchesOf(errors, value, schemaAt), { whole, secret })
     return firstOnly ? mistakes.slice(0, 1) : mistakes

@@ -1,6 +1,8 @@
 /** What a fault does to a body: which bytes are sent, what happens between them, and how it ends. */
+
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
 import type { Fault } from '../core/fault.js'
+import { noBytes } from '../core/http.js'
 
 /** The next step. Nothing follows a `cut`, a `reset` or an `end`. */
 export type DamageStep =
@@ -41,7 +43,6 @@ export const halfLength = (length: number) => Math.floor(length / 2)
 const noSteps: readonly DamageStep[] = []
 const pass = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes })
 const spoilt = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes, isChanged: true })
-const noBytes = Buffer.alloc(0)
 
 /** Ends the body in this way after `bytes` bytes. */
 function cutAfter(inner: Damage, bytes: number, ending: 'cut' | 'reset' | 'end'): Damage {

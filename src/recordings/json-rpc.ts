@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEventSplitter, dataOf } from '../chat/events.js'
 import type { Exchange } from '../core/exchange.js'
+import { noBytes } from '../core/http.js'
 import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
 import { callTitle, metaKeys, metaOf, type RpcId, resultFrame } from '../core/json-rpc.js'
 import type { Reply } from '../core/reply.js'
@@ -146,8 +147,6 @@ function renamedEvents(chunks: readonly RecordedChunk[], renaming: Renaming): re
   const all = rest.length === 0 ? renamed : [...renamed, { atMs: chunks.at(-1)?.atMs ?? 0, bytes: rest }]
   return all.filter(({ bytes }) => bytes.length > 0)
 }
-
-const noBytes = Buffer.alloc(0)
 
 function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
   const data = dataOf(event)

@@ -5,6 +5,7 @@ import { eventsIn } from '../chat/events.js'
 import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from '../chat/reader.js'
 import { chunkOf, readStream } from '../chat/stream.js'
 import { stepsOf } from '../chat/writer.js'
+import { noBytes } from '../core/http.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import type { OpenBody, PacedBody, Reply } from '../core/reply.js'
@@ -202,8 +203,6 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
   const chunks = edited(response.chunks, edits)
   return { ...response, chunks: chunks.filter(({ bytes }) => bytes.length > 0) }
 }
-
-const noBytes = Buffer.alloc(0)
 
 /** A range within an event. */
 interface Span {

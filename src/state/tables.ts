@@ -79,12 +79,12 @@ export const tablesIn = (query: Query, schema: string): Tables =>
 export const readOnlyTablesIn = (query: Query, schema: string): Tables =>
   tablesOf(name => ({
     ...tableIn(query, `${schema}${name}`, shapeOf(name)),
-    insert: refuse,
-    update: refuse,
-    remove: refuse,
+    insert: refuseChange,
+    update: refuseChange,
+    remove: refuseChange,
   }))
 
-const refuse = async () => {
+const refuseChange = async () => {
   throw new Error('A read cannot change rows.')
 }
 

@@ -22,12 +22,12 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
   return {
     names: redact.names,
     emails: redact.patterns.includes('emails'),
-    patterns: redact.patterns.filter(pattern => pattern !== 'emails').map(patternOf),
+    patterns: redact.patterns.filter(pattern => pattern !== 'emails').map(namedPattern),
     known: secrets.filter(({ value }) => value !== ''),
   }
 }
 
-function patternOf(written: Redact['patterns'][number]): RedactionRules['patterns'][number] {
+function namedPattern(written: Redact['patterns'][number]): RedactionRules['patterns'][number] {
   const { name = 'secret', pattern } = typeof written === 'string' ? { pattern: written } : written
   // The schema has checked that it is one.
   return { name, pattern: expressionIn(pattern) as RegExp }
