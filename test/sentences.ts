@@ -1,10 +1,11 @@
 /** Sentences that many tests expect. Their wording comes from the source, or is written here once. */
 import * as check from '../src/check/check.js'
+import { missText } from '../src/check/finding.js'
 import { NOT_KNOWN } from '../src/check/forms.js'
-import { missText } from '../src/check/miss-text.js'
 import { unreadable } from '../src/check/problem.js'
 import { suggesting as didYouMean } from '../src/check/suggest.js'
 import * as errors from '../src/core/errors.js'
+import { missingCredential, unknownApiKey } from '../src/keys/errors.js'
 import { oneReply } from '../src/replies/rule-form.js'
 import { emailExists, invalidCredentials, userBanned } from '../src/supabase/errors.js'
 
@@ -39,8 +40,8 @@ export const validPattern = (why: string) => `a valid regular expression (${why}
 
 // Refused requests.
 
-export const KEY_UNKNOWN = errors.unknownApiKey().message
-export const NO_CREDENTIAL = errors.missingCredential().message
+export const KEY_UNKNOWN = unknownApiKey().message
+export const NO_CREDENTIAL = missingCredential().message
 export const NO_BODY = errors.emptyBody().message
 export const tooLarge = (bytes: number) => errors.bodyTooLarge(bytes).message
 export const tooDeep = (levels: number) => errors.tooDeep(levels).message

@@ -3,8 +3,8 @@
  * does not show them.
  */
 
+import { createIds } from '../core/clock.js'
 import { isPaced, type Pace } from '../core/pace.js'
-import { createIds } from '../core/random.js'
 import { completionObject, streamEvents } from './completion-object.js'
 import {
   completionTokens,

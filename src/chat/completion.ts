@@ -3,7 +3,7 @@
  * not show them.
  */
 import * as v from 'valibot'
-import { arrayOf, count, maybe, only, open, text, word } from '../check/forms.js'
+import { arrayOf, integer, maybe, only, open, text, word } from '../check/forms.js'
 
 export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'function_call'] as const
 
@@ -15,21 +15,21 @@ const toolCall = v.variant('type', [
 ])
 
 const usage = open({
-  prompt_tokens: count,
-  completion_tokens: count,
-  total_tokens: count,
-  prompt_tokens_details: maybe(open({ cached_tokens: maybe(count), audio_tokens: maybe(count) })),
+  prompt_tokens: integer(0),
+  completion_tokens: integer(0),
+  total_tokens: integer(0),
+  prompt_tokens_details: maybe(open({ cached_tokens: maybe(integer(0)), audio_tokens: maybe(integer(0)) })),
   completion_tokens_details: maybe(
     open({
-      reasoning_tokens: maybe(count),
-      audio_tokens: maybe(count),
-      accepted_prediction_tokens: maybe(count),
-      rejected_prediction_tokens: maybe(count),
+      reasoning_tokens: maybe(integer(0)),
+      audio_tokens: maybe(integer(0)),
+      accepted_prediction_tokens: maybe(integer(0)),
+      rejected_prediction_tokens: maybe(integer(0)),
     }),
   ),
 })
 
-const anyToken = { token: text, logprob: v.number('a number'), bytes: maybe(arrayOf(count, 'bytes')) }
+const anyToken = { token: text, logprob: v.number('a number'), bytes: maybe(arrayOf(integer(0), 'bytes')) }
 const tokens = maybe(arrayOf(open({ ...anyToken, top_logprobs: arrayOf(open(anyToken), 'tokens') }), 'tokens'))
 const logprobs = open({ content: tokens, refusal: tokens })
 
@@ -37,12 +37,12 @@ const logprobs = open({ content: tokens, refusal: tokens })
 export const completionAnswer = open({
   id: text,
   object: only('chat.completion'),
-  created: count,
+  created: integer(0),
   model: text,
   choices: v.pipe(
     arrayOf(
       open({
-        index: count,
+        index: integer(0),
         message: open({
           role: only('assistant'),
           content: v.nullable(text),
@@ -66,11 +66,11 @@ export const completionAnswer = open({
 export const chunkAnswer = open({
   id: text,
   object: only('chat.completion.chunk'),
-  created: count,
+  created: integer(0),
   model: text,
   choices: arrayOf(
     open({
-      index: count,
+      index: integer(0),
       delta: open({
         role: maybe(only('assistant')),
         content: maybe(text),
@@ -80,7 +80,7 @@ export const chunkAnswer = open({
         tool_calls: maybe(
           arrayOf(
             open({
-              index: count,
+              index: integer(0),
               id: maybe(text),
               type: maybe(text),
               function: maybe(open({ name: maybe(text), arguments: maybe(text) })),

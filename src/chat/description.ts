@@ -1,6 +1,5 @@
 /** Describes chat completions for the OpenAPI document. */
-import type { AnswerDescription, EndpointDescription } from '../core/description.js'
-import type { Mode } from '../core/exchange.js'
+import type { AnswerDescription, EndpointDescription, Mode } from '../core/exchange.js'
 
 /** The request fields that platform-api.md names ("Chat completion request"). */
 const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']

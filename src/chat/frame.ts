@@ -1,8 +1,8 @@
 /** Everything around the text of a completion: its id, time and model, and the framing of events. */
 import { hash } from 'node:crypto'
+import { createIds } from '../core/clock.js'
 import { answerTooLarge } from '../core/errors.js'
 import type { Pace } from '../core/pace.js'
-import { createIds } from '../core/random.js'
 import type { PacedBody, Reply } from '../core/reply.js'
 import type { CompletionUsage } from './completion.js'
 import type { Choice, Generation, UsageInput } from './generation.js'

@@ -1,15 +1,12 @@
 /** The fields of a chat completion request for tools, tool choice and JSON. */
 import * as v from 'valibot'
 import type { Path } from '../check/check.js'
-import { filled, maybe, open, text, where, withJsonSchema, word } from '../check/forms.js'
+import { filled, maybe, objectOf, open, text, where, word } from '../check/forms.js'
 
 const named = open({ name: filled })
 
 /** Any content. It is neither checked nor copied. */
-const anObject = withJsonSchema(
-  v.custom<object>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
-  { type: 'object' },
-)
+const anObject = objectOf<object>()
 
 /** Requires, for these types, a part of the object that is named after the type. */
 const withPartOfType = <S extends v.GenericSchema<unknown, { readonly type: string }>>(
@@ -24,12 +21,6 @@ const withPartOfType = <S extends v.GenericSchema<unknown, { readonly type: stri
           name,
           'an object',
           object => object.type !== name || (object[name] !== null && object[name] !== undefined),
-          {
-            anyOf: [
-              { properties: { type: { not: { const: name } } } },
-              { properties: { [name]: { type: 'object' } }, required: [name] },
-            ],
-          },
         ) as unknown as v.GenericPipeAction,
       ),
     schema,

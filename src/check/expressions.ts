@@ -195,6 +195,9 @@ export function endlessExpressions(
 const MAY_TAKE_FOREVER =
   'Matching may take forever: the expression repeats something that fits the same text in several ways, as (a+)+ does.'
 
+/** Whether a text is a valid `/expression/`. */
+export const isExpression = (written: string): boolean => tryExpression(written) !== undefined
+
 /** A text that is meant literally need not be valid. */
 function tryExpression(written: string): RegExp | undefined {
   try {

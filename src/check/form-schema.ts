@@ -39,13 +39,7 @@ export async function jsonSchemaOf(
     target: 'draft-2020-12',
     // Whether an option is secret is internal, and validators reject keywords that they do not know.
     ignoreActions: ['metadata'],
-    overrideSchema: ({ valibotSchema }) => declaredSchema(valibotSchema),
-    overrideAction: ({ valibotAction, jsonSchema }) => {
-      const declared = declaredSchema(valibotAction)
-      return declared && { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), declared] }
-    },
+    // What `withJsonSchema` of check/forms.ts declares.
+    overrideSchema: ({ valibotSchema }) => (valibotSchema as { readonly written?: object }).written,
   }) as FormSchema
 }
-
-/** The JSON Schema of our own checks, which they declare themselves (`withJsonSchema` of check/check.ts). */
-const declaredSchema = (check: object) => (check as { readonly written?: object }).written

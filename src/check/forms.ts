@@ -1,7 +1,6 @@
 /** The vocabulary of forms, from which requests, options, rules and operations are described and checked. */
 import * as v from 'valibot'
 import { AN_OBJECT, isMissing, oneOfWords, range } from './check.js'
-import { isMoment } from './formats.js'
 import { didYouMean } from './suggest.js'
 
 /** The message about an unknown key. */
@@ -79,7 +78,8 @@ export const text = v.string('a string')
 
 export const filled = v.pipe(text, v.nonEmpty('a string that is not empty'))
 
-export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
+export const arrayOf = <const S extends v.GenericSchema>(item: S, of?: string) =>
+  v.array(item, of === undefined ? 'an array' : `an array of ${of}`)
 
 export const only = <const W extends string>(word: W) => v.literal(word, `"${word}"`)
 
@@ -87,8 +87,6 @@ export const only = <const W extends string>(word: W) => v.literal(word, `"${wor
 export const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 export const word = <const W extends readonly [string, ...string[]]>(words: W) => v.picklist(words, oneOfWords(words))
-
-export const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
 
 /** A number in a range, both ends included. `what` names it with its unit. */
 export function numberBetween(least: number, most: number, what = 'a number') {
@@ -102,30 +100,17 @@ export function integer(least: number, most = Number.POSITIVE_INFINITY, what = '
   return v.pipe(v.number(expected), v.integer(expected), v.minValue(least, expected), v.maxValue(most, expected))
 }
 
-/**
- * Checks one key of an object depending on the others. `written` is the same check as a JSON Schema.
- */
-export const where = <O extends object>(
-  key: keyof O & string,
-  expectation: string,
-  holds: (object: O) => boolean,
-  written?: object,
-) =>
-  withJsonSchema(
-    v.rawCheck<O>(({ dataset, addIssue }) => {
-      if (!dataset.typed || holds(dataset.value)) return
-      const value = dataset.value[key]
-      const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
-      addIssue({ message: expectation, input: value, received: typeof value, path })
-    }),
-    written,
-  )
+/** Checks one key of an object depending on the others. The JSON Schema of the object does not say so. */
+export const where = <O extends object>(key: keyof O & string, expectation: string, holds: (object: O) => boolean) =>
+  v.rawCheck<O>(({ dataset, addIssue }) => {
+    if (!dataset.typed || holds(dataset.value)) return
+    const value = dataset.value[key]
+    const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
+    addIssue({ message: expectation, input: value, received: typeof value, path })
+  })
 
-/**
- * One of our own checks or schemas with its JSON Schema, which cannot be derived from it (see check/form-schema.ts).
- */
-export const withJsonSchema = <const C extends object>(check: C, written: object | undefined): C =>
-  written === undefined ? check : { ...check, written }
+/** A schema of our own with its JSON Schema, which cannot be derived from it (see check/form-schema.ts). */
+export const withJsonSchema = <const S extends object>(schema: S, written: object): S => ({ ...schema, written })
 
 /** `schema` with a description for the reference and for editors. */
 export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
@@ -153,19 +138,14 @@ export const withDefaults = <const E extends v.ObjectEntries, const D extends { 
 /** Any number. */
 export const number = v.number('a number')
 export const wholeNumber = v.pipe(v.number('a whole number'), v.integer('a whole number'))
-/** As `integer`, but `otherwise` describes what is expected if the number is not whole. */
-export const wholeNumberBetween = (least: number, most: number, what: string, otherwise: string) =>
-  v.pipe(numberBetween(least, most, what), v.integer(otherwise))
 export const boolean = v.boolean('true or false')
 export const anything = v.unknown()
 /** ISO 8601. */
 export const moment = v.pipe(text, v.isoTimestamp('a moment as ISO 8601'))
 
-export const listOf = <S extends v.GenericSchema>(item: S) => v.array(item, 'an array')
 export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
 /** An optional member. */
 export const optionalMember = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema)
-export const mapOf = <S extends v.GenericSchema>(value: S) => map(text, value, 'an object')
 
 /** An object whose type has no schema. */
 export const objectOf = <T extends object>() =>
@@ -200,13 +180,31 @@ export const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without 
 
 export const time = v.pipe(text, v.check(isMoment, 'a time such as 2030-01-31T12:00:00Z'))
 
-export const differentIfSet = (values: readonly unknown[]) => {
+/** Whether all values that are set are different. */
+export const different = (values: readonly unknown[]) => {
   const set = values.filter(value => value !== undefined)
-  return different(set, value => value)
+  return new Set(set).size === set.length
 }
-export const different = <T>(items: readonly T[], by: (item: T) => unknown) =>
-  new Set(items.map(by)).size === items.length
 
 export const id = v.pipe(text, v.uuid('a UUID'))
-export const flag = (initial: boolean, meaning: string) => option(boolean, initial, meaning)
 export const metadata = v.record(v.string(), v.unknown(), 'a map')
+
+/** The pattern that Supabase Auth uses, which is HTML's. */
+const emailForm =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+
+export const LONGEST_EMAIL_BYTES = 255
+
+/** Whether `text` has the form of an email address of any length. */
+export const isEmail = (text: string) => emailForm.test(text)
+
+/**
+ * Whether `text` is a date, or a date and time with a zone. Days that do not exist in a month are refused, and so are times whose year in
+ * UTC has not four digits: times are compared as texts.
+ */
+export function isMoment(text: string): boolean {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false
+  if (!/^\d/.test(new Date(text).toISOString())) return false
+  return new Date(day).toISOString().startsWith(day)
+}

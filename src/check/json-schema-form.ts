@@ -63,13 +63,13 @@ export type NormalizedSchema = boolean | SchemaObject
 
 type Raw = Record<string, unknown>
 
-const isObject = (value: unknown): value is Raw => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isRecord = (value: unknown): value is Raw => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isNumber = (value: unknown) => typeof value === 'number'
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 const isText = (value: unknown) => typeof value === 'string'
 const isFlag = (value: unknown) => typeof value === 'boolean'
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
-const isSchema = (value: unknown) => isFlag(value) || isObject(value)
+const isSchema = (value: unknown) => isFlag(value) || isRecord(value)
 const isNonEmptyArray = (value: unknown) => Array.isArray(value) && value.length > 0
 
 const keysOf = <T>(keys: string, value: T) => keys.split(' ').map((key): [string, T] => [key, value])
@@ -80,7 +80,7 @@ const keywordTypes = new Map<string, (value: unknown) => boolean>([
   ...keysOf('minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', isCount),
   ...keysOf('$id $ref $anchor title description format pattern', isText),
   ...keysOf('enum examples', Array.isArray),
-  ...keysOf('properties patternProperties $defs definitions dependentSchemas dependentRequired', isObject),
+  ...keysOf('properties patternProperties $defs definitions dependentSchemas dependentRequired', isRecord),
   ...keysOf('additionalProperties unevaluatedProperties propertyNames contains additionalItems', isSchema),
   ...keysOf('unevaluatedItems not if then else', isSchema),
   ...keysOf('allOf anyOf oneOf prefixItems', isNonEmptyArray),
@@ -103,7 +103,7 @@ const schemaMapKeywords = new Set(
 export function withoutUnsupported(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (Array.isArray(value)) return value.map(withoutUnsupported)
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, inside]) => [name.toWellFormed(), withoutUnsupported(inside)]),
   )
@@ -111,7 +111,7 @@ export function withoutUnsupported(value: unknown): unknown {
 
 /** Returns a normalized copy of the schema. Throws an UnfitSchema if a pattern is not a regular expression. */
 export function normalized(schema: unknown): NormalizedSchema {
-  if (!isObject(schema)) return schema !== false
+  if (!isRecord(schema)) return schema !== false
   const entries = Object.entries(inOneDialect(schema)).flatMap(([key, value]) => {
     if (keywordTypes.get(key)?.(value) === false || value === undefined) return []
     return [[key, normalizedValue(key, value)] as const]
@@ -122,7 +122,7 @@ export function normalized(schema: unknown): NormalizedSchema {
 function normalizedValue(key: string, value: unknown): unknown {
   if (dataKeywords.has(key)) return value
   if (Array.isArray(value)) return value.map(normalized)
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   if (!schemaMapKeywords.has(key)) return normalized(value)
   if (key === 'patternProperties') for (const pattern of Object.keys(value)) requireRegularExpression(pattern)
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, normalized(inner)]))
@@ -147,7 +147,7 @@ function inOneDialect({ id: _id, nullable, example, dependencies, $dynamicRef, $
   // Draft 4: a flag next to the bound.
   if (schema.exclusiveMinimum === true) Object.assign(schema, { exclusiveMinimum: schema.minimum, minimum: undefined })
   if (schema.exclusiveMaximum === true) Object.assign(schema, { exclusiveMaximum: schema.maximum, maximum: undefined })
-  return isObject(dependencies) ? withDependencies(schema, dependencies) : schema
+  return isRecord(dependencies) ? withDependencies(schema, dependencies) : schema
 }
 
 /** Draft 7 has one keyword for what later became two. */
@@ -158,8 +158,8 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
   const { dependentRequired, dependentSchemas } = schema
   return {
     ...schema,
-    dependentRequired: { ...lists, ...(isObject(dependentRequired) && dependentRequired) },
-    dependentSchemas: { ...schemas, ...(isObject(dependentSchemas) && dependentSchemas) },
+    dependentRequired: { ...lists, ...(isRecord(dependentRequired) && dependentRequired) },
+    dependentSchemas: { ...schemas, ...(isRecord(dependentSchemas) && dependentSchemas) },
   }
 }
 
@@ -170,7 +170,7 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
 function withReadablePattern(schema: Raw): SchemaObject {
   const { pattern, ...rest } = schema
   // A pattern that is not checked refuses nothing, so its opposite must not refuse everything.
-  if (isObject(schema.not) && 'loosePattern' in schema.not) return withReadablePattern({ ...schema, not: false })
+  if (isRecord(schema.not) && 'loosePattern' in schema.not) return withReadablePattern({ ...schema, not: false })
   if (typeof pattern !== 'string') return schema
   if (isRegularExpression(pattern, 'u') && !mayTakeForever(new RegExp(pattern, 'u'))) return schema
   if (!isRegularExpression(pattern, '') && !isRegularExpression(pattern, 'u')) throw invalidPattern(pattern)

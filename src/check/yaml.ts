@@ -64,7 +64,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
   const problemAt = (node: unknown, sentence: string): Problem => ({ origin, ...positionAt(offsetOf(node)), sentence })
   const problems: Problem[] = independentErrors(document.errors).map(error => {
     const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : reasonOf(error)
-    return { origin, ...positionAt(error.pos[0]), sentence: `This is not valid YAML: ${sentence(why)}` }
+    return { origin, ...positionAt(error.pos[0]), sentence: `This is not valid YAML: ${asSentence(why)}` }
   })
   problems.push(
     ...unsupportedNodes(document, problems.length === 0).map(([node, sentence]) => problemAt(node, sentence)),
@@ -77,7 +77,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     value = problems.length === 0 ? document.toJS() : undefined
   } catch (error) {
     // Aliases that would expand without limit.
-    const why = `This is not usable YAML: ${sentence((error as Error).message)}`
+    const why = `This is not usable YAML: ${asSentence((error as Error).message)}`
     problems.push({ origin, line: 1, column: 1, sentence: why })
   }
   problems.push(...refused.map(([node, sentence]) => problemAt(node, sentence)))
@@ -117,7 +117,7 @@ function replaceTexts(document: Document, replaceText: ReplaceText): typeof unto
         const value = replaceText(node.value)
         if (value === node.value) return
         node.value = value
-        replaced.push(pathOf([...ancestors, node]))
+        replaced.push(pathThrough([...ancestors, node]))
       } catch (error) {
         refused.push([node, (error as Error).message])
         node.value = refusedText
@@ -173,7 +173,7 @@ function reasonOf({ code, message }: YAMLParseError): string {
     .replace(/( in YAML stream)?: .*$/s, '')
     .replace(/(escape sequence|reserved character|unexpected) .*$/s, '$1')
   const remedy = remedies.find(([pattern]) => pattern.test(why))?.[1]
-  return remedy === undefined ? why : `${sentence(why)} ${remedy}`
+  return remedy === undefined ? why : `${asSentence(why)} ${remedy}`
 }
 
 /** What the author probably meant. */
@@ -184,7 +184,7 @@ const remedies = [
   [/^Unexpected scalar at node end/, 'Double a quote inside single quotes, and indent lines with spaces.'],
 ] as const
 
-const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
+const asSentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
 
 /** Follows `path` down from `root`. Returns the last key's node, or the last existing node. */
 function find(root: unknown, path: Path): unknown {
@@ -201,7 +201,7 @@ function find(root: unknown, path: Path): unknown {
   return node
 }
 
-function pathOf(chain: readonly unknown[]): Path {
+function pathThrough(chain: readonly unknown[]): Path {
   const path: (string | number)[] = []
   for (const [i, node] of chain.entries()) {
     if (isPair(node)) path.push(String((node.key as Scalar | null)?.value ?? node.key))

@@ -1,8 +1,12 @@
 /** The summary of a run: how recordings were used, and whether --strict or --fail-on-violation makes it fail. */
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { type EndpointViolations, fromWorst, type ViolationCounts } from '../check/finding.js'
-import { missText as plainMissText } from '../check/miss-text.js'
+import {
+  type EndpointViolations,
+  fromWorst,
+  missText as plainMissText,
+  type ViolationCounts,
+} from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
 import { quoted } from '../journal/curl.js'

@@ -4,7 +4,7 @@ import { type AnswerBody, chunkAnswer, completionAnswer, errorEventAnswer } from
 import { createEventSplitter, dataOf } from '../chat/events.js'
 import { check, pathInWords } from '../check/check.js'
 import type { Violation } from '../check/finding.js'
-import { arrayOf, count, only, open, text } from '../check/forms.js'
+import { arrayOf, integer, only, open, text } from '../check/forms.js'
 import type { Exchange } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, jsonOf } from '../core/json.js'
@@ -47,7 +47,7 @@ export const notFoundAnswer = open({ error: text, path: v.pipe(text, v.startsWit
 export const modelsAnswer = open({
   object: only('list'),
   data: arrayOf(
-    open({ id: v.pipe(text, v.nonEmpty('an id')), object: only('model'), created: count, owned_by: text }),
+    open({ id: v.pipe(text, v.nonEmpty('an id')), object: only('model'), created: integer(0), owned_by: text }),
     'models',
   ),
 })

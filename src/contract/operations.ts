@@ -1,7 +1,7 @@
 /** The operation that lists contract violations in answers of the live platform and of recordings. */
 
 import { type EndpointViolations, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
-import { closed, listOf } from '../check/forms.js'
+import { arrayOf, closed } from '../check/forms.js'
 import { operation } from '../control/operation.js'
 
 interface Parts {
@@ -17,7 +17,7 @@ export const violationOperations = ({ violations }: Parts) => ({
   listViolations: operation({
     at: 'GET /violations',
     does: 'Lists how live and recorded answers violated the contract.',
-    returns: closed({ counts: violationCounts, data: listOf(violating) }),
+    returns: closed({ counts: violationCounts, data: arrayOf(violating) }),
     async run() {
       await violations.settle()
       return { counts: violations.counts(), data: violations.list() }

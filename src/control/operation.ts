@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
-import { closed, integer, listOf, optional, text, wholeNumber, wholeNumberBetween } from '../check/forms.js'
+import { arrayOf, closed, integer, optional, text, wholeNumber } from '../check/forms.js'
 import type { Caller } from '../core/exchange.js'
 
 export type Schema = v.GenericSchema<unknown, unknown>
@@ -152,16 +152,13 @@ export function checkAnswer({ at, returns }: Operation, answer: unknown): void {
 export const listingQuery = closed({
   search: optional(text, 'Only entries that contain these words, in upper or lower case.'),
   limit: optional(integer(1, 1000), 'At most this many.'),
-  offset: optional(
-    wholeNumberBetween(0, 1_000_000_000, 'a whole number', 'a whole number from 0 on'),
-    'How many to skip.',
-  ),
+  offset: optional(integer(0, 1_000_000_000), 'How many to skip.'),
 })
 export type ListingQuery = ValueOf<typeof listingQuery>
 
 /** A list, or a page of one with the total count. */
-export const dataOf = <S extends Schema>(item: S) => closed({ data: listOf(item) })
-export const pageOf = <S extends Schema>(item: S) => closed({ data: listOf(item), total: wholeNumber })
+export const dataOf = <S extends Schema>(item: S) => closed({ data: arrayOf(item) })
+export const pageOf = <S extends Schema>(item: S) => closed({ data: arrayOf(item), total: wholeNumber })
 
 /** The query or body of an operation on one scope. */
 export const scopeQuery = closed({ scope: optional(text, 'The scope; without it, all scopes.') })

@@ -104,14 +104,16 @@ async function decompressOne(chunks: readonly Chunk[], coding: string, mostBytes
   return decompressed
 }
 
+export const noBytes = Buffer.alloc(0)
+
 /** The body of a reply as bytes, for inspection after it was sent. */
 export function replyBytes({ body }: Pick<Reply, 'body'>): Buffer {
   if (typeof body === 'string') return Buffer.from(body)
   if (Buffer.isBuffer(body)) return body
-  return Buffer.from(textOf(body), body.isLatin1 ? 'latin1' : 'utf8')
+  return Buffer.from(pacedText(body), body.isLatin1 ? 'latin1' : 'utf8')
 }
 
-const textOf = ({ head, before, pieces, after, tail }: PacedBody) =>
+const pacedText = ({ head, before, pieces, after, tail }: PacedBody) =>
   head + pieces.map(piece => before + piece + after).join('') + tail
 
 /** The first value of the header with this name, which must be lower-case. */

@@ -1,8 +1,9 @@
 /**
  * Decides which hosts are this machine, and which web pages belong to the user. Only those may use a live or admin key.
  */
+
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ForeignSource, foreignAdmin, foreignToLive, foreignToTools } from './errors.js'
+import { refusal } from './errors.js'
 
 /**
  * The option cors.origins. `auto` allows any page for emulated answers, and only the user's own pages for the live
@@ -91,4 +92,39 @@ export function isLoopback(host: string): boolean {
   // These names resolve to this machine whatever a DNS server says (RFC 6761 §6.3). `endsWith` comes first, so that a
   // long header is not searched.
   return bare === 'localhost' || LOOPBACK_ADDRESS.test(bare) || (bare.endsWith('.localhost') && /^[\w.-]+$/.test(bare))
+}
+
+/** Why a request counts as foreign: the page's origin, or the host name that it used. */
+interface ForeignSource {
+  readonly kind: 'origin' | 'host'
+  readonly name: string
+}
+
+/** Only for the log: a page must not learn how to get access. */
+function howToAllow({ kind, name }: ForeignSource): string {
+  const shown = JSON.stringify(kind === 'host' ? `http://${name.slice(0, 100)}` : name.slice(0, 100))
+  if (name === 'null')
+    return 'Sandboxed frames, local files and links without a referrer have no origin. Only cors.origins: ["*"] allows them, along with every other page.'
+  return kind === 'origin'
+    ? `If ${shown} is your own page, add it to the option cors.origins.`
+    : `If that is a name of this machine, add ${shown} to the option cors.origins, or set the option host to it.`
+}
+
+const foreign = (source: ForeignSource, message: string) =>
+  refusal(403, source.kind === 'origin' ? 'foreign_origin' : 'foreign_host', message, { hint: howToAllow(source) })
+
+const foreignToLive = (source: ForeignSource) =>
+  foreign(
+    source,
+    source.kind === 'origin'
+      ? 'Pages of this origin may not use the live platform through this address.'
+      : 'The live platform cannot be used through this address under this host name.',
+  )
+
+/** Only for pages: an MCP server may be called under any host name. */
+const foreignToTools = (source: ForeignSource) => foreign(source, 'Pages of this origin may not call MCP servers here.')
+
+const foreignAdmin = (source: ForeignSource) => {
+  const where = source.kind === 'origin' ? 'from pages of this origin' : 'under this host name'
+  return foreign(source, `Admin keys are not accepted ${where}.`)
 }

@@ -4,9 +4,10 @@ import type { ServerResponse } from 'node:http'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express, { type NextFunction, type Request, type Response, Router } from 'express'
-import { methodNotAllowed, missingCredential, notFound, pageNotBuilt, wrongKind } from '../core/errors.js'
+import { methodNotAllowed, notFound, refusal } from '../core/errors.js'
 import { DASHBOARD } from '../core/paths.js'
 import { type Admit, createOperationsRouter } from '../http/operations-router.js'
+import { missingCredential, wrongKind } from '../keys/errors.js'
 import type { Identify } from '../keys/identify.js'
 import { type ConfigJson, type DashboardApiParts, dashboardOperations } from './operations.js'
 import { formerRoutes, routes } from './routes.js'
@@ -125,3 +126,5 @@ function contentSecurityPolicy({ url, auth_url }: ConfigJson): string {
     "base-uri 'none'",
   ].join('; ')
 }
+
+const pageNotBuilt = () => refusal(503, 'page_not_built', 'The dashboard is not built yet. Run "npm run build" once.')

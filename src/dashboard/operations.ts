@@ -1,6 +1,6 @@
 /** The operations of the dashboard's API: the configuration of the page, and the keys of a user. */
 import * as v from 'valibot'
-import { closed, listOf, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
+import { arrayOf, closed, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
 import { operation, type ValueOf } from '../control/operation.js'
 import { isLoopback } from '../core/origins.js'
 import { clockState } from '../http/operations.js'
@@ -18,9 +18,9 @@ const config = closed({
   mode: text,
   /** Standin's own version. */
   version: text,
-  models: listOf(text),
+  models: arrayOf(text),
   /** The endpoints, with the credentials that each accepts. */
-  endpoints: listOf(closed({ method: text, path: text, access: v.union([v.literal('anyone'), listOf(text)]) })),
+  endpoints: arrayOf(closed({ method: text, path: text, access: v.union([v.literal('anyone'), arrayOf(text)]) })),
   /** The credentials of the development user. */
   sign_in: optionalMember(closed({ email: text, password: text })),
   /** The public development key, if it works here and the request was made on this machine. */

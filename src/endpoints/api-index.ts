@@ -1,7 +1,6 @@
 /** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A separate file, like every endpoint. */
 import type { IndexAnswer } from '../contract/answers.js'
-import type { EndpointDescription } from '../core/description.js'
-import type { Access, Endpoint } from '../core/exchange.js'
+import type { Access, Endpoint, EndpointDescription } from '../core/exchange.js'
 import { INDEX } from '../core/paths.js'
 import { jsonReply } from '../core/reply.js'
 

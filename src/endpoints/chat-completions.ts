@@ -9,7 +9,7 @@ import { type ChatRequest, chatIn } from '../chat/request.js'
 import type { Tokenizer } from '../chat/tokens/index.js'
 import { settingsIn } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
-import { alternatives, invalidRequest, refusedAsByOpenai, shortened } from '../core/errors.js'
+import { alternatives, invalidRequest, refusal, shortened } from '../core/errors.js'
 import type { Access, Endpoint, Exchange } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
 import { CHAT } from '../core/paths.js'
@@ -130,3 +130,9 @@ export function requestedPaceOf({ [PACE_HEADER]: requestedPace }: IncomingHttpHe
   if ('sentence' in settings) throw invalidRequest(`Header ${PACE_HEADER}: ${settings.sentence}`)
   return settings.value
 }
+
+/** For `requests: strict`, with OpenAI's code and message. */
+const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
+  refusal(400, code, message, {
+    hint: 'OpenAI refuses this request, and the option requests is strict. With warn, it is answered and reported here.',
+  })

@@ -3,8 +3,7 @@
  * A separate file, like every endpoint.
  */
 import type { HealthAnswer } from '../contract/answers.js'
-import type { EndpointDescription } from '../core/description.js'
-import type { Access, Endpoint } from '../core/exchange.js'
+import type { Access, Endpoint, EndpointDescription } from '../core/exchange.js'
 import { HEALTH } from '../core/paths.js'
 import { jsonReply } from '../core/reply.js'
 

@@ -1,7 +1,6 @@
 /** GET /v1/models: the models of the platform (platform-api.md, "Endpoints"; the format is OpenAI's). */
 
-import type { EndpointDescription } from '../core/description.js'
-import type { Access, Endpoint } from '../core/exchange.js'
+import type { Access, Endpoint, EndpointDescription } from '../core/exchange.js'
 import type { PaceInput } from '../core/pace.js'
 import { MODELS } from '../core/paths.js'
 import { jsonReply } from '../core/reply.js'

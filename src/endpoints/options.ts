@@ -24,7 +24,7 @@ export const modelOptions = option(
   v.pipe(
     list(model, 'models'),
     v.nonEmpty('a list with at least one model'),
-    v.check(models => different(models, ({ id }) => id), 'a list without duplicate ids'),
+    v.check(models => different(models.map(({ id }) => id)), 'a list without duplicate ids'),
   ),
   [
     { id: 'gpt-4o-mini', owned_by: 'openai' },

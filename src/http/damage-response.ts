@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
-import { headerIn } from '../core/http.js'
+import { headerIn, noBytes } from '../core/http.js'
 import { type BodyFacts, type Damage, type DamageStep, damageOf, halfLength } from './damage.js'
 import { setWriter, type Writer, writerOf } from './writer.js'
 
@@ -12,8 +12,6 @@ interface Head {
   readonly reason: string | undefined
   readonly headers: readonly string[]
 }
-
-const noBytes = Buffer.alloc(0)
 
 /** The time for the client to read what was sent, since a reset discards what it has not read yet. */
 const RESET_DELAY_MS = 50

@@ -1,7 +1,8 @@
 /** What a fault does to a body: which bytes are sent, what happens between them, and how it ends. */
+
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
-import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
+import { noBytes } from '../core/http.js'
 
 /** The next step. Nothing follows a `cut`, a `reset` or an `end`. */
 export type DamageStep =
@@ -42,7 +43,6 @@ export const halfLength = (length: number) => Math.floor(length / 2)
 const noSteps: readonly DamageStep[] = []
 const pass = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes })
 const spoilt = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes, isChanged: true })
-const noBytes = Buffer.alloc(0)
 
 /** Ends the body in this way after `bytes` bytes. */
 function cutAfter(inner: Damage, bytes: number, ending: 'cut' | 'reset' | 'end'): Damage {
@@ -159,3 +159,12 @@ function createChunks(fault: Fault) {
 
   return { dueSteps, passChunk }
 }
+
+/** The error event at the end of a stream. */
+const brokenStream = 'Something went wrong on the server while the answer was being sent.'
+
+/**
+ * An error as an event of a stream, in OpenAI's format: the platform's document covers HTTP errors only, and the AI SDK
+ * shows no other format.
+ */
+const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })

@@ -3,12 +3,11 @@
  * stages in between.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { uptimeMs } from '../core/clock.js'
+import { createIds, uptimeMs } from '../core/clock.js'
 import { internalError, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import { anonymous, type Caller, type Exchange, type Outcome, usesRecordings } from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
 import { isAuth, isReserved } from '../core/paths.js'
-import { createIds } from '../core/random.js'
 import { type Answer, type Forward, isOpenBody, type Reply, type ResponseObserver } from '../core/reply.js'
 import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'

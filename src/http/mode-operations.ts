@@ -1,16 +1,17 @@
 /** Operations that change the configuration at run time: the mode, the pace of streams, limits, and random faults. */
+
 import type * as v from 'valibot'
-import { boolean, closed, listOf, mapOf, number, optionalMember, text, wholeNumber, word } from '../check/forms.js'
+import { arrayOf, boolean, closed, map, number, optionalMember, text, wholeNumber, word } from '../check/forms.js'
 import { ProblemsError } from '../check/problem.js'
 import { operation, type Schema, type ValueOf } from '../control/operation.js'
-import { modeNotPossible } from '../core/errors.js'
+import { refusal } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { randomFaultSchema, randomFaultsChange } from '../core/fault.js'
 import { paceChange, paceInput } from '../core/pace.js'
 import { type Changeable, type Changes, limitsChange, type Setting } from '../limits/options.js'
 import { modeSwitch } from './modes.js'
 
-const currentModes = closed({ mode: word(modes), modes: mapOf(word(modes)) })
+const currentModes = closed({ mode: word(modes), modes: map(text, word(modes), 'an object') })
 /** The mode, and the modes of single endpoints by their patterns, such as `GET /v1/*`. */
 export type CurrentModes = ValueOf<typeof currentModes>
 
@@ -65,7 +66,7 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
     at: 'GET /mode/choices',
     does: 'Lists the available modes, and the configured one.',
     returns: closed({
-      data: listOf(closed({ mode: word(modes), reason: optionalMember(text) })),
+      data: arrayOf(closed({ mode: word(modes), reason: optionalMember(text) })),
       configured: currentModes,
     }),
     run: () => ({ data: modeChoices(switcher), configured: modesOnly(switcher.configured()) }),
@@ -158,7 +159,7 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     path: '/pace',
     what: 'the pace of streams and of single models',
     body: paceChange,
-    returns: closed(settingOf(closed({ ...pace, models: mapOf(paceInput) }))),
+    returns: closed(settingOf(closed({ ...pace, models: map(text, paceInput, 'an object') }))),
     show: () => runtime.setting('pace'),
     change: pace => runtime.change({ pace }),
   })
@@ -166,7 +167,7 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     path: '/limits',
     what: 'the limits of each credential',
     body: limitsChange,
-    returns: closed({ ...settingOf(closed(limits)), used: listOf(usage) }),
+    returns: closed({ ...settingOf(closed(limits)), used: arrayOf(usage) }),
     show: async () => ({ ...runtime.setting('limits'), used: await runtime.usage() }),
     change: limits => runtime.change({ limits }),
   })
@@ -174,7 +175,7 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     path: '/faults/random',
     what: 'the random faults',
     body: randomFaultsChange,
-    returns: closed(settingOf(listOf(randomFaultSchema))),
+    returns: closed(settingOf(arrayOf(randomFaultSchema))),
     show: () => runtime.setting('random'),
     change: to => runtime.change({ random: to?.random }),
   })
@@ -188,3 +189,5 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     },
   }
 }
+
+const modeNotPossible = (sentences: readonly string[]) => refusal(409, 'mode_not_possible', sentences.join(' '))

@@ -1,7 +1,7 @@
 /** Plays paced bodies with one timer for all of them, which stops when there are none. */
 
+import { mulberry32 } from '../core/clock.js'
 import type { Pace } from '../core/pace.js'
-import { mulberry32 } from '../core/random.js'
 import type { PacedBody } from '../core/reply.js'
 
 /** Where a stream is written. */

@@ -1,9 +1,9 @@
 /** Repeats a journaled request exactly as it was, with its own credential, which only the journal has. */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { createIds } from '../core/clock.js'
 import { notRepeatable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
-import { createIds } from '../core/random.js'
 import { isRepeatable } from './facts.js'
 import type { Journal } from './journal.js'
 

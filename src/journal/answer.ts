@@ -1,13 +1,11 @@
 /** The answer of an exchange, as far as it is kept: its headers, its bytes and its text. */
 import { isStreamType } from '../chat/events.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
-import { decompress, headerIn, replyBytes } from '../core/http.js'
+import { decompress, headerIn, noBytes, replyBytes } from '../core/http.js'
 import { jsonOf } from '../core/json.js'
 
 /** Longer bodies are shown and searched only up to this size. */
 export const SHOWN_BYTES = 65_536
-
-const noBytes = Buffer.alloc(0)
 
 /** The headers and the body as they were sent, and the body as it can be read. */
 export function responseParts(outcome: Partial<Outcome> | undefined) {
@@ -55,7 +53,7 @@ export function answerTest(text: string): (exchange: Exchange) => boolean {
 function answerText({ outcome }: Exchange): string {
   const { headers, readableBytes } = responseParts(outcome)
   const body = readableBytes.toString('utf8', 0, SHOWN_BYTES)
-  return isStreamType(headerIn(headers, 'content-type') ?? '') ? joined(body) || body : body
+  return isStreamType(headerIn(headers, 'content-type') ?? '') ? textOfChunks(body) || body : body
 }
 
 /** The fields of chunks that models write word by word, in chat completions and similar APIs. */
@@ -64,7 +62,7 @@ const textField =
 
 // Found by pattern, because parsing each chunk would take ten times as long. Escapes are only read after joining, since a
 // character may be cut as well.
-function joined(stream: string): string {
+function textOfChunks(stream: string): string {
   const text = Array.from(stream.matchAll(textField), ([, piece]) => piece).join('')
   const read = jsonOf(`"${text}"`)
   return typeof read === 'string' ? read : text

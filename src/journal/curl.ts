@@ -18,7 +18,7 @@ export function curlOf(exchange: Exchange, redact: Redact, url: string): string 
   const redaction = redact(credentialsOf(exchange, redact))
   const { prefix, argument } = bodyOf(exchange, redaction)
   const parts = [
-    ['curl', ...flagsOf(exchange, argument !== undefined), quoted(url + targetOf(exchange, redaction))].join(' '),
+    ['curl', ...flagsOf(exchange, argument !== undefined), quoted(url + pathAndQueryOf(exchange, redaction))].join(' '),
     ...credentialsIn(exchange),
     ...headersOf(exchange.headers, redaction, argument !== undefined),
     ...(argument === undefined ? [] : [argument]),
@@ -41,7 +41,7 @@ function flagsOf({ method, path, query, headers, outcome }: Exchange, hasBody: b
   ]
 }
 
-function targetOf({ path, query }: Exchange, redaction: Redaction): string {
+function pathAndQueryOf({ path, query }: Exchange, redaction: Redaction): string {
   const target = path.startsWith('/') ? redaction.text(path) : '/'
   return query === '' ? target : `${target}?${redaction.query(query)}`
 }

@@ -1,7 +1,7 @@
 /** Operations on the journal: returns, streams, counts and deletes exchanges; and metrics of what passed. */
 import type { Registry } from 'prom-client'
 import * as v from 'valibot'
-import { boolean, closed, listOf, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
+import { arrayOf, boolean, closed, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
 import { operation, scopeQuery, TextAnswer } from '../control/operation.js'
 import { once } from '../core/work.js'
 import { journalFilter, journalQuery, journalSearch } from './filter.js'
@@ -15,8 +15,8 @@ const PAGE = 100
 /** The default number for tests, which want all of them. */
 const ALL = 1000
 
-const exchanges = closed({ data: listOf(exchange), next: optionalMember(text) })
-const briefs = closed({ data: listOf(exchangeInBrief), next: optionalMember(text) })
+const exchanges = closed({ data: arrayOf(exchange), next: optionalMember(text) })
+const briefs = closed({ data: arrayOf(exchangeInBrief), next: optionalMember(text) })
 interface JournalParts {
   readonly reader: Reader
 }

@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import { closestRecording, violation } from '../check/finding.js'
 import {
   anything,
+  arrayOf,
   boolean,
   closed,
-  listOf,
-  mapOf,
+  map,
   moment,
   number,
   optionalMember,
@@ -49,7 +49,7 @@ const answeredBy = v.variant('kind', [
     replies: optionalMember(wholeNumber),
   }),
   closed({ kind: kind('canned'), form: word(['reply', 'JSON', 'tool call']) }),
-  closed({ kind: kind('magic'), words: listOf(text) }),
+  closed({ kind: kind('magic'), words: arrayOf(text) }),
   closed({ kind: kind('resource'), path: text }),
   closed({ kind: kind('mcp'), path: text }),
   closed({ kind: kind('recording'), file: text }),
@@ -75,7 +75,7 @@ const bodyFields = {
   /** Whether `body` is only the beginning. */
   truncated: boolean,
 }
-const responseFields = { headers: mapOf(text), ...bodyFields }
+const responseFields = { headers: map(text, text, 'an object'), ...bodyFields }
 
 const times = {
   /** As reported by the answer, or counted here for a stream without usage; null if neither is known, or if the answer was cut. */
@@ -109,7 +109,7 @@ export const exchange = closed({
   at: moment,
   scope: text,
   caller,
-  request: closed({ method: text, path: text, query: text, headers: mapOf(text), ...bodyFields }),
+  request: closed({ method: text, path: text, query: text, headers: map(text, text, 'an object'), ...bodyFields }),
   /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
   endpoint: orNull(text),
   /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
@@ -132,7 +132,7 @@ export const exchange = closed({
   /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
   nearest: optionalMember(closestRecording),
   /** How the answer violates the contract. Also empty if it was not checked. */
-  violations: listOf(violation),
+  violations: arrayOf(violation),
   /**
    * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
    */
@@ -141,7 +141,7 @@ export const exchange = closed({
   response: closed({
     ...responseFields,
     /** When pieces of a stream were sent, in milliseconds after its head. */
-    piecesAtMs: listOf(number),
+    piecesAtMs: arrayOf(number),
   }),
   ...times,
 })
@@ -180,6 +180,6 @@ export const exchangeInBrief = closed({
   /** How many pieces of a stream were sent. */
   pieces: wholeNumber,
   /** When some of them were sent, after the head: an even selection that includes the first and the last. */
-  piecesAtMs: listOf(number),
+  piecesAtMs: arrayOf(number),
 })
 export type JournalBrief = ValueOf<typeof exchangeInBrief>

@@ -4,6 +4,10 @@ import { randomInt, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { numberBetween } from '../check/forms.js'
 import type { KeyFault, RefusedCredential } from '../core/caller.js'
+import type { PlatformError } from '../core/errors.js'
+import type { Caller } from '../core/exchange.js'
+import { developmentApiKey, digestOf } from '../core/secrets.js'
+import { type ApiKeyRow, isStorableText, type Moment, mayAct, type State, type Tables } from '../state/rows.js'
 import {
   alreadyRevokedApiKey,
   barredUser,
@@ -12,13 +16,9 @@ import {
   mistypedApiKey,
   noSuchApiKey,
   ownerlessApiKey,
-  type PlatformError,
   revokedApiKey,
   unknownApiKey,
-} from '../core/errors.js'
-import type { Caller } from '../core/exchange.js'
-import { developmentApiKey, digestOf } from '../core/secrets.js'
-import { type ApiKeyRow, isStorableText, type Moment, mayAct, type State, type Tables } from '../state/rows.js'
+} from './errors.js'
 import type { ApiKeyView, UserKeys } from './operations.js'
 
 const PREFIX = 'sk-local-'

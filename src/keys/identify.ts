@@ -1,5 +1,9 @@
 /** Identifies the caller by the Authorization header, and checks the caller's access, also that of the developer. */
 import { hash } from 'node:crypto'
+import { PlatformError } from '../core/errors.js'
+import type { Caller, Endpoint } from '../core/exchange.js'
+import { isSameSecret } from '../core/secrets.js'
+import type { ApiKeys, ValidCredential } from './api-keys.js'
 import {
   doubledCredential,
   emptyCredential,
@@ -8,16 +12,12 @@ import {
   missingCredential,
   mistypedApiKey,
   notForControl,
-  PlatformError,
   publicServiceKey,
   unknownApiKey,
   unknownControlToken,
   wrongKind,
   wrongScheme,
-} from '../core/errors.js'
-import type { Caller, Endpoint } from '../core/exchange.js'
-import { isSameSecret } from '../core/secrets.js'
-import type { ApiKeys, ValidCredential } from './api-keys.js'
+} from './errors.js'
 
 /** The maximum number of cached credentials. Beyond that the oldest is dropped, and looked up again at its next use. */
 const MOST_CACHED = 10_000

@@ -3,18 +3,17 @@
  * users.
  */
 import * as v from 'valibot'
-import { isMoment } from '../check/formats.js'
-import { closed, integer, moment, optional, orNull, text, where, word } from '../check/forms.js'
+import { closed, integer, isMoment, moment, optional, orNull, text, where, word } from '../check/forms.js'
 import { dataOf, operation, type ValueOf } from '../control/operation.js'
 import { isStorableText } from '../state/rows.js'
 
-const aName = 'a string of 1 to 100 characters'
+const aShortName = 'a string of 1 to 100 characters'
 const name = v.pipe(
-  v.string(aName),
+  v.string(aShortName),
   v.trim(),
-  v.minLength(1, aName),
-  v.maxLength(100, aName),
-  v.check(isStorableText, `${aName}, without unpaired surrogates or NUL characters`),
+  v.minLength(1, aShortName),
+  v.maxLength(100, aShortName),
+  v.check(isStorableText, `${aShortName}, without unpaired surrogates or NUL characters`),
 )
 
 const aFutureTime = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'

@@ -1,7 +1,7 @@
 /** The limits of each credential. The only entry point of this part. */
 
 import type { ChatRequest } from '../chat/request.js'
-import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
+import { PlatformError, refusal } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
 import { CHAT, INDEX } from '../core/paths.js'
 import type { Reply } from '../core/reply.js'
@@ -201,3 +201,48 @@ export function duration(exactMs: number): string {
   const seconds = `${(ms % 60_000) / 1000}s`
   return minutes === 0 ? seconds : `${minutes}m${seconds}`
 }
+
+const tooManyRequests = (headers: readonly string[], limit: number, wait: string) =>
+  new PlatformError(
+    429,
+    'too_many_requests',
+    `Rate limit reached for requests: ${limit} per minute, and all are used. Try again in ${wait}.`,
+    headers,
+  )
+
+interface TokenCounts {
+  readonly limit: number
+  readonly used: number
+  readonly requested: number
+}
+
+const tooManyTokens = (headers: readonly string[], { limit, used, requested }: TokenCounts, wait: string) =>
+  new PlatformError(
+    429,
+    'too_many_tokens',
+    `Rate limit reached for tokens: ${limit} per minute, ${used} used, ${requested} requested. Try again in ${wait}.`,
+    headers,
+  )
+
+const requestTooLarge = (headers: readonly string[], limit: number, requested: number) =>
+  new PlatformError(
+    429,
+    'request_too_large',
+    `Request too large: the limit is ${limit} tokens per minute, and the prompt alone has ${requested}. Make it shorter; waiting does not help.`,
+    headers,
+  )
+
+const tooManyStreams = (headers: readonly string[], limit: number) =>
+  new PlatformError(
+    429,
+    'too_many_streams',
+    `Rate limit reached for streams: ${limit} at the same time, and all are open. Wait until one has ended.`,
+    headers,
+  )
+
+const promptTooLong = (limit: number, tokens: number) =>
+  refusal(
+    400,
+    'prompt_too_long',
+    `This model's maximum prompt is ${limit} tokens; yours has ${tokens}. Make it shorter.`,
+  )

@@ -1,5 +1,5 @@
 /** Turns the messages of a call into the HTTP response (JSON, or an event stream), with the faults that its rule asks for. */
-import { insufficientScope, refusedByRule } from '../core/errors.js'
+import { PlatformError, unauthorized } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
 import {
   eventText,
@@ -112,3 +112,13 @@ export const withWrongIdFault = <T extends RpcResponse>(response: T, generation:
   generation?.protocolFault === 'wrong-id' ? { ...response, id: wrongId(response.id) } : response
 
 const wrongId = (id: RpcResponse['id']) => (typeof id === 'number' ? id + 1_000_000 : `not-${id}`)
+
+const refusedByRule = unauthorized('refused_by_rule', 'The credential was refused, because a rule says so.')
+
+const insufficientScope = () =>
+  new PlatformError(
+    403,
+    'insufficient_scope',
+    'The scope of the credential is not sufficient, because a rule says so.',
+    ['www-authenticate', 'Bearer error="insufficient_scope", scope="mcp:tools"'],
+  )

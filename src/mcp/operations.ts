@@ -1,6 +1,6 @@
 /** Operations on MCP servers: list what they offer, and change it while clients listen. */
 import type * as v from 'valibot'
-import { closed, listOf, objectOf, optional, optionalMember, text } from '../check/forms.js'
+import { arrayOf, closed, objectOf, optional, optionalMember, text } from '../check/forms.js'
 import { dataOf, operation, type SentValueOf, type ValueOf } from '../control/operation.js'
 import {
   listOfItems,
@@ -18,10 +18,10 @@ const server = closed({
   /** As configured: `/mcp`. */
   path: text,
   name: text,
-  tools: listOf(objectOf<McpTool>()),
-  resources: listOf(objectOf<McpResource>()),
-  resourceTemplates: listOf(objectOf<McpResourceTemplate>()),
-  prompts: listOf(objectOf<McpPrompt>()),
+  tools: arrayOf(objectOf<McpTool>()),
+  resources: arrayOf(objectOf<McpResource>()),
+  resourceTemplates: arrayOf(objectOf<McpResourceTemplate>()),
+  prompts: arrayOf(objectOf<McpPrompt>()),
 })
 export type OfferedServer = ValueOf<typeof server>
 
@@ -34,7 +34,7 @@ const { reply: _resource, file: _file, ...resource } = mcpItems.resources.entrie
 const { reply: _template, ...resourceTemplate } = mcpItems.resourceTemplates.entries
 const { reply: _prompt, ...prompt } = mcpItems.prompts.entries
 
-const names = optionalMember(listOf(text))
+const names = optionalMember(arrayOf(text))
 
 /** Items of a list to add. */
 const added = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string) =>

@@ -98,7 +98,7 @@ export const listOfItems = <const S extends v.GenericSchema<unknown, object>>(fo
   v.pipe(
     list(form, what),
     v.check(
-      all => different(all, one => (one as Readonly<Record<string, unknown>>)[key]),
+      all => different(all.map(one => (one as Readonly<Record<string, unknown>>)[key])),
       `a list without two ${what} of the same ${key}`,
     ),
   )

@@ -1,15 +1,13 @@
 /** Answers an operation with the examples of its document, or with values generated from its schemas. */
 
-import type { JsonSchema } from '../core/description.js'
-import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
+import { alternatives, refusal } from '../core/errors.js'
+import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import type { AnsweredBy, Reply } from '../core/reply.js'
 import { memoized, once } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { DocumentedOperation } from './operations.js'
-import type { Node, OpenApiDocument } from './schemas.js'
-import { translateSchema } from './schemas.js'
+import { type Node, type OpenApiDocument, translateSchema } from './schemas.js'
 
 /**
  * Returns a function that answers one operation. It rejects if the request prefers a status or an example that the
@@ -230,3 +228,20 @@ function preferencesIn(header: string | readonly string[] | undefined): Preferen
 }
 
 const preference = /(?:^|[,;])\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,;"]*))/g
+
+/** For a request whose `Prefer` header asks for a response or an example that its operation does not have. */
+const notInDocument = (what: string, operation: string, known: readonly string[]) =>
+  refusal(
+    404,
+    'not_in_document',
+    `${operation} does not have ${what}. ${known.length === 0 ? 'It has none.' : `It has ${listOf(known)}.`}`,
+  )
+
+const notAcceptable = (operation: string, types: readonly string[]) =>
+  refusal(406, 'not_acceptable', `${operation} answers with ${alternatives(types)}. Accept one of them.`)
+
+const noFittingValue = (operation: string, why: string) =>
+  refusal(500, 'no_fitting_value', `${operation} cannot be answered: ${why}.`)
+
+/** Joins names: `a`, `a and b`, `a, b and c`. */
+const listOf = (names: readonly string[]) => alternatives(names).replace(/ or (?=[^,]*$)/, ' and ')

@@ -1,7 +1,7 @@
 /** Checks requests against their operation: reads parameters by their location, style and type, and bodies by their media type. */
 import type { Mistake } from '../check/check.js'
 import { TooManySteps, validatorOf } from '../check/json-schema.js'
-import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
+import { alternatives, encodedContent, invalidRequest, quotedStart, refusal } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject, jsonOf, mayBeJson, modestJsonBody } from '../core/json.js'
 import { memoized, once } from '../core/work.js'
@@ -273,3 +273,11 @@ export function parameterSchemas(parameters: readonly DescribedParameter[]): Rea
   })
   return Object.fromEntries(schemas)
 }
+
+/** For a body of a type that an OpenAPI document does not describe. */
+const bodyNotDescribed = (contentType: string, types: readonly string[]) =>
+  refusal(
+    415,
+    'unsupported_media_type',
+    `The Content-Type is ${quotedStart(contentType)}. Send ${alternatives(types)}.`,
+  )

@@ -1,5 +1,5 @@
 /** An OpenAPI document in memory, and the translation of its schemas to JSON Schema. */
-import type { JsonSchema } from '../core/description.js'
+import type { JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
 

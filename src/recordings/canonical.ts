@@ -1,6 +1,7 @@
 /** Normalizes requests for comparison: keys and parameters are sorted, defaults and what the configuration ignores are left out. */
 
 import { isDeepStrictEqual } from 'node:util'
+import { expressionIn } from '../check/expressions.js'
 import { isObject, parseExact } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
 import type { RecordedRequest } from './recording.js'
@@ -198,7 +199,8 @@ export function ignoreFrom(options: readonly IgnoreOption[]) {
   const ignoredParameters: { readonly name: string; readonly pattern: RegExp | undefined }[] = []
   const fields: IgnoredField[] = []
   for (const option of options.map(asObject)) {
-    const pattern = option.pattern === undefined ? undefined : expressionIn(option.pattern)
+    const expression = option.pattern === undefined ? undefined : expressionIn(option.pattern)
+    const pattern = expression && new RegExp(expression, `${expression.flags}g`)
     if (option.path !== undefined) fields.push({ steps: stepsOf(option.path), pattern })
     if (option.query !== undefined) ignoredParameters.push({ name: option.query, pattern })
     if (pattern && option.path === undefined && option.query === undefined) patterns.push(pattern)
@@ -229,13 +231,7 @@ const asObject = (option: IgnoreOption) => {
   return option.startsWith('/') ? { pattern: option } : { path: option }
 }
 
-/** Always global, so that every match is removed. */
-function expressionIn(source: string): RegExp {
-  const end = source.lastIndexOf('/')
-  return new RegExp(source.slice(1, end), `${source.slice(end + 1).replace(/[gy]/g, '')}g`)
-}
-
-const without = (text: string, pattern: RegExp | undefined) => (pattern ? text.replace(pattern, '') : text)
+const without = (text: string, pattern: RegExp | undefined) => (pattern ? text.replaceAll(pattern, '') : text)
 
 /** Splits `$.messages[*].name` into steps. */
 const stepsOf = (path: string): readonly string[] =>

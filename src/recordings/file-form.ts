@@ -1,8 +1,7 @@
 /** The form of a recording's file: its schema, the styles of JSON in it, and YAML that reads well in a review. */
 
 import * as v from 'valibot'
-import { isMoment } from '../check/formats.js'
-import { closed, integer, map, numberBetween, open, text } from '../check/forms.js'
+import { closed, integer, isMoment, map, numberBetween, open, text } from '../check/forms.js'
 import { stringifyExact } from '../core/json.js'
 
 /** The layouts in which platforms write JSON. If a body has one of them, its value and the layout restore its bytes. */

@@ -1,7 +1,7 @@
 /** Operations on recordings: lists, reads and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
 import { closestRecording, violationCounts } from '../check/finding.js'
-import { boolean, closed, listOf, moment, orNull, text, wholeNumber } from '../check/forms.js'
+import { arrayOf, boolean, closed, moment, orNull, text, wholeNumber } from '../check/forms.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
 import { dataOf, listingQuery, operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
@@ -37,7 +37,7 @@ const operationsOnAll = ({ library }: LibraryParts) => ({
     at: 'GET /recordings',
     does: 'Lists the recordings by name, with the request that each one answers and whether it was replayed or recorded in this run.',
     query: listingQuery,
-    returns: closed({ folder: text, data: listOf(listedRecording), total: wholeNumber }),
+    returns: closed({ folder: text, data: arrayOf(listedRecording), total: wholeNumber }),
     async run({ query }) {
       const { folder, list } = await library()
       return { folder, ...(await list(query).catch(recordingsFailed)) }
@@ -91,11 +91,11 @@ const receipt = closed({
   /** Requests without a recording. */
   missed: wholeNumber,
   /** Recordings that were neither replayed nor recorded. */
-  unused: listOf(text),
+  unused: arrayOf(text),
   /** Exchanges that were saved. */
   recorded: wholeNumber,
   /** Exchanges that could not be saved, with the reasons. */
-  notRecorded: listOf(text),
+  notRecorded: arrayOf(text),
   /** Requests forwarded to the live platform. */
   passed: wholeNumber,
   /** Answers that violated the contract. */

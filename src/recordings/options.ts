@@ -2,17 +2,9 @@
  * The options of recordings: where they are stored, what is recorded, redacted and compared, and how they are replayed.
  */
 import * as v from 'valibot'
+import { isExpression } from '../check/expressions.js'
 import { closed, filled, group, list, numberBetween, option, optional, text, word } from '../check/forms.js'
 
-const isExpression = (written: string) => {
-  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(written) ?? []
-  if (source === undefined) return false
-  try {
-    return RegExp(source, flags) instanceof RegExp
-  } catch {
-    return false
-  }
-}
 const anExpression = 'a regular expression between slashes, such as /\\d+/'
 const expression = v.pipe(text, v.check(isExpression, anExpression))
 

@@ -1,7 +1,6 @@
 /** Answers requests from recordings, or says why there is no answer: what differs from the most similar recording. */
 
-import type { Difference } from '../check/finding.js'
-import { sideBySide } from '../check/miss-text.js'
+import { type Difference, sideBySide } from '../check/finding.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Choice, Generation } from '../chat/generation.js'
 import { type ChatRequest, textOf } from '../chat/request.js'
-import { PlatformError, unfitSchema } from '../core/errors.js'
+import { PlatformError, refusal } from '../core/errors.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { type CalledTool, calledTool } from './called-tool.js'
 import { type ToolResult, toolResultsIn } from './conditions/chat-input.js'
@@ -195,3 +195,6 @@ function choicesIn(text: string): object {
   const choices = text.split('|').map(choice => choice.trim())
   return choices.length > 1 && choices.every(choice => /^[\w -]{1,30}$/.test(choice)) ? { enum: choices } : {}
 }
+
+/** `why` is the reason why no value can be generated for the schema in `field`. */
+const unfitSchema = (field: string, why: string) => refusal(400, 'unfit_schema', `${field} cannot be answered: ${why}.`)

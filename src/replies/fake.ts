@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../chat/request.js'
-import { mulberry32 } from '../core/random.js'
+import { mulberry32 } from '../core/clock.js'
 import { once } from '../core/work.js'
 
 export type { Faker } from '@faker-js/faker'

@@ -3,7 +3,7 @@
 import type { Choice, Generation } from '../chat/generation.js'
 import { type ChatRequest, textOf } from '../chat/request.js'
 import { didYouMean } from '../check/suggest.js'
-import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
+import { alternatives, quotedStart, refusal } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
 import { type CalledTool, offeredTools } from './called-tool.js'
@@ -26,7 +26,7 @@ const MOST_WORDS = 50
 
 type MagicWord = readonly [meaning: string, effect: Effect | ((request: ChatRequest, detail: string) => Effect)]
 
-const refusal = "I'm sorry, but I can't help with that."
+const refusalText = "I'm sorry, but I can't help with that."
 const reasoning = 'The user wants to see how reasoning is shown. First I think about it. Then I say what I came to.'
 const cutOff = 'This answer would have gone on for a while, but the limit on tokens was reached in the midd'
 const json = JSON.stringify({ ok: true, answer: 42, items: ['one', 'two'], nested: { nothing: null } })
@@ -72,7 +72,7 @@ export const magicWords: Readonly<Record<string, MagicWord>> = {
     { choice: { text: cutOff, finishReason: 'length' } },
   ],
   filter: ['Stops with finish_reason content_filter.', { choice: { finishReason: 'content_filter' } }],
-  refusal: ['Refuses, with a refusal in the message.', { choice: { text: null, refusal } }],
+  refusal: ['Refuses, with a refusal in the message.', { choice: { text: null, refusal: refusalText } }],
   empty: ['Answers with an empty text.', { choice: { text: '' } }],
   json: ['Answers with a JSON object.', { choice: { text: json } }],
   long: ['Answers with about 2,000 words.', { choice: { text: long } }],
@@ -147,3 +147,21 @@ function toolCall(request: ChatRequest, wanted: string): Effect {
     ? noToolOffered(`${MAGIC_PREFIX}tool`)
     : toolNotOffered(wanted, didYouMean(wanted, names), names)
 }
+
+/** For a word such as `standin:slwo` in a prompt. `near` is a sentence that suggests the intended word. */
+const unknownMagic = (written: string, near: string, words: readonly string[]) =>
+  refusal(
+    400,
+    'unknown_magic',
+    `The prompt says ${quotedStart(written)}, which is not a magic word.${near} After "standin:" use ${alternatives(words)}.`,
+  )
+
+const noToolOffered = (written: string) =>
+  refusal(400, 'no_tool_offered', `The prompt says "${written}", but the request offers no tool to call.`)
+
+const toolNotOffered = (name: string, near: string, offered: readonly string[]) =>
+  refusal(
+    400,
+    'tool_not_offered',
+    `The prompt asks for the tool ${quotedStart(name)}, which the request does not offer.${near} It offers ${alternatives(offered)}.`,
+  )

@@ -1,10 +1,10 @@
 /** Operations on rules: lists, tries, adds and removes them, and drafts new ones. */
 import * as v from 'valibot'
 import {
+  arrayOf,
   boolean,
   closed,
   described,
-  listOf,
   objectOf,
   optional,
   optionalMember,
@@ -89,7 +89,7 @@ const explained = closed({
   /** What may be wrong with the reply, or which rule came nearest. */
   hint: orNull(text),
   /** Why the other rules do not answer, in the order in which they are tried. Rules that match too have no reasons. */
-  others: listOf(closed({ title: text, place: text, isBefore: boolean, reasons: listOf(text) })),
+  others: arrayOf(closed({ title: text, place: text, isBefore: boolean, reasons: arrayOf(text) })),
   /** The number of other rules. */
   total: wholeNumber,
 })
@@ -128,7 +128,7 @@ const operationsOnList = ({ rules }: RuleParts) => ({
     does: 'Lists the rules in the order in which they are tried. Search, limit and offset select a part of them.',
     query: closed({ ...scopeQuery.entries, ...listingQuery.entries }),
     returns: closed({
-      data: listOf(closed({ ...listedFields, yaml: optionalMember(text) })),
+      data: arrayOf(closed({ ...listedFields, yaml: optionalMember(text) })),
       total: optionalMember(wholeNumber),
     }),
     run: ({ query, scope }) => partOf(rules.list(scope), query),
@@ -233,7 +233,7 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       at: 'POST /replies/draft',
       does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
       body,
-      returns: closed({ yaml: text, remarks: listOf(text) }),
+      returns: closed({ yaml: text, remarks: arrayOf(text) }),
       async run({ body }) {
         const { yaml, remarks } = await draftOf(body.exchange)
         return { yaml, remarks }

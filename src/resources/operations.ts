@@ -1,6 +1,17 @@
 /** Operations on resources and their rows. */
 import * as v from 'valibot'
-import { boolean, closed, listOf, moment, objectOf, optional, orNull, text, wholeNumber, word } from '../check/forms.js'
+import {
+  arrayOf,
+  boolean,
+  closed,
+  moment,
+  objectOf,
+  optional,
+  orNull,
+  text,
+  wholeNumber,
+  word,
+} from '../check/forms.js'
 import { dataOf, listingQuery, operation, pageOf } from '../control/operation.js'
 import { credentialKinds } from '../core/exchange.js'
 import type { Json } from '../state/rows.js'
@@ -10,8 +21,8 @@ import { resourceActions } from './options.js'
 const summary = closed({
   /** As configured: `/builder/projects/:projectId/files`. */
   path: text,
-  access: v.union([v.literal('anyone'), listOf(word(credentialKinds))]),
-  only: listOf(word(resourceActions)),
+  access: v.union([v.literal('anyone'), arrayOf(word(credentialKinds))]),
+  only: arrayOf(word(resourceActions)),
   /** The field with the id, and which ids new rows get. */
   id: closed({ field: text, as: word(['uuid', 'integer', 'given']) }),
   /** The field with the id of the user to whom a row belongs; null if rows belong to no one. */

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { valueInWords } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
-import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists, shortened } from '../core/errors.js'
+import { invalidRequest, refusal, shortened } from '../core/errors.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../state/rows.js'
 import { idText, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
 
@@ -297,3 +297,14 @@ function rankOf(value: unknown): number {
   if (value === undefined || value === null) return 3
   return typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2
 }
+
+/** For a row that a resource does not have, or that belongs to another user. */
+const noSuchRow = (id: string) => refusal(404, 'not_found', `There is no ${JSON.stringify(shortened(id))} here.`)
+
+const rowExists = (id: string) =>
+  refusal(409, 'row_exists', `There is a row with the id ${JSON.stringify(shortened(id))} already. Choose another id.`)
+
+const rowChanged = () =>
+  refusal(412, 'row_changed', 'The row has changed since: its ETag is not the one in If-Match. Read it again.')
+
+const foreignRow = (sentence: string) => refusal(403, 'foreign_row', sentence)

@@ -1,8 +1,7 @@
 /** Answers requests for the paths of resources, and describes these paths for the OpenAPI document. */
 
-import type { AnswerDescription, EndpointDescription } from '../core/description.js'
 import { emptyBody, invalidRequest, notJsonContent } from '../core/errors.js'
-import type { Caller, Exchange, OwnPath, PathSource } from '../core/exchange.js'
+import type { AnswerDescription, Caller, EndpointDescription, Exchange, OwnPath, PathSource } from '../core/exchange.js'
 import { isJsonType, isObject, modestJsonBody, requireUnencoded } from '../core/json.js'
 import { lookupMethod, operationId } from '../core/paths.js'
 import { jsonReply, type Reply } from '../core/reply.js'

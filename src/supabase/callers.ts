@@ -1,5 +1,10 @@
 /** Checks the credentials of callers: at the gateway of the auth backend, at its endpoints, and on the platform. */
 import type { RefusedCredential } from '../core/caller.js'
+import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
+import { type Caller, type Exchange, userCaller } from '../core/exchange.js'
+import { isSameSecret } from '../core/secrets.js'
+import { once } from '../core/work.js'
+import { startOf, type ValidCredential } from '../keys/api-keys.js'
 import {
   barredUser,
   endedSession,
@@ -7,20 +12,13 @@ import {
   fromAnotherState,
   malformedToken,
   mistypedClaim,
-  type PlatformError,
   refusedByLive,
   roleUnknown,
   tokenNotYetValid,
   tokenWithoutExpiry,
   unsignedToken,
-  upstreamTimeout,
-  upstreamUnreachable,
   wronglySignedToken,
-} from '../core/errors.js'
-import { type Caller, type Exchange, userCaller } from '../core/exchange.js'
-import { isSameSecret } from '../core/secrets.js'
-import { once } from '../core/work.js'
-import { startOf, type ValidCredential } from '../keys/api-keys.js'
+} from '../keys/errors.js'
 import type { TokenHolders } from '../keys/identify.js'
 import { isBanned, mayAct, type SessionRow, type State, type UserRow } from '../state/rows.js'
 import type { Backend } from './backend.js'

@@ -1,9 +1,10 @@
 /** The errors of the auth backend, with the messages, codes, statuses and bodies of Supabase Auth (supabase-auth.md, §2). */
 import { randomUUID } from 'node:crypto'
 import type { RefusedCredential } from '../core/caller.js'
-import { fromAnotherState, PlatformError, refusal } from '../core/errors.js'
+import { PlatformError, refusal } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { TextReply } from '../core/reply.js'
+import { fromAnotherState } from '../keys/errors.js'
 
 // Requests.
 

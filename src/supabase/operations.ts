@@ -1,10 +1,12 @@
 /** Operations on users: their sessions, tokens without a password, and the outbox. */
 import * as v from 'valibot'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import {
+  arrayOf,
   boolean,
   closed,
-  listOf,
+  integer,
+  isEmail,
+  LONGEST_EMAIL_BYTES,
   moment,
   objectOf,
   open,
@@ -14,7 +16,6 @@ import {
   text,
   where,
   wholeNumber,
-  wholeNumberBetween,
   word,
 } from '../check/forms.js'
 import { type ListingQuery, listingQuery, operation, pageOf, type ValueOf } from '../control/operation.js'
@@ -35,7 +36,7 @@ const session = closed({
   token_expires_at: moment,
   aal: word(['aal1']),
   /** How its user signed in. */
-  methods: listOf(text),
+  methods: arrayOf(text),
 })
 export type OpenSession = ValueOf<typeof session>
 
@@ -246,7 +247,7 @@ const tokenFields = closed({
   role: v.optional(word(['anon', 'service', 'user']), 'user'),
   email: optional(email, 'The user of the token; by default the development user. Unknown users are signed up.'),
   expiresIn: optional(
-    wholeNumberBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
+    integer(-MOST_SECONDS, MOST_SECONDS, seconds),
     'Seconds until it expires; negative for an expired token.',
   ),
 })

@@ -3,19 +3,19 @@
  * start.
  */
 import * as v from 'valibot'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import {
   anAddress,
+  boolean,
   closed,
   credential,
   different,
-  differentIfSet,
   filled,
-  flag,
   group,
   httpUrl,
   id,
   integer,
+  isEmail,
+  LONGEST_EMAIL_BYTES,
   list,
   metadata,
   option,
@@ -25,7 +25,6 @@ import {
   where,
   word,
 } from '../check/forms.js'
-import { isGlob } from '../check/globs.js'
 import {
   developmentApiKey,
   developmentPublishableKey,
@@ -83,9 +82,9 @@ export const authOptions = group(
       '',
       "The backend's address in links, such as http://my-host:4100/auth/v1; empty means its own.",
     ),
-    disableSignup: flag(false, 'Whether sign-ups are refused.'),
-    externalAnonymousUsersEnabled: flag(true, 'Whether users may sign in anonymously.'),
-    mailerAutoconfirm: flag(true, 'Whether new email addresses and phone numbers are confirmed at once.'),
+    disableSignup: option(boolean, false, 'Whether sign-ups are refused.'),
+    externalAnonymousUsersEnabled: option(boolean, true, 'Whether users may sign in anonymously.'),
+    mailerAutoconfirm: option(boolean, true, 'Whether new email addresses and phone numbers are confirmed at once.'),
     testOtp: option(
       v.pipe(text, v.regex(/^(\d{6})?$/, '6 digits in quotes')),
       '',
@@ -132,12 +131,9 @@ const apiKey = closed({
 export const userOptions = option(
   v.pipe(
     list(user, 'users'),
-    v.check(users => differentIfSet(users.map(({ email }) => email?.toLowerCase())), 'a list without duplicate emails'),
-    v.check(users => differentIfSet(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
-    v.check(
-      users => differentIfSet(users.map(({ phone }) => phone?.replace('+', ''))),
-      'a list without duplicate phones',
-    ),
+    v.check(users => different(users.map(({ email }) => email?.toLowerCase())), 'a list without duplicate emails'),
+    v.check(users => different(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
+    v.check(users => different(users.map(({ phone }) => phone?.replace('+', ''))), 'a list without duplicate phones'),
   ),
   [developmentUser],
   'Users that exist from the start. A user may have id, phone, confirmed, role, user_metadata and app_metadata.',
@@ -146,9 +142,39 @@ export const userOptions = option(
 export const apiKeyOptions = option(
   v.pipe(
     list(apiKey, 'API keys'),
-    v.check(keys => different(keys, ({ key }) => key), 'a list without duplicate keys'),
-    v.check(keys => differentIfSet(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
+    v.check(keys => different(keys.map(({ key }) => key)), 'a list without duplicate keys'),
+    v.check(keys => different(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
   ),
   [{ name: 'development', key: developmentApiKey }],
   'API keys that exist from the start. A key may have id, user (the email of one of users), expiresAt (a time) and revoked (true).',
 )
+
+/**
+ * The expression for a glob of addresses, as Supabase Auth reads them: `*` matches anything but `.` and `/`, `**`
+ * anything, `?` one character, `[!a-z]` a character that is not listed, `{a,b}` either. Throws a SyntaxError for a
+ * range such as `[z-a]`, which contains nothing.
+ */
+export const globExpression = (glob: string) => new RegExp(`^(?:${globSource(glob)})$`, 's')
+
+const globSource = (glob: string): string =>
+  glob.replaceAll(/\\.|\*\*|\[!?[^\]]+\]|\{[^{}]*\}|./gs, part => {
+    const inside = part.slice(1, -1)
+    if (part === '**') return '.*'
+    if (part === '*') return '[^./]*'
+    if (part === '?') return '[^./]'
+    if (part.length === 1) return literalIn(part)
+    if (part.startsWith('{')) return `(?:${inside.split(',').map(globSource).join('|')})`
+    if (part.startsWith('[!')) return `[^${literalIn(inside.slice(1))}]`
+    return part.startsWith('[') ? `[${literalIn(inside)}]` : literalIn(part.slice(1))
+  })
+
+const literalIn = (text: string) => text.replace(/[.+*?^${}()|[\]\\/]/g, '\\$&')
+
+function isGlob(text: string): boolean {
+  try {
+    globExpression(text)
+    return true
+  } catch {
+    return false
+  }
+}

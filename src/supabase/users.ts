@@ -1,6 +1,6 @@
 /** Users and their addresses: creates and changes them, finds their holders, and writes them in Supabase's format. */
 import { createHash, randomUUID } from 'node:crypto'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/forms.js'
 import type { Identity, Json, Moment, Tables, UserRow } from '../state/rows.js'
 import { emailExists, phoneExists, validationFailed } from './errors.js'
 

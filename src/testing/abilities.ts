@@ -1,6 +1,6 @@
 /** What a test can do with a platform, and in the same way with one of its scopes. */
 import * as v from 'valibot'
-import { missText } from '../check/miss-text.js'
+import { missText } from '../check/finding.js'
 import { plainJson } from '../check/plain-json.js'
 import type { Exchange } from '../core/exchange.js'
 import { SCOPE_HEADER } from '../core/scope.js'

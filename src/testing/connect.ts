@@ -1,7 +1,7 @@
 /** Connects a test to a platform in another process: a server started before all tests, or a container. */
 import * as v from 'valibot'
+import { missText } from '../check/finding.js'
 import { closed, optional } from '../check/forms.js'
-import { missText } from '../check/miss-text.js'
 import { plainJson } from '../check/plain-json.js'
 import { ProblemsError } from '../check/problem.js'
 import { type Client, createClient } from '../control/client.js'

@@ -37,7 +37,7 @@ test.each<[unknown, readonly string[]]>([
       mustBe('state', oneOf('"draft"', '"live"'), 'old'),
     ],
   ],
-  [{ name: 'Atlas', stars: 1 }, ['state is missing, but required if stars is present.']],
+  [{ name: 'Atlas', stars: 1 }, ['it lacks a field that another of its fields requires.']],
   [
     { name: 'Atlas', tags: ['a', 'B', 'c'] },
     ['tags must have at most 2 items, not 3.', 'tags[1] must match /^[a-z]+$/, not "B".'],

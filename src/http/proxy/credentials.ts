@@ -1,5 +1,5 @@
 /** Chooses the credentials that are sent to the live platform: the configured ones, or the caller's own. */
-import { adminStaysHere } from '../../core/errors.js'
+import { refusal } from '../../core/errors.js'
 import type { Access, Exchange } from '../../core/exchange.js'
 import { INDEX } from '../../core/paths.js'
 
@@ -91,3 +91,11 @@ export const authCredentials = ({ local, admin, live }: AuthKeys): LiveCredentia
 }
 
 const formDecoded = (text: string) => new URLSearchParams(`key=${text}`).get('key') ?? text
+
+/** For auth.mode proxy. The live backend has its own admins. */
+const adminStaysHere = () =>
+  refusal(
+    403,
+    'admin_stays_here',
+    'The live auth backend does not accept the service key or secret key of this stand-in. Send the live one.',
+  )

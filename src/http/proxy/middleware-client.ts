@@ -1,15 +1,15 @@
 /** Sends undocumented requests and WebSockets with http-proxy-middleware: the only file that imports it. */
+
 import { type AgentOptions, type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import express, { type Request, type Response } from 'express'
 import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
 import { upstreamTimeout } from '../../core/errors.js'
+import { noBytes } from '../../core/http.js'
 import { handshakeOf } from '../upgrades.js'
 import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
 import { keepForJournal, sendAnswer, setOutcome } from './send-answer.js'
-
-const noBytes = Buffer.alloc(0)
 
 /** The proxied request of each request that the middleware has been given. */
 type ProxiedBy = WeakMap<IncomingMessage, ProxiedRequest>

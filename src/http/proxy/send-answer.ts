@@ -2,7 +2,7 @@
 import { createEventSplitter, dataOf } from '../../chat/events.js'
 import { uptimeMs } from '../../core/clock.js'
 import { upstreamTimeout, upstreamUnreadable } from '../../core/errors.js'
-import { headerIn } from '../../core/http.js'
+import { headerIn, noBytes } from '../../core/http.js'
 import type { UpstreamResponse } from '../../core/reply.js'
 import {
   documentedError,
@@ -16,8 +16,6 @@ import { recordTime } from '../send.js'
 import { writerOf } from '../writer.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
-
-const noBytes = Buffer.alloc(0)
 
 /** The head of an answer, as it arrived. */
 export interface AnswerHead {

@@ -6,6 +6,7 @@ import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { check, type Mistake, type Path, valueAt } from '../../check/check.js'
+import { expressionIn } from '../../check/expressions.js'
 import { NOT_KNOWN } from '../../check/forms.js'
 import { type Loaded, type Problem, ProblemsError, readText, refusedText } from '../../check/problem.js'
 import { didYouMean } from '../../check/suggest.js'
@@ -162,13 +163,8 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
 
 function secretPattern(written: RedactOption['patterns'][number]): RedactionRules['patterns'][number] {
   const { name = 'secret', pattern } = typeof written === 'string' ? { pattern: written } : written
-  return { name, pattern: expressionFrom(pattern) }
-}
-
-/** Parses a text such as `/cus_\w+/i`, which the schema has already checked. */
-function expressionFrom(written: string): RegExp {
-  const end = written.lastIndexOf('/')
-  return new RegExp(written.slice(1, end), written.slice(end + 1))
+  // The schema has checked that it is one.
+  return { name, pattern: expressionIn(pattern) as RegExp }
 }
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true

@@ -4,10 +4,10 @@
  */
 import * as v from 'valibot'
 import {
+  boolean,
   closed,
   credential,
   filled,
-  flag,
   group,
   integer,
   list,
@@ -67,7 +67,8 @@ export const configSchema = closed({
   ),
   resources: resourceOptions,
   openapi: openapiOptions,
-  strict: flag(
+  strict: option(
+    boolean,
     false,
     'Whether a chat request without a matching rule gets an error (424) that names the nearest rule, instead of a made-up reply.',
   ),

@@ -1,8 +1,7 @@
 /** The OpenAPI 3.1 document of the platform: its endpoints, the user's own paths, and the auth backend. */
 import { estimated } from '../../chat/tokens/index.js'
 import { errorAnswer, notFoundAnswer } from '../../contract/answers.js'
-import type { EndpointDescription } from '../../core/description.js'
-import type { Endpoint, OwnPath } from '../../core/exchange.js'
+import type { Endpoint, EndpointDescription, OwnPath } from '../../core/exchange.js'
 import { operationId } from '../../core/paths.js'
 import { createEndpoints } from '../../endpoints/index.js'
 import { createModeOf } from '../../http/modes.js'

@@ -7,7 +7,7 @@ import type {
   EventDescription,
   JsonSchema,
   NamedSchema,
-} from '../../core/description.js'
+} from '../../core/exchange.js'
 import { errorSchemaName, errorsOf, type PlacedOperation, sourceOf } from './surface.js'
 
 export async function writeOperation(placed: PlacedOperation, forms: DocumentSchemas): Promise<object> {

@@ -1,5 +1,5 @@
 /** The sections of the document (platform, auth backend), and what all operations of a section share. */
-import type { EndpointDescription, JsonSchema } from '../../core/description.js'
+import type { EndpointDescription, JsonSchema } from '../../core/exchange.js'
 
 /** What differs between sections: their errors, and their access. */
 type DocumentPart = 'platform' | 'auth'

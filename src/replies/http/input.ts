@@ -68,7 +68,7 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
   const [kind = ''] = type.toLowerCase().split(';')
   if (mayBeJson(type)) return exactJsonBody(body)
   if (kind.trim() === 'application/x-www-form-urlencoded') {
-    requireFewFields(countOf(body, '&') + 1)
+    requireFewFields(occurrencesOf(body, '&') + 1)
     return fieldsIn(new URLSearchParams(body.toString()))
   }
   if (kind.trim() === 'multipart/form-data') return partsIn(body, type)
@@ -88,7 +88,7 @@ async function partsIn(body: Buffer, type: string): Promise<unknown> {
   const boundary = quoted ?? plain
   if (boundary === undefined) throw invalidRequest('The Content-Type of a multipart form must name its boundary.')
   // The last boundary ends the form.
-  requireFewFields(countOf(body, `--${boundary}`) - 1)
+  requireFewFields(occurrencesOf(body, `--${boundary}`) - 1)
   try {
     const form = await new Response(Uint8Array.from(body), { headers: { 'content-type': type } }).formData()
     return fieldsIn(await Promise.all([...form].map(async ([name, part]) => [name, await partOf(part)] as const)))
@@ -105,7 +105,7 @@ function requireFewFields(count: number): void {
   if (count > MOST_FIELDS) throw invalidRequest(`The request body has more than ${MOST_FIELDS} fields.`)
 }
 
-function countOf(body: Buffer, part: string): number {
+function occurrencesOf(body: Buffer, part: string): number {
   let count = 0
   for (let at = body.indexOf(part); at >= 0 && count <= MOST_FIELDS + 1; at = body.indexOf(part, at + 1)) count++
   return count

@@ -1,8 +1,13 @@
 /** The fields of requests and the forms of answers: reads the first, and describes both for the OpenAPI document. */
 import * as v from 'valibot'
 import { open, text } from '../../check/forms.js'
-import type { AnswerDescription, DocumentedSchema, EndpointDescription, JsonSchema } from '../../core/description.js'
-import type { Exchange } from '../../core/exchange.js'
+import type {
+  AnswerDescription,
+  DocumentedSchema,
+  EndpointDescription,
+  Exchange,
+  JsonSchema,
+} from '../../core/exchange.js'
 import { isObject } from '../../core/json.js'
 import { operationId } from '../../core/paths.js'
 import type { Json } from '../../state/rows.js'

@@ -1,5 +1,4 @@
 /** Defines the auth backend's endpoints: who may call them, how they answer, and where links redirect to. */
-import { globTest } from '../../check/globs.js'
 import { methodNotAllowed } from '../../core/errors.js'
 import { type Endpoint, type Exchange, userCaller } from '../../core/exchange.js'
 import { isLoopback } from '../../core/origins.js'
@@ -9,6 +8,7 @@ import type { MessageRow, Tables, UserRow } from '../../state/rows.js'
 import type { AuthSettings, Backend } from '../backend.js'
 import { authenticate, requireAdmin, type SignedIn } from '../callers.js'
 import type { UserWithMessages } from '../letters.js'
+import { globExpression } from '../options.js'
 import { type Grant, tokenResponse } from '../sessions.js'
 import type { UserAddress } from '../users.js'
 import { type About, operationOf } from './forms.js'
@@ -151,7 +151,7 @@ function mayRedirectTo({ siteUrl, uriAllowList }: Destinations, address: string)
     }
   }
   const [withoutFragment = ''] = address.split('#', 1)
-  return uriAllowList.some(glob => globTest(glob)(withoutFragment))
+  return uriAllowList.some(glob => globExpression(glob).test(withoutFragment))
 }
 
 /** Whether a web address shows its host openly: no user name before an @, no backslashes, no encoded numbers. */
