@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
 import { headerIn } from '../core/http.js'
 import { type BodyFacts, type Damage, type DamageStep, damageOf, halfLength } from './damage.js'
-import { setWriter, type Writer, writerOf } from './writer.js'
+import { setWriter, type Writer, writerOf } from './send.js'
 
 /** The arguments of `writeHead`. */
 interface Head {

@@ -14,9 +14,8 @@ import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
 import type { Limits, Quota } from '../limits/index.js'
-import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
+import { earlierBodyOf, isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { allMethods, isPreflight, preflightHeaders } from './cors.js'
-import { type ForeignRequest, READ_BODY } from './foreign-server.js'
 import { faultsAfter, faultsBefore, limitChat, limitRequests, ownPagesOnly } from './optional-stages.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
@@ -249,8 +248,8 @@ class LineExits implements Exits {
       return this.end(context)
     }
     if (exchange.body !== undefined) return this.refuse(context, error)
-    const earlierBody = (request as ForeignRequest)[READ_BODY]
-    if (earlierBody instanceof Buffer) exchange.body = earlierBody
+    const earlierBody = earlierBodyOf(request)
+    if (Buffer.isBuffer(earlierBody)) exchange.body = earlierBody
     if (earlierBody || !isUnread(request)) return this.refuse(context, error)
     readBeginning(request, (beginning, cutFromBytes) => {
       exchange.body = beginning

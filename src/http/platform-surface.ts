@@ -8,8 +8,9 @@ import { type Routes, undocumentedEndpoint } from '../endpoints/index.js'
 import { authorize, type Identify } from '../keys/identify.js'
 import type { NamedObserver, Recordings } from '../recordings/index.js'
 import type { Cors } from './cors.js'
-import { platformErrorReply } from './error-bodies.js'
+import { jsonRpcError, platformErrorReply } from './error-bodies.js'
 import { type ModeOf, mayUseLive } from './modes.js'
+import { isTraversal } from './proxy/headers.js'
 import type { Live, Surface } from './stage.js'
 
 /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
@@ -171,10 +172,9 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isUndocumented && !found.isKnownPath) {
-        const { isTraversal } = await import('./proxy/path-traversal.js')
         throw isTraversal(exchange.path) ? notFoundWithDots() : notFound()
       }
-      throw (await import('./json-rpc-error.js')).jsonRpcError(noRecording(found.title, found.why), exchange)
+      throw jsonRpcError(noRecording(found.title, found.why), exchange)
   }
 }
 

@@ -8,9 +8,8 @@ import {
 } from '../core/errors.js'
 import { once } from '../core/work.js'
 import type { ForwardedCredential, LiveCredentials } from './proxy/credentials.js'
-import { forwardedHeaders } from './proxy/headers.js'
+import { forwardedHeaders, isTraversal } from './proxy/headers.js'
 import { createLiveClient } from './proxy/live-client.js'
-import { isTraversal } from './proxy/path-traversal.js'
 import {
   type ForwardContext,
   type ForwardSettings,

@@ -12,8 +12,7 @@ import {
   MOST_KEPT_BYTES,
   upstreamResponse,
 } from '../documented-error.js'
-import { recordTime } from '../send.js'
-import { writerOf } from '../writer.js'
+import { recordTime, writerOf } from '../send.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
