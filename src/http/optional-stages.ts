@@ -1,9 +1,12 @@
 /** The optional stages of the line: refusing foreign pages, limits and faults. */
 import { type ChatRequest, chatIn } from '../chat/request.js'
-import { PlatformError } from '../core/errors.js'
+import { faultError, PlatformError } from '../core/errors.js'
+import type { Outcome } from '../core/exchange.js'
+import type { Fault } from '../core/fault.js'
+import { appliedFaultInWords } from '../core/reply.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'
-import { applyFault } from './faults.js'
+import { type DamagedWriter, damageResponse, reset } from './damage.js'
 import type { Exits, RequestContext, Stage, Step } from './stage.js'
 
 /** Throws a 403 for requests from foreign pages that may reach the live platform. */
@@ -76,16 +79,41 @@ function applyOrContinue(
   if (!chosen) return next(context)
   if (response.destroyed) return end(context)
   context.hasFault = true
-  applyFault(response, exchange, chosen, {
-    codeOf: surface.faultCode,
-    sendAnswer() {
-      try {
-        next(context)
-      } catch (error) {
-        fail(context, error)
-      }
-    },
-    refuse: error => fail(context, error),
-    ended: () => journal(context),
+  const { fault, by } = chosen
+  let damaged: DamagedWriter | undefined
+  let complete = false
+  response.once('finish', () => {
+    complete = true
   })
+  response.once('close', () => {
+    const isSpoilt = damaged?.happened === true
+    const happened = !isOnlyForBody(fault) || damaged?.happened !== false
+    const outcome = exchange.outcome ?? noOutcome
+    const sentBytes = complete ? outcome.sentBytes : damaged?.sentBytes
+    exchange.outcome = { ...outcome, fault: { fault, by, happened, isSpoilt }, complete, sentBytes }
+    journal(context)
+  })
+
+  function begin(): void {
+    if (fault.hang) return
+    if (fault.reset === 'before') return reset(response)
+    // The response to HEAD has no body to damage.
+    damaged = damageResponse(response, exchange.method === 'HEAD' ? { contentType: fault.contentType } : fault)
+    const { status } = fault
+    try {
+      if (status === undefined) return next(context)
+      const cause = appliedFaultInWords({ fault, by, happened: true, isSpoilt: false })
+      throw faultError({ ...fault, status }, surface.faultCode(status), `Made by the ${cause}.`)
+    } catch (error) {
+      fail(context, error)
+    }
+  }
+
+  if (fault.delayMs === undefined) return begin()
+  const timer = setTimeout(begin, fault.delayMs)
+  response.once('close', () => clearTimeout(timer))
 }
+
+const noOutcome: Outcome = { status: 0, error: undefined, answeredBy: undefined, complete: false }
+
+const isOnlyForBody = ({ status, delayMs }: Fault) => status === undefined && delayMs === undefined

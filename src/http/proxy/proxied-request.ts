@@ -5,7 +5,7 @@ import type { Exchange, Outcome } from '../../core/exchange.js'
 import { headerIn } from '../../core/http.js'
 import { callsModel } from '../../core/paths.js'
 import type { ResponseObserver } from '../../core/reply.js'
-import { reset } from '../damage-response.js'
+import { reset } from '../damage.js'
 
 /** What to forward, and how. */
 export interface ForwardContext {
