@@ -3,6 +3,7 @@
 import type { ChatRequest } from '../chat/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
+import { retryHeaders } from '../core/http.js'
 import { CHAT, INDEX } from '../core/paths.js'
 import type { Reply } from '../core/reply.js'
 import type { Counters, LimitWindow } from './counters.js'
@@ -181,14 +182,6 @@ function rateLimitHeaders(
     duration(resetMs),
   ]
 }
-
-/** When to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
-const retryHeaders = (afterMs: number): readonly string[] => [
-  'retry-after',
-  String(Math.max(1, Math.ceil(afterMs / 1000))),
-  'retry-after-ms',
-  String(Math.max(1, Math.ceil(afterMs))),
-]
 
 /** OpenAI's clients do not retry a request after this answer. */
 const neverRetry: readonly string[] = ['x-should-retry', 'false']
