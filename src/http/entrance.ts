@@ -49,19 +49,19 @@ export function createEntrance(
     if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path)) return app(request, response)
     counts.pending++
     counts.started++
-    if (gate.isOpen) line(request, response, path)
+    if (gate.isOpen()) line(request, response, path)
     else void gate.whenOpen().then(() => line(request, response, path))
   }
 }
 
 /** Holds requests back for as long as at least one `hold` is active. */
 function createGate() {
+  const holds = new Set<Promise<unknown>>()
   let isClosed = false
-  let holds: readonly Promise<unknown>[] = []
-  const gate = {
-    isOpen: true,
+  return {
+    isOpen: () => holds.size === 0,
     async whenOpen(): Promise<void> {
-      while (holds.length > 0) await Promise.all(holds)
+      while (holds.size > 0) await Promise.all(holds)
     },
     /** Stops holding requests back, for good. */
     close(): void {
@@ -70,20 +70,11 @@ function createGate() {
     hold<T>(work: () => Promise<T>): Promise<T> {
       if (isClosed) return Promise.reject(hasStopped())
       const done = work()
-      const settled = done.then(
-        () => {},
-        () => {},
-      )
-      setHolds([...holds, settled])
-      void settled.then(() => setHolds(holds.filter(other => other !== settled)))
+      const settled = done.catch(() => {}).then(() => void holds.delete(settled))
+      holds.add(settled)
       return done
     },
   }
-  function setHolds(next: readonly Promise<unknown>[]): void {
-    holds = next
-    gate.isOpen = holds.length === 0
-  }
-  return gate
 }
 
 /** Removes requests that have ended from the counts. */

@@ -113,9 +113,6 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
 }
 
-/** RFC 8446 §5.1: a handshake record begins with the bytes 22 and 3. */
-const isTls = ({ rawPacket }: ParserError) => rawPacket?.[0] === 22 && rawPacket[1] === 3
-
 /** The same warning is repeated only after this time. */
 const REPEAT_MS = 60_000
 
@@ -131,15 +128,19 @@ function createWarnings(warn: (sentence: string) => void) {
   }
 }
 
-type WarnOnce = ReturnType<typeof createWarnings>
-
-function refuseAndWarn(note: WarnOnce, cause: ParserError, socket: Socket, last: ServerResponse | undefined): void {
+function refuseAndWarn(
+  warn: ReturnType<typeof createWarnings>,
+  cause: ParserError,
+  socket: Socket,
+  last: ServerResponse | undefined,
+): void {
   const status = refuse(cause, socket, last)
-  if (isTls(cause))
-    note('tls', `A client uses TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
+  // RFC 8446 §5.1: a handshake record begins with the bytes 22 and 3.
+  if (cause.rawPacket?.[0] === 22 && cause.rawPacket[1] === 3)
+    warn('tls', `A client uses TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
   // A client that closes its side in the middle of a request has usually just disconnected.
   else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
-    note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
+    warn(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
 }
 
 /**

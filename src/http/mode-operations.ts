@@ -23,9 +23,6 @@ interface ModeSwitch {
   impossible(mode: Mode): readonly string[] | undefined
 }
 
-/** Picks the properties one by one, because the configuration has more. */
-const modesOnly = ({ mode, modes }: CurrentModes) => ({ mode, modes })
-
 function changeModes(switcher: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
   try {
     switcher.change(mode, modes)
@@ -34,12 +31,6 @@ function changeModes(switcher: ModeSwitch, { mode, modes = {} }: v.InferOutput<t
   }
   return switcher.current()
 }
-
-const modeChoices = ({ impossible }: ModeSwitch) =>
-  modes.map(mode => {
-    const sentences = impossible(mode)
-    return sentences ? { mode, reason: sentences.join(' ') } : { mode }
-  })
 
 export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch }) => ({
   getMode: operation({
@@ -68,7 +59,15 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
       data: listOf(closed({ mode: word(modes), reason: optionalMember(text) })),
       configured: currentModes,
     }),
-    run: () => ({ data: modeChoices(switcher), configured: modesOnly(switcher.configured()) }),
+    run() {
+      // The configuration has more than these.
+      const { mode, modes: byEndpoint } = switcher.configured()
+      const data = modes.map(mode => {
+        const sentences = switcher.impossible(mode)
+        return sentences ? { mode, reason: sentences.join(' ') } : { mode }
+      })
+      return { data, configured: { mode, modes: byEndpoint } }
+    },
   }),
 })
 
@@ -80,18 +79,13 @@ interface RuntimeSettings {
   usage(): Promise<readonly NamedUsage[]>
 }
 
-const pace = {
-  firstTokenMs: number,
-  tokensPerSecond: number,
-  jitter: number,
-}
-
-const limits = {
+const pace = closed({ firstTokenMs: number, tokensPerSecond: number, jitter: number, models: mapOf(paceInput) })
+const limits = closed({
   bodyBytes: wholeNumber,
   requestsPerMinute: wholeNumber,
   tokensPerMinute: wholeNumber,
   concurrentStreams: wholeNumber,
-}
+})
 
 /** The usage of a credential in the current minute, with a name for it that is not secret. */
 const usage = closed({
@@ -158,7 +152,7 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     path: '/pace',
     what: 'the pace of streams and of single models',
     body: paceChange,
-    returns: closed(settingOf(closed({ ...pace, models: mapOf(paceInput) }))),
+    returns: closed(settingOf(pace)),
     show: () => runtime.setting('pace'),
     change: pace => runtime.change({ pace }),
   })
@@ -166,7 +160,7 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     path: '/limits',
     what: 'the limits of each credential',
     body: limitsChange,
-    returns: closed({ ...settingOf(closed(limits)), used: listOf(usage) }),
+    returns: closed({ ...settingOf(limits), used: listOf(usage) }),
     show: async () => ({ ...runtime.setting('limits'), used: await runtime.usage() }),
     change: limits => runtime.change({ limits }),
   })
@@ -179,12 +173,14 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     change: to => runtime.change({ random: to?.random }),
   })
   return {
-    ...{ getPace: paceSettings.get, setPace: paceSettings.set, restorePace: paceSettings.restore },
-    ...{ getLimits: limitSettings.get, setLimits: limitSettings.set, restoreLimits: limitSettings.restore },
-    ...{
-      getRandomFaults: randomFaults.get,
-      setRandomFaults: randomFaults.set,
-      restoreRandomFaults: randomFaults.restore,
-    },
+    getPace: paceSettings.get,
+    setPace: paceSettings.set,
+    restorePace: paceSettings.restore,
+    getLimits: limitSettings.get,
+    setLimits: limitSettings.set,
+    restoreLimits: limitSettings.restore,
+    getRandomFaults: randomFaults.get,
+    setRandomFaults: randomFaults.set,
+    restoreRandomFaults: randomFaults.restore,
   }
 }

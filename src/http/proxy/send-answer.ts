@@ -41,9 +41,13 @@ export interface BodySink {
 /** Sends an answer whose head has arrived. Returns what takes its body; `undefined` if the body is not wanted. */
 export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink | undefined {
   if (proxied.isOver) return undefined
+  const coding = headerIn(head.headers, 'transfer-encoding') ?? 'chunked'
   try {
-    requireForwardable(head)
-    return head.status >= 400 && documentsErrors(proxied) ? sendError(proxied, head) : sendBody(proxied, head, flow)
+    if (!isStatus(head.status)) throw new Error(`status ${head.status}`)
+    // No other transfer coding is decoded, and we did not ask for any.
+    if (!/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
+    const isReplaced = head.status >= 400 && proxied.settings.errors === 'documented' && !proxied.isMcp
+    return isReplaced ? sendError(proxied, head) : sendBody(proxied, head, flow)
   } catch (error) {
     failUnreadable(proxied, error)
     return undefined
@@ -54,16 +58,6 @@ export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow
 function failUnreadable(proxied: ProxiedRequest, error: unknown): void {
   const { code, message } = error as NodeJS.ErrnoException
   proxied.fail(upstreamUnreadable(code ?? message))
-}
-
-/** Whether errors with an undocumented body are replaced. */
-const documentsErrors = ({ settings, isMcp }: ProxiedRequest) => settings.errors === 'documented' && !isMcp
-
-function requireForwardable({ status, headers }: AnswerHead): void {
-  if (!isStatus(status)) throw new Error(`status ${status}`)
-  const coding = headerIn(headers, 'transfer-encoding')
-  // No other transfer coding is decoded, and we did not ask for any.
-  if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
 }
 
 /** What is sent to the client instead of the live platform's own head. */
