@@ -37,7 +37,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'dashboard/page': 8500,
   endpoints: 620,
   faults: 400,
-  http: 4300,
+  http: 4000,
   journal: 1800,
   keys: 600,
   limits: 400,

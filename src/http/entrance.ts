@@ -45,7 +45,7 @@ export function createEntrance(
   { counts, gate }: Pick<ReturnType<typeof createTraffic>, 'counts' | 'gate'> = createTraffic(),
 ): Entrance {
   return (request, response) => {
-    const path = pathOf(request.url ?? '/')
+    const path = pathOfTarget(request.url ?? '/')
     if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path)) return app(request, response)
     counts.pending++
     counts.started++
@@ -113,7 +113,7 @@ function createCount(counts: { pending: number; readonly started: number }) {
 }
 
 /** The path of a request target, as it was sent. A client may also send an absolute URL (RFC 9112 §3.2.2). */
-export function pathOf(target: string): string {
+export function pathOfTarget(target: string): string {
   const local = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '')
   const query = local.indexOf('?')
   return (query < 0 ? local : local.slice(0, query)) || '/'

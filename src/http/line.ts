@@ -159,8 +159,8 @@ const readRequestBody: Stage =
     // A live platform gets every body, even where none is expected.
     if (!takesBody && !(context.live && isUnread(request))) return next(context)
     const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
-    const isPlain = type === 'application/json' && encoding === undefined
-    if (!isPlain && surface.requiresJsonType && takesBody && !endpoint?.isUndocumented && !endpoint?.isConfigured)
+    const isPlainJson = type === 'application/json' && encoding === undefined
+    if (!isPlainJson && surface.requiresJsonType && takesBody && !endpoint?.isUndocumented && !endpoint?.isConfigured)
       requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
       if (body === undefined) return end(context)

@@ -134,7 +134,7 @@ function refuseAndWarn(
   socket: Socket,
   last: ServerResponse | undefined,
 ): void {
-  const status = refuse(cause, socket, last)
+  const status = refuseUnreadable(cause, socket, last)
   // RFC 8446 §5.1: a handshake record begins with the bytes 22 and 3.
   if (cause.rawPacket?.[0] === 22 && cause.rawPacket[1] === 3)
     warn('tls', `A client uses TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
@@ -147,7 +147,7 @@ function refuseAndWarn(
  * Answers a request that node's parser could not read with an error body, unless a response has already begun. Returns
  * its status.
  */
-function refuse(cause: ParserError, socket: Socket, last: ServerResponse | undefined): number | undefined {
+function refuseUnreadable(cause: ParserError, socket: Socket, last: ServerResponse | undefined): number | undefined {
   // A response without a socket waits for an earlier one.
   const hasBegun = last !== undefined && !last.writableFinished && (last.headersSent || last.socket === null)
   if (!socket.writable || cause.code === 'ECONNRESET' || hasBegun) {

@@ -4,7 +4,7 @@ import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
 import { isControl } from '../core/paths.js'
 import { keepEarlierBody } from './body.js'
-import { type Entrance, pathOf } from './entrance.js'
+import { type Entrance, pathOfTarget } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { setWriter, type Writer } from './send.js'
 
@@ -26,7 +26,7 @@ export function createMount(answer: Entrance) {
 
   const handler: Handler = (request, response) => {
     if (stopped) return refuse(request, response, hasStopped())
-    if (isControl(pathOf(request.url ?? '/')) && !isOnLoopback(request))
+    if (isControl(pathOfTarget(request.url ?? '/')) && !isOnLoopback(request))
       return refuse(request, response, loopbackOnly())
     keepEarlierBody(request)
     setWriter(response, foreignWriter(response))

@@ -9,8 +9,6 @@ import { handshakeOf } from '../upgrades.js'
 import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
 import { keepForJournal, sendAnswer, setOutcome } from './send-answer.js'
 
-const noBytes = Buffer.alloc(0)
-
 /** The proxied request of each request that the middleware has been given. */
 type ProxiedBy = WeakMap<IncomingMessage, ProxiedRequest>
 
@@ -51,7 +49,7 @@ export function createMiddlewareClient(
     const handshake = handshakeOf(request)
     proxiedBy.set(request, proxied)
     request.headers = proxied.headers
-    if (handshake) middleware.upgrade(request, handshake.socket, noBytes)
+    if (handshake) middleware.upgrade(request, handshake.socket, Buffer.alloc(0))
     else app(request as Request, response as Response, error => proxied.fail(error))
   }
 }

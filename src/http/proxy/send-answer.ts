@@ -16,8 +16,6 @@ import { recordTime, writerOf } from '../send.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
-const noBytes = Buffer.alloc(0)
-
 /** The head of an answer, as it arrived. */
 export interface AnswerHead {
   readonly status: number
@@ -98,7 +96,7 @@ export function setOutcome(
     answeredBy: { kind: 'live', baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
     error: undefined,
     remark,
-    answer: upstreamResponse(headers, noBytes),
+    answer: upstreamResponse(headers, Buffer.alloc(0)),
     upstream,
     beganMs: uptimeMs(),
     piecesAtMs,
@@ -130,7 +128,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
-    if (!isBegun && !proxied.isOver) writer.write(noBytes)
+    if (!isBegun && !proxied.isOver) writer.write('')
   })
   return {
     add(bytes) {
