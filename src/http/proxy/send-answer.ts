@@ -128,7 +128,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
-    if (!isBegun && !proxied.isOver) writer.write('')
+    if (!isBegun && !proxied.isOver) writer.write(Buffer.alloc(0))
   })
   return {
     add(bytes) {
