@@ -1,6 +1,6 @@
 /** `standin config …` and `standin openapi`: show the configuration and check it. */
 import { yamlOf } from '../check/yaml.js'
-import { urlHost } from '../http/address.js'
+import { urlHost } from '../http/listen.js'
 import { firstConfig, printConfig } from '../platform/config/print.js'
 import { addressFlags, command, optionFlags, toggle } from './command.js'
 import { load, withPlatform } from './load.js'

@@ -1,6 +1,7 @@
 /** The platform that is checked. Calls are cached, and limited by a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, EnvHttpProxyAgent, fetch, type Response } from 'undici'
+import { retryWaitMs } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
 import { createRedact } from '../recordings/redact/index.js'
 
@@ -91,11 +92,6 @@ const USUAL_TIMEOUT_MS = 30_000
 /** A target that answers none of its first calls, this many, counts as down. */
 const MOST_UNANSWERED = 3
 
-/** The maximum number of attempts for a call that gets a 429. */
-const MOST_TRIES = 3
-/** A longer Retry-After is not waited for. */
-const LONGEST_WAIT_S = 20
-
 export function createTarget(options: TargetOptions): Target {
   const url = withoutSlash(options.url)
   const { apiKey, anonKey, email, password, model } = options
@@ -118,7 +114,7 @@ export function createTarget(options: TargetOptions): Target {
   }
 }
 
-/** Sends calls within the budget, and repeats them after a 429 with a Retry-After. */
+/** Sends calls within the budget, and repeats them after a 429. */
 function createSending({
   url,
   maxCalls = USUAL_MAX_CALLS,
@@ -155,21 +151,15 @@ function createSending({
   }
 }
 
-/** Repeats a call after each 429 with a Retry-After, up to the maximum number of attempts. */
+/** Repeats a call after each 429, for as long as that is worth waiting for. */
 async function repeated(send: () => Promise<CallResult>, signal: AbortSignal | undefined): Promise<CallResult> {
   for (let attempt = 1; ; attempt++) {
     const result = await send()
-    const waitS = result.kind === 'answered' ? waitSecondsIn(result) : undefined
-    if (waitS === undefined || attempt === MOST_TRIES) return result
-    await pause(waitS * 1000, undefined, { signal }).catch(() => {})
+    if (result.kind !== 'answered') return result
+    const waitMs = retryWaitMs(result.status, result.headers.get('retry-after') ?? undefined, attempt)
+    if (waitMs === undefined) return result
+    await pause(waitMs, undefined, { signal }).catch(() => {})
   }
-}
-
-/** Returns the seconds that a 429 asks to wait; `undefined` if it names none, or too many. */
-function waitSecondsIn({ status, headers }: ReceivedAnswer): number | undefined {
-  const retryAfter = headers.get('retry-after') ?? ''
-  if (status !== 429 || !/^\d+$/.test(retryAfter) || Number(retryAfter) > LONGEST_WAIT_S) return undefined
-  return Number(retryAfter)
 }
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, '')

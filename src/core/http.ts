@@ -1,7 +1,4 @@
-/**
- * Helpers that node's HTTP lacks: decompressing bodies, the bytes of a reply, headers in flat arrays, and fetching from
- * servers with untrusted certificates.
- */
+/** Helpers that node's HTTP lacks: decompressing bodies, the bytes of a reply, headers in flat arrays, and Retry-After. */
 import type { Transform } from 'node:stream'
 import type { PacedBody, Reply } from './reply.js'
 
@@ -119,3 +116,30 @@ const pacedText = ({ head, before, pieces, after, tail }: PacedBody) =>
 /** The first value of the header with this name, which must be lower-case. */
 export const headerIn = (headers: readonly string[], name: string): string | undefined =>
   headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name)
+
+/** The headers that say when to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
+export const retryHeaders = (afterMs: number): readonly string[] => [
+  'retry-after',
+  String(Math.max(1, Math.ceil(afterMs / 1000))),
+  'retry-after-ms',
+  String(Math.max(1, Math.ceil(afterMs))),
+]
+
+/** The maximum number of attempts for a request that gets a 429. */
+const MOST_TRIES = 3
+/** A longer Retry-After is not waited for. */
+const LONGEST_WAIT_MS = 30_000
+/** For a 429 without Retry-After. */
+const USUAL_WAIT_MS = 1000
+
+/**
+ * How long to wait before a request is sent again after this answer to its `attempt`, counted from 1; `undefined` if it
+ * is not. Only a 429 is. Retry-After is a number of seconds or a date (RFC 9110 §10.2.3).
+ */
+export function retryWaitMs(status: number, retryAfter: string | undefined, attempt: number): number | undefined {
+  if (status !== 429 || attempt >= MOST_TRIES) return undefined
+  const written = retryAfter ?? ''
+  const asked = /^\d+$/.test(written) ? Number(written) * 1000 : Date.parse(written) - Date.now()
+  const waitMs = Number.isNaN(asked) ? USUAL_WAIT_MS : Math.max(0, asked)
+  return waitMs <= LONGEST_WAIT_MS ? waitMs : undefined
+}

@@ -15,26 +15,7 @@ export interface WaitingFault extends Omit<FaultCall, 'times'> {
   readonly times: number
 }
 
-export interface FaultCalls {
-  /**
-   * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
-   * `conditions`, the compiled form of `when`.
-   */
-  add(call: FaultCall, conditions?: Matches): { readonly id: string }
-  /**
-   * Returns the first waiting fault that applies to this request. `occurs` draws by its chance, and only a fault that
-   * happens counts as a hit.
-   */
-  take(exchange: Exchange, occurs: (fault: Fault, entry: string) => boolean): Fault | undefined
-  /** Whether any fault is waiting. */
-  areWaiting(): boolean
-  /** The waiting faults in order: of a scope, or all. */
-  waiting(scope?: string): readonly WaitingFault[]
-  /** Removes the faults of a scope, or all. */
-  clear(scope?: string): void
-  /** Removes the fault with this id. Returns whether it existed. */
-  remove(id: string): boolean
-}
+export type FaultCalls = ReturnType<typeof createFaultCalls>
 
 type Matches = (exchange: Exchange) => boolean
 
@@ -51,17 +32,21 @@ interface Waiting {
 const MOST_WAITING = 10_000
 
 /** `onSwitched` is called when the queue gets its first fault, and when it becomes empty. */
-export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_WAITING): FaultCalls {
+export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_WAITING) {
   let queue: readonly Waiting[] = []
+  const counts = createByScope(() => ({ calls: 0 }))
+  let count = 0
   function setQueue(next: readonly Waiting[]): void {
     const isSwitched = next.length > 0 !== queue.length > 0
     queue = next
     if (isSwitched) onSwitched()
   }
-  const counts = createByScope(() => ({ calls: 0 }))
-  let count = 0
   return {
-    add(call, conditions) {
+    /**
+     * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
+     * `conditions`, the compiled form of `when`.
+     */
+    add(call: FaultCall, conditions?: Matches): { readonly id: string } {
       if (queue.length >= most) throw tooManyFaults(most)
       const id = `fault-${++count}`
       // A count instead of a random id, so that draws are the same in every run, whatever other scopes do.
@@ -69,7 +54,11 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
       setQueue([...queue, { call, id, entry, matches: matcherOf(call, conditions), timesLeft: call.times }])
       return { id }
     },
-    take(exchange, occurs) {
+    /**
+     * Returns the first waiting fault that applies to this request. `occurs` draws by its chance, and only a fault that
+     * happens counts as a hit.
+     */
+    take(exchange: Exchange, occurs: (fault: Fault, entry: string) => boolean): Fault | undefined {
       const first = queue.find(({ call, entry, matches }) => matches(exchange) && occurs(call.fault, entry))
       if (!first) return undefined
       first.timesLeft--
@@ -77,17 +66,19 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
       return first.call.fault
     },
     areWaiting: () => queue.length > 0,
-    waiting: scope =>
+    /** The waiting faults in order: of a scope, or all. */
+    waiting: (scope?: string): readonly WaitingFault[] =>
       queue.filter(isInScope(scope)).map(({ call, id, timesLeft }) => ({ id, ...call, times: timesLeft })),
-    clear(scope) {
+    /** Removes the faults of a scope, or all. */
+    clear(scope?: string): void {
       counts.forget(scope)
       setQueue(scope === undefined ? [] : queue.filter(waiting => !isInScope(scope)(waiting)))
     },
-    remove(id) {
-      const rest = queue.filter(waiting => waiting.id !== id)
-      const existed = rest.length < queue.length
-      setQueue(rest)
-      return existed
+    /** Removes the fault with this id. Returns whether it existed. */
+    remove(id: string): boolean {
+      const before = queue.length
+      setQueue(queue.filter(waiting => waiting.id !== id))
+      return queue.length < before
     },
   }
 }

@@ -1,10 +1,14 @@
-/** The express app for Standin's own paths. It is loaded by the first request for one of them. */
-import express, { type ErrorRequestHandler } from 'express'
+/** The express app for Standin's own paths, the control API and the dashboard. The first request for one of them loads it. */
+import express, { type ErrorRequestHandler, type Request, Router } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
+import { isLoopback } from '../core/origins.js'
 import { CONTROL, DASHBOARD } from '../core/paths.js'
+import { type ControlKeys, hasControlToken, requireControl } from '../keys/identify.js'
 import { refuseForeign } from './cors.js'
 import type { App } from './entrance.js'
 import { errorReply } from './error-bodies.js'
+import { type ControlParts, controlOperations } from './operations.js'
+import { createOperationsRouter } from './operations-router.js'
 
 interface AppParts {
   /** The host that the server was asked to listen on. It counts as one of our own names. */
@@ -49,3 +53,42 @@ const errorHandler =
     }
     response.status(reply.status).type(reply.contentType).send(reply.body)
   }
+
+interface ControlAccess extends ControlKeys {
+  /**
+   * The host that the server was asked to listen on. If other machines can reach it, callers must send the control
+   * token.
+   */
+  readonly host: string
+}
+
+/** The control API under /__standin: who may call its operations, and the headers of all responses. */
+export function createControl(parts: ControlParts & ControlAccess): Router {
+  const { host, token } = parts
+  const requiresToken = !isLoopback(host)
+  const checkToken = async ({ headers }: Request) => {
+    if (requiresToken) await requireControl(headers.authorization, parts)
+  }
+  const router = Router()
+  router.use(({ headers }, response, next) => {
+    // Forbids caching, and loading by pages of other origins.
+    response.set({
+      'cache-control': 'no-store',
+      'cross-origin-resource-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+    })
+    refuseForeign(headers, host, hasControlToken(headers.authorization, token()))
+    next()
+  })
+  router.use(
+    createOperationsRouter(controlOperations(parts), async (request, access) => {
+      if (access !== 'anyone') await checkToken(request)
+      return undefined
+    }),
+  )
+  router.use(async request => {
+    await checkToken(request)
+    throw notFound()
+  })
+  return router
+}

@@ -1,8 +1,7 @@
 /** Reads a request's body and enforces the size limit while it arrives. */
 import type { IncomingMessage } from 'node:http'
-import { bodyTooLarge, notJsonContent, type PlatformError } from '../core/errors.js'
+import { bodyIsGone, bodyTooLarge, notJsonContent, type PlatformError } from '../core/errors.js'
 import { mayBeJson, requireUnencoded } from '../core/json.js'
-import { type ForeignRequest, READ_BODY } from './foreign-server.js'
 
 /** Whether the Content-Type allows the body to be JSON. A missing one is read as JSON. */
 export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): boolean =>
@@ -22,6 +21,25 @@ export function requestsWebSocket({ method, headers }: IncomingMessage): boolean
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
+/** The key for the body of a request that other middleware has already read, or for the error if it is not available. */
+const READ_BODY = Symbol('body')
+type ReadRequest = IncomingMessage & { [READ_BODY]?: Buffer | PlatformError }
+
+/** The body that other middleware has already read, or the error that it is not available; `undefined` if none has. */
+export const earlierBodyOf = (request: ReadRequest): Buffer | PlatformError | undefined => request[READ_BODY]
+
+/** Keeps the body of a request of another server if other middleware there has read it. */
+export function keepEarlierBody(request: ReadRequest): void {
+  if (!request.readableDidRead) return
+  const { body } = request as { body?: unknown }
+  const type = request.headers['content-type'] ?? 'application/json'
+  if (Buffer.isBuffer(body)) request[READ_BODY] = body
+  else if (typeof body === 'string') request[READ_BODY] = Buffer.from(body)
+  // express.json() has parsed the body. No other parsed form can be turned back into bytes.
+  else if (body !== undefined && /[/+]json\b/i.test(type)) request[READ_BODY] = Buffer.from(JSON.stringify(body))
+  else request[READ_BODY] = bodyIsGone()
+}
+
 type BodyCallback = (body: Buffer | PlatformError | undefined) => void
 
 /**
@@ -29,11 +47,8 @@ type BodyCallback = (body: Buffer | PlatformError | undefined) => void
  * when the client disconnects early. After a 413, the rest is discarded, so that the client can read the response.
  */
 export function readBody(request: IncomingMessage, limitBytes: number, done: BodyCallback): void {
-  const earlierBody = (request as ForeignRequest)[READ_BODY]
-  if (earlierBody)
-    return done(
-      earlierBody instanceof Buffer && earlierBody.length > limitBytes ? bodyTooLarge(limitBytes) : earlierBody,
-    )
+  const earlier = earlierBodyOf(request)
+  if (earlier) return done(Buffer.isBuffer(earlier) && earlier.length > limitBytes ? bodyTooLarge(limitBytes) : earlier)
   const declaredBytes = Number(request.headers['content-length'])
   if (declaredBytes > limitBytes) return done(bodyTooLarge(limitBytes))
   if (declaredBytes === 0) return done(Buffer.alloc(0))

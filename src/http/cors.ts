@@ -32,10 +32,14 @@ export const createAuthCors = (isAllowed: Pages): Cors => ({
   headersFor(origin) {
     if (origin === undefined || (isAllowed !== '*' && !isAllowed(origin))) return headersForNone
     return [
-      ...['access-control-allow-origin', origin],
-      ...['access-control-allow-credentials', 'true'],
-      ...['access-control-expose-headers', 'X-Total-Count, Link, X-Supabase-Api-Version'],
-      ...['vary', 'Origin'],
+      'access-control-allow-origin',
+      origin,
+      'access-control-allow-credentials',
+      'true',
+      'access-control-expose-headers',
+      'X-Total-Count, Link, X-Supabase-Api-Version',
+      'vary',
+      'Origin',
     ]
   },
 })
@@ -49,11 +53,13 @@ export const allMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 
 export function preflightHeaders(headers: IncomingHttpHeaders): readonly string[] {
   const requestedHeaders = headers['access-control-request-headers']
   return [
-    ...['access-control-allow-methods', allMethods.join(', ')],
+    'access-control-allow-methods',
+    allMethods.join(', '),
     ...(requestedHeaders === undefined ? [] : ['access-control-allow-headers', requestedHeaders]),
     // Chromium asks for this before a page from the internet may call a server on this machine (Private Network Access).
     ...('access-control-request-private-network' in headers ? ['access-control-allow-private-network', 'true'] : []),
-    ...['access-control-max-age', '600'],
+    'access-control-max-age',
+    '600',
   ]
 }
 

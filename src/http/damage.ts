@@ -1,98 +1,64 @@
-/** What a fault does to a body: which bytes are sent, what happens between them, and how it ends. */
-
+/** Damages a body while it is written to a response: which bytes are sent, what happens between them, and how it ends. */
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
 import type { Fault } from '../core/fault.js'
-import { noBytes } from '../core/http.js'
+import { headerIn } from '../core/http.js'
+import { setWriter, type Writer, writerOf } from './send.js'
 
-/** The next step. Nothing follows a `cut`, a `reset` or an `end`. */
-export type DamageStep =
-  /** `isChanged` if these are not the original bytes. */
-  | { readonly kind: 'pass'; readonly bytes: Buffer; readonly isChanged?: boolean }
-  | { readonly kind: 'stall' }
-  | { readonly kind: 'cut' }
-  | { readonly kind: 'reset' }
-  /** Ends the body normally, as if it were complete. */
-  | { readonly kind: 'end' }
+/**
+ * Bytes to send, or what happens next. `spoilt` says that the bytes are not the original ones. Nothing follows `cut`,
+ * `reset`, `truncate` and `end`; the last two end the body normally, as if it were complete.
+ */
+type DamageStep = Buffer | 'spoilt' | 'stall' | 'cut' | 'reset' | 'truncate' | 'end'
 
 /** The steps to take after the head, for each part of the body, and at its end. */
-export interface Damage {
-  begin(): Iterable<DamageStep>
-  take(bytes: Buffer): Iterable<DamageStep>
-  end(): Iterable<DamageStep>
+interface Damage {
+  begin(): DamageStep[]
+  take(bytes: Buffer): DamageStep[]
+  end(): DamageStep[]
 }
 
 /** What the head says about a body. */
-export interface BodyFacts {
+interface BodyFacts {
   readonly isStream: boolean
   /** Its length in bytes, if the head has one. */
   readonly length: number | undefined
 }
 
-export function damageOf(fault: Fault, { isStream, length }: BodyFacts): Damage {
-  const inner = isStream ? streamDamage(fault) : bodyDamage(fault, length)
-  if (fault.cutAfterBytes !== undefined) return cutAfter(inner, fault.cutAfterBytes, 'cut')
-  if (isStream || length === undefined || length === 0) return inner
-  if (fault.reset) return cutAfter(inner, halfLength(length), 'reset')
-  if (fault.truncate) return cutAfter(inner, halfLength(length), 'end')
-  return inner
-}
+const noBytes = Buffer.alloc(0)
+const noDamage: Damage = { begin: () => [], take: bytes => [bytes], end: () => [] }
 
 /** The length of a truncated body. */
-export const halfLength = (length: number) => Math.floor(length / 2)
+const halfLength = (length: number) => Math.floor(length / 2)
 
-const noSteps: readonly DamageStep[] = []
-const pass = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes })
-const spoilt = (bytes: Buffer): DamageStep => ({ kind: 'pass', bytes, isChanged: true })
-
-/** Ends the body in this way after `bytes` bytes. */
-function cutAfter(inner: Damage, bytes: number, ending: 'cut' | 'reset' | 'end'): Damage {
-  let left = bytes
-  function* limit(steps: Iterable<DamageStep>): Generator<DamageStep> {
-    if (left === 0) yield { kind: ending }
-    for (const step of steps) {
-      if (step.kind !== 'pass' || step.bytes.length < left) {
-        if (step.kind === 'pass') left -= step.bytes.length
-        yield step
-        continue
-      }
-      yield { ...step, bytes: step.bytes.subarray(0, left) }
-      left = 0
-      yield { kind: ending }
-    }
-  }
+function damageOf(fault: Fault, { isStream, length }: BodyFacts): Damage {
+  const inner = isStream ? streamDamage(fault) : noDamage
+  if (fault.cutAfterBytes !== undefined) return cutAfter(inner, fault.cutAfterBytes, 'cut')
+  const ending = fault.reset ? 'reset' : 'truncate'
+  if (isStream || length === 0 || !(fault.reset || fault.truncate)) return inner
+  if (length !== undefined) return cutAfter(inner, halfLength(length), ending)
+  // Of a body of unknown length, half of the first part is sent.
   return {
-    begin: () => limit(inner.begin()),
-    take: taken => limit(inner.take(taken)),
-    end: () => limit(inner.end()),
+    ...noDamage,
+    take: bytes => (bytes.length === 0 ? [] : [bytes.subarray(0, halfLength(bytes.length)), ending]),
   }
 }
 
-/** A JSON body of unknown length is collected up to this size and then cut in half. */
-const LONGEST_COLLECTED_BYTES = 1_048_576
-
-/** For a body that is not a stream. */
-function bodyDamage({ reset, truncate }: Fault, length: number | undefined): Damage {
-  const collected: Buffer[] = []
-  let size = 0
-  function* half(): Generator<DamageStep> {
-    yield pass(Buffer.concat(collected).subarray(0, halfLength(size)))
-    yield { kind: 'end' }
-  }
+/** Ends the body in this way after `bytes` bytes. */
+function cutAfter(inner: Damage, bytes: number, ending: DamageStep): Damage {
+  let left = bytes
+  const limit = (steps: readonly DamageStep[]) =>
+    steps.flatMap(step => {
+      if (!Buffer.isBuffer(step)) return [step]
+      const sent = step.subarray(0, left)
+      left -= sent.length
+      return left > 0 ? [sent] : [sent, ending]
+    })
   return {
-    begin: () => noSteps,
-    *take(bytes) {
-      if (length !== undefined || !(reset || truncate)) return yield pass(bytes)
-      if (reset && bytes.length > 0) {
-        yield pass(bytes.subarray(0, halfLength(bytes.length)))
-        return yield { kind: 'reset' }
-      }
-      collected.push(bytes)
-      size += bytes.length
-      if (size > LONGEST_COLLECTED_BYTES) yield* half()
-    },
-    *end() {
-      if (size > 0) yield* half()
-    },
+    begin: () => [...limit(inner.begin()), ...(bytes === 0 ? [ending] : [])],
+    take: taken => limit(inner.take(taken)),
+    end: () => limit(inner.end()),
   }
 }
 
@@ -102,62 +68,216 @@ const CHUNKS_BEFORE_RESET = 2
 /** For event streams. */
 function streamDamage(fault: Fault): Damage {
   const splitter = createEventSplitter()
-  const { dueSteps, passChunk } = createChunks(fault)
+  let chunks = 0
   /** The last chunk so far, held back if the very last one is to be truncated. */
   let held: Buffer | undefined
 
-  function* passHeld({ isLast }: { isLast: boolean }): Generator<DamageStep> {
-    const event = held
-    held = undefined
-    if (event) yield* passChunk(event, isLast)
+  /** The steps that are due after this number of chunks. */
+  function dueSteps(): DamageStep[] {
+    const steps: DamageStep[] = []
+    if (chunks === fault.stallAfterChunks) steps.push('stall')
+    if (chunks === fault.cutAfterChunks) steps.push('cut')
+    if (fault.reset && chunks === CHUNKS_BEFORE_RESET) steps.push('reset')
+    if (chunks !== fault.errorAfterChunks) return steps
+    const event = JSON.stringify(errorEvent(fault.message ?? brokenStream))
+    return [...steps, 'spoilt', Buffer.from(`data: ${event}\n\n`), 'end']
   }
 
-  function* passEvent(event: Buffer): Generator<DamageStep> {
+  function passChunk(event: Buffer, isHalved: boolean): DamageStep[] {
+    chunks++
+    const isSpoilt = isHalved || chunks === fault.malformedChunk
+    return isSpoilt ? ['spoilt', halvedEvent(event), ...dueSteps()] : [event, ...dueSteps()]
+  }
+
+  function passHeld({ isLast }: { readonly isLast: boolean }): DamageStep[] {
+    const event = held
+    held = undefined
+    return event ? passChunk(event, isLast) : []
+  }
+
+  function passDone(event: Buffer): DamageStep[] {
+    if (fault.done === 'missing') return ['spoilt']
+    return fault.done === 'double' ? [event, 'spoilt', event] : [event]
+  }
+
+  function passEvent(event: Buffer): DamageStep[] {
     const data = dataOf(event)
-    if (data === undefined) return yield pass(event)
-    const isDone = data.trim() === '[DONE]'
-    yield* passHeld({ isLast: isDone })
-    if (!isDone && fault.truncate) held = event
-    else if (!isDone) yield* passChunk(event, false)
-    else if (fault.done === 'missing') yield spoilt(noBytes)
-    else yield pass(event)
-    if (isDone && fault.done === 'double') yield spoilt(event)
+    if (data === undefined) return [event]
+    if (data.trim() === '[DONE]') return [...passHeld({ isLast: true }), ...passDone(event)]
+    if (!fault.truncate) return passChunk(event, false)
+    const steps = passHeld({ isLast: false })
+    held = event
+    return steps
   }
 
   return {
     begin: dueSteps,
-    *take(bytes) {
-      for (const event of splitter.push(bytes)) yield* passEvent(event)
-    },
-    *end() {
+    take: bytes => splitter.push(bytes).flatMap(passEvent),
+    end() {
       const rest = splitter.rest()
-      if (rest.length > 0) yield* passEvent(rest)
-      yield* passHeld({ isLast: true })
-      if (fault.reset) yield { kind: 'reset' }
+      const steps = [...(rest.length > 0 ? passEvent(rest) : []), ...passHeld({ isLast: true })]
+      return fault.reset ? [...steps, 'reset'] : steps
     },
   }
 }
 
-/** Counts the chunks of a stream, and returns the steps that are due after each. */
-function createChunks(fault: Fault) {
-  let chunks = 0
+/** Applies `fault` to everything that is written to `response` from now on. */
+export function damageResponse(response: ServerResponse, fault: Fault): DamagedWriter {
+  const writer = new DamagedWriter(response, fault)
+  response.once('close', () => writer.close())
+  setWriter(response, writer)
+  return writer
+}
 
-  function* dueSteps(): Generator<DamageStep> {
-    if (chunks === fault.stallAfterChunks) yield { kind: 'stall' }
-    if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
-    if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
-    if (chunks !== fault.errorAfterChunks) return
-    yield spoilt(Buffer.from(`data: ${JSON.stringify(errorEvent(fault.message ?? brokenStream))}\n\n`))
-    yield { kind: 'end' }
+/** The time for the client to read what was sent, since a reset discards what it has not read yet. */
+const RESET_DELAY_MS = 50
+
+/** Sits between the code that writes an answer and the response. */
+export class DamagedWriter implements Writer {
+  /** Whether the fault took effect. An answer may be too short for it. */
+  happened = false
+  /** How much of the body was sent. */
+  sentBytes = 0
+  private readonly inner: Writer
+  private damage = noDamage
+  private hasLength = false
+  /** Whether nothing more is sent. */
+  private isOver = false
+  private isStalled = false
+  private stallTimer: NodeJS.Timeout | undefined
+  /** The steps to take next. During a stall, writers that wait for `drain` add no more. */
+  private queue: DamageStep[] = []
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly fault: Fault,
+  ) {
+    this.inner = writerOf(response)
   }
 
-  function* passChunk(event: Buffer, isHalved: boolean): Generator<DamageStep> {
-    chunks++
-    yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : pass(event)
-    yield* dueSteps()
+  /** A stalled response counts as full, so that its writer waits, and with it the live platform. */
+  get writableNeedDrain(): boolean {
+    return this.isOver || this.isStalled || this.inner.writableNeedDrain
   }
 
-  return { dueSteps, passChunk }
+  writeHead(status: number, reason: string | undefined, headers: readonly string[]): void {
+    const facts = bodyFactsIn(headers)
+    const damagedHeaders = damagedHeadersOf(headers, this.fault, facts)
+    this.damage = damageOf(this.fault, facts)
+    this.happened = this.fault.contentType !== undefined
+    this.hasLength = headerIn(damagedHeaders, 'content-length') !== undefined
+    this.inner.writeHead(status, reason, damagedHeaders)
+    this.run(this.damage.begin())
+  }
+
+  flushHeaders(): void {
+    if (!this.isOver) this.inner.flushHeaders()
+  }
+
+  write(chunk: string | Buffer, encoding?: BufferEncoding): boolean {
+    // With an empty write, node sends the head.
+    if (!this.isOver && chunk.length === 0) this.inner.write(noBytes)
+    this.run(this.damage.take(bytesOf(chunk, encoding)))
+    return !this.writableNeedDrain
+  }
+
+  end(chunk: string | Buffer = noBytes, encoding?: BufferEncoding): void {
+    this.run([...this.damage.take(bytesOf(chunk, encoding)), ...this.damage.end(), 'end'])
+  }
+
+  close(): void {
+    this.isOver = true
+    clearTimeout(this.stallTimer)
+  }
+
+  private run(steps: readonly DamageStep[]): void {
+    this.queue.push(...steps)
+    while (!this.isOver && !this.isStalled) {
+      const step = this.queue.shift()
+      if (step === undefined) return
+      this.take(step)
+    }
+  }
+
+  private take(step: DamageStep): void {
+    if (Buffer.isBuffer(step)) {
+      this.sentBytes += step.length
+      if (step.length > 0) this.inner.write(step)
+      return
+    }
+    if (step !== 'end') this.happened = true
+    const { response, fault } = this
+    switch (step) {
+      case 'stall':
+        this.isStalled = true
+        if (fault.stallMs !== undefined) this.stallTimer = setTimeout(() => this.endStall(), fault.stallMs)
+        return
+      case 'cut':
+        // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
+        if (this.hasLength || response.req.httpVersion === '1.1') return this.sendThen(() => response.destroy())
+        return this.sendThen(() => resetAfterDelay(response))
+      case 'reset':
+        return this.sendThen(() => resetAfterDelay(response))
+      case 'truncate':
+      case 'end':
+        this.isOver = true
+        this.inner.end()
+    }
+  }
+
+  private endStall(): void {
+    this.isStalled = false
+    this.run([])
+    if (!this.writableNeedDrain) this.response.emit('drain')
+  }
+
+  /** Calls `act` when everything written so far was sent, and sends nothing more. */
+  private sendThen(act: () => void): void {
+    this.isOver = true
+    this.response.write(noBytes, act)
+  }
+}
+
+function resetAfterDelay(response: ServerResponse): void {
+  // If this process was busy until then, a client in it first reads what has arrived. Node 22 would take the reset for a normal end.
+  const timer = setTimeout(() => setImmediate(reset, response), RESET_DELAY_MS)
+  response.once('close', () => clearTimeout(timer))
+}
+
+const bytesOf = (chunk: string | Buffer, encoding: BufferEncoding = 'utf8') =>
+  typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
+
+function bodyFactsIn(headers: readonly string[]): BodyFacts {
+  const length = headerIn(headers, 'content-length')
+  const encoding = headerIn(headers, 'content-encoding') ?? 'identity'
+  return {
+    // A compressed stream cannot be split into events.
+    isStream: /^text\/event-stream\b/i.test(headerIn(headers, 'content-type') ?? '') && encoding === 'identity',
+    length: length === undefined ? undefined : Number(length),
+  }
+}
+
+/** The headers to send with this fault: with its content type, and without a length that the damage would make wrong. */
+function damagedHeadersOf(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
+  const { contentType, truncate } = fault
+  const changesStream = (fault.malformedChunk ?? fault.done ?? fault.errorAfterChunks) !== undefined
+  const changesLength = truncate || (isStream && changesStream)
+  const sentHeaders = headers.filter((_text, i) => {
+    const name = headers[i - (i % 2)]?.toLowerCase()
+    if (name === 'content-type') return contentType === undefined
+    return name !== 'content-length' || !changesLength
+  })
+  if (contentType !== undefined) sentHeaders.push('content-type', contentType)
+  if (truncate && !isStream && length !== undefined) sentHeaders.push('content-length', String(halfLength(length)))
+  return sentHeaders
+}
+
+/** Resets the connection: sends RST instead of FIN. */
+export function reset(response: ServerResponse): void {
+  const resetSocket = (socket: Socket) => void socket.resetAndDestroy()
+  // A pipelined request has no socket until it is its turn.
+  if (response.socket) resetSocket(response.socket)
+  else response.once('socket', resetSocket)
 }
 
 /** The error event at the end of a stream. */

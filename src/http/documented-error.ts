@@ -1,13 +1,12 @@
 /** Gives errors of the live platform the documented body (platform-api.md, "Errors"): `{ error: <string> }`, and `path` on a 404. */
 import { isUtf8 } from 'node:buffer'
-import { createEventSplitter, dataOf } from '../chat/events.js'
+import { dataIn } from '../chat/events.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, isObject, jsonOf } from '../core/json.js'
 import type { Reply, UpstreamResponse } from '../core/reply.js'
 import { STATUS_CODES } from './node-http.js'
-import { pageText } from './page-text.js'
 
 /** An error as the live platform sent it. */
 interface LiveError {
@@ -20,13 +19,6 @@ interface LiveError {
   readonly isComplete: boolean
 }
 
-/** The headers and body to send instead. */
-interface DocumentedError {
-  /** Node's flat array. */
-  readonly headers: readonly string[]
-  readonly body: Buffer
-}
-
 type MethodAndUrlPath = Pick<Exchange, 'method' | 'path'>
 
 /** At most this much of an error is held in memory to be inspected. */
@@ -36,15 +28,15 @@ const MOST_DECOMPRESSED_BYTES = 1_048_576
 /** Error messages are cut to this length, since pages and texts may be long. */
 const MOST_CHARACTERS = 500
 
-/** The documented form of an error; `undefined` if the error already has it and can be forwarded unchanged. */
+/** The headers, as node's flat array, and the body to send instead; `undefined` if the error can be forwarded unchanged. */
 export function documentedError(
   { status, headers, body, isComplete }: LiveError,
   { method, path }: MethodAndUrlPath,
-): DocumentedError | undefined {
+): { readonly headers: readonly string[]; readonly body: Buffer } | undefined {
   const type = headerIn(headers, 'content-type') ?? ''
   // The response to HEAD has no body, so only its content type counts, and no length is sent.
   if (method === 'HEAD') return isJsonType(type) ? undefined : { headers: jsonHeaders(headers), body: Buffer.alloc(0) }
-  const text = textOf(body, type, headerIn(headers, 'content-encoding'))
+  const text = textOfError(body, type, headerIn(headers, 'content-encoding'))
   const value = isComplete ? jsonOf(text) : undefined
   const isError = isObject(value) && typeof value.error === 'string'
   if (isError && (status !== 404 || typeof value.path === 'string')) {
@@ -54,7 +46,7 @@ export function documentedError(
   const json =
     isError && !('path' in value)
       ? text.trimEnd().replace(/\}$/, `,"path":${JSON.stringify(path)}}`)
-      : JSON.stringify({ error: reasonOf(text, type, value) ?? statusText(status), ...(status === 404 && { path }) })
+      : JSON.stringify({ error: reasonIn(text, type, value) ?? statusText(status), ...(status === 404 && { path }) })
   const bytes = Buffer.from(json)
   return { headers: [...jsonHeaders(headers), 'content-length', String(bytes.length)], body: bytes }
 }
@@ -64,28 +56,25 @@ export function documentedError(
  * would answer with one.
  */
 export function replayedReply(reply: Reply, request: MethodAndUrlPath, errors: 'documented' | 'untouched'): Reply {
-  if (!isStatus(reply.status)) throw upstreamUnreadable(`status ${reply.status}`)
-  if (errors !== 'documented' || reply.status < 400) return reply
-  const documented = documentedReply(reply, request)
-  return { ...documented, remark: () => errorMessageIn(replyBytes(documented)) }
-}
-
-function documentedReply(reply: Reply, request: MethodAndUrlPath): Reply {
   const { status, contentType, headers: more = [], fault } = reply
+  if (!isStatus(status)) throw upstreamUnreadable(`status ${status}`)
+  if (errors !== 'documented' || status < 400) return reply
   if (fault) throw upstreamUnreachable('its answer broke off')
   const headers = [...(contentType === '' ? [] : ['content-type', contentType]), ...more]
   const bytes = replyBytes(reply)
   const isComplete = bytes.length <= MOST_ERROR_BYTES
-  const replacement = documentedError(
+  const documented = documentedError(
     { status, headers, body: bytes.subarray(0, MOST_ERROR_BYTES), isComplete },
     request,
   )
-  if (!replacement) return reply
-  const { headers: newHeaders, body } = replacement
+  if (!documented) return { ...reply, remark: () => errorMessageIn(bytes) }
   return {
-    ...{ ...reply, contentType: headerIn(newHeaders, 'content-type') ?? '' },
-    ...{ headers: withoutHeaders(newHeaders, /^content-(type|length)$/i), body: body.toString() },
+    ...reply,
+    contentType: headerIn(documented.headers, 'content-type') ?? '',
+    headers: withoutHeaders(documented.headers, /^content-(type|length)$/i),
+    body: documented.body.toString(),
     upstream: upstreamResponse(headers, bytes),
+    remark: () => errorMessageIn(documented.body),
   }
 }
 
@@ -96,7 +85,7 @@ export const isStatus = (status: number) => status >= 200 && status <= 599
 export const MOST_KEPT_BYTES = 65_536
 
 /** The message of a live error as the client got it, for the log. */
-export function errorMessageIn(body: Buffer | string): string | undefined {
+export function errorMessageIn(body: Buffer): string | undefined {
   if (body.length > MOST_KEPT_BYTES) return undefined
   const value = jsonOf(body.toString())
   const message = isObject(value) && typeof value.error === 'string' ? value.error.trim() : ''
@@ -105,7 +94,9 @@ export function errorMessageIn(body: Buffer | string): string | undefined {
 
 /** What the live platform sent, as the journal keeps it. `bytes` is the size of the whole body. */
 export const upstreamResponse = (headers: readonly string[], body: Buffer, bytes = body.length): UpstreamResponse => ({
-  ...{ kind: 'upstream', headers, bytes },
+  kind: 'upstream',
+  headers,
+  bytes,
   // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
   beginning: body.length === 0 ? [] : [Buffer.from(body.subarray(0, MOST_KEPT_BYTES))],
 })
@@ -119,12 +110,12 @@ const withoutHeaders = (headers: readonly string[], names: RegExp) =>
 
 const jsonHeaders = (headers: readonly string[], replaced = bodyHeaders) => [
   ...withoutHeaders(headers, replaced),
-  ...['content-type', 'application/json'],
+  'content-type',
+  'application/json',
 ]
 
 /** Returns an empty string if the body cannot be read as text. */
-function textOf(body: Buffer, type: string, encoding: string | undefined): string {
-  if (body.length === 0) return ''
+function textOfError(body: Buffer, type: string, encoding: string | undefined): string {
   try {
     const bytes = decompress(body, encoding, MOST_DECOMPRESSED_BYTES)
     const [, charset = isUtf8(bytes) ? 'utf-8' : 'windows-1252'] = /charset\s*=\s*"?([\w.:-]+)/i.exec(type) ?? []
@@ -135,16 +126,13 @@ function textOf(body: Buffer, type: string, encoding: string | undefined): strin
 }
 
 /** The platform's reason for the error; `undefined` if it gives none. */
-function reasonOf(text: string, type: string, value: unknown): string | undefined {
-  if (value !== undefined) return messageTextIn(value)
+function reasonIn(text: string, type: string, value: unknown): string | undefined {
+  if (value !== undefined) return messageIn(value)
   if (/^text\/event-stream\b/i.test(type)) {
-    const [event = ''] = createEventSplitter()
-      .push(Buffer.from(`${text}\n\n`))
-      .flatMap(event => dataOf(event) ?? [])
-    return messageTextIn(jsonOf(event)) ?? shortened(event)
+    const [event = ''] = dataIn(Buffer.from(text))
+    return messageIn(jsonOf(event)) ?? shortReason(event)
   }
-  if (/\bhtml\b/i.test(type) || /^\s*</.test(text)) return shortened(pageText(text))
-  return shortened(text)
+  return shortReason(/\bhtml\b/i.test(type) || /^\s*</.test(text) ? pageText(text) : text)
 }
 
 /** The fields in which error bodies put their message, most likely first. In some bodies it is one level deeper. */
@@ -153,42 +141,68 @@ const MOST_LEVELS = 4
 /** At most this many items of a list, since some platforms report each invalid field separately. */
 const MOST_ITEMS = 10
 
-function messageTextIn(value: unknown, level = 0): string | undefined {
+function messageIn(value: unknown, level = 0): string | undefined {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value
-  if (level === MOST_LEVELS || typeof value !== 'object' || value === null) return undefined
-  if (Array.isArray(value)) {
-    return (
-      value
-        .slice(0, MOST_ITEMS)
-        .flatMap(item => messageTextIn(item, level + 1) ?? [])
-        .join('; ') || undefined
-    )
-  }
-  for (const place of messageFields) {
-    const words = Object.hasOwn(value, place)
-      ? messageTextIn((value as Record<string, unknown>)[place], level + 1)
-      : undefined
-    if (words !== undefined) return words
-  }
-  return undefined
+  if (level === MOST_LEVELS) return undefined
+  const inside = (member: unknown) => messageIn(member, level + 1) ?? []
+  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).flatMap(inside).join('; ') || undefined
+  return isObject(value) ? messageFields.flatMap(field => inside(value[field]))[0] : undefined
 }
 
-/** Returns `undefined` for bytes that are not text. */
-function shortened(text: string): string | undefined {
+/** Returns `undefined` for an empty text, and for bytes that are not text. */
+function shortReason(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: text has no control characters
   if (/[\0-\x08]/.test(text.slice(0, MOST_CHARACTERS))) return undefined
-  const short = text
+  const line = text
     .slice(0, 8 * MOST_CHARACTERS)
     .replace(/\s+/g, ' ')
     .trim()
-  if (short === '') return undefined
+  if (line.length <= MOST_CHARACTERS) return line === '' ? undefined : line
   // Does not cut a surrogate pair in half.
-  return short.length <= MOST_CHARACTERS
-    ? short
-    : `${short
-        .slice(0, MOST_CHARACTERS)
-        .replace(/[\ud800-\udbff]$/, '')
-        .trimEnd()}…`
+  const beginning = line.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
+  return `${beginning.trimEnd()}…`
 }
+
+/** Only the beginning of a page is read, since the reason is there. */
+const MOST_PAGE_CHARACTERS = 65_536
+// Each expression takes what it has begun to its end, even where the closing tag is missing, so none searches the page twice.
+const invisible = /<!--.*?(?:-->|$)|<(script|style|svg|template|noscript)\b.*?(?:<\/\1[^<>]*>?|$)/gis
+const title = /<title\b[^<>]*>([^<]*)/i
+const heading = /<h[1-3]\b[^<>]*>(.*?)(?:<\/h[1-3]|$)/gis
+/** Titles without information. The text of the page says more. */
+const uninformative = /^(error|untitled|document)?$/i
+
+/** The title of an HTML page, else its first heading, else its whole visible text: the reason in a gateway's error page. */
+function pageText(html: string): string {
+  const page = html.slice(0, MOST_PAGE_CHARACTERS).replace(invisible, ' ')
+  const titles = [title.exec(page), ...page.matchAll(heading)].map(found => plainText(found?.[1] ?? ''))
+  return titles.find(text => !uninformative.test(text)) ?? plainText(page.replace(title, ' '))
+}
+
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  mdash: '—',
+  ndash: '–',
+  hellip: '…',
+  middot: '·',
+  copy: '©',
+}
+
+/** A "<" that does not begin a tag is text. */
+const plainText = (html: string): string =>
+  html
+    .replace(/<[/!?]?[a-z][^<>]*>?/gi, ' ')
+    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, (all, decimal, hex, name) => {
+      if (name !== undefined) return entities[name.toLowerCase()] ?? all
+      const point = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+      return point <= 0x10ffff ? String.fromCodePoint(point) : all
+    })
+    .replace(/\s+/g, ' ')
+    .trim()
 
 const statusText = (status: number) => STATUS_CODES[status] ?? `Status ${status}`

@@ -45,23 +45,23 @@ export function createEntrance(
   { counts, gate }: Pick<ReturnType<typeof createTraffic>, 'counts' | 'gate'> = createTraffic(),
 ): Entrance {
   return (request, response) => {
-    const path = pathOf(request.url ?? '/')
+    const path = pathOfTarget(request.url ?? '/')
     if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path)) return app(request, response)
     counts.pending++
     counts.started++
-    if (gate.isOpen) line(request, response, path)
+    if (gate.isOpen()) line(request, response, path)
     else void gate.whenOpen().then(() => line(request, response, path))
   }
 }
 
 /** Holds requests back for as long as at least one `hold` is active. */
 function createGate() {
+  const holds = new Set<Promise<unknown>>()
   let isClosed = false
-  let holds: readonly Promise<unknown>[] = []
-  const gate = {
-    isOpen: true,
+  return {
+    isOpen: () => holds.size === 0,
     async whenOpen(): Promise<void> {
-      while (holds.length > 0) await Promise.all(holds)
+      while (holds.size > 0) await Promise.all(holds)
     },
     /** Stops holding requests back, for good. */
     close(): void {
@@ -70,20 +70,11 @@ function createGate() {
     hold<T>(work: () => Promise<T>): Promise<T> {
       if (isClosed) return Promise.reject(hasStopped())
       const done = work()
-      const settled = done.then(
-        () => {},
-        () => {},
-      )
-      setHolds([...holds, settled])
-      void settled.then(() => setHolds(holds.filter(other => other !== settled)))
+      const settled = done.catch(() => {}).then(() => void holds.delete(settled))
+      holds.add(settled)
       return done
     },
   }
-  function setHolds(next: readonly Promise<unknown>[]): void {
-    holds = next
-    gate.isOpen = holds.length === 0
-  }
-  return gate
 }
 
 /** Removes requests that have ended from the counts. */
@@ -122,7 +113,7 @@ function createCount(counts: { pending: number; readonly started: number }) {
 }
 
 /** The path of a request target, as it was sent. A client may also send an absolute URL (RFC 9112 §3.2.2). */
-export function pathOf(target: string): string {
+export function pathOfTarget(target: string): string {
   const local = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '')
   const query = local.indexOf('?')
   return (query < 0 ? local : local.slice(0, query)) || '/'

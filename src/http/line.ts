@@ -8,18 +8,17 @@ import { internalError, notOneHost, PlatformError, unmetExpectation } from '../c
 import { anonymous, type Caller, type Exchange, type Outcome, usesRecordings } from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
 import { isAuth, isReserved } from '../core/paths.js'
-import { type Answer, type Forward, isOpenBody, type Reply, type ResponseObserver } from '../core/reply.js'
+import type { Answer, Forward, Reply } from '../core/reply.js'
 import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
-import type { Limits, Quota } from '../limits/index.js'
-import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
+import type { Limits } from '../limits/index.js'
+import { earlierBodyOf, isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { allMethods, isPreflight, preflightHeaders } from './cors.js'
-import { type ForeignRequest, READ_BODY } from './foreign-server.js'
 import { faultsAfter, faultsBefore, limitChat, limitRequests, ownPagesOnly } from './optional-stages.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
-import { sendComplete, sendOpen, sendPaced } from './send.js'
+import { sendComplete, sendStream } from './send.js'
 import type { Exits, RequestContext, Stage, Step, Surface } from './stage.js'
 import { handshakeOf } from './upgrades.js'
 
@@ -159,8 +158,8 @@ const readRequestBody: Stage =
     // A live platform gets every body, even where none is expected.
     if (!takesBody && !(context.live && isUnread(request))) return next(context)
     const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
-    const isPlain = type === 'application/json' && encoding === undefined
-    if (!isPlain && surface.requiresJsonType && takesBody && !endpoint?.isUndocumented && !endpoint?.isConfigured)
+    const isPlainJson = type === 'application/json' && encoding === undefined
+    if (!isPlainJson && surface.requiresJsonType && takesBody && !endpoint?.isUndocumented && !endpoint?.isConfigured)
       requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
       if (body === undefined) return end(context)
@@ -248,8 +247,8 @@ class LineExits implements Exits {
       return this.end(context)
     }
     if (exchange.body !== undefined) return this.refuse(context, error)
-    const earlierBody = (request as ForeignRequest)[READ_BODY]
-    if (earlierBody instanceof Buffer) exchange.body = earlierBody
+    const earlierBody = earlierBodyOf(request)
+    if (Buffer.isBuffer(earlierBody)) exchange.body = earlierBody
     if (earlierBody || !isUnread(request)) return this.refuse(context, error)
     readBeginning(request, (beginning, cutFromBytes) => {
       exchange.body = beginning
@@ -264,57 +263,56 @@ class LineExits implements Exits {
   }
 
   private forward(context: RequestContext, { observer, recordedAs }: Forward): void {
-    const { request, response, exchange, surface, quota, hasFault } = context
+    const { request, response, exchange, surface, hasFault } = context
     const forward: ForwardContext = {
-      ...{ request, response, exchange, recordedAs },
-      ownHeaders: () => [...(quota?.headers() ?? []), ...this.contractHeadersFor(exchange)],
+      request,
+      response,
+      exchange,
+      recordedAs,
+      ownHeaders: () => this.sharedHeaders(context),
       // A fault that splits the chunks needs an uncompressed body.
       isUncompressed: hasFault,
-      observer: observer && guardObserver(observer, response, this.services.report),
+      observer,
+      report: this.services.report,
       done: error => (error === undefined ? this.end(context) : this.fail(context, error)),
     }
     if (!surface.live) throw new Error(`There is no live platform behind ${exchange.path}.`)
     this.when(context, surface.live.proxy(), proxy => proxy.forward(forward))
   }
 
-  private contractHeadersFor({ mode }: Exchange): readonly string[] {
-    return mode === undefined ? noHeaders : this.contractHeaders()
-  }
-
-  private allHeaders(exchange: Exchange, { headers: own }: Reply, quota: Quota | undefined): readonly string[] {
-    const contract = exchange.mode === 'emulate' ? noHeaders : this.contractHeadersFor(exchange)
-    return [...(quota?.headers() ?? noHeaders), ...contract, ...(own ?? noHeaders)]
+  /** The headers that our own answers and live ones have: what is left of the limits, and the contract check's result. */
+  private sharedHeaders({ exchange: { mode }, quota }: RequestContext): readonly string[] {
+    const contract = mode === undefined || mode === 'emulate' ? noHeaders : this.contractHeaders()
+    return quota ? [...quota.headers(), ...contract] : contract
   }
 
   private reply(context: RequestContext, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, surface, quota, live } = context
-    const { body, contentType, tokens } = reply
+    const { status, body, contentType, headers = noHeaders, tokens } = reply
     // A recording has the request id of its live answer.
     const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
     const { origin } = request.headers
     const { cors: allowed } = live ?? surface
     const cors = origin === undefined ? allowed.forNoOrigin : allowed.headersFor(origin)
     if (quota && tokens) quota.settle(tokens)
-    const hasOnlyOwn = !quota && exchange.mode === 'emulate'
-    const more = hasOnlyOwn ? (reply.headers ?? noHeaders) : this.allHeaders(exchange, reply, quota)
-    const head = { contentType, cors, requestId, more }
+    const shared = this.sharedHeaders(context)
+    const head = { contentType, cors, requestId, more: shared.length === 0 ? headers : [...shared, ...headers] }
+    const piecesAtMs: number[] = []
     const isComplete = typeof body === 'string' || Buffer.isBuffer(body)
-    const piecesAtMs = isComplete ? undefined : []
-    const outcome = newOutcome(reply, error, requestId, piecesAtMs)
+    const outcome = newOutcome(reply, error, requestId, isComplete ? undefined : piecesAtMs)
     // Set before the first byte is sent, so that the journal also has streams that are cut.
     exchange.outcome = outcome
     if (isComplete) {
-      sendComplete(response, head, reply.status, body)
+      sendComplete(response, head, status, body)
       outcome.complete = true
       return this.end(context)
     }
-    const done = (complete: boolean, sentBytes?: number) => {
+    const { pacer } = this.services
+    sendStream(response, head, { status, body }, { pacer, piecesAtMs }, (complete, sentBytes) => {
       outcome.complete = complete
       if (!complete) outcome.sentBytes = sentBytes
       this.end(context)
-    }
-    if (isOpenBody(body)) sendOpen(response, head, reply, body, piecesAtMs, done)
-    else sendPaced(response, head, reply, body, { pacer: this.services.pacer, piecesAtMs }, done)
+    })
   }
 }
 
@@ -369,43 +367,5 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     chat: undefined,
     openaiRefuses: undefined,
     outcome: undefined,
-  }
-}
-
-/**
- * Wraps the observer of a response. If it throws, the error is reported, and the observer then only gets an `end` for an
- * incomplete response. `end` is called exactly once, at the latest when the response closes, even without an answer.
- */
-export function guardObserver(
-  observer: ResponseObserver,
-  response: ServerResponse,
-  report: (error: unknown) => void,
-): ResponseObserver {
-  let failed = false
-  let ended = false
-  function attempt(call: () => void): void {
-    if (failed || ended) return
-    try {
-      call()
-    } catch (error) {
-      failed = true
-      report(error)
-    }
-  }
-  function end(complete: boolean): void {
-    if (ended) return
-    ended = true
-    try {
-      observer.end(complete && !failed)
-    } catch (error) {
-      report(error)
-    }
-  }
-  if (response.destroyed) end(false)
-  else response.once('close', () => end(false))
-  return {
-    head: (status, headers) => attempt(() => observer.head(status, headers)),
-    bytes: bytes => attempt(() => observer.bytes(bytes)),
-    end,
   }
 }

@@ -1,10 +1,11 @@
-/** Opens the port and closes it again. */
+/** Opens the port and closes it again, and says which URL reaches it. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { StartError } from '../check/problem.js'
 import { uptimeMs } from '../core/clock.js'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
-import { startError } from './address.js'
+import { isLoopback } from '../core/origins.js'
 import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { createServer, STATUS_CODES } from './node-http.js'
@@ -112,9 +113,6 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
 }
 
-/** RFC 8446 §5.1: a handshake record begins with the bytes 22 and 3. */
-const isTls = ({ rawPacket }: ParserError) => rawPacket?.[0] === 22 && rawPacket[1] === 3
-
 /** The same warning is repeated only after this time. */
 const REPEAT_MS = 60_000
 
@@ -130,22 +128,26 @@ function createWarnings(warn: (sentence: string) => void) {
   }
 }
 
-type WarnOnce = ReturnType<typeof createWarnings>
-
-function refuseAndWarn(note: WarnOnce, cause: ParserError, socket: Socket, last: ServerResponse | undefined): void {
-  const status = refuse(cause, socket, last)
-  if (isTls(cause))
-    note('tls', `A client uses TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
+function refuseAndWarn(
+  warn: ReturnType<typeof createWarnings>,
+  cause: ParserError,
+  socket: Socket,
+  last: ServerResponse | undefined,
+): void {
+  const status = refuseUnreadable(cause, socket, last)
+  // RFC 8446 §5.1: a handshake record begins with the bytes 22 and 3.
+  if (cause.rawPacket?.[0] === 22 && cause.rawPacket[1] === 3)
+    warn('tls', `A client uses TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
   // A client that closes its side in the middle of a request has usually just disconnected.
   else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
-    note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
+    warn(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
 }
 
 /**
  * Answers a request that node's parser could not read with an error body, unless a response has already begun. Returns
  * its status.
  */
-function refuse(cause: ParserError, socket: Socket, last: ServerResponse | undefined): number | undefined {
+function refuseUnreadable(cause: ParserError, socket: Socket, last: ServerResponse | undefined): number | undefined {
   // A response without a socket waits for an earlier one.
   const hasBegun = last !== undefined && !last.writableFinished && (last.headersSent || last.socket === null)
   if (!socket.writable || cause.code === 'ECONNRESET' || hasBegun) {
@@ -163,3 +165,34 @@ const parserErrors = new Map<string | undefined, PlatformError>([
   ['HPE_HEADER_OVERFLOW', headersTooLarge()],
   ['ERR_HTTP_REQUEST_TIMEOUT', requestTooSlow()],
 ])
+
+/** The host to use in a URL that reaches, from this machine, a server listening on `host`. */
+export function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** Whether a request to `address` would reach the server that listens on `host` and `port` on this machine. */
+export function isOwnAddress(address: string, host: string, port: number): boolean {
+  const url = new URL(address)
+  const ownName = isLoopback(url.hostname) || ['0.0.0.0', '[::]', host].includes(url.hostname)
+  return ownName && Number(url.port || 80) === port
+}
+
+/** Turns the error of a failed `listen` into a StartError that says what to do. Returns other errors unchanged. */
+function startError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new StartError(
+        `Port ${port} is already in use. Stop the process that uses it, or start with --port 0 for any free port.`,
+      )
+    case 'EACCES':
+      return new StartError(`Port ${port} may not be used by this user. Start with --port and a number from 1024.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new StartError(`${host} is not an address of this machine. Start with --host 127.0.0.1.`)
+    default:
+      return error
+  }
+}

@@ -24,9 +24,6 @@ interface ModeSwitch {
   impossible(mode: Mode): readonly string[] | undefined
 }
 
-/** Picks the properties one by one, because the configuration has more. */
-const modesOnly = ({ mode, modes }: CurrentModes) => ({ mode, modes })
-
 function changeModes(switcher: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
   try {
     switcher.change(mode, modes)
@@ -35,12 +32,6 @@ function changeModes(switcher: ModeSwitch, { mode, modes = {} }: v.InferOutput<t
   }
   return switcher.current()
 }
-
-const modeChoices = ({ impossible }: ModeSwitch) =>
-  modes.map(mode => {
-    const sentences = impossible(mode)
-    return sentences ? { mode, reason: sentences.join(' ') } : { mode }
-  })
 
 export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch }) => ({
   getMode: operation({
@@ -69,7 +60,15 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
       data: arrayOf(closed({ mode: word(modes), reason: optionalMember(text) })),
       configured: currentModes,
     }),
-    run: () => ({ data: modeChoices(switcher), configured: modesOnly(switcher.configured()) }),
+    run() {
+      // The configuration has more than these.
+      const { mode, modes: byEndpoint } = switcher.configured()
+      const data = modes.map(mode => {
+        const sentences = switcher.impossible(mode)
+        return sentences ? { mode, reason: sentences.join(' ') } : { mode }
+      })
+      return { data, configured: { mode, modes: byEndpoint } }
+    },
   }),
 })
 
@@ -81,18 +80,18 @@ interface RuntimeSettings {
   usage(): Promise<readonly NamedUsage[]>
 }
 
-const pace = {
+const pace = closed({
   firstTokenMs: number,
   tokensPerSecond: number,
   jitter: number,
-}
-
-const limits = {
+  models: map(text, paceInput, 'an object'),
+})
+const limits = closed({
   bodyBytes: wholeNumber,
   requestsPerMinute: wholeNumber,
   tokensPerMinute: wholeNumber,
   concurrentStreams: wholeNumber,
-}
+})
 
 /** The usage of a credential in the current minute, with a name for it that is not secret. */
 const usage = closed({
@@ -159,7 +158,7 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     path: '/pace',
     what: 'the pace of streams and of single models',
     body: paceChange,
-    returns: closed(settingOf(closed({ ...pace, models: map(text, paceInput, 'an object') }))),
+    returns: closed(settingOf(pace)),
     show: () => runtime.setting('pace'),
     change: pace => runtime.change({ pace }),
   })
@@ -167,7 +166,7 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     path: '/limits',
     what: 'the limits of each credential',
     body: limitsChange,
-    returns: closed({ ...settingOf(closed(limits)), used: arrayOf(usage) }),
+    returns: closed({ ...settingOf(limits), used: arrayOf(usage) }),
     show: async () => ({ ...runtime.setting('limits'), used: await runtime.usage() }),
     change: limits => runtime.change({ limits }),
   })
@@ -180,13 +179,15 @@ export const steeringOperations = ({ steering: runtime }: { readonly steering: R
     change: to => runtime.change({ random: to?.random }),
   })
   return {
-    ...{ getPace: paceSettings.get, setPace: paceSettings.set, restorePace: paceSettings.restore },
-    ...{ getLimits: limitSettings.get, setLimits: limitSettings.set, restoreLimits: limitSettings.restore },
-    ...{
-      getRandomFaults: randomFaults.get,
-      setRandomFaults: randomFaults.set,
-      restoreRandomFaults: randomFaults.restore,
-    },
+    getPace: paceSettings.get,
+    setPace: paceSettings.set,
+    restorePace: paceSettings.restore,
+    getLimits: limitSettings.get,
+    setLimits: limitSettings.set,
+    restoreLimits: limitSettings.restore,
+    getRandomFaults: randomFaults.get,
+    setRandomFaults: randomFaults.set,
+    restoreRandomFaults: randomFaults.restore,
   }
 }
 

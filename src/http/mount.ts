@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
 import { isControl } from '../core/paths.js'
-import { type Entrance, pathOf } from './entrance.js'
+import { keepEarlierBody } from './body.js'
+import { type Entrance, pathOfTarget } from './entrance.js'
 import { errorReply } from './error-bodies.js'
-import { markForeign } from './foreign-server.js'
+import { setWriter, type Writer } from './send.js'
 
 /**
  * Answers every request and never calls `next`. Works with `http.createServer`, express's `app.use`, and supertest.
@@ -25,9 +26,10 @@ export function createMount(answer: Entrance) {
 
   const handler: Handler = (request, response) => {
     if (stopped) return refuse(request, response, hasStopped())
-    if (isControl(pathOf(request.url ?? '/')) && !isOnLoopback(request))
+    if (isControl(pathOfTarget(request.url ?? '/')) && !isOnLoopback(request))
       return refuse(request, response, loopbackOnly())
-    markForeign(request, response)
+    keepEarlierBody(request)
+    setWriter(response, foreignWriter(response))
     open.add(response)
     response.once('close', () => close(response))
     answer(request, response)
@@ -49,6 +51,24 @@ export function createMount(answer: Entrance) {
     },
   }
 }
+
+/**
+ * Sets headers one by one instead of as node's flat array, which some middleware cannot read. Headers that an app has set
+ * on the response are kept, unless the answer sets them too.
+ */
+const foreignWriter = (response: ServerResponse): Writer => ({
+  writeHead(status, reason, headers) {
+    for (let i = 0; i < headers.length; i += 2) response.removeHeader(headers[i] ?? '')
+    for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] ?? '', headers[i + 1] ?? '')
+    return reason === undefined ? response.writeHead(status) : response.writeHead(status, reason)
+  },
+  flushHeaders: () => response.flushHeaders(),
+  write: (chunk, encoding = 'utf8') => response.write(chunk, encoding),
+  end: (chunk = '', encoding = 'utf8') => response.end(chunk, encoding),
+  get writableNeedDrain() {
+    return response.writableNeedDrain
+  },
+})
 
 /** Other machines may be able to reach the server, and the control API of a mounted platform requires no token. */
 const isOnLoopback = ({ socket: { localAddress } }: IncomingMessage) =>

@@ -81,7 +81,7 @@ function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOut
 
 export const clockState = closed({ now: text, frozen: boolean, offsetMs: number })
 
-const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness' | 'reset'>) => ({
+const platformOperations = ({ readiness, reset, clock, credentials: printed, document }: PlatformParts) => ({
   getReady: operation({
     at: 'GET /ready',
     does: 'Answers as soon as the platform is ready.',
@@ -100,9 +100,6 @@ const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness
     isBodyOptional: true,
     run: ({ body, scope }) => reset({ scope: body.scope ?? scope, state: body.state }),
   }),
-})
-
-const clockOperations = ({ clock }: Pick<PlatformParts, 'clock'>) => ({
   getClock: operation({
     at: 'GET /clock',
     does: 'Returns the clock by which tokens, keys, sessions, codes and limits expire.',
@@ -119,14 +116,11 @@ const clockOperations = ({ clock }: Pick<PlatformParts, 'clock'>) => ({
       return clock.state()
     },
   }),
-})
-
-const connectOperations = ({ credentials: current, document }: Pick<PlatformParts, 'credentials' | 'document'>) => ({
   getCredentials: operation({
     at: 'GET /credentials',
     does: 'Returns the keys that the banner prints.',
     returns: credentials,
-    run: current,
+    run: printed,
   }),
   getDocument: operation({
     at: 'GET /openapi.json',
@@ -158,8 +152,6 @@ export type ControlParts = PlatformParts &
 
 export const controlOperations = (parts: ControlParts) => ({
   ...platformOperations(parts),
-  ...clockOperations(parts),
-  ...connectOperations(parts),
   ...journalOperations(parts),
   ...runOperations(parts),
   ...violationOperations(parts),

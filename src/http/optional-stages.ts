@@ -1,9 +1,12 @@
 /** The optional stages of the line: refusing foreign pages, limits and faults. */
 import { type ChatRequest, chatIn } from '../chat/request.js'
 import { PlatformError } from '../core/errors.js'
+import type { Outcome } from '../core/exchange.js'
+import type { Fault } from '../core/fault.js'
+import { appliedFaultInWords } from '../core/reply.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'
-import { applyFault } from './faults.js'
+import { type DamagedWriter, damageResponse, reset } from './damage.js'
 import type { Exits, RequestContext, Stage, Step } from './stage.js'
 
 /** Throws a 403 for requests from foreign pages that may reach the live platform. */
@@ -76,16 +79,80 @@ function applyOrContinue(
   if (!chosen) return next(context)
   if (response.destroyed) return end(context)
   context.hasFault = true
-  applyFault(response, exchange, chosen, {
-    codeOf: surface.faultCode,
-    sendAnswer() {
-      try {
-        next(context)
-      } catch (error) {
-        fail(context, error)
-      }
-    },
-    refuse: error => fail(context, error),
-    ended: () => journal(context),
+  const { fault, by } = chosen
+  let damaged: DamagedWriter | undefined
+  let complete = false
+  response.once('finish', () => {
+    complete = true
   })
+  response.once('close', () => {
+    const isSpoilt = damaged?.happened === true
+    const happened = !isOnlyForBody(fault) || damaged?.happened !== false
+    const outcome = exchange.outcome ?? noOutcome
+    const sentBytes = complete ? outcome.sentBytes : damaged?.sentBytes
+    exchange.outcome = { ...outcome, fault: { fault, by, happened, isSpoilt }, complete, sentBytes }
+    journal(context)
+  })
+
+  function begin(): void {
+    if (fault.hang) return
+    if (fault.reset === 'before') return reset(response)
+    // The response to HEAD has no body to damage.
+    damaged = damageResponse(response, exchange.method === 'HEAD' ? { contentType: fault.contentType } : fault)
+    const { status } = fault
+    try {
+      if (status === undefined) return next(context)
+      const cause = appliedFaultInWords({ fault, by, happened: true, isSpoilt: false })
+      throw faultError({ ...fault, status }, surface.faultCode(status), `Made by the ${cause}.`)
+    } catch (error) {
+      fail(context, error)
+    }
+  }
+
+  if (fault.delayMs === undefined) return begin()
+  const timer = setTimeout(begin, fault.delayMs)
+  response.once('close', () => clearTimeout(timer))
 }
+
+const noOutcome: Outcome = { status: 0, error: undefined, answeredBy: undefined, complete: false }
+
+const isOnlyForBody = ({ status, delayMs }: Fault) => status === undefined && delayMs === undefined
+
+/** The default message for each status. */
+const faultMessages: Readonly<Record<number, string>> = {
+  400: 'The request cannot be understood.',
+  401: 'The credential is not accepted.',
+  402: 'The account has no credit left.',
+  403: 'This is not allowed.',
+  404: 'Not found.',
+  408: 'The request took too long to arrive.',
+  409: 'The request conflicts with another one.',
+  413: 'The request body is too large.',
+  422: 'The request cannot be processed.',
+  429: 'Too many requests. Slow down and try again.',
+  500: 'Something went wrong on the server.',
+  502: 'The server behind this one gave no valid answer.',
+  503: 'The service is not available at the moment. Try again later.',
+  504: 'The server behind this one did not answer in time.',
+  529: 'The service is overloaded. Try again later.',
+}
+
+interface ErrorFault {
+  readonly status: number
+  readonly message?: string | undefined
+  /** In seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** The error for a fault with a status. `code` is the auth backend's code. */
+const faultError = ({ status, message, retryAfter }: ErrorFault, code: string, hint: string) =>
+  new PlatformError(
+    status,
+    code,
+    message ?? faultMessages[status] ?? `The answer is an error with status ${status}.`,
+    [
+      ...(status === 401 ? ['www-authenticate', 'Bearer'] : []),
+      ...(retryAfter === undefined ? [] : ['retry-after', String(retryAfter)]),
+    ],
+    { hint },
+  )

@@ -1,7 +1,6 @@
 /** Plays paced bodies with one timer for all of them, which stops when there are none. */
 
 import { mulberry32 } from '../core/clock.js'
-import type { Pace } from '../core/pace.js'
 import type { PacedBody } from '../core/reply.js'
 
 /** Where a stream is written. */
@@ -79,8 +78,10 @@ export function createPacer({ tickMs = TICK_MS, nowMs = () => performance.now() 
 }
 
 function begin(paced: PacedBody, sink: Sink, startMs: number): Stream {
-  const { firstTokenMs, tokensPerSecond } = paced.pace
-  const drawFactor = createVariation(paced.pace, paced.seed ?? 0)
+  const { firstTokenMs, tokensPerSecond, jitter } = paced.pace
+  const random = mulberry32(paced.seed ?? 0)
+  // 1 on average, and the same sequence for the same seed.
+  const drawFactor = jitter === 0 ? undefined : () => 1 + jitter * (2 * random() - 1)
   const firstMs = paced.atMs?.[0] ?? firstTokenMs * (drawFactor?.() ?? 1)
   const stepMs = tokensPerSecond === 0 ? 0 : 1000 / tokensPerSecond
   return { paced, sink, startMs, firstMs, stepMs, drawFactor, sentPieces: 0, nextMs: firstMs }
@@ -99,14 +100,4 @@ function duePieces(stream: Stream, elapsedMs: number): string {
     else stream.nextMs = stream.firstMs + stream.sentPieces * stream.stepMs
   }
   return text
-}
-
-/**
- * Creates a function that draws the factor of each pause: 1 on average, and the same sequence for the same seed.
- * Returns `undefined` for a pace whose pauses are all the same.
- */
-function createVariation({ jitter }: Pace, seed: number): (() => number) | undefined {
-  if (jitter === 0) return undefined
-  const random = mulberry32(seed)
-  return () => 1 + jitter * (2 * random() - 1)
 }

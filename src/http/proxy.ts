@@ -8,9 +8,8 @@ import {
 } from '../core/errors.js'
 import { once } from '../core/work.js'
 import type { ForwardedCredential, LiveCredentials } from './proxy/credentials.js'
-import { forwardedHeaders } from './proxy/headers.js'
+import { forwardedHeaders, isTraversal } from './proxy/headers.js'
 import { createLiveClient } from './proxy/live-client.js'
-import { isTraversal } from './proxy/path-traversal.js'
 import {
   type ForwardContext,
   type ForwardSettings,
@@ -81,14 +80,12 @@ function addTarget(
 
 /** Chooses the client that sends a request. A request that was lost on a closing connection is sent again. */
 function createClient(live: LiveAddress): Client {
-  const onNewConnection = {
-    documented: createLiveClient(live, { keepsConnections: false }, retryOrFail),
-    other: middlewareClient(live, { keepsConnections: false }, retryOrFail),
-  }
-  const onKeptConnection = {
-    documented: createLiveClient(live, { keepsConnections: true }, retryOrFail),
-    other: middlewareClient(live, { keepsConnections: true }, retryOrFail),
-  }
+  const clients = (keepsConnections: boolean) => ({
+    documented: createLiveClient(live, { keepsConnections }, retryOrFail),
+    other: middlewareClient(live, { keepsConnections }, retryOrFail),
+  })
+  const onNewConnection = clients(false)
+  const onKeptConnection = clients(true)
 
   function retryOrFail(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void {
     // If the other side has closed one kept connection, it may have closed the others too.

@@ -1,15 +1,40 @@
 /** Sends replies: the only place where our own answers become bytes. */
 import type { ServerResponse } from 'node:http'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
-import { MOST_WRITTEN_PIECES, type OpenBody, type PacedBody, type Reply } from '../core/reply.js'
+import { isOpenBody, MOST_WRITTEN_PIECES, type PacedBody } from '../core/reply.js'
 import type { Pacer } from './pacer.js'
-import { type Writer, writerOf } from './writer.js'
+
+/**
+ * What the code that sends answers may do with a response. Node's own has these members; `drain` and `close` are always
+ * events of the response itself.
+ */
+export interface Writer {
+  /** Headers are node's flat array of names and values. */
+  writeHead(status: number, reason: string | undefined, headers: string[]): unknown
+  /** Sends the head now, if the body begins later. */
+  flushHeaders(): void
+  /** Returns whether more may be written before `drain`. */
+  write(chunk: string | Buffer, encoding?: BufferEncoding): boolean
+  end(chunk?: string | Buffer, encoding?: BufferEncoding): unknown
+  readonly writableNeedDrain: boolean
+}
+
+const WRITER = Symbol('writer')
+type WrittenResponse = ServerResponse & { [WRITER]?: Writer }
+
+/** Puts a writer in front of a response that has sent nothing yet. */
+export function setWriter(response: WrittenResponse, writer: Writer): void {
+  response[WRITER] = writer
+}
+
+/** What answers to this response are written to. */
+export const writerOf = (response: WrittenResponse): Writer => response[WRITER] ?? response
 
 /** What a paced stream needs besides its body. */
 interface StreamOptions {
   readonly pacer: Pacer
   /** Receives the time of each piece in milliseconds after the head. */
-  readonly piecesAtMs: number[] | undefined
+  readonly piecesAtMs: number[]
 }
 
 /** The headers of an answer, except those that depend on how its body is sent. */
@@ -52,85 +77,52 @@ function flatHeaders({ contentType, cors, requestId, more }: Head): string[] {
 /** Longer than clients keep idle connections, so that no client reuses one that is being closed. */
 export const KEEP_ALIVE_MS = 65_000
 
-/** Writes the head of a response of unknown length. Returns whether the response is then complete, as for HEAD. */
-function writeHead(response: ServerResponse, writer: Writer, status: number, head: Head): boolean {
-  writer.writeHead(status, undefined, flatHeaders(head))
-  if (response.req.method !== 'HEAD') return false
-  writer.end()
-  return true
-}
-
 /**
- * Sends a reply whose body has a pace. When the response closes, calls `done` with whether all of the body was written,
- * and with the number of bytes that were.
+ * Sends a reply whose body has a pace or is still being written. When the response closes, calls `done` with whether all
+ * of the body was written, and for a paced body with the number of bytes that were.
  */
-export function sendPaced(
+export function sendStream(
   response: ServerResponse,
   head: Head,
-  { status }: Pick<Reply, 'status'>,
-  body: PacedBody,
+  { status, body }: { readonly status: number; readonly body: PacedBody },
   { pacer, piecesAtMs }: StreamOptions,
   done: (complete: boolean, sentBytes?: number) => void,
 ): void {
   const writer = writerOf(response)
-  if (writeHead(response, writer, status, head)) return done(true)
+  writer.writeHead(status, undefined, flatHeaders(head))
+  if (response.req.method === 'HEAD') {
+    writer.end()
+    return done(true)
+  }
   const encoding = body.isLatin1 ? 'latin1' : 'utf8'
+  const open = isOpenBody(body) ? body : undefined
   const startMs = performance.now()
   let sentBytes = 0
   let isComplete = false
   function note(text: string): void {
     sentBytes += Buffer.byteLength(text, encoding)
-    if (piecesAtMs) recordTime(piecesAtMs, startMs)
+    recordTime(piecesAtMs, startMs)
+    if (open && open.pieces.length < MOST_WRITTEN_PIECES) open.pieces.push(text)
   }
-  const stop = pacer.play(body, {
-    write(text) {
+  const sink = {
+    write(text: string) {
       note(text)
       writer.write(text, encoding)
     },
-    end(text) {
-      note(text)
+    end(text?: string) {
+      if (text !== undefined) note(text)
       isComplete = true
       writer.end(text, encoding)
     },
     isFull: () => writer.writableNeedDrain,
-  })
+  }
+  const stop = open ? open.play(sink) : pacer.play(body, sink)
   // The client learns at once that its request was accepted.
   if (sentBytes === 0 && !isComplete) writer.flushHeaders()
-  response.on('close', () => {
-    stop()
-    done(isComplete, sentBytes)
-  })
-}
-
-/** Sends a reply whose body is still being written. When the response closes, calls `done` with whether it is complete. */
-export function sendOpen(
-  response: ServerResponse,
-  head: Head,
-  { status }: Pick<Reply, 'status'>,
-  body: OpenBody,
-  piecesAtMs: number[] | undefined,
-  done: (complete: boolean) => void,
-): void {
-  const writer = writerOf(response)
-  if (writeHead(response, writer, status, head)) return done(true)
-  writer.flushHeaders()
-  const { pieces, isEndless } = body
-  const startMs = performance.now()
-  let complete = isEndless
-  const stop = body.play({
-    write(text) {
-      if (pieces.length < MOST_WRITTEN_PIECES) pieces.push(text)
-      if (piecesAtMs) recordTime(piecesAtMs, startMs)
-      writer.write(text)
-    },
-    end() {
-      complete = true
-      writer.end()
-    },
-  })
   response.once('close', () => {
     stop()
-    done(complete)
+    if (open) done(isComplete || open.isEndless)
+    else done(isComplete, sentBytes)
   })
 }
 

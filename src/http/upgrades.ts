@@ -23,7 +23,7 @@ export function createUpgrades({ server, isForwarded, lastResponse }: Options) {
     socket.setTimeout(0)
     if (early.length > 0) socket.unshift(early)
     if (isForwarded(request)) return void server.emit('connection', new Handshake(request, socket))
-    socket.unshift(headOf(request, otherOptions(request)))
+    socket.unshift(headOf(request))
     server.emit('connection', socket)
   }
 
@@ -46,19 +46,13 @@ export function createUpgrades({ server, isForwarded, lastResponse }: Options) {
   }
 }
 
-/** What the Connection header asks for besides the upgrade, to HTTP/2 for example (RFC 7540 §3.2.1). */
-function otherOptions({ headers: { connection = '' } }: IncomingMessage): string {
-  const options = connection.split(',').map(option => option.trim())
-  return options.filter(option => option !== '' && !/^(upgrade|http2-settings)$/i.test(option)).join(', ')
-}
-
-/** The head of a request as it was sent, with another Connection header. Node then takes it for an ordinary request. */
-function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage, connection: string): Buffer {
+/** The head of a request as it was sent, with another Connection header or none. Node then takes it for an ordinary request. */
+function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage, connection?: string): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]?.toLowerCase() !== 'connection') lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
   }
-  if (connection !== '') lines.push(`Connection: ${connection}`)
+  if (connection !== undefined) lines.push(`Connection: ${connection}`)
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 

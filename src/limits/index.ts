@@ -3,6 +3,7 @@
 import type { ChatRequest } from '../chat/request.js'
 import { PlatformError, refusal } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
+import { retryHeaders } from '../core/http.js'
 import { CHAT, INDEX } from '../core/paths.js'
 import type { Reply } from '../core/reply.js'
 import type { Counters, LimitWindow } from './counters.js'
@@ -52,20 +53,17 @@ const STREAM_WAIT_MS = 1000
 /** Creates the limits; `undefined` if there are none. */
 export function createLimits(parts: Parts): Limits | undefined {
   const { settings, maxPromptTokensOf } = parts
-  const { requestsPerMinute, tokensPerMinute, concurrentStreams } = settings
   const limitsPrompts = maxPromptTokensOf.size > 0
-  const limitsCredentials = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
+  const limitsCredentials =
+    settings.requestsPerMinute > 0 || settings.tokensPerMinute > 0 || settings.concurrentStreams > 0
   if (!limitsPrompts && !limitsCredentials) return undefined
-  const countsPrompts = limitsPrompts || tokensPerMinute > 0
   const anonymous = anonymousQuota(parts)
   return {
     quotaFor(caller, path, isOwn = false) {
       if (!isLimited(path) && !isOwn) return undefined
       const key = credentialKey(caller)
-      const isChat = path === CHAT
-      if (key !== undefined)
-        return quotaOf(key, isChat && (countsPrompts || concurrentStreams > 0), countsPrompts, parts)
-      return isChat && limitsPrompts ? anonymous : undefined
+      if (key !== undefined) return quotaOf(key, path === CHAT, parts)
+      return path === CHAT && limitsPrompts ? anonymous : undefined
     },
   }
 }
@@ -82,14 +80,15 @@ const anonymousQuota = (parts: Parts): Quota => ({
   headers: () => [],
 })
 
-function quotaOf(key: string, countsChat: boolean, countsPrompts: boolean, parts: Parts): Quota {
-  const { counters, promptTokens } = parts
+function quotaOf(key: string, isChat: boolean, parts: Parts): Quota {
+  const { counters, promptTokens, maxPromptTokensOf } = parts
   const { requestsPerMinute, tokensPerMinute, concurrentStreams } = parts.settings
+  const countsPrompts = maxPromptTokensOf.size > 0 || tokensPerMinute > 0
   /** The window in which the prompt was counted. The answer is counted there too, however late it is. */
   let window: LimitWindow | undefined
   let countedPrompt = 0
   return {
-    countsChat,
+    countsChat: isChat && (countsPrompts || concurrentStreams > 0),
     request: () => countRequest(parts, key),
     chat(request) {
       const prompt = countsPrompts ? promptTokens(request) : 0
@@ -120,7 +119,7 @@ function countRequest({ settings: { requestsPerMinute: limit }, counters }: Part
   if (limit === 0) return
   const { requests, resetMs } = counters.usedBy(key)
   if (requests >= limit) {
-    counters.refuse(key)
+    counters.windowOf(key).refused++
     throw tooManyRequests(retryHeaders(resetMs), limit, duration(resetMs))
   }
   counters.windowOf(key).requests++
@@ -133,7 +132,7 @@ function requireShortPrompt({ maxPromptTokensOf }: Parts, { model }: ChatRequest
 
 function requireStreamLeft({ settings: { concurrentStreams }, counters }: Parts, key: string): void {
   if (concurrentStreams === 0 || counters.streamsOf(key) < concurrentStreams) return
-  counters.refuse(key)
+  counters.windowOf(key).refused++
   throw tooManyStreams(retryHeaders(STREAM_WAIT_MS), concurrentStreams)
 }
 
@@ -141,7 +140,7 @@ function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: P
   if (limit === 0) return
   const { tokens: used, resetMs } = counters.usedBy(key)
   if (used + requested <= limit) return
-  counters.refuse(key)
+  counters.windowOf(key).refused++
   if (requested > limit) throw requestTooLarge(neverRetry, limit, requested)
   throw tooManyTokens(retryHeaders(resetMs), { limit, used, requested }, duration(resetMs))
 }
@@ -150,18 +149,8 @@ function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: P
 const isLimited = (path: string) => path.startsWith('/v1/') || path === INDEX
 
 function credentialKey(caller: Caller): string | undefined {
-  switch (caller.kind) {
-    case 'anonymous':
-    case 'refused':
-      return undefined
-    case 'user':
-    case 'apiKey':
-    case 'stranger':
-      return `${caller.kind} ${caller.id}`
-    case 'anon':
-    case 'service':
-      return caller.kind
-  }
+  if (caller.kind === 'anonymous' || caller.kind === 'refused') return undefined
+  return 'id' in caller ? `${caller.kind} ${caller.id}` : caller.kind
 }
 
 /** As node's flat array of names and values; empty if there is no limit. After `resetMs` the whole limit is available again. */
@@ -181,14 +170,6 @@ function rateLimitHeaders(
     duration(resetMs),
   ]
 }
-
-/** When to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
-const retryHeaders = (afterMs: number): readonly string[] => [
-  'retry-after',
-  String(Math.max(1, Math.ceil(afterMs / 1000))),
-  'retry-after-ms',
-  String(Math.max(1, Math.ceil(afterMs))),
-]
 
 /** OpenAI's clients do not retry a request after this answer. */
 const neverRetry: readonly string[] = ['x-should-retry', 'false']

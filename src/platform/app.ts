@@ -28,8 +28,7 @@ interface Dependencies {
 export async function loadApp(dependencies: Dependencies): Promise<App> {
   const { current, runtime } = dependencies
   // Imported one after another, because jest 29 cannot link modules that share others at the same time.
-  const { createApp } = await import('../http/app.js')
-  const { createControl } = await import('../http/control.js')
+  const { createApp, createControl } = await import('../http/app.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { createReader } = await loadReader()
   const people = await import('../supabase/people.js')

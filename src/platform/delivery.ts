@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
 import { requestsWebSocket } from '../http/body.js'
-import { type App, createEntrance, createTraffic, pathOf, type Traffic } from '../http/entrance.js'
+import { type App, createEntrance, createTraffic, pathOfTarget, type Traffic } from '../http/entrance.js'
 import { createLine, type LineParts } from '../http/line.js'
 import { type Listener, listen } from '../http/listen.js'
 import { createMount, refuse } from '../http/mount.js'
@@ -39,7 +39,8 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
   function webSockets() {
     const forwards = line.webSockets()
     return (
-      forwards && ((request: IncomingMessage) => requestsWebSocket(request) && forwards(pathOf(request.url ?? '/')))
+      forwards &&
+      ((request: IncomingMessage) => requestsWebSocket(request) && forwards(pathOfTarget(request.url ?? '/')))
     )
   }
   return {

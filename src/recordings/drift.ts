@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
-import { headerIn } from '../core/http.js'
+import { headerIn, retryWaitMs } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
@@ -169,13 +169,6 @@ const classOf = ({ status }: RecordedResponse) => Math.floor(status / 100)
 /** Sends a request to the live platform. Rejects with an Error that says why no answer came. `signal` aborts it. */
 export type SendToLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
 
-/** The maximum number of attempts for one request. */
-const MOST_TRIES = 3
-/** A longer Retry-After is not waited for. */
-const LONGEST_WAIT_MS = 30_000
-/** For a 429 without Retry-After. */
-const USUAL_WAIT_MS = 1000
-
 /**
  * Sends requests through `send`. After a 429, all requests wait for as long as it says. The last attempt's answer is
  * returned, even if it is a 429.
@@ -188,19 +181,11 @@ function patientSend(send: SendToLive): SendToLive {
       const waitMs = notBeforeMs - Date.now()
       if (waitMs > 0) await pause(waitMs, undefined, { signal })
       const capture = await send(request, signal)
-      if (capture.status !== 429 || attempt === MOST_TRIES) return capture
-      const retryAfterMs = waitMsIn(headerIn(capture.headers, 'retry-after'))
-      if (retryAfterMs > LONGEST_WAIT_MS) return capture
-      notBeforeMs = Math.max(notBeforeMs, Date.now() + retryAfterMs)
+      const retryMs = retryWaitMs(capture.status, headerIn(capture.headers, 'retry-after'), attempt)
+      if (retryMs === undefined) return capture
+      notBeforeMs = Math.max(notBeforeMs, Date.now() + retryMs)
     }
   }
-}
-
-/** Retry-After is a number of seconds or a date (RFC 9110 §10.2.3). */
-function waitMsIn(retryAfter: string | undefined): number {
-  if (retryAfter === undefined) return USUAL_WAIT_MS
-  const waitMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
-  return Number.isNaN(waitMs) ? USUAL_WAIT_MS : Math.max(0, waitMs)
 }
 
 const safeMethods = new Set(['GET', 'HEAD'])

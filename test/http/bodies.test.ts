@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { openPlatform } from '../../src/platform.js'
-import { eventsOf, hello, platformWith, type Scene } from '../scene.js'
+import { hello, platformWith, type Scene } from '../scene.js'
 import { onTheWire, wireTo } from '../wire.js'
 
 const json = JSON.stringify(hello)
@@ -40,17 +40,13 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp
   },
 )
 
-test.each([['gzip', gzipSync(json)]])(
-  'a body with the content encoding %s is refused, and the answer names the accepted encoding',
-  async (encoding, body) => {
-    const response = await post(await platformWith(), body, { 'content-encoding': encoding })
-    expect(response.status).toBe(415)
-    expect(response.headers.get('accept-encoding')).toBe('identity')
-    expect(await response.json()).toEqual({
-      error: `The request body must not be encoded; its Content-Encoding is "${encoding}".`,
-    })
-  },
-)
+test('a body with a content encoding is refused, and the answer names the accepted encoding', async () => {
+  const response = await post(await platformWith(), gzipSync(json), { 'content-encoding': 'gzip' })
+  expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'identity'])
+  expect(await response.json()).toEqual({
+    error: 'The request body must not be encoded; its Content-Encoding is "gzip".',
+  })
+})
 
 test('a byte order mark before the JSON is ignored', async () => {
   expect((await post(await platformWith(), `\ufeff${json}`)).status).toBe(200)
@@ -148,35 +144,7 @@ test('an answer that would be too large is refused before it is generated', asyn
   expect((await chat({ ...long, n: 128, max_tokens: 10 })).status).toBe(200)
 })
 
-test.each([false, true])(
-  'a large answer is generated in a worker, and is like any other, streamed: %s',
-  async stream => {
-    const { chat } = await platformWith()
-    const body = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], stream, logprobs: true }
-    const choicesOf = async (more: object) => {
-      const text = await (
-        await chat({ ...body, ...more }, { headers: { 'x-standin-pace': 'firstTokenMs=0; tokensPerSecond=0' } })
-      ).text()
-      if (!stream) return (JSON.parse(text) as { choices: readonly unknown[] }).choices
-      return eventsOf(text).chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '')
-    }
-    const small = await choicesOf({ max_tokens: 20, n: 2 })
-    expect(small.length).toBeGreaterThanOrEqual(2)
-    const large = await choicesOf({ n: 2, top_logprobs: 5 })
-    const whole = await (await chat({ ...hello, messages: body.messages })).json()
-    const { content } = (whole as { choices: readonly { message: { content: string } }[] }).choices[0]?.message ?? {
-      content: '',
-    }
-    if (stream) expect(large.join('').length).toBe(2 * content.length)
-    else
-      expect(large).toMatchObject([
-        { index: 0, message: { content } },
-        { index: 1, message: { content } },
-      ])
-  },
-)
-
-test('the tokens of a long prompt are counted in a worker, and limited as usual', async () => {
+test('the tokens of a long prompt are counted and limited as usual', async () => {
   const platform = await platformWith({
     tokenizer: 'o200k_base',
     models: [{ id: hello.model, maxPromptTokens: 20_000 }],

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { didYouMean, isUnknown, mustBe, NEEDS_LIVE, range, wholeNumber } from '../sentences.js'
+import { didYouMean, isUnknown, mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { control } from './controlled.js'
 
 /** A platform with a configuration file that a test can edit. */
@@ -263,13 +263,4 @@ test('the usage of each credential is listed by name, without the secret', async
   expect(JSON.stringify(used)).not.toContain('very-secret-indeed')
   clock.advance(60_000)
   expect((await control(platform, 'GET /limits')).body.used).toEqual([])
-})
-
-test.each([
-  [{ requestsPerMinute: -1 }, mustBe('requestsPerMinute', wholeNumber(0, 1000000000), -1)],
-  [{ tokensPerMinutes: 1 }, `tokensPerMinutes ${isUnknown('tokensPerMinute')}`],
-])('%j is refused, and nothing changes', async (wrong, error) => {
-  const platform = await platformWith()
-  expect(await control(platform, 'PUT /limits', wrong)).toEqual({ status: 400, body: { error } })
-  expect((await control(platform, 'GET /limits')).body.isChanged).toBe(false)
 })

@@ -24,7 +24,7 @@ test('an expired window is freed when another credential starts one', async () =
   await collectGarbage()
   expect(early.deref()).toBeUndefined()
   expect(late.deref()).toBeDefined()
-  expect(counters.usedBy('early')).toEqual({ requests: 0, tokens: 0, resetMs: 0 })
+  expect(counters.usedBy('early')).toEqual({ requests: 0, tokens: 0, refused: 0, resetMs: 0 })
 })
 
 test('reading the usage of a credential does not start its minute', () => {
@@ -33,7 +33,7 @@ test('reading the usage of a credential does not start its minute', () => {
   counters.usedBy('ada')
   now = 30_000
   counters.windowOf('ada').requests++
-  expect(counters.usedBy('ada')).toEqual({ requests: 1, tokens: 0, resetMs: WINDOW_MS })
+  expect(counters.usedBy('ada')).toEqual({ requests: 1, tokens: 0, refused: 0, resetMs: WINDOW_MS })
 })
 
 test.each([
@@ -56,15 +56,14 @@ test('all() lists usage, open streams and refusals, and drops each when it expir
   counters.windowOf('ada').requests++
   const close = counters.openStream('bob')
   now = WINDOW_MS / 2
-  counters.refuse('bob')
-  counters.refuse('bob')
+  counters.windowOf('bob').refused += 2
   const ada = { key: 'ada', requests: 1, tokens: 0, streams: 0, refused: 0, resetMs: WINDOW_MS / 2 }
-  const bob = { key: 'bob', requests: 0, tokens: 0, streams: 1, refused: 2, resetMs: 0 }
+  const bob = { key: 'bob', requests: 0, tokens: 0, streams: 1, refused: 2, resetMs: WINDOW_MS }
   expect(counters.all()).toEqual([ada, bob])
   now = WINDOW_MS
-  expect(counters.all()).toEqual([bob])
+  expect(counters.all()).toEqual([{ ...bob, resetMs: WINDOW_MS / 2 }])
   now = WINDOW_MS * 2
-  expect(counters.all()).toEqual([{ ...bob, refused: 0 }])
+  expect(counters.all()).toEqual([{ ...bob, refused: 0, resetMs: 0 }])
   close()
   expect(counters.all()).toEqual([])
 })
@@ -72,7 +71,6 @@ test('all() lists usage, open streams and refusals, and drops each when it expir
 test('forget() clears usage and refusals; streams stay open', () => {
   const counters = createCounters(() => 0)
   counters.windowOf('ada').tokens += 7
-  counters.refuse('ada')
   const close = counters.openStream('ada')
   counters.forget()
   expect(counters.all()).toEqual([{ key: 'ada', requests: 0, tokens: 0, streams: 1, refused: 0, resetMs: 0 }])

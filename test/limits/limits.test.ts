@@ -169,17 +169,6 @@ test('an answer that ends in a later minute does not count towards that minute',
   expect(byName(next.headers())['x-ratelimit-remaining-tokens']).toBe('80')
 })
 
-test('a prompt over the whole limit is refused with x-should-retry: false', () => {
-  const { passFor } = limitsWith({ tokensPerMinute: 100 })
-  expect(refusal(() => passFor(ada).chat(chat(101)))).toEqual({
-    status: 429,
-    message:
-      'Request too large: the limit is 100 tokens per minute, and the prompt alone has 101. Make it shorter; waiting does not help.',
-    headers: { 'x-should-retry': 'false' },
-  })
-  expect(refusal(() => passFor(ada).chat(chat(100)))).toBeUndefined()
-})
-
 test('a prompt that is too long for its model is a 400 that costs no tokens', () => {
   const { passFor } = limitsWith({ tokensPerMinute: 1000 }, { 'gpt-4o': 50, 'gpt-4o-mini': 10 })
   const asked = (model: string, tokens: number) => refusal(() => passFor(ada).chat(chat(tokens, { model })))

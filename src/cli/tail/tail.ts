@@ -1,7 +1,7 @@
 /** `standin tail`: follows the request log of a running Standin from another terminal. */
 import { ProblemsError, UsageError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
-import { urlHost } from '../../http/address.js'
+import { urlHost } from '../../http/listen.js'
 import { addressFlags, type CommandLine, command, integer, text, toggle } from '../command.js'
 import { createEventLog, type EventLog } from '../event-log.js'
 import { load } from '../load.js'

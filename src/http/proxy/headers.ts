@@ -1,4 +1,4 @@
-/** Decides which headers are forwarded between the client and the live platform, and which are hop-by-hop. */
+/** Decides what is forwarded between the client and the live platform: which paths and which headers. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { headerIn } from '../../core/http.js'
 
@@ -51,3 +51,14 @@ export function replaceHeaders(headers: readonly string[], ours: readonly string
   const names = new Set(ours.filter((_, i) => i % 2 === 0))
   return [...headers.filter((_, i) => !names.has(headers[i - (i % 2)]?.toLowerCase() ?? '')), ...ours]
 }
+
+// RFC 3986 §6.2.2.3 removes dot segments. Before that, some servers treat %2f, %5c and "\" as slashes, servlets cut off
+// everything after a ";", and others cut off everything after an encoded "#" or "?".
+const slash = String.raw`(?:[/\\]|%2f|%5c)`
+const dotSegment = new RegExp(`${slash}(?:\\.|%2e){1,2}(?:(?:[;#]|%3b|%23|%3f).*|${slash}.*)?$`, 'is')
+/** A percent sign that was encoded several times. A server may decode it as often. */
+const encodedPercent = /%(?:25)+/g
+
+/** Whether an undecoded path contains `..` or similar segments in any encoding, or does not begin with a slash. */
+export const isTraversal = (path: string): boolean =>
+  !path.startsWith('/') || dotSegment.test(path.includes('%25') ? path.replace(encodedPercent, '%') : path)

@@ -19,12 +19,15 @@ export function createLiveClient(
     pipelining: keepsConnections ? 1 : 0,
   })
   return proxied => {
-    const { method, headers, target, isMcp, context } = proxied
+    const { headers, target, isMcp, context } = proxied
+    const { method, body = null } = context.exchange
     dispatcher.dispatch(
       {
-        ...{ origin, headers, path: target === '' ? '/' : target },
+        origin,
+        headers,
+        path: target === '' ? '/' : target,
         method: method as Dispatcher.HttpMethod,
-        body: context.exchange.body ?? null,
+        body,
         // MCP streams may be silent for hours.
         bodyTimeout: isMcp ? 0 : timeoutMs,
       },

@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream'
 import express, { type Request, type Response } from 'express'
 import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
 import { upstreamTimeout } from '../../core/errors.js'
-import { noBytes } from '../../core/http.js'
 import { handshakeOf } from '../upgrades.js'
 import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
 import { keepForJournal, sendAnswer, setOutcome } from './send-answer.js'
@@ -30,7 +29,10 @@ export function createMiddlewareClient(
     secure: process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0',
     // The target and path are decided in proxy.ts. A URL has an IPv6 address in brackets; connecting needs it without.
     router: request => ({
-      ...{ protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port },
+      protocol,
+      host,
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port,
       pathname: proxiedBy.get(request)?.target ?? '',
     }),
     ignorePath: true,
@@ -48,39 +50,33 @@ export function createMiddlewareClient(
     const handshake = handshakeOf(request)
     proxiedBy.set(request, proxied)
     request.headers = proxied.headers
-    if (handshake) middleware.upgrade(request, handshake.socket, noBytes)
+    if (handshake) middleware.upgrade(request, handshake.socket, Buffer.alloc(0))
     else app(request as Request, response as Response, error => proxied.fail(error))
   }
 }
 
-/** The listeners to the middleware's events. */
+/** The listeners to the middleware's events. It calls them only for requests that it has been given. */
 function listenersFor(proxiedBy: ProxiedBy, timeoutMs: number, onError: OnError): NonNullable<Options['on']> {
-  /** Calls `then` with the proxied request of an event. */
-  function find(request: IncomingMessage, then: (proxied: ProxiedRequest) => void): void {
-    const proxied = proxiedBy.get(request)
-    if (proxied) then(proxied)
-  }
+  const find = (request: IncomingMessage) => proxiedBy.get(request) as ProxiedRequest
   return {
     proxyReq(upstream, request) {
-      find(request, proxied => {
-        watchConnection(proxied, upstream, timeoutMs)
-        upstream.once('upgrade', (_answer, socket) => {
-          socket.destroy()
-          onError(proxied, new Error('no answer'))
-        })
-        // The request itself has been read to its end.
-        upstream.end(proxied.context.exchange.body)
+      const proxied = find(request)
+      watchConnection(proxied, upstream, timeoutMs)
+      upstream.once('upgrade', (_answer, socket) => {
+        socket.destroy()
+        onError(proxied, new Error('no answer'))
       })
+      // The request itself has been read to its end.
+      upstream.end(proxied.context.exchange.body)
     },
-    proxyRes: (answer, request) => find(request, proxied => forwardAnswer(proxied, answer, onError)),
+    proxyRes: (answer, request) => forwardAnswer(find(request), answer, onError),
     proxyReqWs(upstream, request) {
-      find(request, proxied => {
-        watchConnection(proxied, upstream, timeoutMs)
-        upstream.once('upgrade', (answer, live) => followWebSocket(proxied, answer, live))
-        upstream.once('response', answer => followRefusal(proxied, answer))
-      })
+      const proxied = find(request)
+      watchConnection(proxied, upstream, timeoutMs)
+      upstream.once('upgrade', (answer, live) => followWebSocket(proxied, answer, live))
+      upstream.once('response', answer => followRefusal(proxied, answer))
     },
-    error: (error, request) => find(request, proxied => onError(proxied, error)),
+    error: (error, request) => onError(find(request), error),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Exchange, Outcome } from '../../core/exchange.js'
 import { headerIn } from '../../core/http.js'
 import { callsModel } from '../../core/paths.js'
 import type { ResponseObserver } from '../../core/reply.js'
-import { reset } from '../damage-response.js'
+import { reset } from '../damage.js'
 
 /** What to forward, and how. */
 export interface ForwardContext {
@@ -21,8 +21,9 @@ export interface ForwardContext {
   readonly isUncompressed?: boolean
   /** The file of the recording that is being made. */
   readonly recordedAs?: string | undefined
-  /** Must not throw. `guardObserver` of line.ts makes sure of that. */
   readonly observer?: ResponseObserver | undefined
+  /** Called with the error of an observer that throws. It gets only its `end` then. */
+  report(error: unknown): void
   /**
    * Called once: with an error if nothing was sent to the client yet, without one when the answer was sent or cut off.
    * The exchange's outcome says which.
@@ -57,15 +58,16 @@ export interface LiveAddress {
 export type OnError = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
 
 export class ProxiedRequest {
-  readonly method: string
   headers: IncomingHttpHeaders = {}
   /** The path to request on the live platform, with its query. */
   target = ''
   outcome: (Outcome & { complete: boolean }) | undefined
   /** Whether anything of an answer has arrived, even only an informational response. */
   hasAnswerBegun = false
+  /** Does not throw. */
   readonly observer: ResponseObserver | undefined
-  #isOver = false
+  /** Whether it has ended: no more is sent to the client. */
+  isOver = false
   /** Whether the live platform has sent its whole answer. */
   #isAnswerComplete = false
   #isRetried = false
@@ -76,16 +78,11 @@ export class ProxiedRequest {
     readonly context: ForwardContext,
     readonly settings: ForwardSettings,
   ) {
-    this.method = context.exchange.method
-    this.observer = context.observer
-    context.response.once('close', () => this.#onResponseClose())
+    const { response, observer, report } = context
+    this.observer = observer && guarded(observer, report)
+    response.once('close', () => this.#onResponseClose())
     // `close` has already fired.
-    if (context.response.destroyed) this.#onResponseClose()
-  }
-
-  /** Whether it has ended: no more is sent to the client. */
-  get isOver(): boolean {
-    return this.#isOver
+    if (response.destroyed) this.#onResponseClose()
   }
 
   /** Whether the request goes to an MCP server. */
@@ -101,7 +98,7 @@ export class ProxiedRequest {
 
   /** Returns whether the request may be sent again after this error, on a new connection. True at most once. */
   prepareRetry(error: NodeJS.ErrnoException): boolean {
-    if (this.#isOver || this.#isRetried || this.hasAnswerBegun) return false
+    if (this.isOver || this.#isRetried || this.hasAnswerBegun) return false
     const { exchange } = this.context
     // A tool call must not be sent twice, and a WebSocket's connection has been ended.
     if (this.isMcp || exchange.isWebSocket) return false
@@ -124,14 +121,14 @@ export class ProxiedRequest {
 
   /** Sends this error to the client, which has received nothing yet. */
   fail(error: unknown): void {
-    if (this.#isOver) return
+    if (this.isOver) return
     this.#end()
     this.context.done(error)
   }
 
   /** Ends an answer of which no more will arrive. The client gets the reason, unless part of the answer was already sent. */
   breakOff(reason: PlatformError): void {
-    if (this.#isOver || this.#isAnswerComplete) return
+    if (this.isOver || this.#isAnswerComplete) return
     if (this.outcome) this.#cut()
     else this.fail(reason)
   }
@@ -148,7 +145,7 @@ export class ProxiedRequest {
 
   /** The response is closed: it has ended, or the client has disconnected. */
   #onResponseClose(): void {
-    if (this.#isOver) return
+    if (this.isOver) return
     const { exchange, response } = this.context
     // A WebSocket does not end with its response.
     if (this.outcome)
@@ -158,7 +155,7 @@ export class ProxiedRequest {
   }
 
   #end(): void {
-    this.#isOver = true
+    this.isOver = true
     // After a complete answer the connection may already serve another request.
     if (this.#isAnswerComplete) return
     this.endConnection()
@@ -184,3 +181,30 @@ const MOST_RETRY_MS = 1_000
  */
 const mayRetry = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
   closeCodes.has(code) && (idempotent.has(method) || (afterMs < MOST_RETRY_MS && callsModel(method, path)))
+
+/** Wraps an observer. If it throws, the error is reported, and it then only gets an `end` for an incomplete response. */
+function guarded(observer: ResponseObserver, report: (error: unknown) => void): ResponseObserver {
+  let failed = false
+  let ended = false
+  function attempt(call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      failed = true
+      report(error)
+    }
+  }
+  return {
+    head(status, headers) {
+      if (!failed && !ended) attempt(() => observer.head(status, headers))
+    },
+    bytes(bytes) {
+      if (!failed && !ended) attempt(() => observer.bytes(bytes))
+    },
+    end(complete) {
+      if (ended) return
+      ended = true
+      attempt(() => observer.end(complete && !failed))
+    },
+  }
+}

@@ -2,7 +2,7 @@
 import { createEventSplitter, dataOf } from '../../chat/events.js'
 import { uptimeMs } from '../../core/clock.js'
 import { upstreamTimeout, upstreamUnreadable } from '../../core/errors.js'
-import { headerIn, noBytes } from '../../core/http.js'
+import { headerIn } from '../../core/http.js'
 import type { UpstreamResponse } from '../../core/reply.js'
 import {
   documentedError,
@@ -12,8 +12,7 @@ import {
   MOST_KEPT_BYTES,
   upstreamResponse,
 } from '../documented-error.js'
-import { recordTime } from '../send.js'
-import { writerOf } from '../writer.js'
+import { recordTime, writerOf } from '../send.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
@@ -40,9 +39,13 @@ export interface BodySink {
 /** Sends an answer whose head has arrived. Returns what takes its body; `undefined` if the body is not wanted. */
 export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink | undefined {
   if (proxied.isOver) return undefined
+  const coding = headerIn(head.headers, 'transfer-encoding') ?? 'chunked'
   try {
-    requireForwardable(head)
-    return head.status >= 400 && documentsErrors(proxied) ? sendError(proxied, head) : sendBody(proxied, head, flow)
+    if (!isStatus(head.status)) throw new Error(`status ${head.status}`)
+    // No other transfer coding is decoded, and we did not ask for any.
+    if (!/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
+    const isReplaced = head.status >= 400 && proxied.settings.errors === 'documented' && !proxied.isMcp
+    return isReplaced ? sendError(proxied, head) : sendBody(proxied, head, flow)
   } catch (error) {
     failUnreadable(proxied, error)
     return undefined
@@ -53,16 +56,6 @@ export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow
 function failUnreadable(proxied: ProxiedRequest, error: unknown): void {
   const { code, message } = error as NodeJS.ErrnoException
   proxied.fail(upstreamUnreadable(code ?? message))
-}
-
-/** Whether errors with an undocumented body are replaced. */
-const documentsErrors = ({ settings, isMcp }: ProxiedRequest) => settings.errors === 'documented' && !isMcp
-
-function requireForwardable({ status, headers }: AnswerHead): void {
-  if (!isStatus(status)) throw new Error(`status ${status}`)
-  const coding = headerIn(headers, 'transfer-encoding')
-  // No other transfer coding is decoded, and we did not ask for any.
-  if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
 }
 
 /** What is sent to the client instead of the live platform's own head. */
@@ -103,7 +96,7 @@ export function setOutcome(
     answeredBy: { kind: 'live', baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
     error: undefined,
     remark,
-    answer: upstreamResponse(headers, noBytes),
+    answer: upstreamResponse(headers, Buffer.alloc(0)),
     upstream,
     beganMs: uptimeMs(),
     piecesAtMs,
@@ -135,7 +128,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
-    if (!isBegun && !proxied.isOver) writer.write(noBytes)
+    if (!isBegun && !proxied.isOver) writer.write(Buffer.alloc(0))
   })
   return {
     add(bytes) {

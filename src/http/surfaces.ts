@@ -1,4 +1,4 @@
-/** Serves the platform's paths: finds the endpoint and the caller, and emulates, forwards or replays the answer. */
+/** Serves the paths of the platform and of the auth backend: finds endpoint and caller, and emulates, forwards or replays. */
 import { noRecording, notFound, notFoundWithDots, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
 import { anonymous, type Caller, type Exchange, usesLive } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
@@ -7,9 +7,12 @@ import type { Answer, Forward, Reply } from '../core/reply.js'
 import { type Routes, undocumentedEndpoint } from '../endpoints/index.js'
 import { authorize, type Identify } from '../keys/identify.js'
 import type { NamedObserver, Recordings } from '../recordings/index.js'
-import type { Cors } from './cors.js'
-import { platformErrorReply } from './error-bodies.js'
+import { type Gateway, isOpenAtGateway } from '../supabase/callers.js'
+import { authErrorReply, codeOfStatus } from '../supabase/errors.js'
+import { allMethods, type Cors } from './cors.js'
+import { jsonRpcError, platformErrorReply } from './error-bodies.js'
 import { type ModeOf, mayUseLive } from './modes.js'
+import { isTraversal } from './proxy/headers.js'
 import type { Live, Surface } from './stage.js'
 
 /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
@@ -47,8 +50,12 @@ interface LiveOptions {
 export function platformSurface(local: LocalPlatform, mixed?: LiveOptions): Surface {
   const { bodyLimitBytes, cors } = local
   const common = {
-    ...{ bodyLimitBytes, cors, errorReply: platformErrorReply },
-    ...{ requiresJsonType: true, hasRequestIds: true, drawsFaultsFirst: false },
+    bodyLimitBytes,
+    cors,
+    errorReply: platformErrorReply,
+    requiresJsonType: true,
+    hasRequestIds: true,
+    drawsFaultsFirst: false,
     // The platform's 404 names the path (platform-api.md, "Errors").
     faultCode: (status: number) => (status === 404 ? 'not_found' : 'fault'),
   }
@@ -123,7 +130,9 @@ async function enterUndocumented({ identify }: LocalPlatform, exchange: Exchange
 }
 
 const liveOptions = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: LiveOptions): Surface['live'] => ({
-  ...{ cors: liveCors, origins, proxy },
+  cors: liveCors,
+  origins,
+  proxy,
   mayBeLinked: () => false,
   forwardsWebSocket: request => usesLive(modeOf(request)) && !has(request.path),
   /** A preflight counts as the request for which it asks. */
@@ -171,12 +180,63 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isUndocumented && !found.isKnownPath) {
-        const { isTraversal } = await import('./proxy/path-traversal.js')
         throw isTraversal(exchange.path) ? notFoundWithDots() : notFound()
       }
-      throw (await import('./json-rpc-error.js')).jsonRpcError(noRecording(found.title, found.why), exchange)
+      throw jsonRpcError(noRecording(found.title, found.why), exchange)
   }
 }
 
 /** Unref'd, so that a pause does not keep the process alive. */
 const pause = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms).unref())
+
+/** Supabase's own limit. */
+export const AUTH_BODY_BYTES = 1_048_576
+/** The live auth backend enforces its own limit. This one only keeps a client from filling the memory. */
+const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
+
+const authSurface = {
+  errorReply: authErrorReply,
+  // Supabase's server parses every body as JSON, whatever its Content-Type.
+  requiresJsonType: false,
+  hasRequestIds: false,
+  drawsFaultsFirst: true,
+  faultCode: codeOfStatus,
+} as const
+
+interface Backend {
+  readonly routes: Routes
+  readonly gateway: Gateway
+  readonly cors: Cors
+}
+
+/**
+ * For the emulated backend. Its endpoints identify the caller; the gateway in front of them requires an API key first.
+ */
+export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface => ({
+  ...authSurface,
+  cors,
+  bodyLimitBytes: AUTH_BODY_BYTES,
+  methodsOf: ({ path }) => routes.methodsOf(path),
+  enter(exchange) {
+    const { method, path } = exchange
+    exchange.endpoint = routes.find(method, path)
+    exchange.authorization = gateway.admit(exchange)
+    exchange.endpoint = routes.get(method, path)
+    return anonymous
+  },
+  answer(exchange) {
+    if (!exchange.endpoint) throw notFound()
+    return exchange.endpoint.reply(exchange)
+  },
+})
+
+/** For the live backend. Only it knows its paths and its users. */
+export const liveAuthSurface = (live: Pick<Live, 'cors' | 'origins' | 'proxy'>): Surface => ({
+  ...authSurface,
+  cors: live.cors,
+  live: { ...live, mayReach: () => true, mayBeLinked: isOpenAtGateway },
+  bodyLimitBytes: LIVE_AUTH_BODY_BYTES,
+  methodsOf: () => allMethods,
+  enter: () => anonymous,
+  answer: () => ({ kind: 'forward' }),
+})
