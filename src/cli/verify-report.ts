@@ -1,8 +1,8 @@
 /** The results of `standin verify` as a report. */
-import type { BrokenVerdict, Clause, ClauseResult } from '../../contract/clause.js'
-import { sections, silent } from '../../contract/document.js'
-import { type Colors, pluralize, printable } from '../output.js'
-import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from '../report.js'
+import type { BrokenVerdict, Clause, ClauseResult } from '../contract/clause.js'
+import { sections, silent } from '../contract/document.js'
+import { type Colors, pluralize, printable } from './output.js'
+import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from './report.js'
 
 export interface VerifyRun {
   readonly url: string

@@ -1,10 +1,10 @@
 /** The results of a drift check as a report. */
 import path from 'node:path'
-import { type Finding, fromWorst, type Severity } from '../../check/finding.js'
-import { problemInWords } from '../../check/problem.js'
-import type { DriftResult } from '../../recordings/index.js'
-import { type Colors, pluralize, printable } from '../output.js'
-import { findingLine, joinCounts, type Report, type TestCase } from '../report.js'
+import { type Finding, fromWorst, type Severity } from '../check/finding.js'
+import { problemInWords } from '../check/problem.js'
+import type { DriftResult } from '../recordings/index.js'
+import { type Colors, pluralize, printable } from './output.js'
+import { findingLine, joinCounts, type Report, type TestCase } from './report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
