@@ -50,11 +50,11 @@ async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const reporter = createReporter(line.flags)
   const startedMs = performance.now()
   const signal = stopOnSignals()
-  const comparison = await withPlatform(line, platform =>
+  const { results, total } = await withPlatform(line, platform =>
     compareWithLive(platform, line.flags, { signal, progressOf: reporter.progress }),
   )
-  process.exitCode = exitCodeOf(comparison.results, signal)
-  await reporter.write(reportOf({ ...comparison, seconds: (performance.now() - startedMs) / 1000 }))
+  process.exitCode = exitCodeOf(results, signal)
+  await reporter.write(reportOf(results, total, (performance.now() - startedMs) / 1000))
 }
 
 async function compareWithLive(
@@ -72,10 +72,7 @@ async function compareWithLive(
   if (entries.length === 0)
     throw new StartError(`There are no recordings in ${relativePath(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
-  const live = {
-    upstream,
-    credentialOf: await liveCredentials(platform),
-  }
+  const live = { upstream, credentialOf: liveCredentials(platform) }
   const progress = progressOf(entries.length)
   const results = await findDrift({
     folder,
@@ -94,7 +91,7 @@ async function compareWithLive(
   return { results, total: entries.length }
 }
 
-async function liveCredentials({ ownPathsAt }: Platform): Promise<LiveOptions['credentialOf']> {
+function liveCredentials({ ownPathsAt }: Platform): LiveOptions['credentialOf'] {
   const endpointsAt = ownPathsAt()
   const isForKeys = (path: string) => endpointsAt(path).some(({ access }) => acceptsApiKey(access))
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)

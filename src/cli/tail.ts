@@ -66,11 +66,15 @@ function noticeText(event: Exclude<TailEvent, { kind: 'exchange' }>, { url }: Co
   }
 }
 
-/** The configured token is only sent to this machine. */
+/**
+ * The address of a running Standin: from --url, the environment, or the configuration in this folder. Throws a
+ * UsageError if there is none. The configured token is only sent to this machine and to the configured address.
+ */
 function controlAddress(line: Line): ControlAddress {
-  const { 'control-token': token } = line.flags
-  const { url, isConfigured } = addressFor(line)
-  const mayHaveToken = isConfigured || isLoopback(url.hostname)
+  const { url: urlFlag, port, host, 'control-token': token } = line.flags
+  const given = urlFlag ?? (port === undefined && host === undefined ? urlInEnvironment() : undefined)
+  const url = given === undefined ? configuredAddress(line) : parseAddress(given)
+  const mayHaveToken = given === undefined || isLoopback(url.hostname)
   return { url: url.origin, token: token ?? (mayHaveToken ? configuredToken(line) : '') }
 }
 
@@ -85,19 +89,10 @@ function configuredToken(line: Line): string {
 }
 
 /**
- * The address of a running Standin: from --url, the environment, or the configuration in this folder. PLATFORM_BASE_URL is set by `standin exec` or a copied .env. The credentials of the
- * configuration belong to the address only if `isConfigured`. Throws a UsageError if there is no address.
+ * From PLATFORM_BASE_URL, as `standin exec` or a copied .env sets it. An address that is not on this machine is ignored:
+ * it may be the live platform.
  */
-function addressFor(line: Line) {
-  const { url: urlFlag, port, host } = line.flags
-  const url = urlFlag ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
-  return url === undefined
-    ? { url: configuredAddress(line), isConfigured: true }
-    : { url: parseAddress(url), isConfigured: false }
-}
-
-/** An address that is not on this machine is ignored: it may be the live platform. */
-function fromEnvironment(): string | undefined {
+function urlInEnvironment(): string | undefined {
   const url = process.env.PLATFORM_BASE_URL ?? ''
   if (!URL.canParse(url)) return undefined
   return isLoopback(new URL(url).hostname) ? url : undefined
@@ -191,7 +186,7 @@ const notReachable = ({ url }: ControlAddress, { message }: ConnectionLost) =>
     `Nothing answers at ${url} (${message}). Start Standin there, or give its address: standin tail --url http://127.0.0.1:PORT.`,
   )
 
-/** The stream continues after `lastEntry`, if there is one. */
+/** The events of a stream that continues after `lastEntry`, if there is one. */
 async function openStream(
   address: ControlAddress,
   query: Readonly<Record<string, string>>,
@@ -199,11 +194,10 @@ async function openStream(
   lastEntry: JournalEntry | undefined,
 ): Promise<AsyncGenerator<TailEvent>> {
   const timeout = createSilenceTimeout(signal)
-  const path = `${JOURNAL}?${new URLSearchParams(query)}`
-  const response = await request(address, path, timeout.signal, lastEntry && { 'last-event-id': lastEntry.id })
-  const type = response.headers.get('content-type') ?? ''
-  if (!response.body || !type.startsWith('text/event-stream')) throw journalMissing(address, response.status)
-  return eventsIn(response.body, timeout)
+  const resume = lastEntry && { 'last-event-id': lastEntry.id }
+  const { headers, body, status } = await askJournal(address, query, timeout.signal, resume)
+  if (!body || !headers.get('content-type')?.startsWith('text/event-stream')) throw journalMissing(address, status)
+  return eventsIn(body, timeout)
 }
 
 async function* eventsIn(
@@ -237,36 +231,30 @@ function parseEvent(event: Buffer): readonly TailEvent[] {
   }
 }
 
-/** After a restart, ids begin at 1 again, so the id of the last entry is missing or belongs to another one. */
-async function hasRestarted(address: ControlAddress, lastEntry: JournalEntry, signal: AbortSignal): Promise<boolean> {
-  const response = await request(address, `${JOURNAL}/${lastEntry.id}`, withTimeout(signal), {}, [404])
-  const value = (await response.json()) as Partial<JournalEntry>
-  if (response.status === 200) return value.at !== lastEntry.at || value.durationMs !== lastEntry.durationMs
-  const newest = await request(address, `${JOURNAL}?limit=1`, withTimeout(signal))
-  const { data } = (await newest.json()) as { readonly data: readonly JournalEntry[] }
-  return Number(data[0]?.id ?? 0) < Number(lastEntry.id)
+/** After a restart, ids begin at 1 again, so that of the last entry is not yet in use, or belongs to another one. */
+async function hasRestarted(address: ControlAddress, last: JournalEntry, signal: AbortSignal): Promise<boolean> {
+  const query = { after: String(Number(last.id) - 1), limit: '1' }
+  const answer = await askJournal(address, query, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]))
+  const [first] = ((await answer.json()) as { readonly data: readonly JournalEntry[] }).data
+  return !first || (first.id === last.id && (first.at !== last.at || first.durationMs !== last.durationMs))
 }
 
-const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
-
-/** Resolves with a successful answer, or with one that has an expected status. */
-async function request(
-  address: ControlAddress,
-  path: string,
+/** Resolves with a successful answer. */
+async function askJournal(
+  { url, token }: ControlAddress,
+  query: Readonly<Record<string, string>>,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
-  expected: readonly number[] = [],
 ): Promise<Response> {
-  const credential = address.token === '' ? {} : { authorization: `Bearer ${address.token}` }
-  const response = await fetch(address.url + path, {
-    headers: { ...credential, ...headers },
+  const response = await fetch(`${url}${JOURNAL}?${new URLSearchParams(query)}`, {
+    headers: { ...(token !== '' && { authorization: `Bearer ${token}` }), ...headers },
     redirect: 'manual',
     signal,
   }).catch(error => {
     throw new ConnectionLost(connectionFailure(error))
   })
-  if (response.ok || expected.includes(response.status)) return response
-  throw await refusal(address, response)
+  if (response.ok) return response
+  throw await refusal({ url, token }, response)
 }
 
 async function refusal(address: ControlAddress, response: Response): Promise<Error> {
