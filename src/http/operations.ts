@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { isMoment } from '../check/formats.js'
 import { boolean, closed, number, objectOf, optional, text, word } from '../check/forms.js'
-import { violationOperations } from '../contract/operations.js'
+import { violationOperations } from '../contract/violations.js'
 import { operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { type Clock, isOnClock } from '../core/clock.js'
 import { invalidRequest } from '../core/errors.js'
