@@ -370,26 +370,3 @@ test('answers are judged as soon as they come from the live platform', async () 
   await (await health(platform)).text()
   expect((await found(platform, 2)).length).toBeGreaterThan(0)
 })
-
-test('a long answer is judged as far as it is kept', async () => {
-  const long = events(...Array.from({ length: 2000 }, () => first), last, '[DONE]')
-  const platform = await inFrontOf({ type: sse, body: long })
-  expect(await (await stream(platform)).text()).toBe(long)
-  expect(await found(platform)).toEqual([])
-})
-
-test('a wrong answer is found between identical correct ones', async () => {
-  const right = { status: 200, body: { object: 'list', data: [] } }
-  let now: { readonly status: number; readonly body: object } = right
-  const live = await liveWith((_request, response) => {
-    response.writeHead(now.status, { 'content-type': 'application/json' }).end(JSON.stringify(now.body))
-  })
-  const platform = await proxyTo(live.url, {})
-  const counts: number[] = []
-  for (const next of [right, right, { ...right, body: { object: 'list' } }, right, { ...right, status: 201 }, right]) {
-    now = next
-    await models(platform)
-    counts.push((await found(platform, counts.length + 1)).length)
-  }
-  expect(counts).toEqual([0, 0, 1, 1, 2, 2])
-})
