@@ -35,14 +35,14 @@ const claims = {
   exp: 9999999999,
 }
 
+const usualHeader = jwtPart({ alg: 'HS256', typ: 'JWT' })
+const wrongSignature = 'A'.repeat(43)
+
 /** The anon key with a wrong signature but its own claims; if it is not a JWT, a made-up user token. */
 function forgedToken({ credentials: { anonKey = '' } }: Target): string {
-  const [header, payload, signature, ...rest] = anonKey.split('.')
-  if (!header || !payload || !signature || rest.length > 0) {
-    return [jwtPart({ alg: 'HS256', typ: 'JWT' }), jwtPart(claims), 'A'.repeat(43)].join('.')
-  }
-  const otherLetter = signature.startsWith('A') ? 'B' : 'A'
-  return [header, payload, otherLetter + signature.slice(1)].join('.')
+  const [, head, first] = /^([^.]+\.[^.]+\.)([^.])[^.]*$/.exec(anonKey) ?? []
+  if (head === undefined) return `${usualHeader}.${jwtPart(claims)}.${wrongSignature}`
+  return `${head}${first === 'A' ? 'B' : 'A'}${anonKey.slice(head.length + 1)}`
 }
 
 /**
@@ -52,9 +52,9 @@ function forgedToken({ credentials: { anonKey = '' } }: Target): string {
 function forgedUserToken({ credentials: { anonKey = '' } }: Target): string {
   const [header, payload] = anonKey.split('.')
   const { iss } = unverifiedFields(payload)
-  const isJwt = header !== undefined && iss !== undefined
-  const jwtHeader = isJwt ? header : jwtPart({ alg: 'HS256', typ: 'JWT' })
-  return [jwtHeader, jwtPart({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
+  return iss === undefined
+    ? `${usualHeader}.${jwtPart(claims)}.${wrongSignature}`
+    : `${header}.${jwtPart({ iss, ...claims })}.${wrongSignature}`
 }
 
 /** The Authorization headers, each with how it is shown in reports, in the words of the document. */

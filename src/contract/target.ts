@@ -98,10 +98,21 @@ const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
   const url = withoutSlash(options.url)
-  const { apiKey, anonKey, email, password, model } = options
+  const { apiKey, anonKey, email, password, model, signal } = options
   const credentials = { apiKey, anonKey, email, password }
   const { send, ...state } = createSending({ ...options, url })
   const remembered = new Map<string, Promise<CallResult>>()
+
+  /** Repeats a call after each 429 with a Retry-After, up to the maximum number of attempts. */
+  async function repeated(call: Call): Promise<CallResult> {
+    for (let attempt = 1; ; attempt++) {
+      const result = await send(call)
+      const waitS = result.kind === 'answered' ? waitSecondsIn(result) : undefined
+      if (waitS === undefined || attempt === MOST_TRIES) return result
+      await pause(waitS * 1000, undefined, { signal }).catch(() => {})
+    }
+  }
+
   return {
     url,
     credentials,
@@ -110,7 +121,7 @@ export function createTarget(options: TargetOptions): Target {
     isNear: isLocal(url),
     ask(call) {
       const name = JSON.stringify(call)
-      const result = remembered.get(name) ?? send(call)
+      const result = remembered.get(name) ?? repeated(call)
       remembered.set(name, result)
       return result
     },
@@ -118,7 +129,7 @@ export function createTarget(options: TargetOptions): Target {
   }
 }
 
-/** Sends calls within the budget, and repeats them after a 429 with a Retry-After. */
+/** Sends calls within the budget. */
 function createSending({
   url,
   maxCalls = USUAL_MAX_CALLS,
@@ -130,38 +141,25 @@ function createSending({
   let calls = 0
   let answered = 0
   let lastWhy: string | undefined
-
-  async function once(call: Call): Promise<CallResult> {
-    if (signal?.aborted) throw new CallNotMade('it was stopped')
-    if (answered === 0 && calls >= MOST_UNANSWERED) throw new CallNotMade(`it does not answer (${lastWhy})`)
-    if (calls >= maxCalls) throw new CallNotMade(`the budget of ${maxCalls} calls is used up`)
-    calls++
-    const timeout = AbortSignal.timeout(timeoutMs)
-    try {
-      const result = await send(call, signal ? AbortSignal.any([signal, timeout]) : timeout)
-      answered++
-      return result
-    } catch (error) {
-      if (signal?.aborted) throw new CallNotMade('it was stopped')
-      lastWhy = timeout.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
-      return { kind: 'unanswered', why: lastWhy }
-    }
-  }
-
   return {
     calls: () => calls,
     unreachable: () => (answered === 0 ? lastWhy : undefined),
-    send: (call: Call) => repeated(() => once(call), signal),
-  }
-}
-
-/** Repeats a call after each 429 with a Retry-After, up to the maximum number of attempts. */
-async function repeated(send: () => Promise<CallResult>, signal: AbortSignal | undefined): Promise<CallResult> {
-  for (let attempt = 1; ; attempt++) {
-    const result = await send()
-    const waitS = result.kind === 'answered' ? waitSecondsIn(result) : undefined
-    if (waitS === undefined || attempt === MOST_TRIES) return result
-    await pause(waitS * 1000, undefined, { signal }).catch(() => {})
+    async send(call: Call): Promise<CallResult> {
+      if (signal?.aborted) throw new CallNotMade('it was stopped')
+      if (answered === 0 && calls >= MOST_UNANSWERED) throw new CallNotMade(`it does not answer (${lastWhy})`)
+      if (calls >= maxCalls) throw new CallNotMade(`the budget of ${maxCalls} calls is used up`)
+      calls++
+      const timeout = AbortSignal.timeout(timeoutMs)
+      try {
+        const result = await send(call, signal ? AbortSignal.any([signal, timeout]) : timeout)
+        answered++
+        return result
+      } catch (error) {
+        if (signal?.aborted) throw new CallNotMade('it was stopped')
+        lastWhy = timeout.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
+        return { kind: 'unanswered', why: lastWhy }
+      }
+    },
   }
 }
 
