@@ -9,7 +9,7 @@ import { findingLine, joinCounts, type Report, type TestCase } from './report.js
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
 /** `recordings` is the total, including those that were not reached. */
-function countOf(results: readonly DriftResult[], recordings: number) {
+function driftCounts(results: readonly DriftResult[], recordings: number) {
   const countKind = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
   const countSeverity = (wanted: Severity) =>
     results.flatMap(driftsOf).filter(({ severity }) => severity === wanted).length
@@ -33,7 +33,7 @@ function countOf(results: readonly DriftResult[], recordings: number) {
 }
 
 /** `12 recordings: 9 unchanged, 2 drifted (1 critical, 3 warnings), 1 skipped` */
-function countLine(count: ReturnType<typeof countOf>): string {
+function countLine(count: ReturnType<typeof driftCounts>): string {
   const drifts = joinCounts([
     [count.critical, 'critical'],
     [count.warning, count.warning === 1 ? 'warning' : 'warnings'],
@@ -74,7 +74,7 @@ export const isBroken = (result: DriftResult): boolean =>
 const MCP_REASON = 'calls of MCP servers are not compared.'
 
 export function reportOf(results: readonly DriftResult[], total: number, seconds: number): Report {
-  const count = countOf(results, total)
+  const count = driftCounts(results, total)
   return {
     name: 'drift',
     summary: countLine(count),

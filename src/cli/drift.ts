@@ -24,7 +24,7 @@ import {
   type SendToLive,
 } from '../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../recordings/redact/index.js'
-import { type CommandLine, command, folderFlags, integer, optionFlags, text, toggle } from './command.js'
+import { type CommandLine, command, folderFlags, integer, optionFlags, textFlag, toggle } from './command.js'
 import { isBroken, reportOf } from './drift-report.js'
 import { withPlatform } from './load.js'
 import { printable, relativePath } from './output.js'
@@ -37,7 +37,7 @@ const EXIT_BAD_INPUT = 2
 const flags = {
   ...folderFlags,
   upstream: optionFlags.upstream,
-  only: text('GLOB', 'Only recordings whose name matches: chat-*'),
+  only: textFlag('GLOB', 'Only recordings whose name matches: chat-*'),
   update: toggle('Replace the recorded answers with the live ones'),
   concurrency: integer([1, 99], 'Maximum number of concurrent requests (4)', 4),
   ...reportFlags,

@@ -5,19 +5,19 @@ import { ProblemsError, StartError, UsageError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
 import { urlHost } from '../http/address.js'
 import type { JournalEntry } from '../journal/index.js'
-import { addressFlags, type CommandLine, command, integer, text, toggle } from './command.js'
+import { addressFlags, type CommandLine, command, integer, textFlag, toggle } from './command.js'
 import { createEventLog, type EventLog } from './event-log.js'
-import { load } from './load.js'
+import { loadedConfig } from './load.js'
 import { colorsFor, pluralize, printable } from './output.js'
 import { stopOnSignals } from './stop-signals.js'
 
 const tailFlags = {
   ...addressFlags,
-  url: text('URL', 'Address of Standin (PLATFORM_BASE_URL, or as configured)'),
-  'control-token': text('TOKEN', 'Token for its control API, which needs one if other machines can reach it'),
+  url: textFlag('URL', 'Address of Standin (PLATFORM_BASE_URL, or as configured)'),
+  'control-token': textFlag('TOKEN', 'Token for its control API, which needs one if other machines can reach it'),
   last: integer([0, 1000], 'Show this many earlier requests first (0)', 0),
-  status: text('STATUS', 'Only answers with this status: 429, 4xx, none'),
-  text: text('TEXT', 'Only requests with this text in their body'),
+  status: textFlag('STATUS', 'Only answers with this status: 429, 4xx, none'),
+  text: textFlag('TEXT', 'Only requests with this text in their body'),
   json: toggle('Print each request as a line of JSON'),
   verbose: toggle('Also show bodies'),
 }
@@ -80,7 +80,7 @@ function controlAddress(line: Line): ControlAddress {
 
 function configuredToken(line: Line): string {
   try {
-    return load(line).config.controlToken
+    return loadedConfig(line).config.controlToken
   } catch (error) {
     // The address is known without it, so a broken configuration does not matter.
     if (error instanceof ProblemsError) return ''
@@ -104,7 +104,7 @@ function parseAddress(input: string): URL {
 }
 
 function configuredAddress(line: Line): URL {
-  const { config } = load(line)
+  const { config } = loadedConfig(line)
   if (config.port === 0) {
     throw new UsageError(
       'The configured port is 0, so Standin uses any free one. Give the address with --url http://127.0.0.1:PORT.',
@@ -254,10 +254,10 @@ async function askJournal(
     throw new ConnectionLost(connectionFailure(error))
   })
   if (response.ok) return response
-  throw await refusal({ url, token }, response)
+  throw await journalRefusal({ url, token }, response)
 }
 
-async function refusal(address: ControlAddress, response: Response): Promise<Error> {
+async function journalRefusal(address: ControlAddress, response: Response): Promise<Error> {
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: unknown }
   // A proxy in front of Standin answers while it is down.
   if (response.status >= 500) return new ConnectionLost(`status ${response.status}`)

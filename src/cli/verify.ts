@@ -6,11 +6,11 @@ import { clauses } from '../contract/clauses.js'
 import { createTarget, type Target, type TargetOptions, USUAL_MAX_CALLS } from '../contract/target.js'
 import { NEEDS_LIVE } from '../platform/config/load.js'
 import { openPlatform } from '../platform.js'
-import { type CommandLine, command, integer, optionFlags, outputFlags, text, toggle } from './command.js'
-import { load } from './load.js'
+import { type CommandLine, command, integer, optionFlags, outputFlags, textFlag, toggle } from './command.js'
+import { loadedConfig } from './load.js'
 import { createReporter, reportFlags } from './report.js'
 import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
-import { countOf, reportOf, type VerifyRun } from './verify-report.js'
+import { clauseCounts, reportOf, type VerifyRun } from './verify-report.js'
 
 const EXIT_BROKEN = 1
 
@@ -20,15 +20,15 @@ const flags = {
   json: { ...outputFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
   quiet: { ...outputFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
   strict: toggle('Also fail if the target differs from decisions of Standin'),
-  only: text('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
-  target: text('URL', 'Base URL of the target; live is upstream.baseUrl (a fresh stand-in)'),
-  auth: text('URL', 'URL of its auth backend, without /auth/v1 (the same as --target)'),
-  'api-key': text('KEY', 'An API key of the target'),
-  'anon-key': text('KEY', 'The anon key of the target'),
-  email: text('ADDRESS', 'Email address of a user of the target'),
-  password: text('TEXT', 'The password for --email'),
+  only: textFlag('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
+  target: textFlag('URL', 'Base URL of the target; live is upstream.baseUrl (a fresh stand-in)'),
+  auth: textFlag('URL', 'URL of its auth backend, without /auth/v1 (the same as --target)'),
+  'api-key': textFlag('KEY', 'An API key of the target'),
+  'anon-key': textFlag('KEY', 'The anon key of the target'),
+  email: textFlag('ADDRESS', 'Email address of a user of the target'),
+  password: textFlag('TEXT', 'The password for --email'),
   'password-stdin': toggle('Read the password from standard input'),
-  model: text('ID', 'The requested model (the first one)'),
+  model: textFlag('ID', 'The requested model (the first one)'),
   'max-calls': integer([1, 999_999], `Maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
   ...reportFlags,
 }
@@ -94,7 +94,7 @@ function requireReachable(target: Target, { aborted }: AbortSignal): void {
 }
 
 function exitCodeOf(run: VerifyRun): number {
-  const { broken, held, different } = countOf(run)
+  const { broken, held, different } = clauseCounts(run)
   if (broken > 0) return EXIT_BROKEN
   if (held + different > 0) return 0
   console.error('Nothing could be checked.')
@@ -150,7 +150,7 @@ async function targetValues(flags: VerifyLine['flags'], target: string) {
 }
 
 function liveOf(line: VerifyLine) {
-  const { baseUrl, authUrl, apiKey, anonKey } = load(line).config.upstream
+  const { baseUrl, authUrl, apiKey, anonKey } = loadedConfig(line).config.upstream
   if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
   const unlessEmpty = (text: string) => text || undefined
   const credentials = { apiKey: unlessEmpty(apiKey), anonKey: unlessEmpty(anonKey) }

@@ -35,13 +35,13 @@ const without = (expected: string, concerns: (violation: Violation) => boolean):
 })
 
 /** A field, or the whole body if its name is empty, is as the judge requires it. */
-const field = (name: string, expected: string) => without(expected, ({ path }) => path === name)
+const fieldIs = (name: string, expected: string) => without(expected, ({ path }) => path === name)
 
-export const jsonObject = field('', 'one JSON object, with Content-Type: application/json')
-export const statusOk = field('status', 'the status "ok"')
-export const versionNumber = field('version', 'a version such as 1.0.0')
-export const endpointArray = field('endpoints', 'an array of endpoints')
-export const requestedPath = field('path', 'the path as it was requested')
+export const jsonObject = fieldIs('', 'one JSON object, with Content-Type: application/json')
+export const statusOk = fieldIs('status', 'the status "ok"')
+export const versionNumber = fieldIs('version', 'a version such as 1.0.0')
+export const endpointArray = fieldIs('endpoints', 'an array of endpoints')
+export const requestedPath = fieldIs('path', 'the path as it was requested')
 export const anyJson = without(
   'one JSON response, with Content-Type: application/json',
   ({ source }) => source === 'documented',

@@ -39,7 +39,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
       await nextTurn()
       const next = waiting.shift()
       try {
-        const violating = next && judged(...next, await load(), redact)
+        const violating = next && judged(...next, await loadJudge(), redact)
         if (violating) note(next[0], violating)
       } catch (error) {
         report(error)
@@ -79,7 +79,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   }
 }
 
-const load = once(async () => {
+const loadJudge = once(async () => {
   const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
     import('./answers.js'),
     import('../recordings/redact/index.js'),
@@ -87,7 +87,7 @@ const load = once(async () => {
   return { judgedAnswer, judge, credentialsOf }
 })
 
-type Tools = Awaited<ReturnType<typeof load>>
+type Tools = Awaited<ReturnType<typeof loadJudge>>
 
 /** The violations of an answer, without secrets; `undefined` if it has none. */
 function judged(
