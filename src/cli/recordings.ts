@@ -89,12 +89,10 @@ async function reasonsToPrune({ read }: Folder, file: string, maxAgeMs: number):
 /** Removes the folders that are now empty, but not the folder of recordings itself. */
 async function removeEmptyFolders(dir: string, removed: readonly Prunable[]): Promise<void> {
   for (const folder of new Set(removed.map(({ file }) => path.posix.dirname(file)))) {
-    for (let at = folder; at !== '.'; at = path.posix.dirname(at)) {
-      const isRemoved = await rmdir(path.join(dir, at)).then(
-        () => true,
-        () => false,
-      )
-      if (!isRemoved) break
+    try {
+      for (let at = folder; at !== '.'; at = path.posix.dirname(at)) await rmdir(path.join(dir, at))
+    } catch {
+      // This folder is not empty, and neither are those above.
     }
   }
 }
