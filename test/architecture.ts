@@ -29,8 +29,8 @@ const floors: readonly (readonly string[])[] = [
 export const budgets: Readonly<Record<string, number>> = {
   chat: 2100,
   check: 1700,
-  cli: 4000,
-  contract: 2300,
+  cli: 3900,
+  contract: 2200,
   control: 300,
   core: 2200,
   dashboard: 300,
@@ -49,7 +49,7 @@ export const budgets: Readonly<Record<string, number>> = {
   resources: 1400,
   state: 1200,
   supabase: 4500,
-  testing: 2100,
+  testing: 2000,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */
@@ -59,7 +59,7 @@ const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform
 const importersOf: Readonly<Record<string, readonly string[]>> = {
   express: ['http/', 'dashboard/'],
   'http-proxy-middleware': ['http/proxy/middleware-client.ts'],
-  undici: ['http/proxy/live-client.ts', 'supabase/callers.ts', 'cli/drift/send-to-live.ts', 'contract/target.ts'],
+  undici: ['http/proxy/live-client.ts', 'supabase/callers.ts', 'cli/drift.ts', 'contract/target.ts'],
   jose: ['supabase/tokens.ts'],
   yaml: ['check/'],
   '@faker-js/faker': ['replies/fake.ts'],

@@ -21,7 +21,7 @@ export type Flags = Readonly<Record<string, Flag>>
 
 type FlagValues<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never }
 
-export const text = (value: string, meaning: string): Flag<string | undefined> => ({
+export const textFlag = (value: string, meaning: string): Flag<string | undefined> => ({
   type: 'string',
   value,
   meaning,
@@ -29,7 +29,7 @@ export const text = (value: string, meaning: string): Flag<string | undefined> =
 })
 
 export const fileName = (meaning: string): Flag<string | undefined> => ({
-  ...text('FILE', meaning),
+  ...textFlag('FILE', meaning),
   parse(input, name) {
     if (input === '') throw new UsageError(`--${name} must name a file.`)
     return input
@@ -96,26 +96,30 @@ export const configFlag = {
 /** The flags that say where the platform listens. */
 export const addressFlags = {
   ...configFlag,
-  host: option(text('ADDRESS', 'Address to listen on (127.0.0.1)'), 'host'),
-  port: option(text('NUMBER', 'Port to listen on; 0 for any free one (4100)'), 'port'),
+  host: option(textFlag('ADDRESS', 'Address to listen on (127.0.0.1)'), 'host'),
+  port: option(textFlag('NUMBER', 'Port to listen on; 0 for any free one (4100)'), 'port'),
 } as const satisfies Flags
 
 /** The flags that set options, for commands that start a platform or look at a whole configuration. */
 export const optionFlags = {
   ...addressFlags,
-  mode: option(text('MODE', 'emulate, proxy, record or replay (emulate)'), 'mode'),
-  upstream: option(text('URL', 'Address of the live platform'), 'upstream', 'baseUrl'),
+  mode: option(textFlag('MODE', 'emulate, proxy, record or replay (emulate)'), 'mode'),
+  upstream: option(textFlag('URL', 'Address of the live platform'), 'upstream', 'baseUrl'),
   recordings: {
-    ...option(text('DIR', 'Folder of the recordings (fixtures/recordings)'), 'recordings', 'dir'),
+    ...option(textFlag('DIR', 'Folder of the recordings (fixtures/recordings)'), 'recordings', 'dir'),
     isPath: true,
   },
-  speed: option(text('NUMBER', 'Speed of replay: 1 as recorded, 0 without pauses (1)'), 'recordings', 'speed'),
-  'on-miss': option(text('WHAT', 'If there is no recording: fail, emulate or record (fail)'), 'recordings', 'onMiss'),
+  speed: option(textFlag('NUMBER', 'Speed of replay: 1 as recorded, 0 without pauses (1)'), 'recordings', 'speed'),
+  'on-miss': option(
+    textFlag('WHAT', 'If there is no recording: fail, emulate or record (fail)'),
+    'recordings',
+    'onMiss',
+  ),
   state: option(
-    text('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
+    textFlag('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
     'state',
   ),
-  seed: option(text('NUMBER', 'Changes the made-up replies (0)'), 'seed'),
+  seed: option(textFlag('NUMBER', 'Changes the made-up replies (0)'), 'seed'),
 } as const satisfies Flags
 
 /** For commands whose result is a report. */

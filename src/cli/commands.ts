@@ -16,11 +16,11 @@ type Load = () => Promise<Readonly<Record<string, Omit<Command<Flags>, 'run'>>>>
 
 const dev: Load = async () => (await import('./dev.js')).devCommands
 const exec: Load = async () => (await import('./exec.js')).execCommands
-const tail: Load = async () => (await import('./tail/tail.js')).tailCommands
-const verify: Load = async () => (await import('./verify/verify.js')).commands
+const tail: Load = async () => (await import('./tail.js')).tailCommands
+const verify: Load = async () => (await import('./verify.js')).verifyCommands
 const config: Load = async () => (await import('./config.js')).configCommands
 const recordings: Load = async () => (await import('./recordings.js')).recordingsCommands
-const drift: Load = async () => (await import('./drift/drift.js')).commands
+const drift: Load = async () => (await import('./drift.js')).driftCommands
 const har: Load = async () => (await import('./har.js')).importCommands
 const mint: Load = async () => (await import('./mint.js')).credentialCommands
 const replies: Load = async () => (await import('./replies.js')).replyCommands

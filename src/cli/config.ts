@@ -3,7 +3,7 @@ import { yamlOf } from '../check/yaml.js'
 import { urlHost } from '../http/listen.js'
 import { firstConfig, printConfig } from '../platform/config/print.js'
 import { addressFlags, command, optionFlags, toggle } from './command.js'
-import { load, withPlatform } from './load.js'
+import { loadedConfig, withPlatform } from './load.js'
 import { pluralize } from './output.js'
 
 const checkConfig = command({
@@ -45,6 +45,6 @@ const openapi = command({
   },
 })
 
-const print = command({ flags: optionFlags, run: line => printConfig(load(line)) })
+const print = command({ flags: optionFlags, run: line => printConfig(loadedConfig(line)) })
 
 export const configCommands = { openapi, 'config check': checkConfig, 'config init': init, 'config print': print }

@@ -77,9 +77,9 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
 
 function readyFacts({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, controlToken, mode, loaded }: Platform) {
   const { publishableKey, secretKey } = loaded.config.auth
-  const addresses = { url, authUrl, dashboardUrl }
-  const keys = { anonKey, serviceKey, publishableKey, secretKey, apiKey }
-  return { ...addresses, ...keys, ...(controlToken !== '' && { controlToken }), mode, pid: process.pid }
+  const token = controlToken === '' ? {} : { controlToken }
+  const keys = { anonKey, serviceKey, publishableKey, secretKey, apiKey, ...token }
+  return { url, authUrl, dashboardUrl, ...keys, mode, pid: process.pid }
 }
 
 /** If reloading fails for any reason, the platform keeps its old configuration. */
@@ -95,45 +95,33 @@ interface ReloadParts {
   readonly readAtMs: number
 }
 
-function reloadOnChange(parts: ReloadParts): void {
-  const { platform, log, readAtMs } = parts
+function reloadOnChange({ platform, log, bannerText, readAtMs }: ReloadParts): void {
   let brokenFiles: readonly string[] = []
-  watchFiles(
-    () => filesToWatch(platform, brokenFiles),
-    readAtMs,
-    async () => {
-      const before = printedValuesOf(platform)
-      brokenFiles = []
-      try {
-        await platform.reload()
-        logReload(parts, before)
-      } catch (error) {
-        const problems = problemsOf(error)
-        log.problem({ event: 'reload-failed', problems }, ({ red }) =>
-          [
-            ...problems.map(problem => red(problemInWords(problem))),
-            'Not reloaded: the last valid configuration is still in use.',
-          ].join('\n'),
-        )
-        if (error instanceof ProblemsError) brokenFiles = error.files
-      }
-    },
-  )
-}
-
-function logReload(
-  { platform, log, bannerText: inWords }: ReloadParts,
-  before: ReturnType<typeof printedValuesOf>,
-): void {
-  log.event({ event: 'reloaded', ...readyFacts(platform) }, colors => {
-    const lines = [colors.dim('Reloaded.')]
-    const { keys, address } = printedValuesOf(platform)
-    // The keys printed at the start are no longer valid.
-    if (keys !== before.keys) lines.push(inWords(colors))
-    if (address !== before.address)
-      lines.push(colors.yellow('Changes of host, port and state take effect at the next start.'))
-    return lines.join('\n')
-  })
+  async function reload(): Promise<void> {
+    const before = printedValuesOf(platform)
+    brokenFiles = []
+    try {
+      await platform.reload()
+    } catch (error) {
+      const problems = problemsOf(error)
+      if (error instanceof ProblemsError) brokenFiles = error.files
+      const end = 'Not reloaded: the last valid configuration is still in use.'
+      return log.problem({ event: 'reload-failed', problems }, ({ red }) =>
+        [...problems.map(problem => red(problemInWords(problem))), end].join('\n'),
+      )
+    }
+    log.event({ event: 'reloaded', ...readyFacts(platform) }, colors => {
+      const { keys, address } = printedValuesOf(platform)
+      const restart = 'Changes of host, port and state take effect at the next start.'
+      return [
+        colors.dim('Reloaded.'),
+        // The keys printed at the start are no longer valid.
+        ...(keys === before.keys ? [] : [bannerText(colors)]),
+        ...(address === before.address ? [] : [colors.yellow(restart)]),
+      ].join('\n')
+    })
+  }
+  watchFiles(() => filesToWatch(platform, brokenFiles), readAtMs, reload)
 }
 
 /** The files from which the platform was configured, and those that made a reload fail. */

@@ -2,7 +2,7 @@
  * Reports what happens in a platform: as JSON lines for programs, or as text for people.
  */
 import type { EndpointViolations } from '../check/finding.js'
-import type { JournalEntry } from '../journal/index.js'
+import { entryOf, type JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
@@ -23,16 +23,7 @@ import {
   violatingAnswerText,
   violationCountsText,
 } from './receipt.js'
-import {
-  callsOf,
-  type LogLayout,
-  type LogLine,
-  logLineOf,
-  messageEvent,
-  messageLine,
-  requestEvent,
-  requestRows,
-} from './request-log.js'
+import { type LogLayout, messageEvent, messageLine, requestEvent, requestRows } from './request-log.js'
 
 type Flags = Pick<RunFlags, 'json' | 'quiet' | 'verbose'>
 
@@ -73,10 +64,9 @@ export async function createEventLog(
       interrupt()
       console.error(textFor(colorsFor(process.stderr)))
     },
-    /** Reports a request; `entry` has its bodies. */
-    request(event: object, line: LogLine, entry?: JournalEntry): void {
+    request(event: object, entry: JournalEntry): void {
       if (json) output.line(jsonLine(event))
-      else log.request(line, entry && bodies?.(entry, colors))
+      else log.request(entry, bodies?.(entry, colors))
     },
     end(): void {
       log.end()
@@ -86,14 +76,13 @@ export async function createEventLog(
 }
 
 /** Reports requests, beginning with those that were already answered. */
-export function logRequests(platform: Platform, log: EventLog, { verbose }: Flags) {
-  const { journal } = platform
-  const logRequest = (line: LogLine, entry?: JournalEntry) => log.request(requestEvent(line, entry), line, entry)
-  for (const entry of journal.entries()) logRequest(entry, verbose ? entry : undefined)
+export function logRequests({ journal, redact }: Platform, log: EventLog, { verbose }: Flags) {
+  const logEntry = (entry: JournalEntry) => log.request(requestEvent(entry, verbose), entry)
+  for (const entry of journal.entries()) logEntry(entry)
+  // Made here, since under heavy load the journal may already have dropped the exchange.
   journal.follow((exchange, id) => {
-    // Under heavy load, the journal may already have dropped it.
-    const entry = verbose ? journal.get(String(id)) : undefined
-    logRequest(entry ?? logLineOf(exchange, platform.redact, callsOf(platform.loaded.config)), entry)
+    const durationMs = performance.now() - exchange.startedMs
+    logEntry(entryOf({ id, exchange, atMs: Date.now(), durationMs }, redact, verbose ? undefined : 0))
   })
 }
 
@@ -141,7 +130,7 @@ export function createLogWriter(target: LogTarget) {
   const repeats = createRepeats(target)
   const preflights = createPreflights((line, note) => write(line, note, []))
 
-  function write(line: LogLine, note: string, more: readonly string[]): void {
+  function write(line: JournalEntry, note: string, more: readonly string[]): void {
     if (more.length === 0 && isRepeatable(line)) return repeats.write(line, note)
     repeats.finish()
     for (const row of [...requestRows(line, layout(), note), ...more]) output.line(row)
@@ -151,7 +140,7 @@ export function createLogWriter(target: LogTarget) {
     /** Called before other text is written to the same terminal, and when it was resized, so that its lines have moved. */
     interrupt: repeats.finish,
     /** `more` are extra lines that belong to this request only. */
-    request(line: LogLine, more: readonly string[] = []): void {
+    request(line: JournalEntry, more: readonly string[] = []): void {
       if (more.length === 0 && isPreflight(line)) preflights.hold(line)
       else write(line, preflights.noteFor(line.request.path), more)
     },
@@ -170,9 +159,9 @@ export function createLogWriter(target: LogTarget) {
 
 /** Writes lines that may be repeated: the last one is overwritten with its count, or its repetitions are counted in a line of their own. */
 function createRepeats({ output, layout, canOverwrite }: LogTarget) {
-  let last: { readonly key: string; line: LogLine; height: number; count: number } | undefined
+  let last: { readonly key: string; line: JournalEntry; height: number; count: number } | undefined
 
-  function writeRows(line: LogLine, note: string): number {
+  function writeRows(line: JournalEntry, note: string): number {
     const rows = requestRows(line, layout(), note)
     for (const row of rows) output.line(row)
     return rows.length
@@ -189,7 +178,7 @@ function createRepeats({ output, layout, canOverwrite }: LogTarget) {
 
   return {
     finish,
-    write(line: LogLine, note: string): void {
+    write(line: JournalEntry, note: string): void {
       const key = repeatKey(line)
       if (last?.key !== key) {
         finish()
@@ -206,9 +195,9 @@ function createRepeats({ output, layout, canOverwrite }: LogTarget) {
 }
 
 /** Holds preflights back until the request that they announce. Preflights without a request are written after a while. */
-function createPreflights(write: (line: LogLine, note: string) => void) {
+function createPreflights(write: (line: JournalEntry, note: string) => void) {
   /** By path. */
-  const held = new Map<string, { line: LogLine; count: number }>()
+  const held = new Map<string, { line: JournalEntry; count: number }>()
   let timer: NodeJS.Timeout | undefined
 
   function release(): void {
@@ -220,7 +209,7 @@ function createPreflights(write: (line: LogLine, note: string) => void) {
 
   return {
     release,
-    hold(line: LogLine): void {
+    hold(line: JournalEntry): void {
       const { path } = line.request
       held.set(path, { line, count: (held.get(path)?.count ?? 0) + 1 })
       timer ??= setTimeout(release, PREFLIGHT_MS).unref()
@@ -235,15 +224,17 @@ function createPreflights(write: (line: LogLine, note: string) => void) {
   }
 }
 
-const isPreflight = ({ request, status, complete }: LogLine) =>
+const isPreflight = ({ request, status, complete }: JournalEntry) =>
   request.method === 'OPTIONS' && status !== null && status < 300 && complete
 
 /** Reads and refused requests, which clients often repeat. */
-const isRepeatable = ({ request, status, complete, response }: LogLine) =>
+const isRepeatable = ({ request, status, complete, response }: JournalEntry) =>
   complete &&
   status !== null &&
   response.piecesAtMs.length === 0 &&
   (status >= 400 || /^(GET|HEAD|OPTIONS)$/.test(request.method))
 
-const repeatKey = ({ request, caller, endpoint, call, mode, source, status, error, hint, remark }: LogLine) =>
-  JSON.stringify([request, caller, endpoint, call, mode, source, status, error, hint, remark])
+const repeatKey = ({ request, caller, endpoint, call, mode, source, status, error, hint, remark }: JournalEntry) => {
+  const { method, path, query } = request
+  return JSON.stringify([method, path, query, caller, endpoint, call, mode, source, status, error, hint, remark])
+}

@@ -10,14 +10,14 @@ import {
   type RecordingFile,
 } from '../recordings/index.js'
 import { createRedact } from '../recordings/redact/index.js'
-import { command, folderFlags, text, toggle } from './command.js'
+import { command, folderFlags, textFlag, toggle } from './command.js'
 import { pluralize, printable } from './output.js'
 import { openRecordings } from './recordings.js'
 
 const importFile = command({
   flags: {
     ...folderFlags,
-    base: text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)'),
+    base: textFlag('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)'),
     overwrite: toggle('Replace existing recordings'),
   },
   async run(line) {

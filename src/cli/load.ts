@@ -4,7 +4,7 @@ import { configIn } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
 import { type ConfigLine, configSources } from './command.js'
 
-export const load = (line: ConfigLine) => configIn(configSources(line), readYaml)
+export const loadedConfig = (line: ConfigLine) => configIn(configSources(line), readYaml)
 
 /** Opens the configured platform without a port and with an empty state, calls `work` with it, and stops it. */
 export async function withPlatform<T>(line: ConfigLine, work: (platform: Platform) => Promise<T>): Promise<T> {

@@ -15,8 +15,8 @@ import { plantUser } from '../supabase/seeds.js'
 import { signingKeysOf } from '../supabase/signing-keys.js'
 import { createTokens } from '../supabase/tokens.js'
 import { validEmail } from '../supabase/users.js'
-import { addressFlags, command, configFlag, integer, optionFlags, text, toggle, wordFlag } from './command.js'
-import { load } from './load.js'
+import { addressFlags, command, configFlag, integer, optionFlags, textFlag, toggle, wordFlag } from './command.js'
+import { loadedConfig } from './load.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
 
@@ -30,7 +30,7 @@ const token = command({
     ...addressFlags,
     state: optionFlags.state,
     role: wordFlag(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),
-    email: text('ADDRESS', 'Email address of the user (the development user)'),
+    email: textFlag('ADDRESS', 'Email address of the user (the development user)'),
     'expires-in': lifetime('Lifetime of the token (auth.jwtExp for a user)'),
     expired: toggle('Create a token that has already expired'),
   },
@@ -43,7 +43,7 @@ const token = command({
     if (expired && seconds !== undefined) throw new UsageError('Give --expires-in or --expired, not both.')
     const expiresIn = expired ? EXPIRED_SECONDS : seconds
     const request = { role, email: parseEmail(email ?? developmentUser.email), expiresIn }
-    return `${(await mintToken(request, load(line))).token}\n`
+    return `${(await mintToken(request, loadedConfig(line))).token}\n`
   },
 })
 
@@ -52,13 +52,13 @@ const keyCreate = command({
   flags: {
     ...configFlag,
     state: optionFlags.state,
-    email: text('ADDRESS', 'Email address of the owner (none)'),
-    name: text('NAME', 'Name of the key (command line)'),
+    email: textFlag('ADDRESS', 'Email address of the owner (none)'),
+    name: textFlag('NAME', 'Name of the key (command line)'),
     'expires-in': lifetime('Lifetime of the key (unlimited)'),
   },
   run(line) {
     const { email, name = 'command line', 'expires-in': seconds } = line.flags
-    const loaded = load(line)
+    const loaded = loadedConfig(line)
     if (loaded.config.state === 'memory') {
       throw new UsageError(
         'The state is kept in memory, so a new key would be lost at once. Add a key to apiKeys in the configuration.',

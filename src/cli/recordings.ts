@@ -6,13 +6,13 @@ import { mapInParallel } from '../core/work.js'
 import { redactionRules } from '../platform/config/load.js'
 import { type Folder, ignoreFrom, leftoversIn, openFolder, recordedBody } from '../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../recordings/redact/index.js'
-import { command, folderFlags, text, toggle } from './command.js'
-import { load } from './load.js'
+import { command, folderFlags, textFlag, toggle } from './command.js'
+import { loadedConfig } from './load.js'
 import { pluralize, relativePath } from './output.js'
 
 /** The configured folder of recordings, for the commands that work on it. */
-export function openRecordings(line: Parameters<typeof load>[0]) {
-  const { config, dir } = load(line)
+export function openRecordings(line: Parameters<typeof loadedConfig>[0]) {
+  const { config, dir } = loadedConfig(line)
   return {
     config,
     folder: openFolder(path.resolve(dir, config.recordings.dir)),
@@ -32,7 +32,7 @@ const prune = command({
   flags: {
     ...folderFlags,
     incomplete: toggle('Remove recordings of answers that broke off'),
-    'older-than': text('AGE', 'Remove older recordings: 30d, 12h, 15m'),
+    'older-than': textFlag('AGE', 'Remove older recordings: 30d, 12h, 15m'),
     broken: toggle('Remove recordings that cannot be read'),
     'dry-run': toggle('Only print what would be removed'),
   },
@@ -89,12 +89,10 @@ async function reasonsToPrune({ read }: Folder, file: string, maxAgeMs: number):
 /** Removes the folders that are now empty, but not the folder of recordings itself. */
 async function removeEmptyFolders(dir: string, removed: readonly Prunable[]): Promise<void> {
   for (const folder of new Set(removed.map(({ file }) => path.posix.dirname(file)))) {
-    for (let at = folder; at !== '.'; at = path.posix.dirname(at)) {
-      const isRemoved = await rmdir(path.join(dir, at)).then(
-        () => true,
-        () => false,
-      )
-      if (!isRemoved) break
+    try {
+      for (let at = folder; at !== '.'; at = path.posix.dirname(at)) await rmdir(path.join(dir, at))
+    } catch {
+      // This folder is not empty, and neither are those above.
     }
   }
 }

@@ -18,15 +18,15 @@ import {
   verdictOf,
   writtenCall,
 } from '../replies/index.js'
-import { type CommandLine, command, configFlag, fileName, optionFlags, text, toggle } from './command.js'
-import { load } from './load.js'
+import { type CommandLine, command, configFlag, fileName, optionFlags, textFlag, toggle } from './command.js'
+import { loadedConfig } from './load.js'
 import { pluralize } from './output.js'
 
 /** A rule that never answers makes the exit code 1; an expression that may take forever is only a hint. */
 const checkReplies = command({
   flags: configFlag,
   async run(line) {
-    const loaded = load(line)
+    const loaded = loadedConfig(line)
     const { config } = loaded
     const { rules, warnings } = await loadRules(replyFilesOf(loaded), config.seed)
     const models = config.models.map(({ id }) => id)
@@ -41,19 +41,19 @@ const checkReplies = command({
 const requestFlags = {
   ...configFlag,
   seed: optionFlags.seed,
-  model: text('ID', 'The requested model (the first one)'),
-  system: text('TEXT', 'A system message before the prompt'),
-  tools: text('NAMES', 'Names of the tools of the request: a,b'),
+  model: textFlag('ID', 'The requested model (the first one)'),
+  system: textFlag('TEXT', 'A system message before the prompt'),
+  tools: textFlag('NAMES', 'Names of the tools of the request: a,b'),
   stream: toggle('Request a stream'),
   request: fileName('A file with a chat request as JSON; - is standard input'),
-  body: text('TEXT', 'The body, if PROMPT is a method and a path such as "POST /builder/projects"'),
+  body: textFlag('TEXT', 'The body, if PROMPT is a method and a path such as "POST /builder/projects"'),
 }
 
 /** Shows which rule answers a prompt and why, and why the others do not match. */
 const tryReplies = command({
   flags: requestFlags,
   async run(line) {
-    const loaded = load(line)
+    const loaded = loadedConfig(line)
     const { seed, strict, models } = loaded.config
     const { rules } = await loadRules(replyFilesOf(loaded), seed)
     const replies = createReplies({ rules, seed, strict: false })

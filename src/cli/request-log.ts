@@ -1,68 +1,10 @@
 /** The log line of a request: method, path, status, time, caller and source. Advice, if there is any, goes on a second line. Contains no secrets. */
-
 import { callerInWords } from '../core/caller.js'
-import { type Caller, type Exchange, sourceOf, usesLive } from '../core/exchange.js'
-import { once } from '../core/work.js'
-import { callOf, type JournalEntry } from '../journal/index.js'
-import { mcpServers } from '../mcp/options.js'
-import type { Config } from '../platform/config/schema.js'
-import { credentialsOf, type Redact } from '../recordings/redact/index.js'
+import { type Caller, usesLive } from '../core/exchange.js'
+import type { JournalEntry } from '../journal/index.js'
 import type { MessageRow } from '../state/rows.js'
 import { adviceFor } from './advice.js'
 import { type Colors, cutTo, formatDuration, padTo, pluralize, printable, widthOf, wrap } from './output.js'
-
-/** Fields that only a whole journal entry has. */
-type EntryOnlyFields = 'id' | 'scope' | 'repeatable' | 'nearest' | 'violations' | 'tokens' | 'firstTokenMs'
-
-/** What a line of the request log shows. Made from an exchange; journal entries have all of its fields, too. */
-export interface LogLine extends Omit<JournalEntry, EntryOnlyFields | 'request' | 'response' | 'upstream'> {
-  readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
-  readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
-  /** Present if an error body was rewritten to the documented format. */
-  readonly upstream?: object
-}
-
-/** Much cheaper than a whole journal entry, which is only needed for --verbose. */
-export function logLineOf(exchange: Exchange, redact: Redact, callOf?: CallOf): LogLine {
-  const { method, path, query, caller, endpoint, mode = null, outcome, startedMs } = exchange
-  const redaction = once(() => redact(credentialsOf(exchange, redact)))
-  const redacted = (text: string | null | undefined) => (text == null ? null : redaction().text(text))
-  return {
-    at: new Date().toISOString(),
-    caller,
-    request: {
-      method,
-      // Documented paths contain no secrets.
-      path: path === endpoint?.path && !endpoint.isUndocumented ? path : redaction().text(path),
-      query: query === '' ? '' : redaction().query(query),
-    },
-    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
-    call: redacted(callOf?.(exchange)),
-    mode,
-    source: sourceOf(outcome),
-    answeredBy: outcome?.answeredBy ?? null,
-    fault: outcome?.fault ?? null,
-    remark: redacted(outcome?.remark?.()),
-    status: outcome?.status || null,
-    error: redacted(outcome?.error),
-    code: outcome?.code ?? null,
-    hint: redacted(outcome?.hint),
-    openaiRefuses: redacted(exchange.openaiRefuses),
-    complete: outcome?.complete ?? false,
-    response: { piecesAtMs: outcome?.piecesAtMs ?? [] },
-    // Only its presence matters to the line, not its content.
-    ...(outcome?.upstream && { upstream: {} }),
-    firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
-    durationMs: rounded(performance.now() - startedMs),
-  }
-}
-
-const rounded = (ms: number) => Math.round(ms * 10) / 10
-
-type CallOf = (exchange: Exchange) => string | null
-
-/** Returns a function that names the call of an MCP server; `undefined` without MCP servers, to save reading bodies. */
-export const callsOf = ({ mcp }: Config): CallOf | undefined => (mcpServers(mcp).size === 0 ? undefined : callOf)
 
 export interface LogLayout {
   readonly colors: Colors
@@ -82,7 +24,7 @@ const NARROW = 56
 
 /** The rows for people. `note` is added to the end of the first one, before advice. */
 export function requestRows(
-  line: LogLine,
+  line: JournalEntry,
   { colors, columns = Number.POSITIVE_INFINITY }: LogLayout,
   note = '',
 ): string[] {
@@ -114,31 +56,31 @@ export function requestRows(
 }
 
 /** The caller is dimmed: it matters less than the decision. */
-const dimCaller = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
+const dimCaller = (rest: readonly string[], { caller }: JournalEntry, colors: Colors) =>
   callerName(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
 
-function targetOf({ request: { path, query }, call }: LogLine): string {
+function targetOf({ request: { path, query }, call }: JournalEntry): string {
   const target = query === '' ? path : `${path}?${query}`
   return printable(call === null ? target : `${target}  ${call}`)
 }
 
-/** The request as an object for --json, with the bodies if an entry is given. */
-export function requestEvent(line: LogLine, entry?: JournalEntry) {
-  const { request, caller, status, call, mode, source, error, hint, remark, openaiRefuses, complete } = line
+/** The request as an object for --json. */
+export function requestEvent(entry: JournalEntry, withBodies: boolean) {
+  const { request, caller, status, call, mode, source, error, hint, remark, openaiRefuses, complete } = entry
   return {
     event: 'request',
     method: request.method,
     path: request.path,
     ...(request.query !== '' && { query: request.query }),
     status,
-    durationMs: line.durationMs,
-    ...(line.firstByteMs !== null && { firstByteMs: line.firstByteMs }),
+    durationMs: entry.durationMs,
+    ...(entry.firstByteMs !== null && { firstByteMs: entry.firstByteMs }),
     caller,
     ...withoutNulls({ call, mode, source, error, hint, remark, openaiRefuses }),
     complete,
-    ...(line.upstream && { fitted: true }),
-    ...(entry && { id: entry.id, request: entry.request, response: entry.response }),
-    ...(entry?.upstream && { upstream: entry.upstream }),
+    ...(entry.upstream && { fitted: true }),
+    ...(withBodies && { id: entry.id, request: entry.request, response: entry.response }),
+    ...(withBodies && entry.upstream && { upstream: entry.upstream }),
   }
 }
 
@@ -160,7 +102,7 @@ export function messageEvent({ kind, channel, recipient, code, link }: MessageRo
   return { event: 'message', kind, channel, recipient, code, link }
 }
 
-function outcomeOf(line: LogLine): string {
+function outcomeOf(line: JournalEntry): string {
   const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = line
   const origin = [mode, source, upstream && REWRITTEN].filter(Boolean).join(' · ')
   if (error !== null) {
@@ -182,13 +124,13 @@ const REWRITTEN = 'error rewritten to the documented format'
 /** Adds a full stop to text from elsewhere if it has none. */
 const withFullStop = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
-const piecesOf = ({ response: { piecesAtMs } }: LogLine) =>
+const piecesOf = ({ response: { piecesAtMs } }: JournalEntry) =>
   piecesAtMs.length === 0 ? '' : ` after ${pluralize(piecesAtMs.length, 'chunk')}`
 
 const callerName = (caller: Caller) => printable(callerInWords(caller))
 
 /** With the time of the first byte for streams. The log has no chunk times of live answers, so slow ones count as streams. */
-function timeOf({ mode, firstByteMs, durationMs, response }: LogLine): string {
+function timeOf({ mode, firstByteMs, durationMs, response }: JournalEntry): string {
   const total = formatDuration(durationMs)
   const isSlow = mode !== null && usesLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_BODY_MS
   const isStream = response.piecesAtMs.length > 0 || isSlow

@@ -1,10 +1,16 @@
 /** The calls that clauses make, most of them several. */
-
 import { isObject, jsonOf, unverifiedFields } from '../core/json.js'
 import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
-import { type Call, CallNotMade, type CallResult, type Target } from './target.js'
+import { type Call, CallNotMade, type CallResult, type ReceivedAnswer, type Target } from './target.js'
 
 export type CallFor = (target: Target) => Call | Promise<Call>
+
+/** Calls whose answers are checked if they fit. If there are none, the clause is skipped because of `otherwise`. */
+export interface EachCall {
+  readonly calls: readonly CallFor[]
+  readonly fits: (answered: ReceivedAnswer) => boolean
+  readonly otherwise: string
+}
 
 /** Fixed, so that a recording of these calls can answer them again. */
 const UNKNOWN_PATH = 'there-is-no-such-path'
@@ -29,14 +35,14 @@ const claims = {
   exp: 9999999999,
 }
 
+const usualHeader = jwtPart({ alg: 'HS256', typ: 'JWT' })
+const wrongSignature = 'A'.repeat(43)
+
 /** The anon key with a wrong signature but its own claims; if it is not a JWT, a made-up user token. */
 function forgedToken({ credentials: { anonKey = '' } }: Target): string {
-  const [header, payload, signature, ...rest] = anonKey.split('.')
-  if (!header || !payload || !signature || rest.length > 0) {
-    return [jwtPart({ alg: 'HS256', typ: 'JWT' }), jwtPart(claims), 'A'.repeat(43)].join('.')
-  }
-  const otherLetter = signature.startsWith('A') ? 'B' : 'A'
-  return [header, payload, otherLetter + signature.slice(1)].join('.')
+  const [, head, first] = /^([^.]+\.[^.]+\.)([^.])[^.]*$/.exec(anonKey) ?? []
+  if (head === undefined) return `${usualHeader}.${jwtPart(claims)}.${wrongSignature}`
+  return `${head}${first === 'A' ? 'B' : 'A'}${anonKey.slice(head.length + 1)}`
 }
 
 /**
@@ -46,9 +52,9 @@ function forgedToken({ credentials: { anonKey = '' } }: Target): string {
 function forgedUserToken({ credentials: { anonKey = '' } }: Target): string {
   const [header, payload] = anonKey.split('.')
   const { iss } = unverifiedFields(payload)
-  const isJwt = header !== undefined && iss !== undefined
-  const jwtHeader = isJwt ? header : jwtPart({ alg: 'HS256', typ: 'JWT' })
-  return [jwtHeader, jwtPart({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
+  return iss === undefined
+    ? `${usualHeader}.${jwtPart(claims)}.${wrongSignature}`
+    : `${header}.${jwtPart({ iss, ...claims })}.${wrongSignature}`
 }
 
 /** The Authorization headers, each with how it is shown in reports, in the words of the document. */
@@ -68,7 +74,7 @@ const authorizations = {
   schemeAlone: ['Bearer', () => 'Bearer'],
 } satisfies Readonly<Record<string, readonly [shown: string, header: (target: Target) => string | Promise<string>]>>
 
-export type Authorization = keyof typeof authorizations
+type Authorization = keyof typeof authorizations
 
 async function authorized(target: Target, call: Call, by: Authorization | undefined): Promise<Call> {
   if (by === undefined) return call
@@ -151,7 +157,7 @@ export const chat =
   }
 
 /** The listed model that is as far from the usual one as possible. */
-export const lastListedModel: CallFor = async target => {
+export const lastModel: CallFor = async target => {
   const model = (await listedModels(target)).at(-1)
   if (model === undefined) throw new CallNotMade('the model list has no model')
   return chat({ model })(target)
@@ -184,8 +190,7 @@ export const wrongMessage = (message: object): CallFor =>
 export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
 export const wrongMethod = get(CHAT, 'apiKey')
 export const notJson: CallFor = target => post(target, '{', 'apiKey')
-export const wrongContentType: CallFor = async target =>
-  post(target, await listedChatBody(target), 'apiKey', 'text/plain')
+export const wrongType: CallFor = async target => post(target, await listedChatBody(target), 'apiKey', 'text/plain')
 
 /** One byte over 4 MB of spaces, which have no meaning in JSON. */
 export const tooLarge: CallFor = async target => {
@@ -195,7 +200,7 @@ export const tooLarge: CallFor = async target => {
 
 /** One of each kind: frameworks refuse them in different places, with different errors. */
 export const invalidRequests: readonly CallFor[] = [
-  ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, wrongContentType],
+  ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, wrongType],
   ...[wrongChat({ temperature: 'warm' }), wrongMessage({ role: 1 }), tooLarge],
 ]
 
@@ -210,7 +215,7 @@ export const unknownPaths = {
   posted: async target => ({ ...(await post(target, {}, 'apiKey')), path: `/v1/${UNKNOWN_PATH}` }),
 } satisfies Readonly<Record<string, CallFor>>
 
-export const unknownPathWithoutCredential = get(`/${UNKNOWN_PATH}?asked=1`)
+export const unknownPath = get(`/${UNKNOWN_PATH}?asked=1`)
 
 export const localPage = 'http://localhost:3000'
 

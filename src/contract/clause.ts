@@ -1,13 +1,18 @@
 /** A clause of the contract: one rule, where it comes from, how it is checked, and the verdict. */
-import type { Violation } from '../check/finding.js'
 import { glob } from '../core/paths.js'
-import { calledAnswer, judge as judgeAnswer } from './answers.js'
-import type { CallFor } from './calls.js'
+import type { CallFor, EachCall } from './calls.js'
+import type { AnswerCheck } from './checks.js'
 import type { Section } from './document.js'
-import { type Call, CallNotMade, type CallResult, type ReceivedAnswer, type ShownCall, type Target } from './target.js'
+import { type Call, CallNotMade, type ShownCall, type Target } from './target.js'
 
 /** A clause as the table has it; `needs` are the ids of others, with spaces between them. */
-export type ClauseRow = readonly [id: string, needs: string, what: string, check: Check]
+export type ClauseRow = readonly [
+  id: string,
+  needs: string,
+  what: string,
+  calls: CallFor | EachCall,
+  ...checks: AnswerCheck[],
+]
 
 export interface Clause {
   /** Never changes. A D before the number marks a decision of Standin where the document says nothing. */
@@ -28,45 +33,21 @@ export interface Clause {
 /** May reject with a CallNotMade. */
 export type Check = (target: Target) => Promise<ClauseVerdict>
 
-/** What to check in an answer. */
-export interface AnswerCheck {
-  readonly expected: string
-  /** Returns what was found instead; `undefined` if the answer is as expected. */
-  readonly differs: (
-    answered: ReceivedAnswer,
-    target: Target,
-    call: Call,
-  ) => string | undefined | Promise<string | undefined>
-}
+/** Makes the calls of a clause and checks their answers until something is wrong. */
+export const checkOf =
+  (calls: CallFor | EachCall, checks: readonly AnswerCheck[]): Check =>
+  target =>
+    typeof calls === 'function' ? checkOne(target, calls, checks) : checkEach(target, calls, checks)
 
-export const status = (expected: number): AnswerCheck => ({
-  expected: `status ${expected}`,
-  differs: ({ status }) => (status === expected ? undefined : `status ${status}`),
-})
-
-/** The judge of live and recorded answers finds none of these violations. */
-export const without = (expected: string, concerns: (violation: Violation) => boolean): AnswerCheck => ({
-  expected,
-  differs: (answered, _target, call) => judgeAnswer(calledAnswer(call, answered)).find(concerns)?.sentence,
-})
-
-export const isAbout = (field: string) => (violation: Violation) => violation.path === field
-
-export const jsonObject = without('one JSON object, with Content-Type: application/json', isAbout(''))
-
-/** Makes one call and checks its answer until something is wrong. Skipped after a 429. */
-export const asking =
-  (callFor: CallFor, ...checks: readonly AnswerCheck[]): Check =>
-  async target => {
-    const call = await callFor(target)
-    const result = await target.ask(call)
-    return isLimited(result) ? skipped(LIMITED) : checkedAnswer(target, call, checks)
+/** Skipped after a 429, which says nothing about the call itself. */
+async function checkOne(target: Target, callFor: CallFor, checks: readonly AnswerCheck[]): Promise<ClauseVerdict> {
+  const call = await callFor(target)
+  const result = await target.ask(call)
+  if (result.kind === 'answered' && result.status === 429) {
+    return skipped('the target limits the rate of calls (status 429)')
   }
-
-const LIMITED = 'the target limits the rate of calls (status 429)'
-
-/** A 429 says nothing about the call itself. */
-const isLimited = (result: CallResult) => result.kind === 'answered' && result.status === 429
+  return checkedAnswer(target, call, checks)
+}
 
 async function checkedAnswer(target: Target, call: Call, checks: readonly AnswerCheck[]): Promise<ClauseVerdict> {
   const result = await target.ask(call)
@@ -78,26 +59,22 @@ async function checkedAnswer(target: Target, call: Call, checks: readonly Answer
   return held
 }
 
-/** Makes several calls and checks the answers that `fits` accepts. Skipped, because of `why`, if there are none. */
-export const askingEach =
-  (
-    callsFor: readonly CallFor[],
-    fits: (answered: ReceivedAnswer) => boolean,
-    why: string,
-    ...checks: readonly AnswerCheck[]
-  ): Check =>
-  async target => {
-    let verdict: ClauseVerdict = skipped(why)
-    for (const callFor of callsFor) {
-      const call = await possible(target, callFor)
-      if (!call) continue
-      const result = await target.ask(call)
-      if (result.kind === 'unanswered' || !fits(result)) continue
-      verdict = await checkedAnswer(target, call, checks)
-      if (verdict.kind === 'broken') return verdict
-    }
-    return verdict
+async function checkEach(
+  target: Target,
+  { calls, fits, otherwise }: EachCall,
+  checks: readonly AnswerCheck[],
+): Promise<ClauseVerdict> {
+  let verdict: ClauseVerdict = skipped(otherwise)
+  for (const callFor of calls) {
+    const call = await possible(target, callFor)
+    if (!call) continue
+    const result = await target.ask(call)
+    if (result.kind === 'unanswered' || !fits(result)) continue
+    verdict = await checkedAnswer(target, call, checks)
+    if (verdict.kind === 'broken') return verdict
   }
+  return verdict
+}
 
 /** Returns `undefined` if the call needs something that was not given. */
 async function possible(target: Target, callFor: CallFor): Promise<Call | undefined> {

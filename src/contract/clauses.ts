@@ -1,157 +1,85 @@
 /** The clauses of the contract, in the order in which they are checked. */
-import { check } from '../check/check.js'
-import type { Violation } from '../check/finding.js'
-import { isObject, jsonOf } from '../core/json.js'
-import { CHAT, documentedPaths, HEALTH, MODELS } from '../core/paths.js'
-import { listedIndexAnswer, NOT_DONE, NOT_EVENTS } from './answers.js'
+import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
 import {
-  type CallFor,
+  callAs,
   chat,
-  fieldsIn,
+  type EachCall,
   get,
   health,
   index,
-  lastListedModel,
-  listedModels,
+  invalidRequests,
+  lastModel,
   models,
   notJson,
+  preflight,
+  signIn,
+  tooLarge,
   unknownModel,
+  unknownPath,
+  unknownPaths,
+  withDistinctKeys,
   wrongChat,
-  wrongContentType,
   wrongMessage,
+  wrongMethod,
+  wrongType,
 } from './calls.js'
 import {
-  type AnswerCheck,
-  asking,
-  type Clause,
-  type ClauseRow,
-  isAbout,
+  accessToken,
+  allEndpoints,
+  allowsPost,
+  anyJson,
+  chunks,
+  completion,
+  doneAtEnd,
+  endpointArray,
+  errorObject,
+  eventStream,
   jsonObject,
+  listedEndpoints,
+  localOrigin,
+  modelList,
+  namesOfModels,
+  naming,
+  onlyError,
+  refused,
+  requestedPath,
+  sameList,
+  session,
+  signInPath,
+  someName,
   status,
-  without,
-} from './clause.js'
-import { credentialClauses, errorClauses } from './clauses-about-errors.js'
+  statusOk,
+  versionNumber,
+  withoutQuery,
+} from './checks.js'
+import { type Clause, type ClauseRow, checkOf } from './clause.js'
 import { placeInDocument } from './document.js'
-import { CallNotMade } from './target.js'
 
-/** Any refusal except one about credentials. */
-const refused: AnswerCheck = {
-  expected: 'a status from 400 to 499 other than 401',
-  differs: ({ status }) => (status >= 400 && status < 500 && status !== 401 ? undefined : `status ${status}`),
-}
-
-const isDocumented = ({ source }: Violation) => source === 'documented'
-const isDecided = ({ source }: Violation) => source === 'decided'
-
-const anyJson = without('one JSON response, with Content-Type: application/json', isDocumented)
-const completion = without("OpenAI's chat.completion", isDecided)
-
-/** The error mentions this word. Skipped for errors in another form, which ERR-5 is about. */
-const naming = (word: string): AnswerCheck => ({
-  expected: `an error that names ${word}`,
-  differs(answered) {
-    const { error } = fieldsIn(answered)
-    if (typeof error !== 'string')
-      throw new CallNotMade('the status is right, but the body is not an error object (ERR-5)')
-    return error.includes(word) ? undefined : `the error ${JSON.stringify(error)}`
-  },
-})
-
-/** A list of any form that contains some text. Its fields are not documented. */
-const someName: AnswerCheck = {
-  expected: 'a list that names at least one model',
-  differs: ({ text }) => (hasListedText(jsonOf(text), false) ? undefined : 'no name in any list'),
-}
-
-function hasListedText(value: unknown, isListed: boolean): boolean {
-  if (typeof value === 'string') return isListed && value !== ''
-  if (Array.isArray(value)) return value.some(item => hasListedText(item, true))
-  return isObject(value) && Object.values(value).some(item => hasListedText(item, isListed))
-}
-
-/** Standin's own form of the index. */
-const listedEndpoints: AnswerCheck = {
-  expected: 'elements with method, path and credential',
-  differs({ text }) {
-    const checked = check(listedIndexAnswer, jsonOf(text), { firstOnly: true, whole: 'The body' })
-    return 'mistakes' in checked ? checked.mistakes[0]?.sentence : undefined
-  },
-}
-
-const documentedRoutes = documentedPaths.map(path => `${path === CHAT ? 'POST' : 'GET'} ${path}`)
-
-const allEndpoints: AnswerCheck = {
-  expected: `the endpoints ${documentedRoutes.join(', ')}`,
-  differs(answered) {
-    const endpoints = fieldsIn(answered).endpoints as readonly { readonly method: string; readonly path: string }[]
-    const listed = endpoints.map(({ method, path }) => `${method} ${path}`)
-    const missing = documentedRoutes.filter(endpoint => !listed.includes(endpoint))
-    return missing.length === 0 ? undefined : `no ${missing.join(', no ')}`
-  },
-}
-
-const sameList: AnswerCheck = {
-  expected: 'the whole list, whatever the query',
-  async differs(answered, target) {
-    const { data } = fieldsIn(answered)
-    const whole = (await listedModels(target)).length
-    const count = Array.isArray(data) ? data.length : 'no'
-    return count === whole ? undefined : `${count} of ${whole} models`
-  },
-}
+const limitedModels = get(`${MODELS}?limit=1`, 'apiKey')
 
 const endpointClauses: readonly ClauseRow[] = [
-  ['EP-1', '', 'GET /health below the base address answers with status 200.', asking(health, status(200))],
-  ['HEALTH-1', 'EP-1', 'The health response is a JSON object.', asking(health, jsonObject)],
-  [
-    'HEALTH-2',
-    'HEALTH-1',
-    'The health response has the status ok.',
-    asking(health, without('the status "ok"', isAbout('status'))),
-  ],
+  ['EP-1', '', 'GET /health below the base address answers with status 200.', health, status(200)],
+  ['HEALTH-1', 'EP-1', 'The health response is a JSON object.', health, jsonObject],
+  ['HEALTH-2', 'HEALTH-1', 'The health response has the status ok.', health, statusOk],
   [
     'HEALTH-3',
     'HEALTH-1',
     'The health response has a version: a string of three numbers separated by dots.',
-    asking(health, without('a version such as 1.0.0', isAbout('version'))),
+    health,
+    versionNumber,
   ],
-  ['HEALTH-D1', 'EP-1', 'The health check needs no credential.', asking(get(HEALTH), status(200))],
-  ['EP-2', '', 'GET /api/v1 with the anon key answers with status 200.', asking(index, status(200))],
-  ['INDEX-1', 'EP-2', 'The API index is a JSON object.', asking(index, jsonObject)],
-  [
-    'INDEX-2',
-    'INDEX-1',
-    'The API index has the status ok.',
-    asking(index, without('the status "ok"', isAbout('status'))),
-  ],
-  [
-    'INDEX-3',
-    'INDEX-1',
-    'The API index has an array of endpoints.',
-    asking(index, without('an array of endpoints', isAbout('endpoints'))),
-  ],
-  [
-    'INDEX-D1',
-    'INDEX-2 INDEX-3',
-    'Each endpoint in the API index has a method, a path and the kinds of credential that it accepts.',
-    asking(index, listedEndpoints),
-  ],
-  ['INDEX-D2', 'INDEX-D1', 'The API index lists each documented endpoint.', asking(index, allEndpoints)],
-  ['EP-4', '', 'GET /v1/models with an API key answers with status 200.', asking(models, status(200))],
-  ['MODELS-1', 'EP-4', 'The model list is JSON.', asking(models, anyJson)],
-  ['MODELS-2', 'MODELS-1', 'The model list names at least one model.', asking(models, someName)],
-  [
-    'MODELS-D1',
-    'MODELS-2',
-    "The model list has OpenAI's format.",
-    asking(models, without("OpenAI's list of models", isDecided)),
-  ],
-  [
-    'MODELS-D2',
-    'MODELS-D1',
-    'The model list has no pages: it is always complete, and a limit in the query is ignored.',
-    asking(get(`${MODELS}?limit=1`, 'apiKey'), status(200), sameList),
-  ],
+  ['HEALTH-D1', 'EP-1', 'The health check needs no credential.', get(HEALTH), status(200)],
+  ['EP-2', '', 'GET /api/v1 with the anon key answers with status 200.', index, status(200)],
+  ['INDEX-1', 'EP-2', 'The API index is a JSON object.', index, jsonObject],
+  ['INDEX-2', 'INDEX-1', 'The API index has the status ok.', index, statusOk],
+  ['INDEX-3', 'INDEX-1', 'The API index has an array of endpoints.', index, endpointArray],
+  ['INDEX-D1', 'INDEX-2 INDEX-3', 'Each listed endpoint has a method, a path and credentials.', index, listedEndpoints],
+  ['INDEX-D2', 'INDEX-D1', 'The API index lists each documented endpoint.', index, allEndpoints],
+  ['EP-4', '', 'GET /v1/models with an API key answers with status 200.', models, status(200)],
+  ['MODELS-1', 'EP-4', 'The model list is JSON.', models, anyJson],
+  ['MODELS-2', 'MODELS-1', 'The model list names at least one model.', models, someName],
+  ['MODELS-D1', 'MODELS-2', "The model list has OpenAI's format.", models, modelList],
+  ['MODELS-D2', 'MODELS-D1', 'The model list has no pages; a limit is ignored.', limitedModels, status(200), sameList],
 ]
 
 const messages = [
@@ -159,79 +87,31 @@ const messages = [
   { role: 'user', content: 'Say hi.' },
 ]
 
+const plain = chat()
 const stream = chat({ stream: true })
+const withoutStream = chat({ stream: undefined })
+// With max_tokens, whether or not the target accepts it.
+const short = wrongChat({})
+const warm = chat({ temperature: 0.5 })
 
 const chatClauses: readonly ClauseRow[] = [
-  [
-    'EP-3',
-    '',
-    'POST /v1/chat/completions with an API key and a listed model answers with status 200.',
-    asking(chat(), status(200)),
-  ],
-  ['CHAT-1', 'EP-3', 'With stream false the reply is one JSON response.', asking(chat(), anyJson)],
-  ['CHAT-2.1', 'EP-3', 'A model that is not in the model list is refused.', asking(unknownModel, refused)],
-  [
-    'CHAT-2.2',
-    'EP-3 MODELS-D1',
-    'The last model in the list is accepted, not only the first.',
-    asking(lastListedModel, status(200)),
-  ],
-  [
-    'CHAT-3',
-    'EP-3',
-    'A conversation with a system and a user message is accepted.',
-    asking(chat({ messages }), status(200)),
-  ],
-  ['CHAT-4', 'EP-3', 'A chat request with a temperature is accepted.', asking(chat({ temperature: 0.5 }), status(200))],
-  ['CHAT-5', 'EP-3', 'A chat request with stream true is accepted.', asking(stream, status(200))],
-  ['CHAT-D1', 'CHAT-1', "A completion has OpenAI's format.", asking(chat(), completion)],
-  [
-    'CHAT-D2',
-    'CHAT-5',
-    'A stream consists of server-sent events.',
-    asking(
-      stream,
-      without('Content-Type: text/event-stream', ({ sentence }) => sentence === NOT_EVENTS),
-    ),
-  ],
-  [
-    'CHAT-D3',
-    'CHAT-D2',
-    "The events of a stream have OpenAI's format.",
-    asking(
-      stream,
-      without(
-        "events that are each a chat.completion.chunk, as in OpenAI's streams",
-        ({ sentence, severity }) => sentence !== NOT_DONE && severity !== 'info',
-      ),
-    ),
-  ],
-  [
-    'CHAT-D4',
-    'CHAT-D2',
-    'A stream ends with data: [DONE].',
-    asking(
-      stream,
-      without('data: [DONE] as the last event', ({ sentence }) => sentence === NOT_DONE),
-    ),
-  ],
-  // With max_tokens, whether or not the target accepts it.
-  [
-    'CHAT-D5',
-    'EP-3',
-    "Fields that OpenAI's clients send beyond the documented ones, such as max_tokens, are accepted.",
-    asking(wrongChat({}), status(200)),
-  ],
-  [
-    'CHAT-D20',
-    'CHAT-1',
-    'Without stream the reply is one JSON object, as with stream false.',
-    asking(chat({ stream: undefined }), status(200), anyJson),
-  ],
+  ['EP-3', '', 'POST /v1/chat/completions with an API key and a listed model yields status 200.', plain, status(200)],
+  ['CHAT-1', 'EP-3', 'With stream false the reply is one JSON response.', plain, anyJson],
+  ['CHAT-2.1', 'EP-3', 'A model that is not in the model list is refused.', unknownModel, refused],
+  ['CHAT-2.2', 'EP-3 MODELS-D1', 'The last model in the list is accepted, not only the first.', lastModel, status(200)],
+  ['CHAT-3', 'EP-3', 'A conversation with a system and a user message is accepted.', chat({ messages }), status(200)],
+  ['CHAT-4', 'EP-3', 'A chat request with a temperature is accepted.', warm, status(200)],
+  ['CHAT-5', 'EP-3', 'A chat request with stream true is accepted.', stream, status(200)],
+  ['CHAT-D1', 'CHAT-1', "A completion has OpenAI's format.", plain, completion],
+  ['CHAT-D2', 'CHAT-5', 'A stream consists of server-sent events.', stream, eventStream],
+  ['CHAT-D3', 'CHAT-D2', "The events of a stream have OpenAI's format.", stream, chunks],
+  ['CHAT-D4', 'CHAT-D2', 'A stream ends with data: [DONE].', stream, doneAtEnd],
+  ['CHAT-D5', 'EP-3', "Other fields of OpenAI's clients, such as max_tokens, are accepted.", short, status(200)],
+  ['CHAT-D20', 'CHAT-1', 'Without stream the reply is one JSON object as well.', withoutStream, status(200), anyJson],
 ]
 
 /** Chat requests that are refused with status 400 and an error that names the field: all but the first are wrong there. */
-const invalidFields: readonly (readonly [id: string, what: string, named: string, call: CallFor])[] = [
+const invalidFields = [
   ['CHAT-D6', 'A chat request without a model is refused.', 'model', wrongChat({ model: undefined })],
   ['CHAT-D7', 'A chat request without messages is refused.', 'messages', wrongChat({ messages: undefined })],
   ['CHAT-D8', 'A chat request with an empty list of messages is refused.', 'messages', wrongChat({ messages: [] })],
@@ -242,39 +122,110 @@ const invalidFields: readonly (readonly [id: string, what: string, named: string
   ['CHAT-D13', 'Content that is not text is refused.', 'content', wrongMessage({ content: 1 })],
   ['CHAT-D14', 'A temperature that is not a number is refused.', 'temperature', wrongChat({ temperature: 'warm' })],
   ['CHAT-D15', 'A stream that is not a boolean is refused.', 'stream', wrongChat({ stream: 'yes' })],
-]
-
-const listsModels: AnswerCheck = {
-  expected: 'an error that names the models in the list',
-  async differs(answered, target) {
-    const { error } = fieldsIn(answered)
-    const missing = (await listedModels(target)).filter(id => !String(error).includes(id))
-    return missing.length === 0 ? undefined : `no mention of ${missing.join(', ')}`
-  },
-}
+] as const
 
 const chatRefusalClauses: readonly ClauseRow[] = [
-  ...invalidFields.map(
-    ([id, what, named, call]): ClauseRow => [id, '', what, asking(call, status(400), naming(named))],
-  ),
-  [
-    'CHAT-D16',
-    'CHAT-2.1',
-    'A model that is not in the model list is refused with status 400.',
-    asking(unknownModel, status(400)),
-  ],
+  ...invalidFields.map(([id, what, named, call]): ClauseRow => [id, '', what, call, status(400), naming(named)]),
+  ['CHAT-D16', 'CHAT-2.1', 'A model that is not in the list is refused with status 400.', unknownModel, status(400)],
   [
     'CHAT-D17',
     'CHAT-D16 MODELS-D1 ERR-5',
     'The error for a model that is not in the model list names the models in it.',
-    asking(unknownModel, listsModels),
+    unknownModel,
+    namesOfModels,
   ],
-  ['CHAT-D18', '', 'A body that is not JSON is refused with status 400.', asking(notJson, status(400))],
+  ['CHAT-D18', '', 'A body that is not JSON is refused with status 400.', notJson, status(400)],
+  ['CHAT-D19', '', 'A body with a content type other than JSON is refused with status 415.', wrongType, status(415)],
+]
+
+/** Credentials that must be refused. The rest of each sentence follows the method and the path. */
+const refusals = [
+  ['AUTH-1.1', INDEX, 'forged', 'rejects a JWT with a wrong signature'],
+  ['AUTH-1.2', INDEX, 'unsigned', 'rejects a JWT without a signature'],
+  ['AUTH-1.3', MODELS, 'forgedUser', 'rejects a user JWT with a wrong signature'],
+  ['AUTH-1.4', CHAT, 'forgedUser', 'rejects a user JWT with a wrong signature'],
+  ['AUTH-1.5', INDEX, 'forgedUser', 'rejects a user JWT with a wrong signature'],
+  ['AUTH-1.6', MODELS, 'unsigned', 'rejects a JWT without a signature'],
+  ['AUTH-1.7', CHAT, 'unsigned', 'rejects a JWT without a signature'],
+  ['AUTH-3.1', MODELS, 'keyAlone', 'rejects an API key without the word Bearer before it'],
+  ['AUTH-3.2', INDEX, 'otherScheme', 'rejects an anon key with a scheme other than Bearer'],
+  ['AUTH-3.3', CHAT, 'keyAlone', 'rejects an API key without the word Bearer before it'],
+  ['AUTH-6.1', INDEX, undefined, 'without a credential yields 401'],
+  ['AUTH-6.2', INDEX, 'unknownKey', 'with an invalid credential yields 401'],
+  ['AUTH-6.3', MODELS, undefined, 'without a credential yields 401'],
+  ['AUTH-6.4', MODELS, 'unknownKey', 'with an invalid credential yields 401'],
+  ['AUTH-6.5', CHAT, undefined, 'without a credential yields 401'],
+  ['AUTH-6.6', CHAT, 'unknownKey', 'with an invalid credential yields 401'],
+  ['AUTH-6.7', MODELS, 'schemeAlone', 'with the word Bearer alone yields 401'],
+] as const
+
+/** The clauses that say that a documented endpoint exists. */
+const existence = { [INDEX]: 'EP-2', [MODELS]: 'EP-4', [CHAT]: 'EP-3' }
+
+const refusalClauses = refusals.map(([id, path, by, what]): ClauseRow => {
+  const method = path === CHAT ? 'POST' : 'GET'
+  return [id, existence[path], `${method} ${path} ${what}.`, callAs(path, by), status(401)]
+})
+
+const anonKeyForModels = withDistinctKeys(get(MODELS, 'anonKey'))
+const apiKeyForIndex = withDistinctKeys(get(INDEX, 'apiKey'))
+
+const signInClauses: readonly ClauseRow[] = [
+  ['AUTH-2', 'AUTH-D1', 'Signing in with email and password returns a JWT.', signIn, status(200), accessToken],
+  ['AUTH-D1', '', 'The sign-in is that of Supabase: POST /auth/v1/token?grant_type=password.', signIn, signInPath],
+  ['AUTH-D2', 'AUTH-2', 'An access token lasts 3600 seconds and comes with a refresh token.', signIn, session],
+  ['AUTH-D3', 'EP-2 AUTH-2', 'GET /api/v1 accepts a user JWT.', get(INDEX, 'userToken'), status(200)],
+  ['AUTH-D4', 'EP-4 AUTH-2', 'GET /v1/models accepts a user JWT.', get(MODELS, 'userToken'), status(200)],
+  ['AUTH-D5', 'EP-4', 'GET /v1/models rejects an anon key.', anonKeyForModels, status(401)],
+  ['AUTH-D6', 'EP-2', 'GET /api/v1 rejects an API key.', apiKeyForIndex, status(401)],
+]
+
+/** A gateway may check JWTs and keys in different places, with different errors. */
+const strangers = refusals.map(([, path, by]) => callAs(path, by))
+
+const each404: EachCall = {
+  calls: Object.values(unknownPaths),
+  fits: ({ status }) => status === 404,
+  otherwise: 'no call was answered with 404',
+}
+const each401: EachCall = {
+  calls: strangers,
+  fits: ({ status }) => status === 401,
+  otherwise: 'no call was answered with 401',
+}
+const eachInvalid: EachCall = {
+  calls: invalidRequests,
+  fits: ({ status }) => status >= 400,
+  otherwise: 'there was no other error',
+}
+const eachOther: EachCall = {
+  calls: [...strangers, ...invalidRequests],
+  fits: ({ status }) => status >= 400 && status !== 404,
+  otherwise: 'there was no error',
+}
+
+const errorClauses: readonly ClauseRow[] = [
+  ['ERR-1.1', '', 'An unknown path below /v1 yields 404.', unknownPaths.language, status(404)],
+  ['ERR-1.2', '', 'An unknown path below /api/v1 yields 404.', unknownPaths.platform, status(404)],
+  ['ERR-1.3', '', 'An unknown path outside of /v1 and /api/v1 yields 404.', unknownPaths.elsewhere, status(404)],
+  ['ERR-1.4', '', 'An unknown path below /health yields 404.', unknownPaths.below, status(404)],
+  ['ERR-1.5', '', 'A POST to an unknown path yields 404 as well.', unknownPaths.posted, status(404)],
+  ['ERR-2', '', 'The body of each 404 is a JSON object with an error.', each404, errorObject],
+  ['ERR-3', 'ERR-2', 'The body of each 404 has the requested path.', each404, requestedPath],
+  ['ERR-4', '', 'The body of each 401 is a JSON object with an error.', each401, errorObject],
+  ['ERR-5', '', 'The body of every other error is a JSON object with an error.', eachInvalid, errorObject],
+  ['ERR-D1', 'ERR-1.3', 'An unknown path yields 404 even without a credential.', unknownPath, status(404)],
+  ['ERR-D2', 'ERR-3 ERR-D1', 'The path in a 404 does not include the query.', unknownPath, jsonObject, withoutQuery],
+  ['ERR-D3', '', 'The wrong method on a path that exists yields 405.', wrongMethod, status(405)],
+  ['ERR-D4', 'ERR-D3', 'The Allow header of a 405 names the methods that the path accepts.', wrongMethod, allowsPost],
+  ['ERR-D5', 'ERR-2 ERR-4 ERR-5', 'An error has only the field error; a 404 also has the path.', eachOther, onlyError],
+  ['LIMIT-D1', '', 'A body of more than 4 MB is refused with status 413.', tooLarge, status(413)],
   [
-    'CHAT-D19',
+    'CORS-D1',
     '',
-    'A body with a content type other than JSON is refused with status 415.',
-    asking(wrongContentType, status(415)),
+    'Web pages on the same machine, such as http://localhost:3000, may call the platform.',
+    preflight,
+    localOrigin,
   ],
 ]
 
@@ -283,13 +234,14 @@ export const clauses: readonly Clause[] = [
   ...endpointClauses,
   ...chatClauses,
   ...chatRefusalClauses,
-  ...credentialClauses,
+  ...refusalClauses,
+  ...signInClauses,
   ...errorClauses,
-].map(([id, needs, what, check]) => ({
+].map(([id, needs, what, calls, ...checks]) => ({
   id,
   ...placeInDocument(id),
   source: /-D\d/.test(id) ? 'decided' : 'documented',
   what,
   needs: needs.split(' ').filter(one => one !== ''),
-  check,
+  check: checkOf(calls, checks),
 }))

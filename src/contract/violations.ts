@@ -1,6 +1,8 @@
 /** Checks live and recorded answers after they were sent. The checks are loaded with the first one. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
+import { type EndpointViolations, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
+import { arrayOf, closed } from '../check/forms.js'
+import { operation } from '../control/operation.js'
 import type { Exchange } from '../core/exchange.js'
 import { once } from '../core/work.js'
 import type { Redact } from '../recordings/redact/index.js'
@@ -37,7 +39,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
       await nextTurn()
       const next = waiting.shift()
       try {
-        const violating = next && judged(...next, await load(), redact)
+        const violating = next && judged(...next, await loadJudge(), redact)
         if (violating) note(next[0], violating)
       } catch (error) {
         report(error)
@@ -77,7 +79,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   }
 }
 
-const load = once(async () => {
+const loadJudge = once(async () => {
   const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
     import('./answers.js'),
     import('../recordings/redact/index.js'),
@@ -85,7 +87,7 @@ const load = once(async () => {
   return { judgedAnswer, judge, credentialsOf }
 })
 
-type Tools = Awaited<ReturnType<typeof load>>
+type Tools = Awaited<ReturnType<typeof loadJudge>>
 
 /** The violations of an answer, without secrets; `undefined` if it has none. */
 function judged(
@@ -110,3 +112,16 @@ function judged(
     violations: found.map(one => ({ ...one, path: text(one.path) })),
   }
 }
+
+/** The operation that lists contract violations in answers of the live platform and of recordings. */
+export const violationOperations = ({ violations }: { readonly violations: Violations }) => ({
+  listViolations: operation({
+    at: 'GET /violations',
+    does: 'Lists how live and recorded answers violated the contract.',
+    returns: closed({ counts: violationCounts, data: arrayOf(violating) }),
+    async run() {
+      await violations.settle()
+      return { counts: violations.counts(), data: violations.list() }
+    },
+  }),
+})

@@ -1,7 +1,7 @@
 /** All operations of the control API: those of the parts, and those for the platform as a whole. */
 import * as v from 'valibot'
 import { boolean, closed, isMoment, number, objectOf, optional, text, word } from '../check/forms.js'
-import { violationOperations } from '../contract/operations.js'
+import { violationOperations } from '../contract/violations.js'
 import { operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { type Clock, isOnClock } from '../core/clock.js'
 import { invalidRequest } from '../core/errors.js'

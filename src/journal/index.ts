@@ -1,5 +1,5 @@
 /** The journal: the only entry point of this part. */
-export { callOf } from './facts.js'
+export { entryOf } from './entry.js'
 export type { JournalFilter } from './filter.js'
 export { createJournal, type Journal } from './journal.js'
 export type { JournalBrief, JournalEntry } from './shapes.js'

@@ -15,7 +15,7 @@ import { environmentOf } from '../platform/platform.js'
 import { requireNone, resourceOf, type SharedAbilities, type SharedScope, scopeName } from './abilities.js'
 import { keyOptions, signInOptions, testSessionOf } from './credentials.js'
 import { type ExchangeQuery, entryParts, splitQuery } from './exchange-filter.js'
-import { inputCheck, resetOptions, text } from './input-check.js'
+import { aText, inputCheck, resetOptions } from './input-check.js'
 import { createJournalView, createWaitFor, type JournalView, type SharedJournal } from './journal.js'
 import type { RemoteReceiver } from './matchers.js'
 import { outboxOf } from './outbox.js'
@@ -45,7 +45,7 @@ type Control = Client<ControlOperations>
 const expectedAddress = 'the address of a running Standin, such as http://127.0.0.1:4100'
 const address = inputCheck('connect', v.pipe(v.string(expectedAddress), v.regex(/^https?:\/\//i, expectedAddress)))
 
-const connectOptions = inputCheck('connect', closed({ controlToken: optional(text, 'The control token.') }))
+const connectOptions = inputCheck('connect', closed({ controlToken: optional(aText, 'The control token.') }))
 
 /** How often the platform is polled while a test waits. */
 const POLL_INTERVAL_MS = 50

@@ -4,7 +4,7 @@ import { closed, optional } from '../check/forms.js'
 import { newSecret, testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'
-import { inputCheck, text } from './input-check.js'
+import { aText, inputCheck } from './input-check.js'
 
 export interface KeyOptions {
   /** The owner's email address. An unknown user is signed up. Without it, the key belongs to no user. */
@@ -19,7 +19,7 @@ export type TestKeys = ReturnType<typeof createKeys>
 export const keyOptions = inputCheck(
   'createKey',
   closed({
-    user: optional(text, 'The owner of the key.'),
+    user: optional(aText, 'The owner of the key.'),
     name: v.optional(testKeyName, 'made by a test'),
     expiresInMs: optional(testKeyExpiry, 'When it expires.'),
   }),
@@ -64,7 +64,7 @@ export interface TestSession {
 
 export const signInOptions = inputCheck(
   'signIn',
-  closed({ email: optional(text, 'The email address.'), password: optional(text, 'The password.') }),
+  closed({ email: optional(aText, 'The email address.'), password: optional(aText, 'The password.') }),
 )
 
 export function testSessionOf(session: SessionJson): TestSession {

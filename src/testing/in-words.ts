@@ -48,22 +48,15 @@ export function receivedInWords(entries: readonly JournalEntry[], underWay = 0):
 function exchangeLine({ request, status, source, error, caller }: JournalEntry): string {
   const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
   const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
-  const prompt = typeof last?.content === 'string' ? JSON.stringify(cutPrompt(last.content, 60)) : ''
-  const result = error ?? source ?? ''
-  return [
-    '  ',
-    request.method,
-    ' ',
-    request.path,
-    ` ${status ?? 'no answer'}`,
-    part(model),
-    part(prompt),
-    part(caller.kind === 'refused' && callerInWords(caller)),
-    part(result),
-  ].join('')
+  const parts = [
+    `  ${request.method} ${request.path} ${status ?? 'no answer'}`,
+    model,
+    typeof last?.content === 'string' ? JSON.stringify(cutPrompt(last.content, 60)) : '',
+    caller.kind === 'refused' ? callerInWords(caller) : '',
+    error ?? source,
+  ]
+  return parts.filter(part => typeof part === 'string' && part !== '').join(' · ')
 }
-
-const part = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
 
 const cutPrompt = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 

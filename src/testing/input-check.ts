@@ -19,7 +19,7 @@ export const inputCheck =
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const time = `milliseconds from 0 to ${LONGEST_TIMER_MS}`
 
-export const text = v.string('a string')
+export const aText = v.string('a string')
 export const milliseconds = v.pipe(v.number(time), v.minValue(0, time), v.maxValue(LONGEST_TIMER_MS, time))
 
 export interface TestReset {

@@ -124,31 +124,35 @@ export interface ReceivedMatchers<R = void, T = unknown> {
 
 export const matchers = {
   toHaveReceived(this: Context, receiver: unknown, query: ExchangeQuery = {}) {
-    const check = withTitle('toHaveReceived', this, one => checkReceived(one, query, this.utils))
-    return withJournal(requireReceiver(receiver), query, check)
+    return checkTitled('toHaveReceived', this, receiver, query, one => checkReceived(one, query, this.utils))
   },
   toHaveReceivedTimes(this: Context, receiver: unknown, times: number, query: ExchangeQuery = {}) {
-    const { diff } = this.utils
-    const check = withTitle('toHaveReceivedTimes', this, one => checkReceived(one, query, { times, diff }))
-    return withJournal(requireReceiver(receiver), query, check)
+    const options = { times, diff: this.utils.diff }
+    return checkTitled('toHaveReceivedTimes', this, receiver, query, one => checkReceived(one, query, options))
   },
   toHaveReceivedLast(this: Context, receiver: unknown, query: ExchangeQuery) {
-    const check = withTitle('toHaveReceivedLast', this, one => checkReceivedLast(one, query, this.utils.diff))
-    return withJournal(requireReceiver(receiver), query, check)
+    const { diff } = this.utils
+    return checkTitled('toHaveReceivedLast', this, receiver, query, one => checkReceivedLast(one, query, diff))
   },
   toHaveCalledTool(this: Context, receiver: unknown, name: string, args?: Readonly<Record<string, unknown>>) {
     const query = toolCallFilter(name, args)
-    const check = withTitle('toHaveCalledTool', this, one => checkReceived(one, query, this.utils))
-    return withJournal(requireReceiver(receiver), query, check)
+    return checkTitled('toHaveCalledTool', this, receiver, query, one => checkReceived(one, query, this.utils))
   },
 }
 
-const withTitle =
-  (name: string, { isNot }: Context, check: (one: Receiver) => MatcherResult) =>
-  (receiver: Receiver) => {
-    const { pass, message } = check(receiver)
+/** Checks what a receiver got, and begins the message with the name of the matcher. */
+function checkTitled(
+  name: string,
+  { isNot }: Context,
+  receiver: unknown,
+  query: ExchangeQuery,
+  check: (one: Receiver) => MatcherResult,
+) {
+  return withJournal(requireReceiver(receiver), query, one => {
+    const { pass, message } = check(one)
     return { pass, message: () => `expect(platform)${isNot ? '.not' : ''}.${name}(…)\n\n${message()}` }
-  }
+  })
+}
 
 function requireReceiver(receiver: unknown): Receiver | RemoteReceiver {
   if (typeof receiver === 'object' && receiver !== null && 'journal' in receiver) return receiver as Receiver

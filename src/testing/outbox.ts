@@ -5,7 +5,7 @@ import { closed, optional, word } from '../check/forms.js'
 import type { Platform } from '../platform.js'
 import type { MessageRow } from '../state/rows.js'
 import { formatPhone } from '../supabase/users.js'
-import { inputCheck, milliseconds, text } from './input-check.js'
+import { aText, inputCheck, milliseconds } from './input-check.js'
 import type { WaitOptions } from './journal.js'
 import { DEFAULT_TIMEOUT_MS, eventually } from './waiting.js'
 
@@ -34,8 +34,8 @@ export interface MessageFilter {
 const filterOf = inputCheck(
   'outbox',
   closed({
-    to: optional(v.union([text, v.instance(RegExp)], 'text or a regular expression'), 'The recipient.'),
-    type: optional(text, 'The type of the message.'),
+    to: optional(v.union([aText, v.instance(RegExp)], 'text or a regular expression'), 'The recipient.'),
+    type: optional(aText, 'The type of the message.'),
     channel: optional(word(['email', 'sms']), 'The channel: email or sms.'),
   }),
 )

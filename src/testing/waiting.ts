@@ -42,7 +42,7 @@ export async function eventually<T>({ find: look, watch, timeoutMs, timeoutError
   }
 }
 
-export const pause = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms))
+const pause = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms))
 
 export interface IdleOptions {
   /** The time without new requests after which the platform is idle, in milliseconds. Default 20. */
@@ -62,29 +62,24 @@ const idleOptions = inputCheck(
 )
 
 export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Promise<void> {
-  const { timeoutMs = 3000, quietMs = Math.min(QUIET_MS, timeoutMs / 2) } = idleOptions(options)
-  const wait = async () => {
-    for (;;) {
-      await traffic.idle()
-      const before = traffic.started()
-      if (quietMs > 0) await pause(quietMs)
-      if (traffic.started() === before) return
-    }
-  }
-  let isIdle = false
-  await eventually({
-    find: () => isIdle || undefined,
-    watch(changed) {
-      void wait().then(() => {
-        isIdle = true
-        changed()
-      })
-      return () => {}
-    },
-    timeoutMs,
-    timeoutError: () =>
-      new Error(`The platform was not idle within ${timeoutMs} ms: ${underWayInWords(traffic.pending())}.`),
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, quietMs = Math.min(QUIET_MS, timeoutMs / 2) } = idleOptions(options)
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const reason = underWayInWords(traffic.pending())
+      reject(new Error(`The platform was not idle within ${timeoutMs} ms: ${reason}.`))
+    }, timeoutMs)
   })
+  await Promise.race([untilQuiet(traffic, quietMs), tooLate]).finally(() => clearTimeout(timer))
+}
+
+async function untilQuiet(traffic: Traffic, quietMs: number): Promise<void> {
+  for (;;) {
+    await traffic.idle()
+    const before = traffic.started()
+    if (quietMs > 0) await pause(quietMs)
+    if (traffic.started() === before) return
+  }
 }
 
 function underWayInWords(count: number): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createProgress } from '../../src/cli/progress.js'
+import { createProgress } from '../../src/cli/report.js'
 
 /** A stream that keeps what is written, and a clock that the test moves. */
 function scene({ isTTY, columns = 80 }: { readonly isTTY: boolean; readonly columns?: number }) {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createLogWriter } from '../../src/cli/event-log.js'
 import { createColors } from '../../src/cli/output.js'
-import type { LogLine } from '../../src/cli/request-log.js'
+import type { JournalEntry } from '../../src/journal/index.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
 /** What a terminal shows after these bytes were written. Emulates only what the log uses. */
@@ -36,27 +36,32 @@ function logOn(kind: 'terminal' | 'pipe') {
   }
 }
 
-const asked = (method: string, path: string, more: Partial<LogLine> = {}): LogLine => ({
+const asked = (method: string, path: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
+  id: '1',
   at: '2030-01-01T12:00:00.000Z',
+  scope: '',
   caller: { kind: 'anonymous' },
-  request: { method, path, query: '' },
+  request: { method, path, query: '', headers: {}, bytes: 0, truncated: false },
   endpoint: `${method} ${path}`,
-  ...{
-    call: null,
-    mode: 'emulate',
-    source: null,
-    answeredBy: null,
-    fault: null,
-    remark: null,
-    status: 200,
-    error: null,
-    code: null,
-    hint: null,
-    openaiRefuses: null,
-    complete: true,
-  },
-  response: { piecesAtMs: [] },
-  ...{ firstByteMs: 1, durationMs: 2 },
+  call: null,
+  mode: 'emulate',
+  source: null,
+  answeredBy: null,
+  fault: null,
+  repeatable: true,
+  remark: null,
+  status: 200,
+  error: null,
+  code: null,
+  hint: null,
+  openaiRefuses: null,
+  complete: true,
+  violations: [],
+  response: { headers: {}, bytes: 0, truncated: false, piecesAtMs: [] },
+  tokens: null,
+  firstByteMs: 1,
+  firstTokenMs: null,
+  durationMs: 2,
   ...more,
 })
 

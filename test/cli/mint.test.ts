@@ -7,7 +7,6 @@ import { platformOf, written } from '../keys/edited.js'
 import {
   adminOf,
   answerOf,
-  askAuth,
   claimsOf,
   clientOf,
   headerOf,
@@ -89,17 +88,6 @@ test('a token works immediately at a running platform and its auth backend, and 
   })
   expect(await answerOf(ready, token)).toBe('open')
   expect(await userOf(ready, token)).toBe(claimsOf(token).sub)
-})
-
-test('signing out ends the session of a token, and no other', async () => {
-  const { ready, minted } = await server()
-  const [token, other] = [await minted('token'), await minted('token')]
-  expect(await answerOf(ready, token)).toBe('open')
-  const headers = { authorization: `Bearer ${token}` }
-  expect((await askAuth(ready, '/logout?scope=local', { method: 'POST', headers })).status).toBe(204)
-  expect(await answerOf(ready, token)).toBe(sentences.ended)
-  expect(await userOf(ready, token)).toBe('403 session_not_found')
-  expect(await answerOf(ready, other)).toBe('open')
 })
 
 test('a user who does not exist yet is created and confirmed, and reused the next time', async () => {
@@ -247,11 +235,6 @@ test('tokens are signed with the configured keys, as those of the platform are',
   expect(await minted('token', '--role', 'service')).toBe(ready.serviceKey)
 })
 
-test('a token of a platform with another secret is refused', async () => {
-  const { ready } = await server({ auth: { jwtSecret: 'a-secret-of-our-own-with-enough-characters' } })
-  expect(await answerOf(ready, await printed('token', '--state', 'memory'))).toBe(sentences.algorithm)
-})
-
 const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['token', '--role', 'admin'], flagOneOf('--role', ['anon', 'service', 'user'], 'admin')],
   [
@@ -330,17 +313,4 @@ test('concurrent commands on the state of a running platform all succeed, and cr
   for (const credential of credentials) expect(await answerOf(ready, credential)).toBe('open')
   expect(new Set(credentials).size).toBe(5)
   expect(await addressesOf(ready)).toEqual([developmentUser.email, 'grace@example.com'])
-})
-
-test('several commands may create a state at once, and the platform that starts next accepts all their credentials', async () => {
-  const dir = folderWith(written({ state: 'file:kept/state.db' }))
-  const config = ['--config', path.join(dir, 'platform.config.yaml')]
-  const credentials = await Promise.all([
-    printed('token', ...config),
-    printed('token', ...config),
-    printed('key', 'create', ...config),
-  ])
-  const { ready } = await startReady({ flags: config })
-  for (const credential of credentials) expect(await answerOf(ready, credential)).toBe('open')
-  expect(await addressesOf(ready)).toEqual([developmentUser.email])
 })

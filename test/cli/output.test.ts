@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream'
-import { expect, test } from 'vitest'
-import { createOutput, printable } from '../../src/cli/output.js'
+import { afterEach, expect, test, vi } from 'vitest'
+import { canOverwrite, colorsFor, createOutput, printable } from '../../src/cli/output.js'
+
+afterEach(() => void vi.unstubAllEnvs())
 
 /** An output, and everything that was written, write by write. */
 function outputInto() {
@@ -39,4 +41,14 @@ test.each([
   ['\u001b]0;title\u0007', '\\x1b]0;title\\x07'],
 ])('%j is shown as %j', (text, shown) => {
   expect(printable(text)).toBe(shown)
+})
+
+test('only a terminal gets colours, unless it is a dumb one or NO_COLOR is set', () => {
+  const isColored = (isTTY: boolean) => colorsFor({ isTTY } as NodeJS.WriteStream).bold('x') !== 'x'
+  vi.stubEnv('TERM', 'xterm').stubEnv('NO_COLOR', '')
+  expect([isColored(true), isColored(false), canOverwrite({ isTTY: true })]).toEqual([true, false, true])
+  vi.stubEnv('NO_COLOR', '1')
+  expect(isColored(true)).toBe(false)
+  vi.stubEnv('TERM', 'dumb').stubEnv('NO_COLOR', '')
+  expect([isColored(true), canOverwrite({ isTTY: true })]).toEqual([false, false])
 })

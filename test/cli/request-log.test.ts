@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { createColors } from '../../src/cli/output.js'
-import { logLineOf, requestEvent, requestRows } from '../../src/cli/request-log.js'
+import { requestEvent, requestRows } from '../../src/cli/request-log.js'
 import { notFound } from '../../src/core/errors.js'
 import type { Endpoint, Exchange, Outcome } from '../../src/core/exchange.js'
 import type { UpstreamResponse } from '../../src/core/reply.js'
+import { entryOf } from '../../src/journal/index.js'
 import { unknownApiKey } from '../../src/keys/errors.js'
 import { createRedact } from '../../src/recordings/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
@@ -19,13 +20,15 @@ const health: Endpoint = {
   reply: () => ({ kind: 'reply', status: 200, contentType: '', body: '' }),
 }
 
+const entryFrom = (exchange: Exchange) =>
+  entryOf({ id: 1, exchange, atMs: Date.now(), durationMs: performance.now() - exchange.startedMs }, redact)
+
 const logged = (parts: Partial<Exchange> = {}) =>
-  logLineOf(
+  entryFrom(
     exchangeWith({
       ...{ method: 'GET', path: '/health', endpoint: health, startedMs: performance.now(), outcome: answered },
       ...parts,
     }),
-    redact,
   )
 
 /** The lines without their time of day and their duration, and without columns. */
@@ -56,11 +59,11 @@ test('the line shows the mode, and what answered or what was wrong', () => {
 })
 
 test('the line names the call to an MCP server, without secrets', () => {
-  const call = 'resources/read docs://sk-local-1234567890abcdef1234\x1b[2J'
-  const exchange = exchangeWith({ method: 'POST', path: '/mcp', startedMs: performance.now(), outcome: answered })
-  const line = logLineOf(exchange, redact, () => call)
+  const uri = 'docs://sk-local-1234567890abcdef1234\x1b[2J'
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } }))
+  const line = logged({ method: 'POST', path: '/mcp', endpoint: undefined, body })
   expect(requestRows(line, { colors: noColors })[0]).toMatch(/POST \/mcp {2}resources\/read docs:\/\/\S+ +200 /)
-  expect(requestEvent(line)).toMatchObject({ call: expect.stringMatching(/^resources\/read docs:/) })
+  expect(requestEvent(line, false)).toMatchObject({ call: expect.stringMatching(/^resources\/read docs:/) })
   expect(JSON.stringify(line)).not.toContain('sk-local-1234567890abcdef1234')
 })
 
@@ -71,7 +74,7 @@ test('what OpenAI would refuse is shown on a line of its own', () => {
     expect.stringMatching(/^ +→ OpenAI refuses this with 400: Unrecognized request argument supplied: top_k/),
   ])
   expect(rowsOf({ openaiRefuses }).join()).not.toContain('\x1b')
-  expect(requestEvent(logged({ openaiRefuses }))).toMatchObject({ openaiRefuses })
+  expect(requestEvent(logged({ openaiRefuses }), false)).toMatchObject({ openaiRefuses })
 })
 
 test('the line shows a live error, and that it was rewritten to the documented format', () => {
@@ -86,8 +89,8 @@ test('the line shows a live error, and that it was rewritten to the documented f
   expect(lineOf({ mode: 'proxy', outcome })).toMatch(
     /502 - ms proxy · live · error rewritten to the documented format: 502 Bad Gateway$/,
   )
-  expect(requestEvent(logged({ mode: 'proxy', outcome }))).toMatchObject({ status: 502, fitted: true })
-  expect(requestEvent(logged())).not.toHaveProperty('fitted')
+  expect(requestEvent(logged({ mode: 'proxy', outcome }), false)).toMatchObject({ status: 502, fitted: true })
+  expect(requestEvent(logged(), false)).not.toHaveProperty('fitted')
 })
 
 test('a request that is refused before its endpoint is known is marked as refused', () => {
@@ -149,7 +152,9 @@ test('secrets in an address are redacted, and the rest is shown', () => {
   expect(line).toContain('type=signup&token_hash=[token-hash]')
   expect(line).toContain('limit=3')
   expect(line).not.toMatch(/hush\d|sk-0123/)
-  expect(JSON.stringify(requestEvent(logged({ path, query, endpoint: undefined })))).not.toMatch(/hush\d|sk-0123/)
+  expect(JSON.stringify(requestEvent(logged({ path, query, endpoint: undefined }), false))).not.toMatch(
+    /hush\d|sk-0123/,
+  )
 })
 
 test('a credential is also redacted where the path repeats it', () => {
@@ -215,7 +220,7 @@ test.each([40, 60, 80, 200])('on a terminal of %d columns no line wraps', column
 })
 
 test('the event of a request contains nothing of its body', () => {
-  const event = requestEvent(logged({ body: Buffer.from('hush'), outcome: undefined }))
+  const event = requestEvent(logged({ body: Buffer.from('hush'), outcome: undefined }), false)
   expect(event).toEqual({
     event: 'request',
     method: 'GET',

@@ -6,7 +6,6 @@ import { run, start } from '../command.js'
 import { freePort } from '../free-port.js'
 import { hello, platformWith } from '../scene.js'
 import { flagWhole, NO_CREDENTIAL } from '../sentences.js'
-import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 /** Starts `standin tail` for this address, and resolves once it follows. */
 async function tailing(url: string, flags: readonly string[] = [], scene: Parameters<typeof start>[1] = {}) {
@@ -150,18 +149,3 @@ test('tail says how many requests are not shown because there were too many at o
   expect(await stderr.next('not shown')).toBe('12 requests not shown, because there were too many at once.')
   expect(await stderr.next('not shown')).toContain('1 request not shown')
 })
-
-test.runIf(hasTerminals)(
-  'on a terminal, repeated requests are one line with a count, and Ctrl-C ends tail with 0',
-  async () => {
-    const platform = await platformWith()
-    const terminal = startOnTerminal(['tail', '--url', platform.url], { env: { TERM: 'xterm' } })
-    await terminal.shows('Following')
-    for (let i = 0; i < 9; i++) await platform.ask('/health')
-    await terminal.shows('×9')
-    expect(terminal.screen).toContain('\u001b[1A\r\u001b[0J')
-    expect(terminal.screen).toContain('\u001b[32m200\u001b[39m')
-    terminal.type('\u0003')
-    expect(await terminal.ended).toBe(0)
-  },
-)

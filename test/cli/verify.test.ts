@@ -1,6 +1,6 @@
 /** `standin verify`, run as users run it, against targets that are right, wrong, silent and unreachable. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addressOf } from '../../src/contract/index.js'
@@ -269,19 +269,6 @@ test.each([
   expect(end.stderr).toMatch(sentence)
   expect(end.stderr).not.toContain('clauses:')
 })
-
-test.runIf(existsSync('/proc/self'))(
-  'a folder that cannot be created ends a start and a report with a sentence',
-  async () => {
-    const [report, platform] = await Promise.all([
-      run(['verify', '--output', '/proc/nowhere/report.xml']),
-      run(['dev', '--port', '0', '--state', 'file:/proc/nowhere/state.db']),
-    ])
-    expect(report).toMatchObject({ code: 1, stderr: '/proc/nowhere/report.xml cannot be written (ENOENT).\n' })
-    expect(platform.code).toBeGreaterThan(0)
-    expect(platform.stderr).toMatch(/^[^\n]*\/proc\/nowhere[^\n]*\.\n$/)
-  },
-)
 
 test.runIf(hasFifos)('a second Ctrl-C ends a run that still waits after the first', async () => {
   const dir = folderWith()

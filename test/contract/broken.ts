@@ -38,6 +38,10 @@ const withText =
   (edit: (text: string) => string) =>
   (answer: Answer): Answer => ({ ...answer, text: edit(answer.text) })
 
+const edited = (when: When, edit: (text: string) => string) => change(when, withText(edit))
+const changing = (when: When, fields: Parameters<typeof withFields>[0]) => change(when, withFields(fields))
+const failing = (when: When, status: number, error?: string) => change(when, () => failed(status, error))
+
 const to =
   (path: string, status?: number): When =>
   (request, answer) =>
@@ -63,6 +67,7 @@ const html = withHeader('content-type', 'text/html')
 const messagesOf = ({ messages }: TargetRequest['body']) =>
   Array.isArray(messages) ? (messages as { role: unknown; content: unknown }[]) : []
 
+const unlisted = both(to(CHAT, 400), ({ body }) => body.model === 'there-is-no-such-model')
 const chatted = both(to(CHAT, 200), holding('api'))
 const whole = both(chatted, ({ body }) => body.stream === false)
 const streamed = both(chatted, ({ body }) => body.stream === true)
@@ -92,9 +97,9 @@ const unknownKey: When = ({ authorization }) => authorization.startsWith('Bearer
 
 /** A chat request with this property is refused. */
 const refusing = (fits: (body: TargetRequest['body']) => boolean): Change =>
-  change(
+  failing(
     both(chatted, ({ body }) => fits(body)),
-    () => failed(400),
+    400,
   )
 
 const openAIs = withFields(({ error }) => ({ error: { message: error, type: 'invalid_request_error' } }))
@@ -103,13 +108,7 @@ const noError = withFields(({ error }) => ({ error: undefined, message: error })
 /** For each clause, the targets that must break it and no other. */
 export const broken: Readonly<Record<string, readonly Change[]>> = {
   'EP-1': [change(to('/health'), () => failed(500)), change(to('/health'), () => failed(404))],
-  'HEALTH-1': [
-    change(to('/health'), html),
-    change(
-      to('/health'),
-      withText(text => `[${text}]`),
-    ),
-  ],
+  'HEALTH-1': [change(to('/health'), html), edited(to('/health'), text => `[${text}]`)],
   'HEALTH-2': [change(to('/health'), withFields({ status: 'healthy' }))],
   'HEALTH-3': [change(to('/health'), withFields({ version: '1.0' }))],
   'HEALTH-D1': [change(both(to('/health'), noKey), () => failed(401))],
@@ -118,28 +117,15 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   'INDEX-2': [change(to('/api/v1', 200), withFields({ status: 'up' }))],
   'INDEX-3': [change(to('/api/v1', 200), withFields({ endpoints: {} }))],
   'INDEX-D1': [change(to('/api/v1', 200), withFields({ endpoints: ['/health'] }))],
-  'INDEX-D2': [
-    change(
-      to('/api/v1', 200),
-      withFields(({ endpoints }) => ({ endpoints: endpoints.slice(1) })),
-    ),
-  ],
+  'INDEX-D2': [changing(to('/api/v1', 200), ({ endpoints }) => ({ endpoints: endpoints.slice(1) }))],
   'EP-4': [change(both(to('/v1/models'), holding('api')), () => failed(403))],
   'MODELS-1': [change(to('/v1/models', 200), html)],
   'MODELS-2': [change(to('/v1/models', 200), withFields({ data: [] }))],
   'MODELS-D1': [
     change(to('/v1/models', 200), withFields({ object: 'models' })),
-    change(
-      to('/v1/models', 200),
-      withText(text => JSON.stringify(JSON.parse(text).data)),
-    ),
+    edited(to('/v1/models', 200), text => JSON.stringify(JSON.parse(text).data)),
   ],
-  'MODELS-D2': [
-    change(
-      to('/v1/models?limit=1', 200),
-      withFields(({ data }) => ({ data: data.slice(0, 1) })),
-    ),
-  ],
+  'MODELS-D2': [changing(to('/v1/models?limit=1', 200), ({ data }) => ({ data: data.slice(0, 1) }))],
   'EP-3': [change(chatted, () => failed(500))],
   'CHAT-1': [change(whole, withHeader('content-type', 'text/event-stream'))],
   'CHAT-2.1': [
@@ -147,39 +133,19 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
       chatWith(({ model }) => model === 'there-is-no-such-model'),
       answer => (answer.status === 400 ? ok : answer),
     ),
-    change(
-      both(to(CHAT, 400), ({ body }) => body.model === 'there-is-no-such-model'),
-      () => failed(401),
-    ),
+    failing(unlisted, 401),
   ],
   'CHAT-2.2': [refusing(body => body.model !== 'gpt-4o-mini')],
   'CHAT-3': [refusing(body => messagesOf(body).some(({ role }) => role === 'system'))],
   'CHAT-4': [refusing(body => body.temperature !== undefined)],
   'CHAT-5': [change(streamed, () => failed(400))],
-  'CHAT-D1': [
-    change(whole, withFields({ choices: [] })),
-    change(
-      whole,
-      withText(text => `[${text}]`),
-    ),
-  ],
+  'CHAT-D1': [change(whole, withFields({ choices: [] })), edited(whole, text => `[${text}]`)],
   'CHAT-D2': [change(streamed, withHeader('content-type', 'application/json'))],
   'CHAT-D3': [
-    change(
-      streamed,
-      withText(text => text.replaceAll('chat.completion.chunk', 'chunk')),
-    ),
-    change(
-      streamed,
-      withText(() => 'data: [DONE]\n\n'),
-    ),
+    edited(streamed, text => text.replaceAll('chat.completion.chunk', 'chunk')),
+    edited(streamed, () => 'data: [DONE]\n\n'),
   ],
-  'CHAT-D4': [
-    change(
-      streamed,
-      withText(text => text.replace('data: [DONE]\n\n', '')),
-    ),
-  ],
+  'CHAT-D4': [edited(streamed, text => text.replace('data: [DONE]\n\n', ''))],
   'CHAT-D5': [refusing(body => body.max_tokens !== undefined)],
   'CHAT-D20': [
     change(
@@ -198,22 +164,12 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   'CHAT-D13': lenient(body => messagesOf(body).some(({ content }) => content === 1)),
   'CHAT-D14': lenient(({ temperature }) => temperature === 'warm'),
   'CHAT-D15': lenient(({ stream }) => stream === 'yes'),
-  'CHAT-D16': [
-    change(
-      both(to(CHAT, 400), ({ body }) => body.model === 'there-is-no-such-model'),
-      answer => ({ ...answer, status: 422 }),
-    ),
-  ],
-  'CHAT-D17': [
-    change(
-      both(to(CHAT, 400), ({ body }) => body.model === 'there-is-no-such-model'),
-      () => failed(400, 'No such model.'),
-    ),
-  ],
+  'CHAT-D16': [change(unlisted, answer => ({ ...answer, status: 422 }))],
+  'CHAT-D17': [failing(unlisted, 400, 'No such model.')],
   'CHAT-D18': [
-    change(
+    failing(
       both(to(CHAT), ({ text }) => text === '{'),
-      () => failed(500),
+      500,
     ),
   ],
   'CHAT-D19': [change(to(CHAT, 415), () => ok)],
@@ -235,12 +191,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   'AUTH-6.5': [letsIn(CHAT, noKey)],
   'AUTH-6.6': [letsIn(CHAT, unknownKey)],
   'AUTH-6.7': [letsIn('/v1/models', ({ authorization }) => authorization === 'Bearer')],
-  'AUTH-D1': [
-    change(
-      ({ path }) => path.startsWith(TOKEN),
-      () => failed(404),
-    ),
-  ],
+  'AUTH-D1': [failing(({ path }) => path.startsWith(TOKEN), 404)],
   'AUTH-D2': [change(({ path }) => path.startsWith(TOKEN), withFields({ expires_in: 60 }))],
   'AUTH-D3': [change(both(to('/api/v1', 200), holding('other')), () => failed(401))],
   'AUTH-D4': [change(both(to('/v1/models', 200), holding('other')), () => failed(401))],
@@ -258,10 +209,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   ],
   'ERR-3': [
     change((_, { status }) => status === 404, withFields({ path: undefined })),
-    change(
-      unknown('/v1'),
-      withFields(({ path }) => ({ path: path.toUpperCase() })),
-    ),
+    changing(unknown('/v1'), ({ path }) => ({ path: path.toUpperCase() })),
   ],
   'ERR-4': [
     change(isRefused, noError),
@@ -280,9 +228,9 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     ),
   ],
   'ERR-D1': [
-    change(
+    failing(
       both(({ path }) => path.includes('no-such-path'), noKey),
-      () => failed(401),
+      401,
     ),
   ],
   'ERR-D2': [

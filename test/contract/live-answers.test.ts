@@ -72,14 +72,6 @@ const good: readonly (readonly [string, Ask, Live])[] = [
     { body: gzipSync(JSON.stringify(completion)), headers: { 'content-encoding': 'gzip' } },
   ],
   ['a stream', stream, { type: sse, body: `: hello\n\n${events(first, last, '[DONE]')}` }],
-  [
-    'a stream that was requested with an escape',
-    platform =>
-      platform.chat(hello, { body: JSON.stringify({ ...hello, stream: true }).replace('stream', '\\u0073tream') }),
-    { type: sse, body: events(first, last, '[DONE]') },
-  ],
-  ['a stream without a blank line at its end', stream, { type: sse, body: events(first, last, '[DONE]').trimEnd() }],
-  ['a stream with CRLF', stream, { type: sse, body: events(first, last, '[DONE]').replaceAll('\n', '\r\n') }],
   ['a stream that ends in an error', stream, { type: sse, body: events(first, { error: 'overloaded' }) }],
   [
     'a stream with usage',
@@ -136,11 +128,7 @@ const good: readonly (readonly [string, Ask, Live])[] = [
       },
     },
   ],
-  ['a completion after empty lines, as DeepSeek sends it', chat, { body: `\n\n\n${JSON.stringify(completion)}` }],
-  ['a health with a byte order mark', health, { body: '\ufeff{"status":"ok","version":"1.2.3"}' }],
-  ['a 304', models, { status: 304, body: '' }],
   ['a 404 with its path decoded', spaced, { status: 404, body: { error: 'Not found', path: '/v1/my models' } }],
-  ['a 401', models, { status: 401, body: { error: 'no' } }],
   ['a 404', models, { status: 404, body: { error: 'Not found', path: '/v1/models' } }],
   ['a 500', chat, { status: 500, body: { error: 'oops' } }],
   ['an undocumented path', elsewhere, { type: 'text/plain', body: 'anything' }],
@@ -160,41 +148,11 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
   ['a health in plain text', health, { type: 'text/plain', body: 'ok' }, '', 'documented'],
   ['an index without endpoints', index, { body: { status: 'ok' } }, 'endpoints', 'documented'],
   ['models that are not a list', models, { body: { object: 'list', data: {} } }, 'data', 'decided'],
-  [
-    'a model without an id',
-    models,
-    { body: { object: 'list', data: [{ object: 'model', created: 1, owned_by: 'x' }] } },
-    'data[0].id',
-    'decided',
-  ],
-  ['a truncated completion', chat, { body: '{"id":' }, '', 'documented'],
   ['an HTML page instead of a completion', chat, { type: 'text/html', body: '<h1>hello</h1>' }, '', 'documented'],
   ['a completion without choices', chat, { body: { ...completion, choices: [] } }, 'choices', 'decided'],
-  [
-    'an unknown role',
-    chat,
-    { body: { ...completion, choices: [{ ...choice, message: { role: 'bot', content: '' } }] } },
-    'choices[0].message.role',
-    'decided',
-  ],
-  [
-    'an unknown finish reason',
-    chat,
-    { body: { ...completion, choices: [{ ...choice, finish_reason: 'eos' }] } },
-    'choices[0].finish_reason',
-    'decided',
-  ],
-  ['null', chat, { body: 'null' }, '', 'decided'],
   ['a stream that was not requested', chat, { type: sse, body: events(first, last, '[DONE]') }, '', 'documented'],
   ['no stream although one was requested', stream, { body: completion }, '', 'decided'],
   ['a stream without [DONE]', stream, { type: sse, body: events(first, last) }, '', 'decided'],
-  [
-    'a stream that continues after [DONE]',
-    stream,
-    { type: sse, body: events(first, last, '[DONE]', last) },
-    '',
-    'decided',
-  ],
   ['a stream without a finish reason', stream, { type: sse, body: events(first, '[DONE]') }, '', 'decided'],
   ['a broken event', stream, { type: sse, body: events('{"id":', last, '[DONE]') }, 'events[0]', 'decided'],
   [
@@ -202,13 +160,6 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     stream,
     { type: sse, body: events({ ...first, choices: 3 }, last, '[DONE]') },
     'events[0].choices',
-    'decided',
-  ],
-  [
-    'events with different ids',
-    stream,
-    { type: sse, body: events(first, { ...last, id: 'other' }, '[DONE]') },
-    'id',
     'decided',
   ],
   [
@@ -232,7 +183,6 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     'error',
     'documented',
   ],
-  ['an error in plain text', chat, { status: 503, type: 'text/plain', body: 'busy' }, '', 'documented'],
   ['an error without a body', chat, { status: 429, body: '' }, '', 'documented'],
   [
     'a 404 with another path',
@@ -255,9 +205,7 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     '',
     'decided',
   ],
-  ['models as an array', models, { body: [{ id: 'm' }] }, '', 'decided'],
   ['another success status', models, { status: 202, body: {} }, '', 'documented'],
-  ['a health without its body', health, { status: 204, body: '' }, '', 'documented'],
 ]
 
 test.each(bad)(
@@ -369,27 +317,4 @@ test('answers are judged as soon as they come from the live platform', async () 
   platform.switchMode('proxy')
   await (await health(platform)).text()
   expect((await found(platform, 2)).length).toBeGreaterThan(0)
-})
-
-test('a long answer is judged as far as it is kept', async () => {
-  const long = events(...Array.from({ length: 2000 }, () => first), last, '[DONE]')
-  const platform = await inFrontOf({ type: sse, body: long })
-  expect(await (await stream(platform)).text()).toBe(long)
-  expect(await found(platform)).toEqual([])
-})
-
-test('a wrong answer is found between identical correct ones', async () => {
-  const right = { status: 200, body: { object: 'list', data: [] } }
-  let now: { readonly status: number; readonly body: object } = right
-  const live = await liveWith((_request, response) => {
-    response.writeHead(now.status, { 'content-type': 'application/json' }).end(JSON.stringify(now.body))
-  })
-  const platform = await proxyTo(live.url, {})
-  const counts: number[] = []
-  for (const next of [right, right, { ...right, body: { object: 'list' } }, right, { ...right, status: 201 }, right]) {
-    now = next
-    await models(platform)
-    counts.push((await found(platform, counts.length + 1)).length)
-  }
-  expect(counts).toEqual([0, 0, 1, 1, 2, 2])
 })

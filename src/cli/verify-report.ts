@@ -1,8 +1,8 @@
 /** The results of `standin verify` as a report. */
-import type { BrokenVerdict, Clause, ClauseResult } from '../../contract/clause.js'
-import { sections, silent } from '../../contract/document.js'
-import { type Colors, pluralize, printable } from '../output.js'
-import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from '../report.js'
+import type { BrokenVerdict, Clause, ClauseResult } from '../contract/clause.js'
+import { sections, silent } from '../contract/document.js'
+import { type Colors, pluralize, printable } from './output.js'
+import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from './report.js'
 
 export interface VerifyRun {
   readonly url: string
@@ -20,7 +20,7 @@ function outcomeOf({ clause, verdict }: ClauseResult, { isStrict }: VerifyRun): 
   return isStrict || clause.source === 'documented' ? 'broken' : 'different'
 }
 
-export function countOf(run: VerifyRun) {
+export function clauseCounts(run: VerifyRun) {
   const count = (outcome: CheckOutcome) => run.findings.filter(result => outcomeOf(result, run) === outcome).length
   return {
     clauses: run.findings.length,
@@ -35,7 +35,7 @@ export function countOf(run: VerifyRun) {
 
 /** `74 clauses: 70 hold, 1 is broken, 2 differ, 1 skipped (42 calls of at most 60, 1.2 s)` */
 function summary(run: VerifyRun): string {
-  const { clauses, held, broken, different, skipped } = countOf(run)
+  const { clauses, held, broken, different, skipped } = clauseCounts(run)
   const others = joinCounts([
     [broken, broken === 1 ? 'is broken' : 'are broken'],
     [different, `${different === 1 ? 'differs' : 'differ'} from what Standin does`],
@@ -123,5 +123,5 @@ function dataOf(run: VerifyRun): object {
     return { id, section, source, what, quotes, outcome: outcomeOf(result, run), ...facts }
   })
   const target = isOwn ? 'stand-in' : url
-  return { target, calls, maxCalls, seconds, count: countOf(run), clauses, notChecked: silent }
+  return { target, calls, maxCalls, seconds, count: clauseCounts(run), clauses, notChecked: silent }
 }

@@ -1,12 +1,105 @@
-/** The target of `standin verify` and its credentials: from flags first, then from the environment. */
+/** `standin verify`: checks a target against each rule of the platform's document, and reports which ones it breaks. */
 import { text as wholeText } from 'node:stream/consumers'
-import { UsageError } from '../../check/problem.js'
-import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
-import { NEEDS_LIVE } from '../../platform/config/load.js'
-import { openPlatform } from '../../platform.js'
-import { type CommandLine, integer, optionFlags, outputFlags, text, toggle } from '../command.js'
-import { load } from '../load.js'
-import { reportFlags } from '../report.js'
+import { ProblemsError, UsageError } from '../check/problem.js'
+import { type Clause, judgeAll, wantedOf } from '../contract/clause.js'
+import { clauses } from '../contract/clauses.js'
+import { createTarget, type Target, type TargetOptions, USUAL_MAX_CALLS } from '../contract/target.js'
+import { NEEDS_LIVE } from '../platform/config/load.js'
+import { openPlatform } from '../platform.js'
+import { type CommandLine, command, integer, optionFlags, outputFlags, textFlag, toggle } from './command.js'
+import { loadedConfig } from './load.js'
+import { createReporter, reportFlags } from './report.js'
+import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
+import { clauseCounts, reportOf, type VerifyRun } from './verify-report.js'
+
+const EXIT_BROKEN = 1
+
+const flags = {
+  config: { ...optionFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
+  upstream: { ...optionFlags.upstream, meaning: 'Address of the live platform, for --target live' },
+  json: { ...outputFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
+  quiet: { ...outputFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
+  strict: toggle('Also fail if the target differs from decisions of Standin'),
+  only: textFlag('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
+  target: textFlag('URL', 'Base URL of the target; live is upstream.baseUrl (a fresh stand-in)'),
+  auth: textFlag('URL', 'URL of its auth backend, without /auth/v1 (the same as --target)'),
+  'api-key': textFlag('KEY', 'An API key of the target'),
+  'anon-key': textFlag('KEY', 'The anon key of the target'),
+  email: textFlag('ADDRESS', 'Email address of a user of the target'),
+  password: textFlag('TEXT', 'The password for --email'),
+  'password-stdin': toggle('Read the password from standard input'),
+  model: textFlag('ID', 'The requested model (the first one)'),
+  'max-calls': integer([1, 999_999], `Maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
+  ...reportFlags,
+}
+
+type VerifyLine = CommandLine<typeof flags>
+
+export const verifyCommands = {
+  verify: command({
+    flags,
+    examples: [
+      ['standin verify', 'check a fresh stand-in'],
+      ['standin verify --only AUTH-*', 'check the rules about credentials'],
+      ['standin verify --target live --reporter junit --output report.xml', 'check the live platform in CI'],
+    ],
+    run: verify,
+  }),
+}
+
+/** Reports the findings. Sets the exit code to 1 if a documented clause is broken or none could be checked. */
+async function verify(line: VerifyLine): Promise<undefined> {
+  const { only, strict: isStrict, 'max-calls': maxCalls } = line.flags
+  const wanted = wantedClauses(only)
+  const reporter = createReporter(line.flags)
+  const opened = await openTarget(line)
+  const signal = stopOnSignals()
+  const startedMs = performance.now()
+  const progress = reporter.progress(wanted.length)
+  try {
+    const target = createTarget({ ...opened.options, maxCalls, signal })
+    const findings = await judgeAll({
+      target,
+      wanted,
+      table: clauses,
+      begun: ({ id }) => progress.at(id),
+      ended: progress.step,
+    })
+    requireReachable(target, signal)
+    progress.end()
+    const seconds = (performance.now() - startedMs) / 1000
+    const facts = { isOwn: opened.isOwn, findings, maxCalls, seconds, isStrict }
+    const run = { ...facts, url: target.url, calls: target.calls() }
+    process.exitCode = signal.aborted ? EXIT_STOPPED : exitCodeOf(run)
+    await reporter.write(reportOf(run))
+  } finally {
+    progress.end()
+    await opened.close()
+  }
+}
+
+function wantedClauses(only: string | undefined): readonly Clause[] {
+  const wanted = wantedOf(clauses, only)
+  if (wanted.length > 0) return wanted
+  throw new UsageError(
+    `No clause is called "${only}". Use ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.`,
+  )
+}
+
+/** Throws a ProblemsError if the target did not answer at all. */
+function requireReachable(target: Target, { aborted }: AbortSignal): void {
+  const why = target.unreachable()
+  if (why === undefined || aborted) return
+  throw new ProblemsError([{ origin: target.url, sentence: `cannot be reached (${why}).` }])
+}
+
+function exitCodeOf(run: VerifyRun): number {
+  const { broken, held, different } = clauseCounts(run)
+  if (broken > 0) return EXIT_BROKEN
+  if (held + different > 0) return 0
+  console.error('Nothing could be checked.')
+  return EXIT_BROKEN
+}
 
 /** The environment variables that replace missing flags. */
 const variables = {
@@ -18,7 +111,7 @@ const variables = {
   password: 'VERIFY_PASSWORD',
 } as const
 
-export async function openTarget(line: VerifyLine) {
+async function openTarget(line: VerifyLine) {
   const target = line.flags.target ?? process.env[variables.target]
   if (!target) return ownTarget(line)
   return { options: await targetAt(target, line), isOwn: false, close: async () => {} }
@@ -57,7 +150,7 @@ async function targetValues(flags: VerifyLine['flags'], target: string) {
 }
 
 function liveOf(line: VerifyLine) {
-  const { baseUrl, authUrl, apiKey, anonKey } = load(line).config.upstream
+  const { baseUrl, authUrl, apiKey, anonKey } = loadedConfig(line).config.upstream
   if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
   const unlessEmpty = (text: string) => text || undefined
   const credentials = { apiKey: unlessEmpty(apiKey), anonKey: unlessEmpty(anonKey) }
@@ -107,24 +200,3 @@ function parseBaseUrl(origin: string, input: string): string {
 }
 
 const withoutPassword = (url: string) => url.replace(/[^/@]*@/, '…@')
-
-export const verifyFlags = {
-  config: { ...optionFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
-  upstream: { ...optionFlags.upstream, meaning: 'Address of the live platform, for --target live' },
-  json: { ...outputFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
-  quiet: { ...outputFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
-  strict: toggle('Also fail if the target differs from decisions of Standin'),
-  only: text('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
-  target: text('URL', 'Base URL of the target; live is upstream.baseUrl (a fresh stand-in)'),
-  auth: text('URL', 'URL of its auth backend, without /auth/v1 (the same as --target)'),
-  'api-key': text('KEY', 'An API key of the target'),
-  'anon-key': text('KEY', 'The anon key of the target'),
-  email: text('ADDRESS', 'Email address of a user of the target'),
-  password: text('TEXT', 'The password for --email'),
-  'password-stdin': toggle('Read the password from standard input'),
-  model: text('ID', 'The requested model (the first one)'),
-  'max-calls': integer([1, 999_999], `Maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
-  ...reportFlags,
-}
-
-export type VerifyLine = CommandLine<typeof verifyFlags>

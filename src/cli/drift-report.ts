@@ -1,15 +1,15 @@
 /** The results of a drift check as a report. */
 import path from 'node:path'
-import { type Finding, fromWorst, type Severity } from '../../check/finding.js'
-import { problemInWords } from '../../check/problem.js'
-import type { DriftResult } from '../../recordings/index.js'
-import { type Colors, pluralize, printable } from '../output.js'
-import { findingLine, joinCounts, type Report, type TestCase } from '../report.js'
+import { type Finding, fromWorst, type Severity } from '../check/finding.js'
+import { problemInWords } from '../check/problem.js'
+import type { DriftResult } from '../recordings/index.js'
+import { type Colors, pluralize, printable } from './output.js'
+import { findingLine, joinCounts, type Report, type TestCase } from './report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
 /** `recordings` is the total, including those that were not reached. */
-function countOf(results: readonly DriftResult[], recordings: number) {
+function driftCounts(results: readonly DriftResult[], recordings: number) {
   const countKind = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
   const countSeverity = (wanted: Severity) =>
     results.flatMap(driftsOf).filter(({ severity }) => severity === wanted).length
@@ -33,7 +33,7 @@ function countOf(results: readonly DriftResult[], recordings: number) {
 }
 
 /** `12 recordings: 9 unchanged, 2 drifted (1 critical, 3 warnings), 1 skipped` */
-function countLine(count: ReturnType<typeof countOf>): string {
+function countLine(count: ReturnType<typeof driftCounts>): string {
   const drifts = joinCounts([
     [count.critical, 'critical'],
     [count.warning, count.warning === 1 ? 'warning' : 'warnings'],
@@ -54,7 +54,7 @@ function countLine(count: ReturnType<typeof countOf>): string {
 type Refused = Extract<DriftResult, { kind: 'refused' }>
 
 const sameCredential = (credential: string, all: readonly DriftResult[]) =>
-  all.filter((other): other is Refused => other.kind === 'refused' && other.credential === credential)
+  all.filter(other => other.kind === 'refused' && other.credential === credential)
 
 /** A refused credential is reported once, with the first recording that uses it. */
 const isFirstWithCredential = (result: Refused, all: readonly DriftResult[]) =>
@@ -73,14 +73,8 @@ export const isBroken = (result: DriftResult): boolean =>
 
 const MCP_REASON = 'calls of MCP servers are not compared.'
 
-interface DriftRun {
-  readonly results: readonly DriftResult[]
-  readonly total: number
-  readonly seconds: number
-}
-
-export function reportOf({ results, total, seconds }: DriftRun): Report {
-  const count = countOf(results, total)
+export function reportOf(results: readonly DriftResult[], total: number, seconds: number): Report {
+  const count = driftCounts(results, total)
   return {
     name: 'drift',
     summary: countLine(count),
@@ -99,20 +93,20 @@ function driftLines(results: readonly DriftResult[], colors: Colors, isQuiet: bo
   return [...lines, `${pluralize(mcpCount, 'recording')} skipped: ${MCP_REASON}`]
 }
 
-const fileLine = (file: string, note: string, { dim }: Colors) => `${printable(file)} ${dim(printable(note))}`
+const skippedNote = ({ kind, reason }: Extract<DriftResult, { reason: string }>) =>
+  kind === 'skipped' ? `skipped: ${reason}` : `not compared: ${reason}`
 
 function linesAboutOne(result: DriftResult, all: readonly DriftResult[], colors: Colors): readonly string[] {
-  const { file } = result
+  const fileLine = (note: string) => `${printable(result.file)} ${colors.dim(printable(note))}`
   switch (result.kind) {
     case 'compared': {
-      if (result.drifts.length === 0) return []
-      const head = result.updated ? fileLine(file, '(updated)', colors) : printable(file)
-      return [head, ...fromWorst(result.drifts).map(finding => `  ${findingLine(finding, colors)}`)]
+      const findings = fromWorst(result.drifts).map(finding => `  ${findingLine(finding, colors)}`)
+      if (findings.length === 0) return []
+      return [result.updated ? fileLine('(updated)') : printable(result.file), ...findings]
     }
     case 'skipped':
-      return [fileLine(file, `skipped: ${result.reason}`, colors)]
     case 'notAsked':
-      return [fileLine(file, `not compared: ${result.reason}`, colors)]
+      return [fileLine(skippedNote(result))]
     case 'refused':
       return isFirstWithCredential(result, all) ? [colors.red(printable(refusalText(result, all)))] : []
     case 'unreadable':
@@ -126,30 +120,24 @@ function caseOf(result: DriftResult, all: readonly DriftResult[]): TestCase {
   const { dir, base } = path.posix.parse(result.file)
   const test = { name: base, classname: dir || 'recordings' }
   switch (result.kind) {
-    case 'compared':
-      return { ...test, ...comparedCase(result.drifts, isBroken(result)) }
+    case 'compared': {
+      const [worst, ...others] = fromWorst(result.drifts)
+      const details = worst ? [worst, ...others].map(finding => findingLine(finding)) : []
+      if (!worst || !isBroken(result)) return { ...test, details }
+      const message = `${worst.path}: ${worst.sentence}`
+      return { ...test, result: 'failure', type: worst.severity, message, details }
+    }
     case 'skipped':
       return { ...test, result: 'skipped', message: result.reason }
     case 'mcp':
       return { ...test, result: 'skipped', message: MCP_REASON }
     case 'notAsked':
-      return { ...test, result: 'skipped', message: `not compared: ${result.reason}` }
-    case 'refused':
-      return {
-        ...test,
-        type: 'refused',
-        message: refusalText(result, all),
-        result: isFirstWithCredential(result, all) ? 'error' : 'skipped',
-      }
+      return { ...test, result: 'skipped', message: skippedNote(result) }
+    case 'refused': {
+      const outcome = isFirstWithCredential(result, all) ? 'error' : 'skipped'
+      return { ...test, result: outcome, type: 'refused', message: refusalText(result, all) }
+    }
     case 'unreadable':
       return { ...test, result: 'error', type: 'unreadable', message: result.problems.map(problemInWords).join(' ') }
   }
-}
-
-function comparedCase(drifts: readonly Finding[], isFailure: boolean): Omit<TestCase, 'name' | 'classname'> {
-  const findings = fromWorst(drifts)
-  const details = findings.map(finding => findingLine(finding))
-  const [worst] = findings
-  if (!isFailure || !worst) return { details }
-  return { result: 'failure', type: worst.severity, message: `${worst.path}: ${worst.sentence}`, details }
 }
