@@ -4,9 +4,9 @@ import { PassThrough } from 'node:stream'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import * as v from 'valibot'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { followInBrief } from '../../src/journal/follow-brief.js'
+import { exchangeInBrief } from '../../src/journal/fields.js'
+import { follow } from '../../src/journal/follow.js'
 import { createJournal, type JournalBrief, type JournalEntry } from '../../src/journal/index.js'
-import { exchangeInBrief } from '../../src/journal/shapes.js'
 import { createRedact } from '../../src/recordings/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith, type Scene } from '../scene.js'
@@ -289,7 +289,7 @@ test('nothing piles up for a client that does not read, and it gets the full cou
   onTestFinished(() => void vi.useRealTimers())
   const journal = await journalOfTen()
   const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
-  const end = followInBrief(reader as never, journal, { filter: {}, firstBriefs: [], run: 'one' })
+  const end = follow(reader as never, journal, { filter: {}, isBrief: true, first: [], run: 'one' })
   for (let second = 0; second < 20; second++) {
     for (let i = 0; i < 500; i++) journal.add(exchangeWith({ path: `/${'x'.repeat(200)}` }))
     vi.advanceTimersByTime(1000)
