@@ -1,8 +1,9 @@
-/** Limits an answer to what the request allows: `n`, `stop`, `max_tokens`, and the number of parallel tool calls. */
-
-import type { Choice, FinishReason, Generation, ToolCall } from './generation.js'
+/** Limits an answer to what the request allows (`n`, `stop`, `max_tokens`, parallel calls), and counts its tokens. */
+import { answerTooLarge } from '../core/errors.js'
+import type { CompletionUsage } from './completion.js'
+import type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './generation.js'
 import { type ChatRequest, callsFunctions, mostTokens } from './request.js'
-import type { Tokenizer } from './tokens/index.js'
+import { promptTokens, type Tokenizer } from './tokens/index.js'
 import { demandOf, namesOneCall } from './tools.js'
 
 /** A choice as it is sent. */
@@ -41,7 +42,10 @@ function trimChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer):
   const calls = stopped === undefined ? callsWithin(budget, allowedCalls(choice, request)) : []
 
   return {
-    ...{ reasoning, text, refusal, calls },
+    reasoning,
+    text,
+    refusal,
+    calls,
     finishReason: finishReason(),
     tokens: { reasoning: reasoningTokens, answer: budget.usedTokens() - reasoningTokens },
   }
@@ -111,4 +115,85 @@ function callsWithin(budget: TokenBudget, calls: readonly ToolCall[]): readonly 
     within.push({ ...call, arguments: budget.take(call.arguments) })
   }
   return within
+}
+
+/**
+ * The tokens of an answer. The prompt is counted on first use, so that a stream without usage does not wait for a long
+ * one; from then on the request is not held any more.
+ */
+export class TokenCount {
+  readonly completion: number
+  private promptCount: number | undefined
+  private request: ChatRequest | undefined
+
+  constructor(
+    request: ChatRequest,
+    choices: readonly TrimmedChoice[],
+    named: UsageInput = {},
+    private readonly tokenizer: Tokenizer,
+  ) {
+    this.completion = named.completionTokens ?? tokenSum(choices, 'answer') + reasoningTokens(choices, named)
+    this.promptCount = named.promptTokens
+    this.request = request
+  }
+
+  get prompt(): number {
+    if (this.request) this.promptCount ??= promptTokens(this.request, this.tokenizer)
+    this.request = undefined
+    return this.promptCount ?? 0
+  }
+}
+
+function tokenSum(choices: readonly TrimmedChoice[], kind: keyof TrimmedChoice['tokens']): number {
+  let sum = 0
+  for (const { tokens } of choices) sum += tokens[kind]
+  return sum
+}
+
+/** A rule may give only their number. */
+const reasoningTokens = (choices: readonly TrimmedChoice[], named: UsageInput): number =>
+  named.reasoningTokens ?? tokenSum(choices, 'reasoning')
+
+/** The usage of a completion. */
+export function usageOf(
+  { prompt, completion }: TokenCount,
+  choices: readonly TrimmedChoice[],
+  named: UsageInput = {},
+): CompletionUsage {
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: named.cachedTokens ?? 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: reasoningTokens(choices, named),
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  }
+}
+
+export const MOST_ANSWER_BYTES = 33_554_432
+
+const TOKEN_CHARACTERS = 4
+/** The size of the framing of a token in a stream, and of its entry in logprobs. */
+const EVENT_BYTES = 250
+const LOGPROB_BYTES = 90
+
+/** Throws a 400 if the answer would be too large. */
+export function requireModestAnswer(request: ChatRequest, { choices }: Generation): void {
+  const count = request.n ?? 1
+  let characters = 0
+  for (let i = 0; i < count; i++) characters += charactersOf(choices[Math.min(i, choices.length - 1)])
+  const tokens = Math.min(characters / TOKEN_CHARACTERS, mostTokens(request) * count)
+  const tokenBytes = (request.stream ? EVENT_BYTES : TOKEN_CHARACTERS) + (request.logprobs ? LOGPROB_BYTES : 0)
+  const bytes = tokens * tokenBytes
+  if (bytes > MOST_ANSWER_BYTES) throw answerTooLarge(bytes, MOST_ANSWER_BYTES)
+}
+
+function charactersOf({ text, refusal, reasoning, toolCalls = [] }: Partial<Choice> = {}): number {
+  let sum = (text?.length ?? 0) + (refusal?.length ?? 0) + (reasoning?.length ?? 0)
+  for (const call of toolCalls) sum += call.arguments.length
+  return sum
 }

@@ -4,10 +4,8 @@ import { methodNotAllowed, notFound } from '../core/errors.js'
 import { type Access, accessBelow, credentialKinds, type Endpoint } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import type { Replies } from '../replies/index.js'
-import { withIndex } from './api-index.js'
 import { chatCompletions, type Requests } from './chat-completions.js'
-import { health } from './health.js'
-import { type Model, modelList } from './models.js'
+import { health, type Model, modelList, withIndex } from './fixed.js'
 
 interface EndpointParts {
   readonly version: string
@@ -20,19 +18,11 @@ interface EndpointParts {
 }
 
 /** The four documented endpoints. Those of the auth backend are in supabase/ and are loaded separately. */
-export function createEndpoints({
-  version,
-  models,
-  replies,
-  pace,
-  tokenizer,
-  requests,
-  access,
-}: EndpointParts): readonly Endpoint[] {
+export function createEndpoints({ access, version, models, ...chat }: EndpointParts): readonly Endpoint[] {
   return withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
-    chatCompletions({ models, replies, pace, tokenizer, requests, access: access.chat }),
+    chatCompletions({ ...chat, models, access: access.chat }),
   ])
 }
 
