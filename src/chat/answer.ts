@@ -12,7 +12,7 @@ import type { Generation, ToolCall } from './generation.js'
 import type { VendorChoice } from './reader.js'
 import { type ChatRequest, callsFunctions } from './request.js'
 import type { Tokenizer } from './tokens/index.js'
-import { requireModestAnswer, TokenCount, type TrimmedChoice, trimChoices, usageOf } from './trim.js'
+import { requireModestAnswer, TokenCount, type TrimmedChoice, trimChoices } from './trim.js'
 
 /** The part of a reply that depends on its form. */
 export type CompletionForm = Pick<Reply, 'contentType' | 'body' | 'headers' | 'tokens'>
@@ -71,7 +71,7 @@ export function createCompletions(tokenizer: Tokenizer) {
         logprobs: request.logprobs ? logprobs(choice, tokenizer) : null,
         finish_reason: choice.finishReason,
       })),
-      ...(hasUsage && { usage: usageOf(tokens, trimmed, generation.usage) }),
+      ...(hasUsage && { usage: tokens.usage }),
       system_fingerprint: FINGERPRINT,
     }
     return { completion, tokens }

@@ -1,7 +1,4 @@
-/**
- * Requests that OpenAI is known to answer with a 400, and its messages. A table by field: only the rows of fields that
- * a request has are checked.
- */
+/** Requests that OpenAI is known to answer with a 400, and its messages: a table of which only the rows of set fields are tried. */
 import { isObject } from '../core/json.js'
 import { type ChatMessage, type ChatRequest, textOf } from './request.js'
 
@@ -15,9 +12,8 @@ interface OpenAiRefusal {
  * A field, an error code, and a function that returns OpenAI's message if the value is refused. `at` is the index of a
  * message.
  */
-type Row<O> = readonly [field: string, code: string, says: (object: O, at: number) => Refusal]
+type Row<O> = readonly [field: keyof O & string, code: string, says: (object: O, at: number) => Refusal]
 type Refusal = string | false | undefined
-type Table<O> = ReadonlyMap<string, readonly Row<O>[]>
 
 const requestTable: readonly Row<ChatRequest>[] = [
   ['messages', 'invalid_messages', ({ messages }) => unpairedToolMessage(messages)],
@@ -168,55 +164,39 @@ const otherFields =
   'audio modalities moderation prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort ' +
   'safety_identifier service_tier verbosity web_search_options'
 
-const requestRows = byField(requestTable, otherFields.split(' '))
-const messageRows = byField(messageTable)
+const knownFields = new Set([...otherFields.split(' '), ...requestTable.map(([field]) => field)])
 
 /** Returns why OpenAI refuses this request; `undefined` if no reason is known. */
 export function openaiRefusal(request: ChatRequest): OpenAiRefusal | undefined {
   const unknown: string[] = []
-  for (const field in request) {
-    if (requestRows.has(field)) continue
-    unknown.push(shortened(field))
-    if (unknown.length === MOST_NAMED) break
-  }
+  for (const field in request) if (!knownFields.has(field) && unknown.length < MOST_NAMED) unknown.push(field)
   if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognizedFields(unknown) }
-  // Uses indexes, as everything on this path does, because iterators would take longer than the checks.
   for (let at = 0; at < request.messages.length; at++) {
     const message = request.messages[at] as ChatMessage
-    if (isPlain(message)) continue
-    const refusal = findRefusal(messageRows, message, at)
+    const refusal = isOnlyText(message) ? undefined : findRefusal(messageTable, message, at)
     if (refusal) return refusal
   }
-  return findRefusal(requestRows, request)
+  return findRefusal(requestTable, request)
 }
 
 /** Whether a message is only a text of the user or an instruction, which OpenAI accepts in any form. */
-const isPlain = ({ role, content, name, tool_calls }: ChatMessage) =>
+const isOnlyText = ({ role, content, name, tool_calls }: ChatMessage) =>
   (role === 'user' || role === 'system') && typeof content === 'string' && !isSet(name) && !isSet(tool_calls)
 
 function findRefusal<O extends ChatRequest | ChatMessage>(
-  table: Table<O>,
+  table: readonly Row<O>[],
   object: O,
   at = 0,
 ): OpenAiRefusal | undefined {
-  for (const field in object) {
-    const rows = table.get(field)
-    if (!rows || !isSet(object[field])) continue
-    for (let i = 0; i < rows.length; i++) {
-      const message = rows[i]?.[2](object, at)
-      if (message) return { code: rows[i]?.[1] ?? '', message }
-    }
+  for (const [field, code, says] of table) {
+    const message = isSet(object[field]) && says(object, at)
+    if (message) return { code, message }
   }
   return undefined
 }
 
-function byField<O>(rows: readonly Row<O>[], others: readonly string[] = []): Table<O> {
-  const fields = new Set([...others, ...rows.map(([field]) => field)])
-  return new Map([...fields].map(name => [name, rows.filter(([field]) => field === name)]))
-}
-
 const unrecognizedFields = (fields: readonly string[]) =>
-  `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.join(', ')}`
+  `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.map(shortened).join(', ')}`
 
 /**
  * Each message with role tool must answer a call of the preceding assistant message, and each of those calls must be
@@ -307,57 +287,58 @@ function invalidName(field: string, name: string | null | undefined): Refusal {
   )
 }
 
-/** A position in a schema: the last step, and the position above it. */
-interface Place {
-  readonly step: string
-  readonly parent: Place | undefined
-}
-
 type Node = Readonly<Record<string, unknown>>
 
 /**
  * At most this many parts of all schemas of a request are checked, so that large schemas do not block other requests.
  */
 const MOST_PARTS = 20_000
+const LONGEST_CONTEXT = 1000
 
 /**
- * Returns a sentence about the first mistake, from the outside in. `what` is for example `function 'x'`; it is one of
- * `count` schemas.
+ * Returns a sentence about the first mistake in the JSON Schema of a function or an answer, from the outside in. `what`
+ * is for example `function 'x'`; it is one of `count` schemas.
  */
-export function schemaMistake(what: string, root: unknown, isStrict: boolean, count = 1): string | undefined {
+function schemaMistake(what: string, root: unknown, isStrict: boolean, count = 1): string | undefined {
   if (!isObject(root)) return undefined
   const refusal = (why: string) => `Invalid schema for ${what}: ${why}`
   if (!hasType('object', root)) {
-    const type = root.type === undefined ? 'None' : String(root.type).slice(0, 100)
+    const type = root.type === undefined ? 'None' : shortened(root.type)
     return refusal(`schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`)
   }
-  const parts: { readonly node: Node; readonly place: Place | undefined }[] = [{ node: root, place: undefined }]
-  const most = Math.ceil(MOST_PARTS / count)
-  for (let next = 0; next < parts.length; next++) {
-    const { node, place } = parts[next] as (typeof parts)[number]
+  const parts: SchemaPart[] = [{ node: root, steps: '' }]
+  for (let next = 0; next < parts.length && next < MOST_PARTS / count; next++) {
+    const { node, steps } = parts[next] as SchemaPart
     const mistake = nodeMistake(node, isStrict)
-    if (mistake !== undefined) return refusal(`In context=${pathOf(place)}, ${mistake}`)
-    addParts(node, place)
+    if (mistake !== undefined) return refusal(`In context=${contextOf(steps)}, ${mistake}`)
+    addInnerSchemas(parts, node, steps)
   }
   return undefined
+}
 
-  /** Adds the schemas in a schema that have to be checked. */
-  function addParts(node: Node, parent: Place | undefined): void {
-    for (const step of ['properties', '$defs', 'definitions', 'anyOf']) {
-      const inner = node[step]
-      if (typeof inner !== 'object' || inner === null) continue
-      const place = { step, parent }
-      for (const name in inner) {
-        if (parts.length >= most) return
-        add((inner as Node)[name], { step: name, parent: place })
-      }
+interface SchemaPart {
+  readonly node: Node
+  /** The way to it, such as `'properties', 'city', `. */
+  readonly steps: string
+}
+
+/** In OpenAI's notation: `()`, `('items',)`, `('properties', 'city')`. */
+const contextOf = (steps: string) =>
+  `(${steps
+    .slice(0, LONGEST_CONTEXT)
+    .replace(/(?<=, .*), $/, '')
+    .trimEnd()})`
+
+function addInnerSchemas(parts: SchemaPart[], node: Node, steps: string): void {
+  for (const step of ['properties', '$defs', 'definitions', 'anyOf']) {
+    const inner = (node[step] ?? {}) as Node
+    if (typeof inner !== 'object') continue
+    for (const name in inner) {
+      const one = inner[name]
+      if (isObject(one)) parts.push({ node: one, steps: `${steps}'${step}', '${shortened(name)}', ` })
     }
-    if (node.items !== undefined) add(node.items, { step: 'items', parent })
   }
-
-  function add(node: unknown, place: Place): void {
-    if (isObject(node)) parts.push({ node, place })
-  }
+  if (isObject(node.items)) parts.push({ node: node.items, steps: `${steps}'items', ` })
 }
 
 function nodeMistake(node: Node, isStrict: boolean): string | undefined {
@@ -375,10 +356,3 @@ function nodeMistake(node: Node, isStrict: boolean): string | undefined {
 }
 
 const hasType = (type: string, { type: own }: Node) => own === type || (Array.isArray(own) && own.includes(type))
-
-/** In OpenAI's notation: `()`, `('items',)`, `('properties', 'city')`. */
-function pathOf(place: Place | undefined): string {
-  const steps: string[] = []
-  for (let at = place; at && steps.length < 20; at = at.parent) steps.unshift(`'${at.step.slice(0, 100)}'`)
-  return `(${steps.join(', ')}${steps.length === 1 ? ',' : ''})`
-}

@@ -17,12 +17,6 @@ const part = v.pipe(
     'text',
     'a string',
     ({ type, text }) => type !== 'text' || typeof text === 'string',
-    {
-      anyOf: [
-        { properties: { type: { not: { const: 'text' } } } },
-        { properties: { text: { type: 'string' } }, required: ['text'] },
-      ],
-    },
   ),
 )
 
@@ -57,12 +51,6 @@ const message = v.pipe(
     'content',
     contentForm,
     ({ role, content }) => (content !== null && content !== undefined) || rolesWithoutContent.has(role),
-    {
-      anyOf: [
-        { properties: { role: { enum: [...rolesWithoutContent] } } },
-        { properties: { content: { not: { type: 'null' } } }, required: ['content'] },
-      ],
-    },
   ),
 )
 
@@ -107,12 +95,6 @@ export const chatRequest = v.pipe(
     'top_logprobs',
     'is only allowed if logprobs is true.',
     ({ logprobs, top_logprobs }) => logprobs === true || (top_logprobs ?? null) === null,
-    {
-      anyOf: [
-        { properties: { logprobs: { const: true } }, required: ['logprobs'] },
-        { properties: { top_logprobs: { type: 'null' } } },
-      ],
-    },
   ),
   callsWhatIsOffered<ChatRequest>(),
 )

@@ -24,12 +24,6 @@ const withPartOfType = <S extends v.GenericSchema<unknown, { readonly type: stri
           name,
           'an object',
           object => object.type !== name || (object[name] !== null && object[name] !== undefined),
-          {
-            anyOf: [
-              { properties: { type: { not: { const: name } } } },
-              { properties: { [name]: { type: 'object' } }, required: [name] },
-            ],
-          },
         ) as unknown as v.GenericPipeAction,
       ),
     schema,
@@ -151,11 +145,9 @@ function wrongToolChoice({ tools, tool_choice }: Offer): Wrong | undefined {
   ].find(wrong => wrong !== undefined)
 }
 
-function notOffered(
-  path: Path,
-  { type, ...parts }: v.InferOutput<typeof namedTool>,
-  offered: ReadonlySet<string>,
-): Wrong | undefined {
+type NamedTool = v.InferOutput<typeof namedTool>
+
+function notOffered(path: Path, { type, ...parts }: NamedTool, offered: ReadonlySet<string>): Wrong | undefined {
   if (type !== 'function' && type !== 'custom') return undefined
   const name = parts[type]?.name
   if (offered.has(nameFor(type, parts))) return undefined
@@ -163,12 +155,8 @@ function notOffered(
   return { path: [...path, type, 'name'], value: name, expectation }
 }
 
-const nameFor = (type: string, { function: fn, custom }: Parts) => `${type} ${(type === 'custom' ? custom : fn)?.name}`
-
-interface Parts {
-  readonly function?: { readonly name?: unknown } | null | undefined
-  readonly custom?: { readonly name?: unknown } | null | undefined
-}
+const nameFor = (type: string, { function: fn, custom }: Pick<NamedTool, 'function' | 'custom'>) =>
+  `${type} ${(type === 'custom' ? custom : fn)?.name}`
 
 function wrongFunctionCall({ functions, function_call }: Offer): Wrong | undefined {
   if (!function_call) return undefined
