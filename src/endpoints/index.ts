@@ -30,11 +30,11 @@ export interface Routes {
   /** The endpoint of a method on a path; GET also answers HEAD. Throws a 404 for an unknown path, and a 405 for an unknown method. */
   get(method: string, path: string, scope?: string): Endpoint
   /** The same, but returns `undefined` instead of throwing. */
-  find(method: string, path: string): Endpoint | undefined
+  find(method: string, path: string, scope?: string): Endpoint | undefined
   /** Whether the path exists, for any method. */
   has(path: string): boolean
   /** The value of `Allow` for a path; `undefined` if the path does not exist. */
-  methodsOf(path: string): readonly string[] | undefined
+  methodsOf(path: string, scope?: string): readonly string[] | undefined
 }
 
 type Methods = Map<string, Endpoint>
@@ -55,23 +55,26 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
     .filter(([path]) => path.includes('{'))
     .map(([path, methods]) => [patternOf(path), methods] as const)
   const methodsAt = (path: string) => paths.get(path) ?? patterns.find(([pattern]) => pattern.test(path))?.[1]
-  const methodsOf = (path: string) => {
-    const methods = methodsAt(path)
-    return methods && [...methods.keys(), 'OPTIONS']
-  }
-  return {
-    has: path => methodsAt(path) !== undefined,
-    methodsOf,
-    find: (method, path) => methodsAt(path)?.get(method),
-    get(method, path) {
-      const methods = paths.get(path) ?? methodsAt(path)
-      if (!methods) throw notFound()
-      const endpoint = methods.get(method)
-      if (!endpoint) throw methodNotAllowed(method, methodsOf(path) ?? [])
-      return endpoint
+  return routesFrom(
+    (method, path) => methodsAt(path)?.get(method),
+    path => {
+      const methods = methodsAt(path)
+      return methods && [...methods.keys(), 'OPTIONS']
     },
-  }
+  )
 }
+
+export const routesFrom = (find: Routes['find'], methodsOf: Routes['methodsOf']): Routes => ({
+  find,
+  methodsOf,
+  has: path => methodsOf(path) !== undefined,
+  get(method, path, scope) {
+    const found = find(method, path, scope)
+    if (found) return found
+    const methods = methodsOf(path, scope)
+    throw methods ? methodNotAllowed(method, methods) : notFound()
+  },
+})
 
 /** The endpoint for a path that is not emulated, with any method. */
 export const undocumentedEndpoint = (method: string, path: string): Endpoint => ({

@@ -1,5 +1,5 @@
 /** Endpoints on configured paths, in addition to the documented ones: rules first, then the other sources. */
-import { methodNotAllowed, notFound } from '../core/errors.js'
+import { notFound } from '../core/errors.js'
 import {
   type Access,
   type Caller,
@@ -16,33 +16,22 @@ import { authorize } from '../keys/identify.js'
 import type { HttpGeneration, HttpReplies } from '../replies/index.js'
 import { requestedPaceOf } from './chat-completions.js'
 import { indexEntry } from './fixed.js'
-import type { Routes } from './index.js'
+import { type Routes, routesFrom } from './index.js'
 
 /** Adds the endpoints of `sources` to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
 export function withOwnPaths(routes: Routes, sources: readonly PathSource[]): Routes {
   const documented = createDocumentedEndpoints(sources)
-  const methodsAt = (path: string, scope?: string) => methodsOf(sources.flatMap(source => source.at(path, scope)))
-
-  function find(method: string, path: string, scope?: string): Endpoint | undefined {
-    const found = routes.find(method, path)
-    // Rules for chat completions are applied elsewhere (chat-completions.ts).
-    if (found) return path === CHAT ? found : documented(found)
-    return routes.has(path) ? undefined : ownEndpoint(sources, method, path, scope)
-  }
-
-  return {
-    has: path => routes.has(path) || sources.some(source => source.at(path).length > 0),
-    methodsOf: path => routes.methodsOf(path) ?? methodsAt(path),
-    find,
-    get(method, path, scope = '') {
-      // Without a scope in the headers, all scopes count, because the caller's API key may belong to one.
-      const found = find(method, path, scope === '' ? undefined : scope)
-      if (found) return found
-      const methods = routes.has(path) ? undefined : methodsAt(path, scope === '' ? undefined : scope)
-      if (methods) throw methodNotAllowed(method, methods)
-      return routes.get(method, path)
+  // Without a scope in the headers, all scopes count, because the caller's API key may belong to one.
+  return routesFrom(
+    (method, path, scope) => {
+      const found = routes.find(method, path)
+      // Rules for chat completions are applied elsewhere (chat-completions.ts).
+      if (found) return path === CHAT ? found : documented(found)
+      return routes.has(path) ? undefined : ownEndpoint(sources, method, path, scope || undefined)
     },
-  }
+    (path, scope) =>
+      routes.methodsOf(path) ?? methodsOf(sources.flatMap(source => source.at(path, scope || undefined))),
+  )
 }
 
 function methodsOf(paths: readonly OwnPath[]): readonly string[] | undefined {

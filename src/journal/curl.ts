@@ -102,24 +102,20 @@ function redactedBytes(path: string, body: Buffer, redaction: Redaction, content
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The names are those that the banner prints, and TOKEN for the token of a signed-in user. */
-const variableOfKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
-  apiKey: 'OPENAI_API_KEY',
-  stranger: 'OPENAI_API_KEY',
-  anon: 'SUPABASE_ANON_KEY',
-  service: 'SUPABASE_SERVICE_ROLE_KEY',
-  user: 'TOKEN',
-}
-
-const variableOfRole: ReadonlyMap<unknown, string> = new Map([
+const variables: ReadonlyMap<unknown, string> = new Map([
+  ['apiKey', 'OPENAI_API_KEY'],
+  ['stranger', 'OPENAI_API_KEY'],
   ['anon', 'SUPABASE_ANON_KEY'],
+  ['service', 'SUPABASE_SERVICE_ROLE_KEY'],
   ['service_role', 'SUPABASE_SERVICE_ROLE_KEY'],
+  ['user', 'TOKEN'],
 ])
 
 /** On the auth backend, and if no caller was identified, the credential itself shows its kind. */
 function variableFor(credential: string, { kind }: Caller): string {
-  const [, payload, signature] = credential.split('.')
   if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'
   if (credential.startsWith('sb_secret_')) return 'SUPABASE_SECRET_KEY'
-  if (payload && signature) return variableOfKind[kind] ?? variableOfRole.get(unverifiedFields(payload).role) ?? 'TOKEN'
-  return variableOfKind[kind] ?? 'OPENAI_API_KEY'
+  const [, payload, signature] = credential.split('.')
+  const otherwise = payload && signature ? (variables.get(unverifiedFields(payload).role) ?? 'TOKEN') : 'OPENAI_API_KEY'
+  return variables.get(kind) ?? otherwise
 }

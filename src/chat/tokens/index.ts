@@ -80,27 +80,15 @@ type Part = Exclude<ChatMessage['content'], string | null | undefined>[number]
 const LOW_DETAIL = 85
 const HIGH_DETAIL = 765
 
+// Ten tokens a second: sixteen bits per sample at 24 kHz, as OpenAI's own clients record, or an MP3 with 128 kbit/s.
+const BYTES_PER_TOKEN = { wav: 4800, compressed: 1600 }
+
 /** The tokens of a part in addition to its text. */
 function tokensOfPart({ type, image_url: image, input_audio: audio }: Part): number {
-  switch (type) {
-    case 'image_url':
-      return isObject(image) && image.detail === 'high' ? HIGH_DETAIL : LOW_DETAIL
-    case 'input_audio':
-      return tokensOfAudio(audio)
-    default:
-      return 0
-  }
-}
-
-const TOKENS_PER_SECOND = 10
-// Sixteen bits per sample at 24 kHz, as OpenAI's own clients record; an MP3 with 128 kbit/s.
-const BYTES_PER_SECOND = { wav: 48_000, compressed: 16_000 }
-
-/** Depends on the duration, which is estimated from the size. */
-function tokensOfAudio(audio: unknown): number {
-  if (!isObject(audio) || typeof audio.data !== 'string') return 0
+  if (type === 'image_url') return isObject(image) && image.detail === 'high' ? HIGH_DETAIL : LOW_DETAIL
+  if (type !== 'input_audio' || !isObject(audio) || typeof audio.data !== 'string') return 0
   const bytes = (audio.data.length * 3) / 4
-  return Math.ceil((bytes / BYTES_PER_SECOND[audio.format === 'wav' ? 'wav' : 'compressed']) * TOKENS_PER_SECOND)
+  return Math.ceil(bytes / BYTES_PER_TOKEN[audio.format === 'wav' ? 'wav' : 'compressed'])
 }
 
 /** The part of a tool that the model sees. OpenAI's custom tools use another key for it. */
