@@ -27,7 +27,7 @@ const floors: readonly (readonly string[])[] = [
 
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
-  chat: 2200,
+  chat: 1900,
   check: 1900,
   cli: 4000,
   contract: 2400,
@@ -35,10 +35,10 @@ export const budgets: Readonly<Record<string, number>> = {
   core: 2500,
   dashboard: 300,
   'dashboard/page': 8500,
-  endpoints: 620,
+  endpoints: 570,
   faults: 400,
   http: 4300,
-  journal: 1800,
+  journal: 1500,
   keys: 600,
   limits: 400,
   mcp: 2250,

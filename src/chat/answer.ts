@@ -67,7 +67,7 @@ export function createCompletions(tokenizer: Tokenizer) {
       model: request.model,
       choices: trimmed.map((choice, index) => ({
         index,
-        message: messageOf(choice, asFunctions),
+        message: assistantMessage(choice, asFunctions),
         logprobs: request.logprobs ? logprobs(choice, tokenizer) : null,
         finish_reason: choice.finishReason,
       })),
@@ -85,7 +85,10 @@ function rhythmSeed({ model, messages, seed }: ChatRequest): number {
   return Number.parseInt(hash('sha256', JSON.stringify([model, messages, seed]), 'hex').slice(0, 8), 16)
 }
 
-const messageOf = ({ text, reasoning, calls, refusal }: TrimmedChoice, asFunctions: boolean): CompletionMessage => ({
+const assistantMessage = (
+  { text, reasoning, calls, refusal }: TrimmedChoice,
+  asFunctions: boolean,
+): CompletionMessage => ({
   role: 'assistant',
   content: text,
   ...(reasoning !== undefined && { reasoning_content: reasoning }),

@@ -62,7 +62,7 @@ const requestTable: Table<ChatRequest> = {
           tools,
           ({ function: fn }) =>
             isSet(fn) &&
-            schemaMistake(`function '${shortened(fn.name)}'`, fn.parameters, fn.strict === true, tools.length),
+            schemaMistake(`function '${firstCharacters(fn.name)}'`, fn.parameters, fn.strict === true, tools.length),
         ),
     ],
   ],
@@ -95,7 +95,7 @@ const requestTable: Table<ChatRequest> = {
     [
       'invalid_json_schema',
       ({ json_schema: format }) =>
-        format?.strict && schemaMistake(`response_format '${shortened(format.name)}'`, format.schema, true),
+        format?.strict && schemaMistake(`response_format '${firstCharacters(format.name)}'`, format.schema, true),
     ],
   ],
 }
@@ -177,7 +177,7 @@ function findRefusal<O extends ChatRequest | ChatMessage>(
 }
 
 const unrecognizedFields = (fields: readonly string[]) =>
-  `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.map(shortened).join(', ')}`
+  `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.map(firstCharacters).join(', ')}`
 
 /**
  * Each message with role tool must answer a call of the preceding assistant message, and each of those calls must be
@@ -193,7 +193,7 @@ function unpairedToolMessage(messages: readonly ChatMessage[]): string | undefin
       if (!calls)
         return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
       if (isSet(id) && !calls.has(id)) {
-        return `Invalid parameter: 'tool_call_id' of '${shortened(id)}' not found in 'tool_calls' of previous message.`
+        return `Invalid parameter: 'tool_call_id' of '${firstCharacters(id)}' not found in 'tool_calls' of previous message.`
       }
       openCalls.delete(id)
     } else {
@@ -208,7 +208,7 @@ function unpairedToolMessage(messages: readonly ChatMessage[]): string | undefin
 const noCalls = new Set<unknown>()
 
 const unansweredCalls = (ids: ReadonlySet<unknown>) =>
-  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].slice(0, MOST_NAMED).map(shortened).join(', ')}`
+  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].slice(0, MOST_NAMED).map(firstCharacters).join(', ')}`
 
 const toolTypes = ['function', 'custom']
 const partTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file']
@@ -217,7 +217,7 @@ const isSet = <T>(value: T): value is NonNullable<T> => value !== null && value 
 /** At most this many mistakes of the same kind are named. */
 const MOST_NAMED = 20
 /** Names chosen by clients may be long. */
-const shortened = (value: unknown) => String(value).slice(0, 100)
+const firstCharacters = (value: unknown) => String(value).slice(0, 100)
 
 function firstRefusal<T>(all: readonly T[], check: (one: T, at: number) => Refusal) {
   for (const [i, one] of all.entries()) {
@@ -254,7 +254,7 @@ function unknownType(known: readonly string[], place: string, type: string): Ref
   if (known.includes(type)) return undefined
   const last = known.length - 1
   const names = known.map((name, i) => (i === last ? `and '${name}'` : `'${name}'`))
-  return `Invalid value: '${shortened(type)}' (${place}.type). Supported values are: ${names.join(known.length > 2 ? ', ' : ' ')}.`
+  return `Invalid value: '${firstCharacters(type)}' (${place}.type). Supported values are: ${names.join(known.length > 2 ? ', ' : ' ')}.`
 }
 
 const mismatch = (field: string, pattern: string) =>
@@ -287,7 +287,7 @@ function schemaMistake(what: string, root: unknown, isStrict: boolean, count = 1
   if (!isObject(root)) return undefined
   const refusal = (why: string) => `Invalid schema for ${what}: ${why}`
   if (!hasType('object', root)) {
-    const type = root.type === undefined ? 'None' : shortened(root.type)
+    const type = root.type === undefined ? 'None' : firstCharacters(root.type)
     return refusal(`schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`)
   }
   const parts: SchemaPart[] = [{ node: root, steps: '' }]
@@ -319,7 +319,7 @@ function addInnerSchemas(parts: SchemaPart[], node: Node, steps: string): void {
     if (typeof inner !== 'object') continue
     for (const name in inner) {
       const one = inner[name]
-      if (isObject(one)) parts.push({ node: one, steps: `${steps}'${step}', '${shortened(name)}', ` })
+      if (isObject(one)) parts.push({ node: one, steps: `${steps}'${step}', '${firstCharacters(name)}', ` })
     }
   }
   if (isObject(node.items)) parts.push({ node: node.items, steps: `${steps}'items', ` })

@@ -64,7 +64,7 @@ interface Field<S extends Schema> {
 type Fields = Readonly<Record<string, Field<Schema>>>
 
 /** A field is left out if there is nothing to read, which only an optional member allows. */
-const field = <const S extends Schema>(form: S, read: Field<S>['read']): Field<S> => ({ form, read })
+const shownField = <const S extends Schema>(form: S, read: Field<S>['read']): Field<S> => ({ form, read })
 
 const kind = <const K extends string>(name: K) => v.literal(name, name)
 
@@ -124,93 +124,95 @@ const bodyMembers = {
 const responseMembers = { headers: mapOf(text), ...bodyMembers }
 
 const identity = {
-  id: field(text, ({ id }) => String(id)),
+  id: shownField(text, ({ id }) => String(id)),
   /** When the request arrived, as ISO 8601. */
-  at: field(moment, ({ atMs }) => new Date(atMs).toISOString()),
-  scope: field(text, ({ exchange }) => exchange.scope),
-  caller: field(caller, ({ exchange }) => exchange.caller),
+  at: shownField(moment, ({ atMs }) => new Date(atMs).toISOString()),
+  scope: shownField(text, ({ exchange }) => exchange.scope),
+  caller: shownField(caller, ({ exchange }) => exchange.caller),
 }
 
 const route = {
   /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
-  endpoint: field(orNull(text), ({ exchange: { endpoint }, shown }) =>
+  endpoint: shownField(orNull(text), ({ exchange: { endpoint }, shown }) =>
     // If only the live platform knows the path, it is the requested one.
     shown(endpoint && `${endpoint.method} ${endpoint.path}`),
   ),
   /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
-  call: field(orNull(text), ({ exchange, shown }) => shown(callOf(exchange))),
-  mode: field(orNull(word(modes)), ({ exchange }) => exchange.mode ?? null),
+  call: shownField(orNull(text), ({ exchange, shown }) => shown(callOf(exchange))),
+  mode: shownField(orNull(word(modes)), ({ exchange }) => exchange.mode ?? null),
   /**
    * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3
    * (one-shot)`.
    */
-  source: field(orNull(text), ({ exchange }) => sourceOf(exchange.outcome)),
+  source: shownField(orNull(text), ({ exchange }) => sourceOf(exchange.outcome)),
 }
 
 const ending = {
   /** Null if no answer was sent. */
-  status: field(orNull(wholeNumber), ({ exchange }) => exchange.outcome?.status || null),
+  status: shownField(orNull(wholeNumber), ({ exchange }) => exchange.outcome?.status || null),
   /** The error message that the client got. */
-  error: field(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.error)),
+  error: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.error)),
   /** The code of that error, such as `no_rule_matches`. */
-  code: field(orNull(text), ({ exchange }) => exchange.outcome?.code ?? null),
+  code: shownField(orNull(text), ({ exchange }) => exchange.outcome?.code ?? null),
   /** A hint that only the journal shows. */
-  hint: field(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.hint)),
+  hint: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.hint)),
   /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
-  openaiRefuses: field(orNull(text), ({ exchange, shown }) => shown(exchange.openaiRefuses)),
+  openaiRefuses: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.openaiRefuses)),
   /** False if the client disconnected or the answer was cut. */
-  complete: field(boolean, ({ exchange }) => exchange.outcome?.complete ?? false),
+  complete: shownField(boolean, ({ exchange }) => exchange.outcome?.complete ?? false),
 }
 
 const use = {
   /** As reported by the answer, or counted here for a stream without usage; null if neither is known, or if the answer was cut. */
-  tokens: field(orNull(closed({ prompt: wholeNumber, completion: wholeNumber })), ({ exchange }) => tokensOf(exchange)),
+  tokens: shownField(orNull(closed({ prompt: wholeNumber, completion: wholeNumber })), ({ exchange }) =>
+    tokensOf(exchange),
+  ),
   /** From the request to the headers of the answer; null if none was sent. */
-  firstByteMs: field(orNull(number), ({ exchange: { outcome, startedMs } }) =>
+  firstByteMs: shownField(orNull(number), ({ exchange: { outcome, startedMs } }) =>
     outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
   ),
   /** From the request to the first piece of a stream; null if the answer was sent in one piece. */
-  firstTokenMs: field(orNull(number), ({ exchange }) => firstTokenMsOf(exchange)),
+  firstTokenMs: shownField(orNull(number), ({ exchange }) => firstTokenMsOf(exchange)),
   /** From the request to the end. */
-  durationMs: field(number, ({ durationMs }) => rounded(durationMs)),
+  durationMs: shownField(number, ({ durationMs }) => rounded(durationMs)),
 }
 
 const detailFields = {
   ...identity,
-  request: field(
+  request: shownField(
     closed({ method: text, path: text, query: text, headers: mapOf(text), ...bodyMembers }),
     ({ exchange, redaction, shownBytes }) => requestParts(exchange, redaction, shownBytes),
   ),
   ...route,
   /** The source as data: what produced the answer; null for an error of ours. */
-  answeredBy: field(orNull(answeredBy), ({ exchange: { outcome }, redaction }) =>
+  answeredBy: shownField(orNull(answeredBy), ({ exchange: { outcome }, redaction }) =>
     outcome?.answeredBy ? (redaction.value(outcome.answeredBy) as ValueOf<typeof answeredBy>) : null,
   ),
   /** The fault that applied to it. */
-  fault: field(orNull(appliedFault), ({ exchange: { outcome }, redaction }) =>
+  fault: shownField(orNull(appliedFault), ({ exchange: { outcome }, redaction }) =>
     outcome?.fault ? (redaction.value(outcome.fault) as ValueOf<typeof appliedFault>) : null,
   ),
   /** Whether it can be repeated, because its whole body is kept. */
-  repeatable: field(boolean, ({ exchange }) => isRepeatable(exchange)),
+  repeatable: shownField(boolean, ({ exchange }) => isRepeatable(exchange)),
   /** Other information, for example the nearest rule if none matched. It may quote the prompt. */
-  remark: field(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.remark?.())),
+  remark: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.remark?.())),
   ...ending,
   /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
-  nearest: field(
+  nearest: shownField(
     optionalMember(closestRecording),
     ({ exchange: { nearest }, redaction }) => nearest && (redaction.value(nearest) as ClosestRecording),
   ),
   /** How the answer violates the contract. Also empty if it was not checked. */
-  violations: field(listOf(violation), ({ exchange }): readonly Violation[] => exchange.violations ?? []),
+  violations: shownField(listOf(violation), ({ exchange }): readonly Violation[] => exchange.violations ?? []),
   /**
    * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
    */
-  upstream: field(
+  upstream: shownField(
     optionalMember(closed(responseMembers)),
     view => view.exchange.outcome?.upstream && responseParts({ answer: view.exchange.outcome.upstream }, view),
   ),
   /** What was sent to the client, and when pieces of a stream were sent, in milliseconds after its head. */
-  response: field(closed({ ...responseMembers, piecesAtMs: listOf(number) }), view => ({
+  response: shownField(closed({ ...responseMembers, piecesAtMs: listOf(number) }), view => ({
     ...responseParts(view.exchange.outcome, view),
     piecesAtMs: view.exchange.outcome?.piecesAtMs ?? [],
   })),
@@ -220,29 +222,29 @@ const detailFields = {
 /** Each text is cut if it is long, and bodies are not read. */
 const listFields = {
   ...identity,
-  method: field(text, ({ exchange }) => exchange.method),
-  path: field(text, ({ exchange, shown }) => shown(exchange.path) ?? ''),
+  method: shownField(text, ({ exchange }) => exchange.method),
+  path: shownField(text, ({ exchange, shown }) => shown(exchange.path) ?? ''),
   ...route,
   /** The requested model, if any. */
-  model: field(orNull(text), ({ exchange, shown }) => shown(contentOf(exchange).model)),
+  model: shownField(orNull(text), ({ exchange, shown }) => shown(contentOf(exchange).model)),
   /** The beginning of the user's last message, if the request has messages. */
-  prompt: field(orNull(text), ({ exchange, shown }) => shown(contentOf(exchange).prompt)),
+  prompt: shownField(orNull(text), ({ exchange, shown }) => shown(contentOf(exchange).prompt)),
   /** Whether a stream was requested; null if the request has no messages. */
-  stream: field(orNull(boolean), ({ exchange }) => contentOf(exchange).stream),
+  stream: shownField(orNull(boolean), ({ exchange }) => contentOf(exchange).stream),
   /** The fault that applied, and what asked for it. */
-  fault: field(orNull(text), ({ exchange: { outcome }, shown }) =>
+  fault: shownField(orNull(text), ({ exchange: { outcome }, shown }) =>
     shown(outcome?.fault?.happened ? appliedFaultInWords(outcome.fault) : null),
   ),
   /** Whether no rule or recording matched. */
-  missed: field(boolean, ({ exchange }) => isMissed(exchange)),
+  missed: shownField(boolean, ({ exchange }) => isMissed(exchange)),
   ...ending,
-  requestBytes: field(wholeNumber, ({ exchange }) => bodyBytesOf(exchange)),
-  responseBytes: field(wholeNumber, ({ exchange }) => responseBytesOf(exchange)),
+  requestBytes: shownField(wholeNumber, ({ exchange }) => bodyBytesOf(exchange)),
+  responseBytes: shownField(wholeNumber, ({ exchange }) => responseBytesOf(exchange)),
   ...use,
   /** How many pieces of a stream were sent. */
-  pieces: field(wholeNumber, ({ exchange }) => piecesOf(exchange)),
+  pieces: shownField(wholeNumber, ({ exchange }) => piecesOf(exchange)),
   /** When some of them were sent, after the head: an even selection that includes the first and the last. */
-  piecesAtMs: field(listOf(number), ({ exchange }) => selectionOf(exchange.outcome?.piecesAtMs ?? [])),
+  piecesAtMs: shownField(listOf(number), ({ exchange }) => selectionOf(exchange.outcome?.piecesAtMs ?? [])),
 }
 
 /** A bar in the list cannot show more times. */
