@@ -27,7 +27,7 @@ const floors: readonly (readonly string[])[] = [
 
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
-  chat: 2100,
+  chat: 1900,
   check: 1700,
   cli: 3900,
   contract: 2200,
@@ -38,7 +38,7 @@ export const budgets: Readonly<Record<string, number>> = {
   endpoints: 600,
   faults: 300,
   http: 4100,
-  journal: 1800,
+  journal: 1500,
   keys: 800,
   limits: 400,
   mcp: 2300,

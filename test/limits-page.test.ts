@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { MOST_ANSWER_BYTES } from '../src/chat/frame.js'
+import { MOST_ANSWER_BYTES } from '../src/chat/trim.js'
 import { MOST_LEVELS, MOST_VALUES, MOST_VALUES_OF_RULES } from '../src/core/json.js'
 import { BODY_LIMIT_BYTES } from '../src/http/operations-router.js'
 import { AUTH_BODY_BYTES } from '../src/http/surfaces.js'

@@ -2,57 +2,174 @@
  * The formats of a chat completion: one JSON object, or the events of a stream. They are OpenAI's, since the document
  * does not show them.
  */
-
+import { hash } from 'node:crypto'
 import { createIds } from '../core/clock.js'
 import { isPaced, type Pace } from '../core/pace.js'
-import { completionObject, streamEvents } from './completion-object.js'
-import {
-  completionTokens,
-  type Form,
-  openingOf,
-  requireModestAnswer,
-  streamForm,
-  streamText,
-  TokenCount,
-  usageOf,
-  withPace,
-} from './frame.js'
-import type { Generation } from './generation.js'
-import type { ChatRequest } from './request.js'
+import type { PacedBody, Reply } from '../core/reply.js'
+import { stepsOf } from './chunks.js'
+import type { Completion, CompletionMessage, Logprobs, TokenLogprob } from './completion.js'
+import type { Generation, ToolCall } from './generation.js'
+import type { VendorChoice } from './reader.js'
+import { type ChatRequest, callsFunctions } from './request.js'
 import type { Tokenizer } from './tokens/index.js'
-import { trimChoices } from './trim.js'
+import { requireModestAnswer, TokenCount, type TrimmedChoice, trimChoices } from './trim.js'
+
+/** The part of a reply that depends on its form. */
+export type CompletionForm = Pick<Reply, 'contentType' | 'body' | 'headers' | 'tokens'>
+
+/** A stream in parts, without a pace yet. */
+type Events = Pick<PacedBody, 'head' | 'before' | 'pieces' | 'after' | 'tail'>
+
+/** OpenAI's name for the back end that made the answer. Here there is only one. */
+const FINGERPRINT = 'fp_standin'
+
+/**
+ * The content type and headers of every stream. Some clients, such as Python's requests, read text without a charset as
+ * Latin-1. Proxies must neither cache nor buffer it.
+ */
+const streamForm = {
+  contentType: 'text/event-stream; charset=utf-8',
+  headers: ['cache-control', 'no-cache', 'x-accel-buffering', 'no'],
+} as const
+
+const nextId = createIds('chatcmpl-', 12)
+const nextCallId = createIds('call_', 16)
 
 /** Creates completions. `tokenizer` counts their tokens. */
 export function createCompletions(tokenizer: Tokenizer) {
-  const nextCallId = createIds('call_', 16)
-
   /** The completion as one JSON object. */
-  function whole(request: ChatRequest, generation: Generation): Form {
+  function whole(request: ChatRequest, generation: Generation): CompletionForm {
     const { completion, tokens } = complete(request, generation, true)
     return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
   }
 
   /** The completion as server-sent events, at the speed of `pace`. */
-  function streamed(request: ChatRequest, generation: Generation, pace: Pace): Form {
+  function streamed(request: ChatRequest, generation: Generation, pace: Pace): CompletionForm {
     const { completion, tokens } = complete(request, generation, request.stream_options?.include_usage === true)
     const events = streamEvents(completion, tokenizer)
     if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(streamText(events)), tokens }
     // A model generates its choices at the same time, so that each has the full speed.
     const sharedPace = { ...pace, tokensPerSecond: pace.tokensPerSecond * completion.choices.length }
-    return { ...streamForm, body: withPace(events, sharedPace, request), tokens }
+    const body = { ...events, pace: sharedPace, ...(pace.jitter > 0 && { seed: rhythmSeed(request) }) }
+    return { ...streamForm, body, tokens }
   }
 
   /** Omits the usage if it is not sent, because counting a long prompt takes time. */
   function complete(request: ChatRequest, generation: Generation, hasUsage: boolean) {
     requireModestAnswer(request, generation)
-    const choices = trimChoices(generation, request, tokenizer)
-    const tokens = new TokenCount(request, generation.usage, tokenizer, {
-      tokens: completionTokens(choices, generation.usage),
-    })
-    const usage = hasUsage ? usageOf(tokens, choices, generation.usage) : undefined
-    const opening = openingOf(request)
-    return { completion: completionObject(request, { opening, choices, usage, tokenizer, nextCallId }), tokens }
+    const trimmed = trimChoices(generation, request, tokenizer)
+    const tokens = new TokenCount(request, trimmed, generation.usage, tokenizer)
+    const asFunctions = callsFunctions(request)
+    const completion: Completion = {
+      id: nextId(),
+      object: 'chat.completion',
+      created: Math.floor(Date.now() / 1000),
+      model: request.model,
+      choices: trimmed.map((choice, index) => ({
+        index,
+        message: assistantMessage(choice, asFunctions),
+        logprobs: request.logprobs ? logprobs(choice, tokenizer) : null,
+        finish_reason: choice.finishReason,
+      })),
+      ...(hasUsage && { usage: tokens.usage }),
+      system_fingerprint: FINGERPRINT,
+    }
+    return { completion, tokens }
   }
 
   return { whole, streamed }
+}
+
+/** The same request gets the same seed, so that its answer has the same rhythm each time. */
+function rhythmSeed({ model, messages, seed }: ChatRequest): number {
+  return Number.parseInt(hash('sha256', JSON.stringify([model, messages, seed]), 'hex').slice(0, 8), 16)
+}
+
+const assistantMessage = (
+  { text, reasoning, calls, refusal }: TrimmedChoice,
+  asFunctions: boolean,
+): CompletionMessage => ({
+  role: 'assistant',
+  content: text,
+  ...(reasoning !== undefined && { reasoning_content: reasoning }),
+  ...(calls.length > 0 && callFields(calls, asFunctions)),
+  refusal,
+})
+
+function callFields(calls: readonly ToolCall[], asFunctions: boolean): Partial<CompletionMessage> {
+  const [first] = calls
+  if (first && asFunctions) return { function_call: { name: first.name, arguments: first.arguments } }
+  return {
+    tool_calls: calls.map(({ id = nextCallId(), kind, name, arguments: said }) =>
+      kind === 'custom'
+        ? { id, type: 'custom', custom: { name, input: said } }
+        : { id, type: 'function', function: { name, arguments: said } },
+    ),
+  }
+}
+
+/** The events of the same completion: the choices alternate, and end one after the other. */
+function streamEvents({ id, created, model, choices, usage }: Completion, { pieces: cut }: Tokenizer): Events {
+  const opening = `{"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},`
+  const before = `data: ${opening}"system_fingerprint":"${FINGERPRINT}","choices":[`
+  // With include_usage every chunk has the key, and it is null in all but the last (OpenAI's reference,
+  // "stream_options").
+  const after = usage === undefined ? ']}\n\n' : '],"usage":null}\n\n'
+  const total = usage === undefined ? '' : `${before}],"usage":${JSON.stringify(usage)}}\n\n`
+  // It has the form of any vendor's completion, except that its lists are readonly.
+  const tracks = choices.map(choice => stepsOf(choice as VendorChoice, cut))
+  const rounds = Math.max(...tracks.map(({ length }) => length))
+  const written = (from: number, to: number): readonly string[] => {
+    const events: string[] = []
+    for (let turn = from; turn < to; turn++) {
+      for (const track of tracks) if (turn < track.length) events.push(JSON.stringify(track[turn]))
+    }
+    return events
+  }
+  const framed = (events: readonly string[]) => events.map(event => before + event + after).join('')
+  return {
+    // OpenAI sends no logprobs with the role.
+    head: framed(tracks.map(([first]) => JSON.stringify({ ...first, logprobs: null }))),
+    before,
+    pieces: written(1, rounds - 1),
+    after,
+    tail: `${framed(written(rounds - 1, rounds))}${total}data: [DONE]\n\n`,
+  }
+}
+
+/** The whole stream as text, without a pace. */
+function streamText({ head, before, pieces, after, tail }: Events): string {
+  const middle = pieces.length === 0 ? '' : before + pieces.join(after + before) + after
+  return head + middle + tail
+}
+
+/** For text only, since OpenAI has none for tool calls. */
+function logprobs({ text, refusal }: TrimmedChoice, { pieces }: Tokenizer): Logprobs | null {
+  if (text === null && refusal === null) return null
+  return {
+    content: text === null ? null : logprobsOf(pieces(text)),
+    refusal: refusal === null ? null : logprobsOf(pieces(refusal)),
+  }
+}
+
+/** The logprobs of consecutive tokens. No alternatives are made up: the list may be shorter than requested. */
+function logprobsOf(tokens: readonly string[]): readonly TokenLogprob[] {
+  return tokens.map((token, at) => {
+    // More than half, so that nothing else is likelier.
+    const chance = 0.99 - 0.48 * (randomFor(token, at) / 2 ** 32) ** 2
+    const logprob = Number(Math.log(chance).toFixed(8))
+    return { token, logprob, bytes: [...Buffer.from(token)], top_logprobs: [] }
+  })
+}
+
+/**
+ * A number from 0 to 2^32 - 1 that is always the same for the same token and position (FNV-1a, with the finalizer of
+ * Murmur3).
+ */
+function randomFor(token: string, at: number): number {
+  let mixed = 0x811c9dc5 ^ at
+  for (let i = 0; i < token.length; i++) mixed = Math.imul(mixed ^ token.charCodeAt(i), 0x01000193)
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return (mixed ^ (mixed >>> 16)) >>> 0
 }

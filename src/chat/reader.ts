@@ -149,7 +149,10 @@ export function createSum() {
       // Padding (`obfuscation`) is in chunks only, to hide their length.
       const { id, object: _, created, model, usage, obfuscation: __, ...others } = envelope as JsonFields
       return {
-        ...{ id, object: 'chat.completion', created, model },
+        id,
+        object: 'chat.completion',
+        created,
+        model,
         choices: [...choices].sort(([a], [b]) => a - b).map(([, sum]) => wholeChoice(sum as JsonFields)),
         ...(isFields(usage) && { usage }),
         ...others,

@@ -108,7 +108,7 @@ const isNamed = (choice: Offer['tool_choice'] | Offer['function_call']) =>
 export const callsWhatIsOffered = <R extends Offer>() =>
   v.rawCheck<R>(({ dataset, addIssue }) => {
     if (!dataset.typed || !(dataset.value.tool_choice || dataset.value.function_call)) return
-    const wrong = wrongToolChoice(dataset.value) ?? wrongFunctionCall(dataset.value)
+    const [wrong] = [...wrongToolChoice(dataset.value), ...wrongFunctionCall(dataset.value)]
     if (!wrong) return
     const { value, expectation } = wrong
     const path = wrong.path.map(
@@ -123,51 +123,38 @@ interface Wrong {
   readonly expectation: string
 }
 
-function wrongToolChoice({ tools, tool_choice }: Offer): Wrong | undefined {
-  if (!tool_choice) return undefined
+function wrongToolChoice({ tools, tool_choice }: Offer): readonly Wrong[] {
+  if (!tool_choice) return []
   const offered = tools ?? []
   if (typeof tool_choice === 'string') {
-    const [words, expectation] =
-      offered.length > 0
-        ? [['none', 'auto', 'required'], 'one of none, auto, required']
-        : [['none', 'auto'], 'none or auto if no tools are offered']
-    if (words.includes(tool_choice)) return undefined
-    return { path: ['tool_choice'], value: tool_choice, expectation }
+    if (tool_choice === 'none' || tool_choice === 'auto' || (tool_choice === 'required' && offered.length > 0))
+      return []
+    const expectation = offered.length > 0 ? 'one of none, auto, required' : 'none or auto if no tools are offered'
+    return [{ path: ['tool_choice'], value: tool_choice, expectation }]
   }
   const names = new Set(offered.map(tool => nameFor(tool.type, tool)))
   const allowed = tool_choice.type === 'allowed_tools' ? (tool_choice.allowed_tools?.tools ?? []) : []
   return [
-    notOffered(['tool_choice'], tool_choice, names),
-    ...allowed.map((one, i) => notOffered(['tool_choice', 'allowed_tools', 'tools', i], one, names)),
-  ].find(wrong => wrong !== undefined)
+    ...notOffered(['tool_choice'], tool_choice, names),
+    ...allowed.flatMap((one, i) => notOffered(['tool_choice', 'allowed_tools', 'tools', i], one, names)),
+  ]
 }
 
-function notOffered(
-  path: Path,
-  { type, ...parts }: v.InferOutput<typeof namedTool>,
-  offered: ReadonlySet<string>,
-): Wrong | undefined {
-  if (type !== 'function' && type !== 'custom') return undefined
-  const name = parts[type]?.name
-  if (offered.has(nameFor(type, parts))) return undefined
+type NamedTool = v.InferOutput<typeof namedTool>
+
+function notOffered(path: Path, { type, ...parts }: NamedTool, offered: ReadonlySet<string>): readonly Wrong[] {
+  if ((type !== 'function' && type !== 'custom') || offered.has(nameFor(type, parts))) return []
   const expectation = `the name of a ${type === 'function' ? 'function' : 'custom tool'} that is offered`
-  return { path: [...path, type, 'name'], value: name, expectation }
+  return [{ path: [...path, type, 'name'], value: parts[type]?.name, expectation }]
 }
 
-const nameFor = (type: string, { function: fn, custom }: Parts) => `${type} ${(type === 'custom' ? custom : fn)?.name}`
+const nameFor = (type: string, { function: fn, custom }: Pick<NamedTool, 'function' | 'custom'>) =>
+  `${type} ${(type === 'custom' ? custom : fn)?.name}`
 
-interface Parts {
-  readonly function?: { readonly name?: unknown } | null | undefined
-  readonly custom?: { readonly name?: unknown } | null | undefined
-}
-
-function wrongFunctionCall({ functions, function_call }: Offer): Wrong | undefined {
-  if (!function_call) return undefined
-  if (typeof function_call === 'string') {
-    if (function_call === 'none' || function_call === 'auto') return undefined
-    return { path: ['function_call'], value: function_call, expectation: 'none, auto or an object with a name' }
-  }
-  if (functions?.some(({ name }) => name === function_call.name)) return undefined
-  const expectation = 'the name of a function that is offered'
-  return { path: ['function_call', 'name'], value: function_call.name, expectation }
+function wrongFunctionCall({ functions, function_call: call }: Offer): readonly Wrong[] {
+  if (!call || call === 'none' || call === 'auto') return []
+  if (typeof call === 'string')
+    return [{ path: ['function_call'], value: call, expectation: 'none, auto or an object with a name' }]
+  if (functions?.some(({ name }) => name === call.name)) return []
+  return [{ path: ['function_call', 'name'], value: call.name, expectation: 'the name of a function that is offered' }]
 }

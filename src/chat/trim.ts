@@ -1,8 +1,9 @@
-/** Limits an answer to what the request allows: `n`, `stop`, `max_tokens`, and the number of parallel tool calls. */
-
-import type { Choice, FinishReason, Generation, ToolCall } from './generation.js'
+/** Limits an answer to what the request allows (`n`, `stop`, `max_tokens`, parallel calls), and counts its tokens. */
+import { answerTooLarge } from '../core/errors.js'
+import type { CompletionUsage } from './completion.js'
+import type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './generation.js'
 import { type ChatRequest, callsFunctions, mostTokens } from './request.js'
-import type { Tokenizer } from './tokens/index.js'
+import { promptTokens, type Tokenizer } from './tokens/index.js'
 import { demandOf, namesOneCall } from './tools.js'
 
 /** A choice as it is sent. */
@@ -21,33 +22,40 @@ export function trimChoices(
   request: ChatRequest,
   tokenizer: Tokenizer,
 ): readonly TrimmedChoice[] {
-  const count = request.n ?? 1
-  const trimmed = choices.slice(0, count).map(choice => trimChoice(choice, request, tokenizer))
-  return Array.from({ length: count }, (_, i) => trimmed[Math.min(i, trimmed.length - 1)] as TrimmedChoice)
+  const trimmed: TrimmedChoice[] = []
+  for (let i = 0; i < (request.n ?? 1); i++) {
+    const choice = choices[i]
+    trimmed.push(choice ? trimChoice(choice, request, tokenizer) : (trimmed[i - 1] as TrimmedChoice))
+  }
+  return trimmed
 }
 
 function trimChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer): TrimmedChoice {
   // A refusal replaces the text.
   const words = choice.refusal === undefined ? choice.text : null
   const stopped = words === null ? undefined : beforeStop(words, request.stop)
-  const budget = createTokenBudget(mostTokens(request), tokenizer)
+  const budget = new TokenBudget(mostTokens(request), tokenizer)
 
   const reasoning = choice.reasoning === undefined ? undefined : budget.take(choice.reasoning)
-  const reasoningTokens = budget.usedTokens()
+  const reasoningTokens = budget.spent
   const textBeforeStop = stopped ?? words
   const text = textBeforeStop === null ? null : budget.take(textBeforeStop)
   const refusal = choice.refusal === undefined ? null : budget.take(choice.refusal)
   // After a stop, the model generates nothing more.
-  const calls = stopped === undefined ? callsWithin(budget, allowedCalls(choice, request)) : []
+  const calls =
+    stopped === undefined && choice.toolCalls ? callsWithin(budget, allowedCalls(choice.toolCalls, request)) : []
 
   return {
-    ...{ reasoning, text, refusal, calls },
+    reasoning,
+    text,
+    refusal,
+    calls,
     finishReason: finishReason(),
-    tokens: { reasoning: reasoningTokens, answer: budget.usedTokens() - reasoningTokens },
+    tokens: { reasoning: reasoningTokens, answer: budget.spent - reasoningTokens },
   }
 
   function finishReason(): FinishReason {
-    if (budget.isOver()) return 'length'
+    if (budget.isUsedUp) return 'length'
     if (stopped !== undefined) return 'stop'
     if (choice.finishReason) return choice.finishReason
     // As at OpenAI, a request that names the one tool to call does not get the finish reason for calls.
@@ -68,39 +76,38 @@ function beforeStop(text: string, stop: ChatRequest['stop']): string | undefined
 }
 
 /** The calls that the request allows. The older functions were called one at a time. */
-function allowedCalls({ toolCalls = [] }: Choice, request: ChatRequest): readonly ToolCall[] {
-  if (toolCalls.length === 0) return toolCalls
+function allowedCalls(toolCalls: readonly ToolCall[], request: ChatRequest): readonly ToolCall[] {
   const { calls, names } = demandOf(request)
   if (calls === 'ruled out') return []
   const allowed = names ? toolCalls.filter(({ name }) => names.includes(name)) : toolCalls
   return request.parallel_tool_calls === false || callsFunctions(request) ? allowed.slice(0, 1) : allowed
 }
 
-type TokenBudget = ReturnType<typeof createTokenBudget>
-
 /** Gives out tokens until they are used up. */
-function createTokenBudget(most: number, { count, cut }: Tokenizer) {
-  let spent = 0
-  let isUsedUp = false
-  return {
-    usedTokens: () => spent,
-    isOver: () => isUsedUp,
-    /** As much of the text as there are tokens for. */
-    take(text: string): string {
-      if (isUsedUp) return ''
-      const cost = count(text)
-      isUsedUp = spent + cost > most
-      const taken = isUsedUp ? cut(text, most - spent) : text
-      spent += isUsedUp ? count(taken) : cost
-      return taken
-    },
-    /** Whether there were tokens for the whole text, since part of a name is useless. */
-    takeWhole(text: string): boolean {
-      const cost = count(text)
-      isUsedUp ||= spent + cost > most
-      if (!isUsedUp) spent += cost
-      return !isUsedUp
-    },
+class TokenBudget {
+  spent = 0
+  isUsedUp = false
+
+  constructor(
+    private readonly most: number,
+    private readonly tokenizer: Tokenizer,
+  ) {}
+
+  /** As much of the text as there are tokens for. */
+  take(text: string): string {
+    if (this.isUsedUp) return ''
+    if (this.takeWhole(text)) return text
+    const taken = this.tokenizer.cut(text, this.most - this.spent)
+    this.spent += this.tokenizer.count(taken)
+    return taken
+  }
+
+  /** Whether there were tokens for the whole text, since part of a name is useless. */
+  takeWhole(text: string): boolean {
+    const cost = this.tokenizer.count(text)
+    this.isUsedUp ||= this.spent + cost > this.most
+    if (!this.isUsedUp) this.spent += cost
+    return !this.isUsedUp
   }
 }
 
@@ -111,4 +118,79 @@ function callsWithin(budget: TokenBudget, calls: readonly ToolCall[]): readonly 
     within.push({ ...call, arguments: budget.take(call.arguments) })
   }
   return within
+}
+
+/**
+ * The tokens of an answer. The prompt is counted on first use, so that a stream without usage does not wait for a long
+ * one; from then on the request is not held any more.
+ */
+export class TokenCount {
+  readonly completion: number
+  readonly reasoning: number
+  private promptCount: number | undefined
+  private request: ChatRequest | undefined
+
+  constructor(
+    request: ChatRequest,
+    choices: readonly TrimmedChoice[],
+    private readonly named: UsageInput = {},
+    private readonly tokenizer: Tokenizer,
+  ) {
+    let [answer, reasoning] = [0, 0]
+    for (const { tokens } of choices) {
+      answer += tokens.answer
+      reasoning += tokens.reasoning
+    }
+    // A rule may give only the number of its reasoning tokens.
+    this.reasoning = named.reasoningTokens ?? reasoning
+    this.completion = named.completionTokens ?? answer + this.reasoning
+    this.promptCount = named.promptTokens
+    this.request = request
+  }
+
+  get prompt(): number {
+    if (this.request) this.promptCount ??= promptTokens(this.request, this.tokenizer)
+    this.request = undefined
+    return this.promptCount ?? 0
+  }
+
+  /** As OpenAI writes it. */
+  get usage(): CompletionUsage {
+    return {
+      prompt_tokens: this.prompt,
+      completion_tokens: this.completion,
+      total_tokens: this.prompt + this.completion,
+      prompt_tokens_details: { cached_tokens: this.named.cachedTokens ?? 0, audio_tokens: 0 },
+      completion_tokens_details: {
+        reasoning_tokens: this.reasoning,
+        audio_tokens: 0,
+        accepted_prediction_tokens: 0,
+        rejected_prediction_tokens: 0,
+      },
+    }
+  }
+}
+
+export const MOST_ANSWER_BYTES = 33_554_432
+
+const TOKEN_CHARACTERS = 4
+/** The size of the framing of a token in a stream, and of its entry in logprobs. */
+const EVENT_BYTES = 250
+const LOGPROB_BYTES = 90
+
+/** Throws a 400 if the answer would be too large. */
+export function requireModestAnswer(request: ChatRequest, { choices }: Generation): void {
+  const count = request.n ?? 1
+  let characters = 0
+  for (let i = 0; i < count; i++) characters += charactersOf(choices[Math.min(i, choices.length - 1)])
+  const tokens = Math.min(characters / TOKEN_CHARACTERS, mostTokens(request) * count)
+  const tokenBytes = (request.stream ? EVENT_BYTES : TOKEN_CHARACTERS) + (request.logprobs ? LOGPROB_BYTES : 0)
+  const bytes = tokens * tokenBytes
+  if (bytes > MOST_ANSWER_BYTES) throw answerTooLarge(bytes, MOST_ANSWER_BYTES)
+}
+
+function charactersOf({ text, refusal, reasoning, toolCalls = [] }: Partial<Choice> = {}): number {
+  let sum = (text?.length ?? 0) + (refusal?.length ?? 0) + (reasoning?.length ?? 0)
+  for (const call of toolCalls) sum += call.arguments.length
+  return sum
 }

@@ -4,10 +4,8 @@ import { methodNotAllowed, notFound } from '../core/errors.js'
 import { type Access, accessBelow, credentialKinds, type Endpoint } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import type { Replies } from '../replies/index.js'
-import { withIndex } from './api-index.js'
 import { chatCompletions, type Requests } from './chat-completions.js'
-import { health } from './health.js'
-import { type Model, modelList } from './models.js'
+import { health, type Model, modelList, withIndex } from './fixed.js'
 
 interface EndpointParts {
   readonly version: string
@@ -20,19 +18,11 @@ interface EndpointParts {
 }
 
 /** The four documented endpoints. Those of the auth backend are in supabase/ and are loaded separately. */
-export function createEndpoints({
-  version,
-  models,
-  replies,
-  pace,
-  tokenizer,
-  requests,
-  access,
-}: EndpointParts): readonly Endpoint[] {
+export function createEndpoints({ access, version, models, ...chat }: EndpointParts): readonly Endpoint[] {
   return withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
-    chatCompletions({ models, replies, pace, tokenizer, requests, access: access.chat }),
+    chatCompletions({ ...chat, models, access: access.chat }),
   ])
 }
 
@@ -40,11 +30,11 @@ export interface Routes {
   /** The endpoint of a method on a path; GET also answers HEAD. Throws a 404 for an unknown path, and a 405 for an unknown method. */
   get(method: string, path: string, scope?: string): Endpoint
   /** The same, but returns `undefined` instead of throwing. */
-  find(method: string, path: string): Endpoint | undefined
+  find(method: string, path: string, scope?: string): Endpoint | undefined
   /** Whether the path exists, for any method. */
   has(path: string): boolean
   /** The value of `Allow` for a path; `undefined` if the path does not exist. */
-  methodsOf(path: string): readonly string[] | undefined
+  methodsOf(path: string, scope?: string): readonly string[] | undefined
 }
 
 type Methods = Map<string, Endpoint>
@@ -65,23 +55,26 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
     .filter(([path]) => path.includes('{'))
     .map(([path, methods]) => [patternOf(path), methods] as const)
   const methodsAt = (path: string) => paths.get(path) ?? patterns.find(([pattern]) => pattern.test(path))?.[1]
-  const methodsOf = (path: string) => {
-    const methods = methodsAt(path)
-    return methods && [...methods.keys(), 'OPTIONS']
-  }
-  return {
-    has: path => methodsAt(path) !== undefined,
-    methodsOf,
-    find: (method, path) => methodsAt(path)?.get(method),
-    get(method, path) {
-      const methods = paths.get(path) ?? methodsAt(path)
-      if (!methods) throw notFound()
-      const endpoint = methods.get(method)
-      if (!endpoint) throw methodNotAllowed(method, methodsOf(path) ?? [])
-      return endpoint
+  return routesFrom(
+    (method, path) => methodsAt(path)?.get(method),
+    path => {
+      const methods = methodsAt(path)
+      return methods && [...methods.keys(), 'OPTIONS']
     },
-  }
+  )
 }
+
+export const routesFrom = (find: Routes['find'], methodsOf: Routes['methodsOf']): Routes => ({
+  find,
+  methodsOf,
+  has: path => methodsOf(path) !== undefined,
+  get(method, path, scope) {
+    const found = find(method, path, scope)
+    if (found) return found
+    const methods = methodsOf(path, scope)
+    throw methods ? methodNotAllowed(method, methods) : notFound()
+  },
+})
 
 /** The endpoint for a path that is not emulated, with any method. */
 export const undocumentedEndpoint = (method: string, path: string): Endpoint => ({

@@ -1,6 +1,5 @@
 /** Endpoints on configured paths, in addition to the documented ones: rules first, then the other sources. */
-
-import { methodNotAllowed, notFound } from '../core/errors.js'
+import { notFound } from '../core/errors.js'
 import {
   type Access,
   type Caller,
@@ -10,38 +9,29 @@ import {
   type OwnPath,
   type PathSource,
 } from '../core/exchange.js'
+import { isPaced, type Pace, paceFrom } from '../core/pace.js'
 import { CHAT, documentedPaths, INDEX, lookupMethod } from '../core/paths.js'
 import { jsonReply, type Reply } from '../core/reply.js'
 import { authorize } from '../keys/identify.js'
-import { indexEntry } from './api-index.js'
-import type { Routes } from './index.js'
+import type { HttpGeneration, HttpReplies } from '../replies/index.js'
+import { requestedPaceOf } from './chat-completions.js'
+import { indexEntry } from './fixed.js'
+import { type Routes, routesFrom } from './index.js'
 
 /** Adds the endpoints of `sources` to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
 export function withOwnPaths(routes: Routes, sources: readonly PathSource[]): Routes {
-  const endpoints = createOwnEndpoints(sources)
   const documented = createDocumentedEndpoints(sources)
-  const methodsAt = (path: string, scope?: string) => methodsOf(sources.flatMap(source => source.at(path, scope)))
-
-  function find(method: string, path: string, scope?: string): Endpoint | undefined {
-    const found = routes.find(method, path)
-    // Rules for chat completions are applied elsewhere (chat-completions.ts).
-    if (found) return path === CHAT ? found : documented(found)
-    return routes.has(path) ? undefined : endpoints.find(method, path, scope)
-  }
-
-  return {
-    has: path => routes.has(path) || sources.some(source => source.at(path).length > 0),
-    methodsOf: path => routes.methodsOf(path) ?? methodsAt(path),
-    find,
-    get(method, path, scope = '') {
-      // Without a scope in the headers, all scopes count, because the caller's API key may belong to one.
-      const found = find(method, path, scope === '' ? undefined : scope)
-      if (found) return found
-      const methods = routes.has(path) ? undefined : methodsAt(path, scope === '' ? undefined : scope)
-      if (methods) throw methodNotAllowed(method, methods)
-      return routes.get(method, path)
+  // Without a scope in the headers, all scopes count, because the caller's API key may belong to one.
+  return routesFrom(
+    (method, path, scope) => {
+      const found = routes.find(method, path)
+      // Rules for chat completions are applied elsewhere (chat-completions.ts).
+      if (found) return path === CHAT ? found : documented(found)
+      return routes.has(path) ? undefined : ownEndpoint(sources, method, path, scope || undefined)
     },
-  }
+    (path, scope) =>
+      routes.methodsOf(path) ?? methodsOf(sources.flatMap(source => source.at(path, scope || undefined))),
+  )
 }
 
 function methodsOf(paths: readonly OwnPath[]): readonly string[] | undefined {
@@ -63,31 +53,21 @@ export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
 }
 
 /** Tries each source in turn until one has an answer. A source only answers callers that have access to it. */
-function createOwnEndpoints(sources: readonly PathSource[]) {
-  const cache = new WeakMap<OwnPath, Endpoint>()
-
-  /** The endpoints of each source for a method on a path. */
-  function candidates(method: string, path: string, scope?: string): readonly Candidate[] {
-    const endpointMethod = lookupMethod(method)
-    return sources.flatMap(source => {
-      const own = source.at(path, scope).find(one => one.method === endpointMethod)
-      return own ? [{ source, own }] : []
-    })
+function ownEndpoint(sources: readonly PathSource[], method: string, path: string, scope?: string) {
+  const endpointMethod = lookupMethod(method)
+  const found = sources.flatMap((source): readonly Candidate[] => {
+    const own = source.at(path, scope).find(one => one.method === endpointMethod)
+    return own ? [{ source, own }] : []
+  })
+  if (!found[0]) return undefined
+  const endpoint: Endpoint = {
+    ...found[0].own,
+    access: found.map(({ own }) => own.access).reduce(combinedAccess),
+    takesBody: true,
+    isConfigured: true,
+    reply: exchange => firstAnswer(found, exchange),
   }
-
-  function endpointOf(found: readonly Candidate[]): Endpoint | undefined {
-    const [first, ...others] = found
-    if (!first) return undefined
-    const before = others.length === 0 ? cache.get(first.own) : undefined
-    if (before) return before
-    const access = found.map(({ own }) => own.access).reduce(combinedAccess)
-    const reply = (exchange: Exchange) => firstAnswer(found, exchange)
-    const endpoint: Endpoint = { ...first.own, access, takesBody: true, isConfigured: true, reply }
-    if (others.length === 0) cache.set(first.own, endpoint)
-    return endpoint
-  }
-
-  return { find: (method: string, path: string, scope?: string) => endpointOf(candidates(method, path, scope)) }
+  return endpoint
 }
 
 interface Candidate {
@@ -118,36 +98,46 @@ async function refuse(found: readonly Candidate[], exchange: Exchange): Promise<
 
 /** Documented endpoints with the faults of `sources`, and the index with their paths. */
 function createDocumentedEndpoints(sources: readonly PathSource[]) {
-  const made = new WeakMap<Endpoint, Endpoint>()
   const faultSources = sources.filter(source => source.faultFor)
 
-  async function faultFor(exchange: Exchange) {
+  async function reply(endpoint: Endpoint, exchange: Exchange): Promise<Reply> {
+    const reply = await endpoint.reply(exchange)
+    const whole = endpoint.path === INDEX ? withPaths(reply, pathsOf(sources)) : reply
     for (const source of faultSources) {
       const fault = await source.faultFor?.(exchange)
-      if (fault) return fault
+      if (fault) return { ...whole, fault }
     }
-    return undefined
+    return whole
   }
 
-  return (endpoint: Endpoint): Endpoint => {
-    const isIndex = endpoint.path === INDEX
-    if (!isIndex && faultSources.length === 0) return endpoint
-    const before = made.get(endpoint)
-    if (before) return before
-    const found: Endpoint = {
-      ...endpoint,
-      async reply(exchange) {
-        const reply = await endpoint.reply(exchange)
-        const fault = await faultFor(exchange)
-        return { ...(isIndex ? withPaths(reply, pathsOf(sources)) : reply), ...(fault && { fault }) }
-      },
-    }
-    made.set(endpoint, found)
-    return found
-  }
+  return (endpoint: Endpoint): Endpoint =>
+    endpoint.path !== INDEX && faultSources.length === 0
+      ? endpoint
+      : { ...endpoint, reply: exchange => reply(endpoint, exchange) }
 }
 
 function withPaths(index: Reply, paths: readonly OwnPath[]): Reply {
   const { endpoints, ...rest } = JSON.parse(String(index.body)) as { readonly endpoints: readonly unknown[] }
   return { ...index, ...jsonReply({ ...rest, endpoints: [...endpoints, ...paths.map(indexEntry)] }) }
 }
+
+/** Rules as the first source. `usual` is the pace of streams for which neither the rule nor the request sets one. */
+export const rulePaths = (replies: HttpReplies, usual: Pace): PathSource => ({
+  ...replies,
+  answer(exchange) {
+    const requested = requestedPaceOf(exchange.headers)
+    const toReply = (generation?: HttpGeneration) =>
+      generation && generatedReply(generation, paceFrom(requested, paceFrom(generation.pace, usual)))
+    const generation = replies.answer(exchange)
+    return generation instanceof Promise ? generation.then(toReply) : toReply(generation)
+  },
+})
+
+function generatedReply({ status, headers, contentType, body, answeredBy, fault }: HttpGeneration, pace: Pace): Reply {
+  const head = { kind: 'reply', status, contentType, headers, answeredBy, fault } as const
+  if (!isStream(body)) return { ...head, body }
+  if (!isPaced(pace)) return { ...head, body: Buffer.from(body.join('')) }
+  return { ...head, body: { head: '', before: '', pieces: body, after: '', tail: '', pace } }
+}
+
+const isStream = (body: HttpGeneration['body']): body is readonly string[] => Array.isArray(body)

@@ -4,29 +4,26 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
 import { isTooDeep, jsonOf, unverifiedFields } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../recordings/redact/index.js'
-import { bodyText, isForm } from './entry.js'
+import { bodyText, isForm } from './bodies.js'
 import { isRepeatable } from './facts.js'
 
-/** Hop-by-hop headers, and headers that only identify the client. */
+/** Hop-by-hop headers, headers that only identify the client, and credentials. */
 const omittedHeaders =
-  /^(host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*|x-stainless-.*|sec-.*)$/
-
-/** Headers whose credentials the command takes from the environment. */
-const credentialHeaders = ['authorization', 'apikey'] as const
+  /^(authorization|apikey|host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*|x-stainless-.*|sec-.*)$/
 
 export function curlOf(exchange: Exchange, redact: Redact, url: string): string {
   const redaction = redact(credentialsOf(exchange, redact))
-  const { prefix, argument } = bodyOf(exchange, redaction)
+  const { prefix, argument } = bodyArgument(exchange, redaction)
   const parts = [
-    ['curl', ...flagsOf(exchange, argument !== undefined), quoted(url + pathAndQueryOf(exchange, redaction))].join(' '),
-    ...credentialsIn(exchange),
-    ...headersOf(exchange.headers, redaction, argument !== undefined),
+    ['curl', ...curlFlags(exchange, argument !== undefined), quoted(url + curlTarget(exchange, redaction))].join(' '),
+    ...credentialArguments(exchange),
+    ...headerArguments(exchange.headers, redaction, argument !== undefined),
     ...(argument === undefined ? [] : [argument]),
   ]
   return `${prefix}${parts.join(' \\\n  ')}\n`
 }
 
-function flagsOf({ method, path, query, headers, outcome }: Exchange, hasBody: boolean): readonly string[] {
+function curlFlags({ method, path, query, headers, outcome }: Exchange, hasBody: boolean): readonly string[] {
   const { answer } = outcome ?? {}
   const isStream = /event-stream/.test(answer?.kind === 'reply' ? answer.contentType : (answer?.headers.join() ?? ''))
   const usual = hasBody ? 'POST' : 'GET'
@@ -41,13 +38,14 @@ function flagsOf({ method, path, query, headers, outcome }: Exchange, hasBody: b
   ]
 }
 
-function pathAndQueryOf({ path, query }: Exchange, redaction: Redaction): string {
+function curlTarget({ path, query }: Exchange, redaction: Redaction): string {
   const target = path.startsWith('/') ? redaction.text(path) : '/'
   return query === '' ? target : `${target}?${redaction.query(query)}`
 }
 
-function credentialsIn({ headers, caller }: Exchange): readonly string[] {
-  return credentialHeaders.flatMap(name => {
+/** The headers whose credentials the command takes from the environment. */
+function credentialArguments({ headers, caller }: Exchange): readonly string[] {
+  return ['authorization', 'apikey'].flatMap(name => {
     const value = headers[name]
     if (typeof value !== 'string' || value === '') return []
     const [, scheme = '', credential = ''] = /^((?:bearer|basic|token) +)?(.*)$/i.exec(value) ?? []
@@ -55,15 +53,11 @@ function credentialsIn({ headers, caller }: Exchange): readonly string[] {
   })
 }
 
-function headersOf(headers: IncomingHttpHeaders, redaction: Redaction, hasBody: boolean): readonly string[] {
-  const shown = Object.entries(headers).filter(
-    ([name]) => !omittedHeaders.test(name) && !(credentialHeaders as readonly string[]).includes(name),
-  )
-  const flat = redaction.headers(shown.flatMap(([name, value]) => [name, String(value)]))
-  const arguments_: string[] = []
-  for (let i = 0; i < flat.length; i += 2) arguments_.push(headerArgument(flat[i] ?? '', flat[i + 1] ?? ''))
+function headerArguments(headers: IncomingHttpHeaders, redaction: Redaction, hasBody: boolean): readonly string[] {
+  const shown = Object.entries(headers).filter(([name]) => !omittedHeaders.test(name))
+  const flags = shown.map(([name, value]) => headerArgument(name, redaction.headers([name, String(value)])[1] ?? ''))
   // By default curl sends every body as a form.
-  return hasBody && !('content-type' in headers) ? [...arguments_, "-H 'content-type:'"] : arguments_
+  return hasBody && !('content-type' in headers) ? [...flags, "-H 'content-type:'"] : flags
 }
 
 /** For curl, a name followed by a colon alone means to omit the header. */
@@ -73,19 +67,20 @@ const headerArgument = (name: string, value: string) => `-H ${quoted(value === '
 const LONGEST_ARGUMENT_BYTES = 100_000
 
 /** The text before the command (a comment, or what is piped to it), and curl's argument for the body, if there is one. */
-function bodyOf(exchange: Exchange, redaction: Redaction): { readonly prefix: string; readonly argument?: string } {
+function bodyArgument(
+  exchange: Exchange,
+  redaction: Redaction,
+): { readonly prefix: string; readonly argument?: string } {
   const { method, path, body, headers } = exchange
   if (!isRepeatable(exchange))
     return { prefix: '# The body of the request is missing here, because the journal has only part of it.\n' }
   if (body === undefined || body.length === 0 || method === 'HEAD') return { prefix: '' }
   const redacted = redactedBytes(path, body, redaction, headers['content-type'])
   const text = redacted.toString('utf8')
-  if (!isUtf8(redacted) || hasControl.test(text)) {
-    return { prefix: `printf %s '${redacted.toString('base64')}' | base64 --decode | `, argument: '--data-binary @-' }
-  }
-  if (redacted.length > LONGEST_ARGUMENT_BYTES)
-    return { prefix: `printf %s ${quoted(text)} | `, argument: '--data-binary @-' }
-  return { prefix: '', argument: `--data-raw ${quoted(text)}` }
+  const isText = isUtf8(redacted) && !hasControl.test(text)
+  if (isText && redacted.length <= LONGEST_ARGUMENT_BYTES) return { prefix: '', argument: `--data-raw ${quoted(text)}` }
+  const piped = isText ? quoted(text) : `'${redacted.toString('base64')}' | base64 --decode`
+  return { prefix: `printf %s ${piped} | `, argument: '--data-binary @-' }
 }
 
 /** Control characters other than line ends: terminals interpret them, and arguments cannot contain NUL. */
@@ -107,24 +102,20 @@ function redactedBytes(path: string, body: Buffer, redaction: Redaction, content
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The names are those that the banner prints, and TOKEN for the token of a signed-in user. */
-const variableOfKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
-  apiKey: 'OPENAI_API_KEY',
-  stranger: 'OPENAI_API_KEY',
-  anon: 'SUPABASE_ANON_KEY',
-  service: 'SUPABASE_SERVICE_ROLE_KEY',
-  user: 'TOKEN',
-}
-
-const variableOfRole: ReadonlyMap<unknown, string> = new Map([
+const variables: ReadonlyMap<unknown, string> = new Map([
+  ['apiKey', 'OPENAI_API_KEY'],
+  ['stranger', 'OPENAI_API_KEY'],
   ['anon', 'SUPABASE_ANON_KEY'],
+  ['service', 'SUPABASE_SERVICE_ROLE_KEY'],
   ['service_role', 'SUPABASE_SERVICE_ROLE_KEY'],
+  ['user', 'TOKEN'],
 ])
 
 /** On the auth backend, and if no caller was identified, the credential itself shows its kind. */
 function variableFor(credential: string, { kind }: Caller): string {
-  const [, payload, signature] = credential.split('.')
   if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'
   if (credential.startsWith('sb_secret_')) return 'SUPABASE_SECRET_KEY'
-  if (payload && signature) return variableOfKind[kind] ?? variableOfRole.get(unverifiedFields(payload).role) ?? 'TOKEN'
-  return variableOfKind[kind] ?? 'OPENAI_API_KEY'
+  const [, payload, signature] = credential.split('.')
+  const otherwise = payload && signature ? (variables.get(unverifiedFields(payload).role) ?? 'TOKEN') : 'OPENAI_API_KEY'
+  return variables.get(kind) ?? otherwise
 }

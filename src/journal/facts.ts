@@ -3,6 +3,7 @@
  * was sent.
  */
 import type { Facts } from '../core/caller.js'
+import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { callTitle } from '../core/json-rpc.js'
@@ -12,7 +13,11 @@ import type { Reply, UpstreamResponse } from '../core/reply.js'
 export function factsOf(exchange: Exchange): Facts {
   const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
   return {
-    ...{ method, path, caller, scope, mode },
+    method,
+    path,
+    caller,
+    scope,
+    mode,
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
     status: outcome?.status || null,
     source: sourceOf(outcome),
@@ -43,24 +48,19 @@ interface RequestContent {
   readonly stream: boolean | null
 }
 
-/** Longer bodies are not parsed for this. */
-const READ_BYTES = 262_144
-const noContent: RequestContent = { model: null, prompt: null, call: null, stream: null }
+/** Longer bodies are not parsed to be shown. */
+export const READ_BYTES = 262_144
 const cache = new WeakMap<Buffer, RequestContent>()
 
 /** Also works for requests that were refused or forwarded. */
 export function contentOf({ chat, body }: Exchange): RequestContent {
-  if (!body) return chat ? contentIn(chat) : noContent
-  const cached = cache.get(body)
+  const cached = body && cache.get(body)
   if (cached) return cached
   // A chat request is an object, so nothing else is parsed.
-  const facts = chat
-    ? contentIn(chat)
-    : body[0] === 0x7b && body.length <= READ_BYTES
-      ? contentIn(jsonOf(body))
-      : noContent
-  cache.set(body, facts)
-  return facts
+  const isRead = body !== undefined && body[0] === 0x7b && body.length <= READ_BYTES
+  const content = contentIn(chat ?? (isRead ? jsonOf(body) : undefined))
+  if (body) cache.set(body, content)
+  return content
 }
 
 /** Cheap for bodies that are not MCP messages. */
@@ -118,7 +118,7 @@ const isCut = ({ complete, fault }: Outcome) =>
  * The tokens that the answer reports; for a stream without usage, the tokens counted here. Those of the part of an answer
  * that was cut are not known.
  */
-function tokensOf({ body, outcome }: Exchange) {
+export function tokensOf({ body, outcome }: Exchange) {
   if (!outcome || isCut(outcome)) return null
   const { answer } = outcome
   if (answer?.kind === 'reply' && answer.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
@@ -144,33 +144,12 @@ function endOf(answer: Reply | UpstreamResponse | undefined): string {
 }
 
 /** The time from the request to the first piece of a stream; null if the answer was sent in one piece. */
-function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null {
+export function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null {
   const [first] = outcome?.piecesAtMs ?? []
   return first === undefined || outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs + first)
 }
 
-/** How an exchange has ended. `redacted` redacts a text. */
-export const endingOf = (
-  { outcome, openaiRefuses }: Exchange,
-  redacted: (text: string | undefined) => string | null,
-) => ({
-  status: outcome?.status || null,
-  error: redacted(outcome?.error),
-  code: outcome?.code ?? null,
-  hint: redacted(outcome?.hint),
-  openaiRefuses: redacted(openaiRefuses),
-  complete: outcome?.complete ?? false,
-})
-
-/** What an exchange has used, in tokens and in time. */
-export const timesOf = (exchange: Exchange, durationMs: number) => ({
-  tokens: tokensOf(exchange),
-  firstByteMs: exchange.outcome?.beganMs === undefined ? null : rounded(exchange.outcome.beganMs - exchange.startedMs),
-  firstTokenMs: firstTokenMsOf(exchange),
-  durationMs: rounded(durationMs),
-})
-
-const rounded = (ms: number) => Math.round(ms * 100) / 100
+export const rounded = (ms: number) => Math.round(ms * 100) / 100
 
 /** Whether no rule or recording matched. If there are rules, a canned reply has a remark about the nearest one. */
 export const isMissed = ({ outcome }: Exchange) =>
@@ -185,4 +164,25 @@ export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFrom
 export function isRepeatable({ body, bodyCutFromBytes, headers }: Exchange): boolean {
   const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
   return bodyCutFromBytes === undefined && (body !== undefined || !hasBody)
+}
+
+/** The size of the answer's body, as far as it was sent. */
+export function responseBytesOf({ outcome }: Exchange): number {
+  const { answer, sentBytes } = outcome ?? {}
+  if (!answer) return 0
+  if (answer.kind === 'upstream') return answer.bytes
+  if (sentBytes !== undefined) return sentBytes
+  const { body } = answer
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return Buffer.byteLength(body)
+  const { head, before, pieces, after, tail, isLatin1 } = body
+  const length = (text: string) => (isLatin1 ? text.length : Buffer.byteLength(text))
+  const framing = length(before) + length(after)
+  return pieces.reduce((sum, piece) => sum + framing + length(piece), length(head) + length(tail))
+}
+
+/** The number of pieces with a time, or of all pieces if more were sent than timed. */
+export function piecesOf({ outcome }: Exchange): number {
+  const { answer, complete, piecesAtMs: { length } = [] } = outcome ?? {}
+  if (!complete || length < MOST_TIMED_PIECES || answer?.kind !== 'reply') return length
+  return typeof answer.body === 'string' || Buffer.isBuffer(answer.body) ? length : answer.body.pieces.length
 }

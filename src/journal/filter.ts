@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { closed, integer, optional, text, word } from '../check/forms.js'
 import { factTest } from '../core/caller.js'
 import { callerKinds, modes } from '../core/exchange.js'
-import { answerTest } from './answer.js'
-import type { JournaledExchange } from './entry.js'
+import { answerTest } from './bodies.js'
 import { factsOf } from './facts.js'
+import type { JournaledExchange } from './fields.js'
 
 const anId = 'the id of an exchange, such as 17'
 const id = v.pipe(v.string(anId), v.regex(/^\d{1,15}$/, anId))

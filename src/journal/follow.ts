@@ -1,64 +1,84 @@
 /** Streams exchanges as events. If the reader is too slow, some are skipped, and an event says how many. */
 import type { ServerResponse } from 'node:http'
 import { uptimeMs } from '../core/clock.js'
-import type { Exchange } from '../core/exchange.js'
-import type { JournaledExchange } from './entry.js'
+import type { JournaledExchange } from './fields.js'
 import { filterOf, type JournalFilter } from './filter.js'
 import type { Journal } from './journal.js'
+import { sizeOf } from './kept.js'
 
 /** At most this many exchanges wait for a slow reader. */
-export const MOST_WAITING = 1000
+const MOST_WAITING = 1000
+/** They are held with their bodies, even if the journal has dropped them in the meantime. */
+const MOST_WAITING_BYTES = 8 * 1_048_576
+/** At most this many are sent to a list at once, since answering requests comes first. */
+const MOST_AT_ONCE = 50
 /** How often a stream shows that it is alive, so that a quiet one is not considered dead. */
 const BEAT_MS = 5000
+/** Exchanges within this time are sent together, so that they do not hold each other up. */
+const PAUSE_MS = 20
+const PAUSE_OF_LISTS_MS = 100
 
-interface Follower {
+interface FollowOptions {
   readonly filter: JournalFilter
-  /** Exchanges within this time are sent together, so that they do not hold each other up. */
-  readonly pauseMs: number
-  /** Takes a matching exchange, which is sent later. */
-  take(journaled: JournaledExchange): void
-  /** Sends some of the waiting exchanges. Returns whether more are waiting. */
-  send(): boolean
-  /** Called when the exchanges of a scope, or all of them, were cleared. */
-  cleared?(scope: string | undefined): void
+  /** Whether each exchange is sent in short, several in one event. */
+  readonly isBrief: boolean
+  /** What is sent first, before anything new. */
+  readonly first: readonly JournaledExchange[]
+  /** Changes with each start of the platform, when ids begin again. */
+  readonly run: string
 }
 
 /** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
-export function followWith(response: ServerResponse, journal: Journal, follower: Follower): () => void {
-  const matches = filterOf(follower.filter)
+export function follow(response: ServerResponse, journal: Journal, options: FollowOptions): () => void {
+  const { filter, isBrief, first, run } = options
+  const matches = filterOf(filter)
+  const waiting = createWaiting(first)
+  const { write, send } = createSender(response, journal, waiting, isBrief)
   let timer: NodeJS.Timeout | undefined
 
   function sendSoon(): void {
-    timer ??= setTimeout(sendNow, follower.pauseMs)
+    timer ??= setTimeout(sendNow, isBrief ? PAUSE_OF_LISTS_MS : PAUSE_MS)
   }
 
   function sendNow(): void {
     timer = undefined
     // A slow reader gets the rest when there is room again.
-    if (response.writableNeedDrain) return
-    if (follower.send()) sendSoon()
+    while (waiting.hasMore() && !response.writableNeedDrain) {
+      send(isBrief ? MOST_AT_ONCE : 1)
+      if (isBrief) break
+    }
+    if (waiting.hasMore() && !response.writableNeedDrain) sendSoon()
   }
 
-  const unfollow = journal.follow((exchange, id) => {
-    const journaled = journaledNow(exchange, id)
-    if (!matches(journaled) || journal.isPast(exchange)) return
-    follower.take(journaled)
-    sendSoon()
-  })
-  const unfollowClears = journal.followClears(scope => follower.cleared?.(scope))
-  const beatTimer = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(': still here\n\n')
-  }, BEAT_MS)
+  const ends = [
+    journal.follow((exchange, id) => {
+      const durationMs = (exchange.endedMs ?? uptimeMs()) - exchange.startedMs
+      const journaled = { id, exchange, atMs: Date.now() - durationMs, durationMs }
+      if (!matches(journaled) || journal.isPast(exchange)) return
+      waiting.add(journaled)
+      sendSoon()
+    }),
+    journal.followClears(scope => {
+      if (!isBrief) return
+      // Exchanges from before are sent first.
+      send(Number.POSITIVE_INFINITY)
+      write('cleared', { scope })
+    }),
+    beating(response),
+    () => clearTimeout(timer),
+  ]
 
   function stop(): void {
-    unfollow()
-    unfollowClears()
-    clearInterval(beatTimer)
-    clearTimeout(timer)
+    for (const end of ends) end()
   }
 
-  response.on('drain', sendSoon)
-  response.once('close', stop)
+  // The head is sent with the first bytes. From `began` on, ids have gaps only if exchanges are skipped.
+  if (!isBrief) response.write(': following\n\n')
+  else {
+    write('began', { run, after: first[0] ? String(first[0].id - 1) : journal.lastId(), cleared: journal.clearedId() })
+    send(Number.POSITIVE_INFINITY)
+  }
+  response.on('drain', sendSoon).once('close', stop)
   sendSoon()
   return () => {
     stop()
@@ -66,59 +86,73 @@ export function followWith(response: ServerResponse, journal: Journal, follower:
   }
 }
 
-function journaledNow(exchange: Exchange, id: number): JournaledExchange {
-  const durationMs = (exchange.endedMs ?? uptimeMs()) - exchange.startedMs
-  return { id, exchange, atMs: Date.now() - durationMs, durationMs }
-}
+/** Writes events. The id of an event is that of its last exchange. */
+function createSender(response: ServerResponse, journal: Journal, waiting: Waiting, isBrief: boolean) {
+  const show = (journaled: JournaledExchange) => (isBrief ? journal.brief(journaled) : journal.entry(journaled))
 
-/** Nothing catches errors that are thrown in a timer. An exchange that cannot be read counts as skipped. */
-export function readSafely<Value>(read: () => Value): Value | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
+  const write = (event: string, value: unknown, id?: string) =>
+    response.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(value)}\n\n`)
+
+  return {
+    write,
+    send(most: number): void {
+      const { shown, skipped } = waiting.take(most, show)
+      if (skipped > 0) write('skipped', { count: skipped })
+      if (!isBrief) for (const entry of shown) write('exchange', entry, entry.id)
+      else if (shown.length > 0) write('exchanges', shown, shown.at(-1)?.id)
+    },
   }
 }
 
-interface FollowOptions {
-  readonly filter: JournalFilter
-  /** The ids of exchanges that are sent before any new ones. */
-  readonly firstIds: readonly string[]
+/** Shows that a stream is alive. Returns a function that stops this. */
+function beating(response: ServerResponse): () => void {
+  const timer = setInterval(() => {
+    if (!response.writableNeedDrain) response.write(': still here\n\n')
+  }, BEAT_MS)
+  return () => clearInterval(timer)
 }
 
-/** Sends each exchange in full, as its own event. */
-export function follow(response: ServerResponse, journal: Journal, { filter, firstIds }: FollowOptions): () => void {
-  const waitingIds = [...firstIds]
+type Waiting = ReturnType<typeof createWaiting>
+
+/** Exchanges that wait to be sent. If there are too many, or they are too large, the oldest are dropped. */
+function createWaiting(first: readonly JournaledExchange[]) {
+  // The journal has the first ones anyway, so that their bytes do not count.
+  const queue = first.map(journaled => ({ journaled, bytes: 0 }))
+  let totalBytes = 0
   let skipped = 0
 
-  function sendOne(): void {
-    const id = waitingIds.shift() ?? ''
-    const entry = readSafely(() => journal.get(id))
-    // Under heavy load the journal keeps only some exchanges, and not for long.
-    if (!entry) return void skipped++
-    sendSkipped()
-    response.write(`event: exchange\nid: ${id}\ndata: ${JSON.stringify(entry)}\n\n`)
+  function next(): JournaledExchange | undefined {
+    const one = queue.shift()
+    totalBytes -= one?.bytes ?? 0
+    return one?.journaled
   }
 
-  function sendSkipped(): void {
-    if (skipped > 0) response.write(`event: skipped\ndata: {"count":${skipped}}\n\n`)
-    skipped = 0
+  return {
+    hasMore: () => queue.length > 0 || skipped > 0,
+    add(journaled: JournaledExchange): void {
+      const bytes = sizeOf(journaled.exchange)
+      queue.push({ journaled, bytes })
+      totalBytes += bytes
+      while (queue.length > MOST_WAITING + first.length || (totalBytes > MOST_WAITING_BYTES && queue.length > 1)) {
+        next()
+        skipped++
+      }
+    },
+    /** Takes the ones that have waited longest, and says how many were skipped. */
+    take<Shown>(most: number, show: (journaled: JournaledExchange) => Shown) {
+      const shown: Shown[] = []
+      while (queue.length > 0 && shown.length < most) {
+        const one = next() as JournaledExchange
+        try {
+          shown.push(show(one))
+        } catch {
+          // Nothing catches errors that are thrown in a timer.
+          skipped++
+        }
+      }
+      const result = { shown, skipped }
+      skipped = 0
+      return result
+    },
   }
-
-  // The head is sent with the first bytes.
-  response.write(': following\n\n')
-  return followWith(response, journal, {
-    ...{ filter, pauseMs: 20 },
-    take({ id }) {
-      waitingIds.push(String(id))
-      if (waitingIds.length <= Math.max(MOST_WAITING, firstIds.length)) return
-      waitingIds.shift()
-      skipped++
-    },
-    send() {
-      while (waitingIds.length > 0 && !response.writableNeedDrain) sendOne()
-      if (waitingIds.length === 0) sendSkipped()
-      return waitingIds.length > 0
-    },
-  })
 }

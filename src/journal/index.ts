@@ -1,8 +1,7 @@
 /** The journal: the only entry point of this part. */
-export { entryOf } from './entry.js'
+export { entryOf, type JournalBrief, type JournalEntry } from './fields.js'
 export type { JournalFilter } from './filter.js'
 export { createJournal, type Journal } from './journal.js'
-export type { JournalBrief, JournalEntry } from './shapes.js'
 
 /** The code that serves the journal over HTTP, loaded with the control API. */
 export const loadReader = () => import('./reader.js')

@@ -1,11 +1,13 @@
-/** The journal: takes every exchange, keeps the latest, and notifies followers. */
+/** The journal: takes every exchange, keeps the latest, finds them again, and notifies followers. */
 import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { Scopes } from '../core/scope.js'
-import type { Redact } from '../recordings/redact/index.js'
+import { credentialsOf, type Redact } from '../recordings/redact/index.js'
+import { curlOf } from './curl.js'
+import { briefOf, entryOf, type JournaledExchange } from './fields.js'
+import { filterOf, type JournalFilter } from './filter.js'
 import { createKept } from './kept.js'
-import { createReading } from './reading.js'
 
 /** As many requests as a long test run makes, and more than anybody reads back. */
 const MOST_ENTRIES = 2000
@@ -13,7 +15,6 @@ const MOST_ENTRIES = 2000
 const MOST_BYTES = 33_554_432
 
 type Listener = (exchange: Exchange, id: number) => void
-type ClearListener = (scope: string | undefined) => void
 
 export type Journal = ReturnType<typeof createJournal>
 
@@ -35,15 +36,14 @@ export function createJournal({
   isPast = () => false,
   report = console.error,
 }: JournalParts) {
-  const { notify, follow, followErrors } = createFollowers(report)
   const kept = createKept(maxEntries, maxBytes)
-  const { notifyCleared, followClears } = createClears(scope => {
-    if (scope === undefined) clearedId = lastId
-  })
+  const followers = createListeners<[Exchange, number]>(report)
+  const clearFollowers = createListeners<[scope: string | undefined]>(report)
   let lastId = 0
   let clearedId = 0
   return {
-    ...createReading(kept, { redact, maxEntries, isPast, notifyCleared }),
+    ...createLookup(kept.all, redact),
+    ...createSelection(kept.all, { redact, maxEntries, isPast }),
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
       if (exchange.headers[DASHBOARD_HEADER] !== undefined && isFromDashboard(exchange)) return
@@ -51,9 +51,22 @@ export function createJournal({
       const nowMs = uptimeMs()
       exchange.endedMs = nowMs
       kept.add(id, exchange, nowMs)
-      notify(exchange, id)
+      followers.notify(exchange, id)
     },
-    ...{ follow, followErrors, followClears, isPast },
+    /** Removes the exchanges of a scope; all if none is given. */
+    clear(scope?: string): void {
+      kept.remove(kept.all().filter(({ exchange }) => scope === undefined || exchange.scope === scope))
+      if (scope === undefined) clearedId = lastId
+      clearFollowers.notify(scope)
+    },
+    /** Calls `listener` for each further exchange. Returns a function that stops this. */
+    follow: (listener: Listener) => followers.add(listener),
+    /** The same for each further exchange that was refused. */
+    followErrors: (listener: Listener) =>
+      followers.add((exchange, id) => void (exchange.outcome?.error !== undefined && listener(exchange, id))),
+    /** The same each time the exchanges of a scope, or all of them, were cleared. */
+    followClears: (listener: (scope: string | undefined) => void) => clearFollowers.add(listener),
+    isPast,
     /** The id of the last exchange, whether kept or not; `0` before the first. */
     lastId: () => String(lastId),
     /** The last id when all exchanges were last cleared; `0` before that. */
@@ -69,49 +82,78 @@ function isFromDashboard({ headers: { origin, host } }: Exchange): boolean {
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
-function createFollowers(report: (error: unknown) => void) {
-  // Rebuilt when a listener is added or removed, so that calling the listeners needs no iterator.
-  let listeners: readonly Listener[] = []
-  let errorListeners: readonly Listener[] = []
+function createListeners<Told extends readonly unknown[]>(report: (error: unknown) => void) {
+  let listeners: readonly ((...told: Told) => void)[] = []
   const failedListeners = new WeakSet<object>()
   return {
     /** The answer has been sent already, so an error of a listener is only reported, once per listener. */
-    notify(exchange: Exchange, id: number): void {
-      const recipients = exchange.outcome?.error === undefined ? listeners : [...listeners, ...errorListeners]
-      for (let at = 0; at < recipients.length; at++) {
-        const listener = recipients[at] as Listener
+    notify(...told: Told): void {
+      for (const listener of listeners) {
         try {
-          listener(exchange, id)
+          listener(...told)
         } catch (error) {
           if (!failedListeners.has(listener)) report(error)
           failedListeners.add(listener)
         }
       }
     },
-    /** Calls `listener` for each further exchange. Returns a function that stops this. */
-    follow(listener: Listener): () => void {
+    add(listener: (...told: Told) => void): () => void {
       listeners = [...listeners, listener]
       return () => {
         listeners = listeners.filter(other => other !== listener)
       }
     },
-    /** Calls `listener` for each further exchange that was refused. */
-    followErrors(listener: (exchange: Exchange) => void): void {
-      errorListeners = [...errorListeners, listener]
-    },
   }
 }
 
-function createClears(first: ClearListener) {
-  const listeners = new Set([first])
+type All = () => readonly JournaledExchange[]
+
+/** Reads the exchanges that match a filter, oldest first. */
+function createSelection(
+  all: All,
+  { redact, maxEntries, isPast }: Required<Pick<JournalParts, 'redact' | 'maxEntries' | 'isPast'>>,
+) {
+  /** If there are more than `limit`: the first ones if the filter has `after`, otherwise the newest. */
+  function select(filter: JournalFilter = {}, limit = maxEntries): readonly JournaledExchange[] {
+    const matches = filterOf(filter)
+    const found = all().filter(one => matches(one) && !isPast(one.exchange))
+    return filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
+  }
+
   return {
-    notifyCleared(scope: string | undefined): void {
-      for (const listener of listeners) listener(scope)
+    select,
+    entries: (filter?: JournalFilter, limit?: number) => select(filter, limit).map(found => entryOf(found, redact())),
+    briefs: (filter?: JournalFilter, limit?: number) => select(filter, limit).map(found => briefOf(found, redact())),
+    /** The original exchanges with their secrets, for comparing and never for showing. */
+    exchanges: (filter?: JournalFilter) => select(filter).map(({ id, exchange }) => ({ id: String(id), exchange })),
+    count: (filter?: JournalFilter) => select(filter).length,
+  }
+}
+
+/** Reads one exchange, found by its id or by the x-request-id of its answer. */
+function createLookup(all: All, redact: () => Redact) {
+  /** Returns an exchange as it is kept, with its secrets, for uses such as making a recording. */
+  const find = (id: string) => all().find(found => String(found.id) === id || found.exchange.outcome?.requestId === id)
+
+  return {
+    find,
+    /** Longer bodies are cut to `shownBytes`. */
+    get(id: string, shownBytes?: number) {
+      const found = find(id)
+      return found && entryOf(found, redact(), shownBytes)
     },
-    /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */
-    followClears(listener: ClearListener): () => void {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
+    /** Returns an exchange in full and in short, whether it is kept or not. */
+    entry: (journaled: JournaledExchange, shownBytes?: number) => entryOf(journaled, redact(), shownBytes),
+    brief: (journaled: JournaledExchange) => briefOf(journaled, redact()),
+    /** Returns a function that redacts a text assembled from parts of an exchange, where a secret may only show now. */
+    redaction(id: string) {
+      const found = find(id)
+      return found && redact()(credentialsOf(found.exchange, redact())).text
+    },
+    /** Returns a curl command that repeats the request at `url`. */
+    curl(id: string, url: string) {
+      const found = find(id)
+      return found && curlOf(found.exchange, redact(), url)
     },
   }
 }

@@ -1,10 +1,9 @@
 /** The latest exchanges, up to a number and a size. Under heavy load only some are kept. */
 import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
-import type { JournaledExchange } from './entry.js'
-import { sizeOf } from './size.js'
-
-export type Kept = ReturnType<typeof createKept>
+import type { Reply, UpstreamResponse } from '../core/reply.js'
+import { READ_BYTES } from './facts.js'
+import type { JournaledExchange } from './fields.js'
 
 interface KeptExchange extends JournaledExchange {
   /** The size when it was added. Checking its answer may make it larger later. */
@@ -20,7 +19,7 @@ export function createKept(maxEntries: number, maxBytes: number) {
     all: (): readonly JournaledExchange[] => all,
     add(id: number, exchange: Exchange, nowMs: number): void {
       if (!room.take(nowMs)) return
-      freeBuffers(exchange)
+      freeMemory(exchange)
       const durationMs = nowMs - exchange.startedMs
       const bytes = sizeOf(exchange)
       all.push({ id, exchange, atMs: Date.now() - durationMs, durationMs, bytes })
@@ -60,20 +59,41 @@ function createRoom(maxEntries: number) {
   }
 }
 
-/** The bytes may be a small part of a large network buffer, which would otherwise stay in memory. */
-function freeBuffers(exchange: Exchange): void {
-  const { body, outcome } = exchange
+/** Drops what can be read again, and network buffers of which the bytes are only a small part. */
+function freeMemory(exchange: Exchange): void {
+  const { body, bodyCutFromBytes, outcome } = exchange
+  if (body && bodyCutFromBytes === undefined && body.length <= READ_BYTES) exchange.chat = undefined
   if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
-  if (outcome?.answer?.kind === 'upstream') moveIntoOneBuffer(outcome.answer.beginning)
+  if (outcome?.answer?.kind === 'upstream') {
+    const { beginning } = outcome.answer
+    beginning.splice(0, beginning.length, Buffer.concat(beginning))
+  }
 }
 
-/** Copies all pieces into one buffer, since a single piece keeps its whole original buffer in memory. */
-function moveIntoOneBuffer(pieces: Buffer[]): void {
-  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
-  let start = 0
-  for (const [i, piece] of pieces.entries()) {
-    piece.copy(bytes, start)
-    pieces[i] = bytes.subarray(start, start + piece.length)
-    start += piece.length
-  }
+const TIME_BYTES = 8
+/** The memory that a piece of a body takes in addition to its bytes. */
+const PIECE_BYTES = 150
+const TEXT_BYTES = 24
+
+/** How much memory an exchange holds, counting only parts that can be large. */
+export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
+  const { answer, upstream, piecesAtMs } = outcome ?? {}
+  const bodyBytes = body?.length ?? 0
+  return (
+    path.length +
+    query.length +
+    // A parsed chat request is kept in addition to its bytes.
+    (chat ? 2 * bodyBytes : bodyBytes) +
+    (piecesAtMs?.length ?? 0) * TIME_BYTES +
+    (answer ? answerBytes(answer) : 0) +
+    (upstream ? answerBytes(upstream) : 0)
+  )
+}
+
+/** Counts the pieces of a stream in full, although they may be shared with their rule or recording. */
+function answerBytes(answer: Reply | UpstreamResponse): number {
+  if (answer.kind === 'upstream') return answer.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
+  const { body } = answer
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return body.length
+  return body.pieces.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)
 }

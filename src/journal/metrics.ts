@@ -18,7 +18,10 @@ export function createMetrics({ journal, version, mode, receipt }: Sources): Reg
   const registry = new Registry()
   const labelNames = ['method', 'path', 'mode']
   const metric = (name: string, help: string, ...more: readonly string[]) => ({
-    ...{ name: `standin_${name}`, help, labelNames: [...labelNames, ...more], registers: [registry] },
+    name: `standin_${name}`,
+    help,
+    labelNames: [...labelNames, ...more],
+    registers: [registry],
   })
   const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
   const requests = new Counter(metric('requests_total', 'Requests that have ended; status 0: no answer.', 'status'))

@@ -4,30 +4,21 @@ import * as v from 'valibot'
 import { arrayOf, boolean, closed, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
 import { operation, scopeQuery, TextAnswer } from '../control/operation.js'
 import { once } from '../core/work.js'
+import { exchangeInBrief, exchangeInDetail } from './fields.js'
 import { journalFilter, journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
-import { exchange, exchangeInBrief } from './shapes.js'
 
-export type { JournalBrief, JournalEntry } from './shapes.js'
+export type { JournalBrief, JournalEntry } from './fields.js'
 
 /** The default number of exchanges. */
 const PAGE = 100
 /** The default number for tests, which want all of them. */
 const ALL = 1000
 
-const exchanges = closed({ data: arrayOf(exchange), next: optionalMember(text) })
+const exchanges = closed({ data: arrayOf(exchangeInDetail), next: optionalMember(text) })
 const briefs = closed({ data: arrayOf(exchangeInBrief), next: optionalMember(text) })
-interface JournalParts {
-  readonly reader: Reader
-}
 
-export const journalOperations = (parts: JournalParts) => ({
-  ...operationsOnAll(parts),
-  ...searching(parts),
-  ...operationsOnOne(parts),
-})
-
-const operationsOnAll = ({ reader }: JournalParts) => ({
+export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   listExchanges: operation({
     at: 'GET /journal',
     does: 'Lists the latest matching exchanges. With `follow`, new ones are streamed; with `brief`, each is summarized.',
@@ -44,9 +35,6 @@ const operationsOnAll = ({ reader }: JournalParts) => ({
     query: scopeQuery,
     run: ({ query: { scope } }) => reader.clear(scope),
   }),
-})
-
-const searching = ({ reader }: JournalParts) => ({
   countExchanges: operation({
     at: 'POST /journal/count',
     does: 'Counts the exchanges that match.',
@@ -65,13 +53,10 @@ const searching = ({ reader }: JournalParts) => ({
     run: ({ body: { limit = ALL, whole, ...filter } }) =>
       reader.page(filter, limit, whole ? Number.POSITIVE_INFINITY : undefined),
   }),
-})
-
-const operationsOnOne = ({ reader }: JournalParts) => ({
   getExchange: operation({
     at: 'GET /journal/{id}',
     does: 'Returns one exchange.',
-    returns: exchange,
+    returns: exchangeInDetail,
     run: ({ id }) => reader.get(id),
   }),
   sendExchangeAgain: operation({

@@ -1,12 +1,14 @@
-/** Serves the journal over HTTP, as a page or as a stream. */
+/** Serves the journal over HTTP, as a page or as a stream, and repeats requests. Loaded with the control API. */
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import { request as httpRequest } from 'node:http'
 import { StreamedAnswer } from '../control/operation.js'
-import { invalidRequest, noSuchExchange } from '../core/errors.js'
-import { sendAgain } from './again.js'
+import { createIds } from '../core/clock.js'
+import { invalidRequest, noSuchExchange, notRepeatable } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
+import { isRepeatable } from './facts.js'
+import type { JournaledExchange } from './fields.js'
 import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
-import { followInBrief } from './follow-brief.js'
 import type { Journal } from './journal.js'
 
 /** With `brief`, a stream begins with at most this many earlier exchanges. */
@@ -24,12 +26,8 @@ export type Reader = ReturnType<typeof createReader>
 
 export function createReader({ journal, url, stopping }: Parts) {
   const run = randomUUID()
-  const stream = createStreams(stopping)
-  const brief = (id: string) => {
-    const journaled = journal.find(id)
-    return journaled && journal.brief(journaled)
-  }
 
+  /** Throws a 404 that says whether the exchange ever existed. */
   const orNotFound = <T>(value: T | undefined, id: string): T => {
     if (value === undefined) throw noSuchExchange(id, journal.lastId())
     return value
@@ -38,25 +36,25 @@ export function createReader({ journal, url, stopping }: Parts) {
   return {
     /** The last `limit` matching exchanges, or the first ones if the filter has `after`. Longer bodies are cut to `shownBytes`. */
     page: (filter: JournalFilter, limit: number, shownBytes?: number) =>
-      pageOf(journal, filter, limit, id => journal.get(id, shownBytes)),
+      pageOf(journal, filter, limit, found => journal.entry(found, shownBytes)),
     /** The same exchanges in short. */
-    briefPage: (filter: JournalFilter, limit: number) => pageOf(journal, filter, limit, brief),
+    briefPage: (filter: JournalFilter, limit: number) => pageOf(journal, filter, limit, journal.brief),
     /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
     follow(
       filter: JournalFilter,
       { limit, isBrief, lastId }: { limit: number | undefined; lastId: unknown; isBrief: boolean },
     ): StreamedAnswer {
       if (filter.before !== undefined) throw invalidRequest('before cannot be combined with follow.')
-      const after = lastId ?? filter.after
-      const startFilter = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
-      return stream(response => {
-        const firstIds = earlierIds(journal, startFilter, limit)
-        if (!isBrief) return follow(response, journal, { filter, firstIds })
-        const firstBriefs = firstIds.slice(-MOST_EARLIER).flatMap(id => brief(id) ?? [])
-        return followInBrief(response, journal, { filter, run, firstBriefs })
+      const after = typeof lastId === 'string' && /^\d+$/.test(lastId) ? lastId : filter.after
+      return new StreamedAnswer('text/event-stream; charset=utf-8', response => {
+        if (stopping.aborted) return response.end()
+        const earlier = after === undefined && limit === undefined ? [] : journal.select({ ...filter, after }, limit)
+        const first = isBrief ? earlier.slice(-MOST_EARLIER) : earlier
+        const end = follow(response, journal, { filter, isBrief, first, run })
+        stopping.addEventListener('abort', end)
+        return response.once('close', () => stopping.removeEventListener('abort', end))
       })
     },
-    /** Throws a 404 that says whether the exchange ever existed. */
     get: (id: string) => orNotFound(journal.get(id), id),
     curl: (id: string) => orNotFound(journal.curl(id, url()), id),
     /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
@@ -66,33 +64,44 @@ export function createReader({ journal, url, stopping }: Parts) {
   }
 }
 
-/** Streams of events, which end when the platform stops. `start` returns the function that ends its stream. */
-function createStreams(stopping: AbortSignal) {
-  const ends = new Set<() => void>()
-  stopping.addEventListener('abort', () => {
-    for (const end of ends) end()
-  })
-  return (start: (response: ServerResponse) => () => void) =>
-    new StreamedAnswer('text/event-stream; charset=utf-8', response => {
-      if (stopping.aborted) return response.end()
-      const end = start(response)
-      ends.add(end)
-      return response.once('close', () => ends.delete(end))
-    })
-}
-
 /** `next` is the id from which to continue; absent on the last page. */
-function pageOf<E>(journal: Journal, filter: JournalFilter, limit: number, find: (id: string) => E | undefined) {
+function pageOf<E>(journal: Journal, filter: JournalFilter, limit: number, show: (found: JournaledExchange) => E) {
   // One more than is shown, to find out whether there are more.
-  const found = journal.ids(filter, limit + 1)
+  const found = journal.select(filter, limit + 1)
   const forward = filter.after !== undefined
-  const ids = forward ? found.slice(0, limit) : found.slice(-limit)
-  const next = found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined
-  return { data: ids.flatMap(id => find(id) ?? []), ...(next !== undefined && { next }) }
+  const shown = forward ? found.slice(0, limit) : found.slice(-limit)
+  const next = found.length > limit ? shown.at(forward ? -1 : 0) : undefined
+  return { data: shown.map(show), ...(next && { next: String(next.id) }) }
 }
 
-/** The earlier exchanges to send first: all after a given one, or the last `limit`. */
-function earlierIds(journal: Journal, filter: JournalFilter, limit: number | undefined): readonly string[] {
-  if (filter.after !== undefined) return journal.ids(filter)
-  return limit === undefined ? [] : journal.ids(filter, limit)
+/** Headers of the original connection, and headers that the new connection sets itself. */
+const connectionHeaders =
+  /^(connection|keep-alive|proxy-connection|transfer-encoding|te|trailer|upgrade|expect|content-length|x-standin-dashboard)$/
+/** Identifies the request until it is journaled. */
+const MARK_HEADER = 'x-standin-again'
+const LATE_ENTRY_MS = 1000
+const nextMark = createIds('again-', 12)
+
+/** Repeats a request exactly as it was, with its own credential, which only the journal has. */
+async function sendAgain(exchange: Exchange, url: string, journal: Journal): Promise<string> {
+  if (!isRepeatable(exchange)) throw notRepeatable()
+  const mark = nextMark()
+  const { hostname, port } = new URL(url)
+  const { method, query, body } = exchange
+  const path = query === '' ? exchange.path : `${exchange.path}?${query}`
+  const kept = Object.entries(exchange.headers).filter(([name]) => !connectionHeaders.test(name))
+  const headers = { ...Object.fromEntries(kept), [MARK_HEADER]: mark }
+  let unfollow = () => {}
+  const journaled = new Promise<string>((resolve, reject) => {
+    unfollow = journal.follow((followed, id) => {
+      if (followed.headers[MARK_HEADER] === mark) resolve(String(id))
+    })
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const request = httpRequest({ hostname: host, port, method, path, headers, agent: false })
+    request.on('response', response => response.resume().on('error', () => {}))
+    // If a fault has broken the connection, the exchange is journaled a little later.
+    request.on('error', error => setTimeout(reject, LATE_ENTRY_MS, error))
+    request.end(body)
+  })
+  return journaled.finally(unfollow)
 }

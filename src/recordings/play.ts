@@ -1,9 +1,8 @@
 /** Turns a recording into a reply: at the recorded speed or faster, as a whole answer, as a stream, or as readable text. */
 
+import { chunkOf, readStream, stepsOf } from '../chat/chunks.js'
 import { dataOf, eventsIn } from '../chat/events.js'
 import { completionIn, contentOf, type VendorCompletion } from '../chat/reader.js'
-import { chunkOf, readStream } from '../chat/stream.js'
-import { stepsOf } from '../chat/writer.js'
 import { exactJsonOf, isObject, jsonOf, stringifyExact } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import type { OpenBody, PacedBody, Reply } from '../core/reply.js'

@@ -1,12 +1,10 @@
-import { once } from 'node:events'
-import net from 'node:net'
 import { PassThrough } from 'node:stream'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import * as v from 'valibot'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { followInBrief } from '../../src/journal/follow-brief.js'
+import { exchangeInBrief } from '../../src/journal/fields.js'
+import { follow } from '../../src/journal/follow.js'
 import { createJournal, type JournalBrief, type JournalEntry } from '../../src/journal/index.js'
-import { exchangeInBrief } from '../../src/journal/shapes.js'
 import { createRedact } from '../../src/recordings/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith, type Scene } from '../scene.js'
@@ -131,40 +129,6 @@ test('the stream ends immediately when the platform stops', async () => {
   await Promise.all([ended(), platform.stop({ graceMs: 600_000 })])
 })
 
-/** A socket that asks to follow the journal and then stops reading. */
-async function sleeper({ url }: Scene) {
-  const { hostname, port } = new URL(url)
-  const socket = net.connect(Number(port), hostname)
-  onTestFinished(() => void socket.destroy())
-  socket.write(`GET /__standin/journal?follow HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
-  let text = ''
-  socket.setEncoding('latin1').on('data', chunk => {
-    text += chunk
-  })
-  await once(socket, 'data')
-  socket.pause()
-  return { wakeUp: () => socket.resume(), received: () => text }
-}
-
-test('nothing piles up for a client that does not read, and it learns how many exchanges were dropped', async () => {
-  const platform = await platformWith()
-  const { wakeUp, received } = await sleeper(platform)
-  const long = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x'.repeat(120_000) }] }
-  for (let sent = 0; sent < 400; sent += 10) {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => platform.chat(long)))
-    await Promise.all(answers.map(answer => answer.text()))
-  }
-
-  wakeUp()
-  const ids = () => [...received().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
-  const dropped = () =>
-    [...received().matchAll(/^data: \{"count":(\d+)\}$/gm)].reduce((sum, [, n]) => sum + Number(n), 0)
-  await vi.waitFor(() => expect(ids().length + dropped()).toBe(400), 60_000)
-  expect(dropped()).toBeGreaterThan(100)
-  expect(ids()).toEqual(ids().toSorted((a, b) => a - b))
-  expect(ids().at(-1)).toBe(400)
-})
-
 /** A client that follows the journal in brief. */
 async function briefFollower({ url }: Pick<Scene, 'url'>, query = '') {
   const leaving = new AbortController()
@@ -193,11 +157,6 @@ async function briefFollower({ url }: Pick<Scene, 'url'>, query = '') {
 }
 
 const redact = createRedact({ names: [], emails: false, patterns: [], known: [] })
-
-async function journalOfTen() {
-  const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
-  return journal
-}
 
 test('in brief each exchange is one line: who, what, why and how long, without headers or bodies', async () => {
   const platform = await platformWith({
@@ -284,12 +243,15 @@ test('a follower learns what was cleared, after the exchanges that came before',
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
 })
 
-test('nothing piles up for a client that does not read, and it gets the full count later', async () => {
+test.each([
+  ['in brief', true],
+  ['in full', false],
+])('nothing piles up for a client that does not read, and it gets the full count later, %s', async (_, isBrief) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
   onTestFinished(() => void vi.useRealTimers())
-  const journal = await journalOfTen()
+  const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
   const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
-  const end = followInBrief(reader as never, journal, { filter: {}, firstBriefs: [], run: 'one' })
+  const end = follow(reader as never, journal, { filter: {}, isBrief, first: [], run: 'one' })
   for (let second = 0; second < 20; second++) {
     for (let i = 0; i < 500; i++) journal.add(exchangeWith({ path: `/${'x'.repeat(200)}` }))
     vi.advanceTimersByTime(1000)

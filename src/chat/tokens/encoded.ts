@@ -1,6 +1,16 @@
 /** Splits text into the tokens of OpenAI's models. The only file that imports `gpt-tokenizer`. */
 import { LRUCache } from 'lru-cache'
-import type { Tokenizer } from './count.js'
+
+export interface Tokenizer {
+  /** The encoding of the tokens, or `estimate`. */
+  readonly name: 'estimate' | 'o200k_base' | 'cl100k_base'
+  /** The number of tokens in `text`. */
+  count(text: string): number
+  /** The first `most` tokens of `text`, or fewer if they would end inside a character. */
+  cut(text: string, most: number): string
+  /** Splits `text` into tokens; tokens that end inside a character stay together. Joined, they are the text again. */
+  pieces(text: string): readonly string[]
+}
 
 export type Encoding = Exclude<Tokenizer['name'], 'estimate'>
 

@@ -1,7 +1,16 @@
-/** Splits a whole completion into the chunks of a stream. */
-
-import { characterStart } from './events.js'
-import type { JsonFields, VendorCall, VendorChoice } from './reader.js'
+/** Splits a whole completion into the chunks of a stream, and reads such a stream. */
+import { jsonOf } from '../core/json.js'
+import { characterStart, dataOf, eventsIn } from './events.js'
+import {
+  chunkIn,
+  createSum,
+  hasDelta,
+  type JsonFields,
+  type VendorCall,
+  type VendorChoice,
+  type VendorChunk,
+  type VendorCompletion,
+} from './reader.js'
 import { estimated } from './tokens/index.js'
 
 /** The first values of texts that are sent in pieces. Reasoning is left out until there is some. */
@@ -22,7 +31,8 @@ export function stepsOf(
   const { tool_calls, function_call, ...plain } = message
   const texts = textFields.filter(name => plain[name])
   const step = (delta: JsonFields, pieceLogprobs: JsonFields | null = null): JsonFields => ({
-    ...{ index, delta },
+    index,
+    delta,
     ...(logprobs !== undefined && { logprobs: pieceLogprobs }),
     finish_reason: null,
   })
@@ -112,3 +122,36 @@ function bytesOf(entry: unknown): Buffer {
   const { token, bytes } = (entry ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
   return Array.isArray(bytes) ? Buffer.from(bytes) : Buffer.from(typeof token === 'string' ? token : '')
 }
+
+const isDone = (data: string) => data.trim() === '[DONE]'
+
+/** Returns the chunk in an event, if there is one. */
+export function chunkOf(event: Buffer): VendorChunk | undefined {
+  const data = dataOf(event)
+  return data === undefined ? undefined : chunkIn(jsonOf(data))
+}
+
+/**
+ * What a stream sent before it ended or failed: a completion if it is one, and whether it is entire, with `[DONE]`, no
+ * error, and nothing but chunks.
+ */
+export function readStream(body: Buffer): {
+  readonly completion: VendorCompletion | undefined
+  readonly isEntire: boolean
+} {
+  const sum = createSum()
+  let hasDeltas = false
+  const result = (isEntire: boolean) => ({ isEntire, completion: hasDeltas ? sum.completion() : undefined })
+  for (const event of eventsIn(body)) {
+    const data = dataOf(event)
+    if (data === undefined) continue
+    if (isDone(data)) return result(true)
+    const chunk = namesError(event) ? undefined : chunkIn(jsonOf(data))
+    if (!chunk || (chunk.error ?? null) !== null) return result(false)
+    hasDeltas ||= hasDelta(chunk)
+    sum.add(chunk)
+  }
+  return result(false)
+}
+
+const namesError = (event: Buffer) => /^event: ?error\r?$/m.test(event.toString('latin1'))

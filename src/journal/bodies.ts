@@ -1,0 +1,126 @@
+/** The request and the answer of an exchange, as far as they are kept: readable, and without secrets. */
+import { isStreamType } from '../chat/events.js'
+import type { Exchange, Outcome } from '../core/exchange.js'
+import { decompress, headerIn, replyBytes } from '../core/http.js'
+import { isTooDeep, jsonOf } from '../core/json.js'
+import { type Redaction, withoutSecretFields } from '../recordings/redact/index.js'
+import { bodyBytesOf } from './facts.js'
+
+/** Longer bodies are shown and searched only up to this size. */
+export const SHOWN_BYTES = 65_536
+
+const MOST_DECOMPRESSED_BYTES = 1_048_576
+
+export function requestParts(exchange: Exchange, redaction: Redaction, shownBytes: number) {
+  const { method, path, query, headers, body } = exchange
+  const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
+  return {
+    method,
+    path: redaction.text(path),
+    query: redaction.query(query),
+    headers: pairs(redaction.headers(flat)),
+    ...(body &&
+      body.length > 0 && {
+        body: readable(bodyText(path, body.subarray(0, shownBytes)), redaction, headers['content-type']),
+      }),
+    bytes: bodyBytesOf(exchange),
+    truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
+  }
+}
+
+interface Context {
+  readonly exchange: Pick<Exchange, 'path'>
+  readonly redaction: Redaction
+  readonly shownBytes: number
+}
+
+export function responseParts(
+  outcome: Partial<Outcome> | undefined,
+  { exchange: { path }, redaction, shownBytes }: Context,
+) {
+  const { headers, beginning, bytes } = sentParts(outcome)
+  const readableBytes = decompressed(beginning, headers, bytes)
+  // Secrets in the response headers, such as a session in a cookie, are also secret in its body.
+  const headersByName = pairs(headers)
+  const fullRedaction = redaction.withSecretsOf({ headers: Object.entries(headersByName) })
+  const shownPart = readableBytes.subarray(0, shownBytes)
+  return {
+    headers: pairs(fullRedaction.headers(headers)),
+    ...(shownPart.length > 0 && {
+      body: readable(bodyText(path, shownPart), fullRedaction, headersByName['content-type']),
+    }),
+    bytes,
+    truncated: bytes > beginning.length || readableBytes.length > shownBytes,
+  }
+}
+
+/** The headers and the body as they were sent. */
+function sentParts({ answer, requestId, sentBytes }: Partial<Outcome> = {}) {
+  if (!answer) return { headers: [], beginning: Buffer.alloc(0), bytes: 0 }
+  if (answer.kind === 'upstream') {
+    return { headers: answer.headers, beginning: Buffer.concat(answer.beginning), bytes: answer.bytes }
+  }
+  const body = replyBytes(answer).subarray(0, sentBytes)
+  const contentType = answer.contentType === '' ? [] : ['content-type', answer.contentType]
+  const id = requestId === undefined ? [] : ['x-request-id', requestId]
+  return { headers: [...contentType, ...id, ...(answer.headers ?? [])], beginning: body, bytes: body.length }
+}
+
+/** A compressed body is readable only if it is complete. */
+function decompressed(beginning: Buffer, headers: readonly string[], bytes: number): Buffer {
+  const encoding = headerIn(headers, 'content-encoding')
+  if (encoding === undefined || beginning.length === 0 || beginning.length < bytes) return beginning
+  try {
+    return decompress(beginning, encoding, MOST_DECOMPRESSED_BYTES)
+  } catch {
+    return beginning
+  }
+}
+
+function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
+  // A header may be called `constructor` or even `__proto__`.
+  const byName = new Map<string, string>()
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]?.toLowerCase() ?? ''
+    const existing = byName.get(name)
+    byName.set(name, existing === undefined ? (flat[i + 1] ?? '') : `${existing}, ${flat[i + 1]}`)
+  }
+  return Object.fromEntries(byName)
+}
+
+/** The text of a body, without values that are secret because of their field names. */
+export const bodyText = (path: string, bytes: Buffer): string => withoutSecretFields(bytes.toString('utf8'), path)
+
+/** A form is redacted in the same way as a query. */
+export const isForm = (contentType: string | undefined) =>
+  /^application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
+
+function readable(text: string, redaction: Redaction, contentType: string | undefined): unknown {
+  const value = jsonOf(text)
+  // A value that nests too deep cannot be serialized again.
+  if (value !== undefined && !isTooDeep(value)) return redaction.value(value)
+  return redaction.text(isForm(contentType) ? redaction.query(text) : text)
+}
+
+/** The fields of chunks that models write word by word, in chat completions and similar APIs. */
+const textField =
+  /"(?:content|reasoning_content|reasoning|refusal|arguments|text|delta)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/gs
+
+/** Creates a function that checks whether the text of an answer contains `text`. That of a stream is joined from its chunks. */
+export function answerTest(text: string): (exchange: Exchange) => boolean {
+  const inJson = JSON.stringify(text).slice(1, -1)
+  return exchange => {
+    const answer = answerText(exchange)
+    return answer.includes(text) || answer.includes(inJson)
+  }
+}
+
+function answerText({ outcome }: Exchange): string {
+  const { headers, beginning, bytes } = sentParts(outcome)
+  const body = decompressed(beginning, headers, bytes).toString('utf8', 0, SHOWN_BYTES)
+  if (!isStreamType(headerIn(headers, 'content-type') ?? '')) return body
+  // Escapes are only read after joining, since a character may be cut as well.
+  const text = Array.from(body.matchAll(textField), ([, piece]) => piece).join('')
+  const read = jsonOf(`"${text}"`)
+  return (typeof read === 'string' ? read : text) || body
+}
