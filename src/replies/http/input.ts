@@ -3,7 +3,7 @@ import { invalidRequest } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { exactJsonBody, mayBeJson, requireUnencoded } from '../../core/json.js'
 import { lookupMethod } from '../../core/paths.js'
-import type { MatchInput } from '../dialect.js'
+import type { MatchInput } from '../conditions/value-tests.js'
 import { stepsOfPath } from './route.js'
 
 /** The parts of an exchange that rules use. */
