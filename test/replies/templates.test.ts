@@ -73,28 +73,13 @@ const anyText = fc.oneof(
             '}}',
             '{%',
             '%}',
-            '{% raw %}',
-            '{% endraw %}',
-            '{% assign user = 1 %}',
-            '{{ faker.person.fullName }}',
-            '{{- ',
-            ' -}}',
-            '| upcase',
             '$&',
             '$1',
             '${user}',
-            '"',
-            "'",
-            '\\',
             '\n',
-            '\r\n',
-            '\0',
             '\ud800',
-            '<b>&amp;</b>',
-            '- a: *b',
             '__proto__',
             'constructor',
-            '[object Object]',
           ),
         ),
       )
@@ -129,15 +114,6 @@ describe('prompts are data', () => {
         expect(JSON.parse(JSON.stringify(rendered))).toStrictEqual(expected)
       }),
       { numRuns: runs(300) },
-    )
-  })
-
-  test('a prompt that passes the filter json makes valid JSON', () => {
-    fc.assert(
-      fc.property(anyText, said => {
-        const rendered = render('{"said": {{ user | json }}, "missing": {{ match[3] | json }}}', { user: said })
-        expect(JSON.parse(String(rendered))).toEqual({ said, missing: null })
-      }),
     )
   })
 
@@ -371,12 +347,6 @@ describe('a mistake is reported with its place when the template is compiled', (
     })
   })
 
-  test.each(['where_exp: "m", user', 'constructor', 'raw'])('there is no filter %s', filter => {
-    expect(mistakeIn(`{{ request.messages | ${filter} }}`)).toMatchObject({
-      message: expect.stringMatching(/^The filter \w+ is not known in templates\./),
-    })
-  })
-
   test('any input either compiles and renders, or fails with a readable mistake', () => {
     const words = ['{{', '}}', '{%', '%}', 'if', 'for', 'in', 'user', 'request', 'faker', '.', '|', ':', 'upcase', ' ']
     const more = ['"', "'", '[', ']', '(', ')', '1', '..', 'endif', 'endfor', 'assign', '=', 'x', 'raw', 'match', 'and']
@@ -396,33 +366,20 @@ describe('a mistake is reported with its place when the template is compiled', (
 describe('no template blocks the process', () => {
   test.each([
     ['{% for i in (1..1000000000) %}x{% endfor %}', 'characters or elements'],
-    ['{{ (1..1000000000) | join: "" }}', 'characters or elements'],
     [
       '{% for i in (1..9999) %}{% for j in (1..9999) %}{% for k in (1..9999) %}{% endfor %}{% endfor %}{% endfor %}',
       'ms',
     ],
-    ['{% assign s = "xx" %}{% for i in (1..99) %}{% assign s = s | append: s %}{% endfor %}', 'characters or elements'],
     [
       '{% assign s = "xx" %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}',
       'characters or elements',
     ],
-    ['{{ now | date: "%9999999999Y" }}', 'characters or elements'],
   ])('%s', (template, reason) => {
     expect(mistakeIn(template, {})).toMatchObject({
       message: expect.stringMatching(/^The template cannot be rendered: its? /),
       line: 1,
     })
     expect(mistakeIn({ a: template }, {}).message).toContain(reason)
-  })
-
-  test('a template is rendered even on a busy machine, where time passes between two parts', () => {
-    let nowMs = 0
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
-      nowMs += 60
-      return nowMs
-    })
-    onTestFinished(() => clock.mockRestore())
-    expect(render('{{ model }} and {{ model }}', { model: 'm' })).toBe('m and m')
   })
 
   test.each(['(100000000000000000..100000000000000001)', '(match[1]..match[2])'])(
@@ -434,11 +391,6 @@ describe('no template blocks the process', () => {
       })
     },
   )
-
-  test('a long prompt does not exceed the limits', () => {
-    const user = 'word '.repeat(800_000)
-    expect(render('{{ user }}{{ user }}{{ user | upcase | strip }}', { user })).toHaveLength(12_000_000 - 1)
-  })
 })
 
 test('a filter that fails says why and where', () => {

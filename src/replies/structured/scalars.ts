@@ -167,9 +167,9 @@ export function numberCandidates(layers: Layers, name: string, isInteger: boolea
   const isUsual = common.least <= common.most && !(usual.isGuess && isNarrow)
   // Otherwise numbers near the bound that is nearer to 0.
   const width = Math.max(100, 10 * step)
-  const near = Math.abs(least) < Math.abs(most) ? least : most
-  const from = isNarrow || near === least ? least : Math.max(least, most > 0 ? 0 : most - width)
-  const to = isNarrow || near === most ? most : Math.min(most, least + width)
+  const isUpward = Math.abs(least) < Math.abs(most)
+  const from = isNarrow || isUpward ? least : Math.max(least, most - width)
+  const to = isNarrow || !isUpward ? most : Math.min(most, least + width)
   const range = isUsual ? common : { least: from, most: to }
   const drawn = Array.from(
     { length: NUMBER_TRIES },
@@ -180,8 +180,8 @@ export function numberCandidates(layers: Layers, name: string, isInteger: boolea
     const rounded = drawn.flatMap(value => [usual.decimals, 2, 4, 6, 9, 12, 15].map(digits => value.toFixed(digits)))
     return [...rounded.map(Number), least / 2 + most / 2, least, most].map(value => value + 0)
   }
-  const direction = near === least ? 1 : -1
-  const first = direction * Math.ceil((direction * near) / step)
+  const direction = isUpward ? 1 : -1
+  const first = isUpward ? Math.ceil(least / step) : Math.floor(most / step)
   const counts = [...drawn.map(value => Math.round(value / step)), ...drawn.map((_, i) => first + direction * i)]
   const values = counts.map(count => Number((count * step).toPrecision(15)) + 0)
   // Validators divide, and for a step such as 0.1 not every multiple divides evenly.

@@ -12,7 +12,6 @@ import {
   toValueSync,
 } from 'liquidjs'
 import { didYouMean } from '../../check/suggest.js'
-import { alternatives } from '../../core/errors.js'
 import { type Faker, hasTemplate, membersOf, TemplateError, type TemplateFacts, type Templates } from '../templates.js'
 import { createEngine, LATE, stopReasons, textOfValue } from './engine.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
@@ -270,15 +269,8 @@ function unreadable(error: LiquidError, engine: Liquid): string {
   return `The template cannot be read: ${words}. ${hint}`
 }
 
-/** Tags that belong to other tags. */
-const companions: ReadonlyMap<string, readonly string[]> = new Map([
-  ['else', ['if', 'unless', 'case', 'for']],
-  ['elsif', ['if', 'unless']],
-  ['when', ['case']],
-])
-
 function unknownTag(name: string, known: readonly string[]): string {
-  const openers = companions.get(name) ?? known.filter(tag => name === `end${tag}`)
-  if (openers.length > 0) return `The tag ${name} has no matching ${alternatives(openers)}.`
+  const opener = known.find(tag => name === `end${tag}`)
+  if (opener) return `The tag ${name} has no matching ${opener}.`
   return `The tag ${name} is not known in templates.${didYouMean(name, known)} ${hint}`
 }
