@@ -59,7 +59,7 @@ const responseFormatForm = v.union(
   'text, json_object, json_schema, or { type: …, name: … }',
 )
 
-const conditions = {
+const chatConditions = {
   model: condition(
     v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
     'The id of the model. * matches anything.',
@@ -115,7 +115,7 @@ const conditions = {
 }
 
 /** Conditions on a chat completion request. */
-export type When = ConditionsIn<typeof conditions> & SharedWhen<When>
+export type When = ConditionsIn<typeof chatConditions> & SharedWhen<When>
 
 /** Advice for a request field that was written as a condition: `request.seed`, as in templates, or `seed`. */
 function fieldAdvice(key: string): string | undefined {
@@ -125,12 +125,12 @@ function fieldAdvice(key: string): string | undefined {
 }
 
 export const whenSchema: v.GenericSchema<When> = closed(
-  { ...formsIn(conditions), ...sharedForms(() => whenSchema) },
+  { ...formsIn(chatConditions), ...sharedForms(() => whenSchema) },
   fieldAdvice,
 )
 
 /** Compiles the conditions of a chat rule. Does not throw for conditions that have passed validation. */
-export const compileChatWhen = (when: When): readonly Condition<ChatInput>[] => compileWhen(when, conditions)
+export const compileChatWhen = (when: When): readonly Condition<ChatInput>[] => compileWhen(when, chatConditions)
 
 function onAnyText(wanted: TextCondition): Condition<ChatInput> {
   const test = textTest(wanted)

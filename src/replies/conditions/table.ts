@@ -1,6 +1,6 @@
 /**
- * How conditions are declared and compiled. To add one, add a row to the table of its dialect: `chat/conditions.ts`,
- * `http/conditions.ts` or `mcp/form.ts`. A row says how the condition is written (its form, with the sentence for the
+ * How conditions are declared and compiled. To add one, add a row to the table of its dialect: `chat/form.ts`,
+ * `http/form.ts` or `mcp/form.ts`. A row says how the condition is written (its form, with the sentence for the
  * schema and the docs), and how it is tested (with the sentence for when it does not hold). Rules, the schema, the types
  * and `replies try` follow from the row. Conditions that all dialects share are here.
  */

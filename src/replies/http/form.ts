@@ -29,7 +29,7 @@ import { ruleForm } from '../rule-form.js'
 import type { HttpInput } from './input.js'
 import { isDocumented, paramsIn, routeOf, whyInvalidRoute } from './route.js'
 
-const conditions = {
+const httpConditions = {
   params: condition(namedValues, 'Path parameters and their values. * matches anything.', onEach(onPathParameter)),
   query: condition(namedValues, 'Query parameters and their values. * matches anything.', onEach(onParameter)),
   body: condition(
@@ -45,16 +45,16 @@ const conditions = {
 }
 
 /** The conditions of a rule for a path. */
-export type HttpWhen = ConditionsIn<typeof conditions> & SharedWhen<HttpWhen>
+export type HttpWhen = ConditionsIn<typeof httpConditions> & SharedWhen<HttpWhen>
 
 export const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
-  ...formsIn(conditions),
+  ...formsIn(httpConditions),
   ...sharedForms(() => httpWhenSchema),
 })
 
 /** Compiles the conditions of a rule for a path. */
 export const compileHttpWhen = ({ on, when }: HttpRule): readonly Condition<HttpInput>[] =>
-  compileWhen(when ?? {}, conditions, on)
+  compileWhen(when ?? {}, httpConditions, on)
 
 function onPathParameter(key: string, wanted: ValueCondition, name: string, on: string): Condition<HttpInput> {
   const route = routeOf(on)

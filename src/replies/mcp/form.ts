@@ -23,7 +23,7 @@ import { type Condition, fieldAt, fieldPath, type ValueCondition, valueTest } fr
 import { ruleForm } from '../rule-form.js'
 import { isNamed, type McpInput, mcpTarget, whyInvalidTarget } from './call.js'
 
-const conditions = {
+const mcpConditions = {
   arguments: condition(
     fieldValues,
     'Arguments of the call by their path, such as city or items[0].id, and their values.',
@@ -52,15 +52,15 @@ const conditions = {
 }
 
 /** Conditions on a call. */
-export type McpWhen = ConditionsIn<typeof conditions> & SharedWhen<McpWhen>
+export type McpWhen = ConditionsIn<typeof mcpConditions> & SharedWhen<McpWhen>
 
 export const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
-  ...formsIn(conditions),
+  ...formsIn(mcpConditions),
   ...sharedForms(() => mcpWhenSchema),
 })
 
 /** Compiles the conditions of a rule for calls. */
-export const compileMcpWhen = (when: McpWhen): readonly Condition<McpInput>[] => compileWhen(when, conditions)
+export const compileMcpWhen = (when: McpWhen): readonly Condition<McpInput>[] => compileWhen(when, mcpConditions)
 
 function onFieldOf(valueIn: (input: McpInput) => unknown) {
   return (written: string, wanted: ValueCondition, name: string) => {
