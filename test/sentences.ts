@@ -6,7 +6,7 @@ import { unreadable } from '../src/check/problem.js'
 import { suggesting as didYouMean } from '../src/check/suggest.js'
 import * as errors from '../src/core/errors.js'
 import { missingCredential, unknownApiKey } from '../src/keys/errors.js'
-import { oneReply } from '../src/replies/rule-form.js'
+import { EITHER_REPLY } from '../src/replies/rule-form.js'
 import { emailExists, invalidCredentials, userBanned } from '../src/supabase/errors.js'
 
 export { AN_OBJECT, range } from '../src/check/check.js'
@@ -59,7 +59,7 @@ export const NO_VALUE_FOUND = 'no value that fits the schema was found'
 /** Why a rule does not match. */
 export const lacks = (field: string, text: string) => `${field} does not contain "${text}"`
 export const notInTemplates = (name: string) => `${name} is not known in templates.`
-export const eitherReply = (rule: string) => `${rule} ${oneReply.sentence}`
+export const eitherReply = (rule: string) => `${rule} ${EITHER_REPLY}`
 
 // Files and the command line.
 

@@ -1,12 +1,11 @@
 /** The reply if no rule has an answer: a few sentences, the requested JSON, or a tool call. */
-import { hash } from 'node:crypto'
 import type { Choice, Generation } from '../chat/generation.js'
 import { type ChatRequest, textOf } from '../chat/request.js'
+import { demandOf } from '../chat/tools.js'
 import { PlatformError, refusal } from '../core/errors.js'
 import { isObject, jsonOf } from '../core/json.js'
-import { type CalledTool, calledTool } from './called-tool.js'
-import { type ToolResult, toolResultsIn } from './conditions/chat-input.js'
-import { fakeReplies, seedOf, variant } from './fake.js'
+import { type ToolResult, toolResultsIn } from './chat/input.js'
+import { fakeReplies, seedOf, seedOfTexts, variant } from './fake.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
 /** The maximum number of different texts, and of different values, for one request. OpenAI allows 128 choices. */
@@ -26,7 +25,7 @@ export async function defaultReply(request: ChatRequest, seed: number): Promise<
   // OpenAI's types allow a name without a schema.
   if (format && format.type !== 'text') return canned('JSON', await objects(request, seed))
   const results = toolResultsIn(request.messages)
-  return canned('reply', results.length > 0 ? [{ text: reportOf(results) }] : await texts(request, seed))
+  return canned('reply', results.length > 0 ? [{ text: reportOf(results) }] : asChoices(await texts(request, seed)))
 }
 
 const canned = (form: 'tool call' | 'JSON' | 'reply', choices: readonly Choice[]): Generation => ({
@@ -45,10 +44,9 @@ function reportOf(results: readonly ToolResult[]): string {
 
 const countOf = ({ n }: ChatRequest, most: number) => Math.min(n ?? 1, most)
 
-async function texts(request: ChatRequest, seed: number): Promise<readonly Choice[]> {
-  const texts = await fakeReplies(request, seed, countOf(request, MOST_TEXTS))
-  return texts.map(text => ({ text }))
-}
+const texts = (request: ChatRequest, seed: number) => fakeReplies(request, seed, countOf(request, MOST_TEXTS))
+
+const asChoices = (texts: readonly string[]): readonly Choice[] => texts.map(text => ({ text }))
 
 /** A call of this tool for each choice, with arguments that fit. */
 export async function callsOf(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
@@ -59,7 +57,7 @@ export async function callsOf(tool: CalledTool, request: ChatRequest, seed: numb
 
 async function argumentsOf(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly string[]> {
   const { kind, name, parameters, field } = tool
-  if (kind === 'custom') return (await texts(request, seed)).map(({ text }) => text ?? '')
+  if (kind === 'custom') return texts(request, seed)
   // `true` would allow any value, but arguments have names.
   const schema = typeof parameters === 'object' && parameters !== null ? asObject(parameters) : (parameters ?? true)
   if (schema === true) return ['{}']
@@ -83,7 +81,7 @@ async function objects(request: ChatRequest, seed: number): Promise<readonly Cho
 }
 
 async function jsonTexts(wanted: SchemaRequest, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
-  return (await values(wanted, request, seed)).map(text => ({ text }))
+  return asChoices(await values(wanted, request, seed))
 }
 
 /** The values to generate. */
@@ -100,7 +98,7 @@ async function values(
   request: ChatRequest,
   seed: number,
 ): Promise<readonly string[]> {
-  const firstSeed = Number.parseInt(hash('sha256', `${seedOf(request, seed)} ${name}`, 'hex').slice(0, 8), 16)
+  const firstSeed = seedOfTexts([seedOf(request, seed), name])
   try {
     const seeds = Array.from({ length: countOf(request, MOST_VALUES) }, (_, i) => variant(firstSeed, i))
     return (await sampled({ schema, seeds, name })).map(value => JSON.stringify(value))
@@ -109,9 +107,8 @@ async function values(
   }
 }
 
-/** Only this much at the end of a conversation is read, and the search stops after this many braces that begin no object. */
+/** Only this much at the end of a conversation is read. */
 const CHARACTERS_READ = 20_000
-const MOST_FAILURES = 40
 
 const MOST_NAMES = 12
 
@@ -144,7 +141,6 @@ const isSchema = ({ type = 'object', properties }: { readonly type?: unknown; re
 function exampleIn(text: string): object | undefined {
   let last: object | undefined
   let end = 0
-  let failures = 0
   for (const { index } of text.matchAll(/\{\s*"/g)) {
     if (index < end) continue
     const part = text.slice(index, closingBrace(text, index))
@@ -152,7 +148,7 @@ function exampleIn(text: string): object | undefined {
     if (isObject(value)) {
       last = value
       end = index + part.length
-    } else if (++failures === MOST_FAILURES) break
+    }
   }
   return last
 }
@@ -198,3 +194,64 @@ function choicesIn(text: string): object {
 
 /** `why` is the reason why no value can be generated for the schema in `field`. */
 const unfitSchema = (field: string, why: string) => refusal(400, 'unfit_schema', `${field} cannot be answered: ${why}.`)
+
+/** A tool to call. */
+export interface CalledTool {
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  /** The JSON Schema of a function's arguments, if it has one. */
+  readonly parameters: unknown
+  /** The position of that schema in the request. */
+  readonly field: string
+}
+
+interface OfferedTool extends CalledTool {
+  readonly description: string
+}
+
+/** The tool that the model must call; `undefined` if it may answer with text. */
+export function calledTool(request: ChatRequest): CalledTool | undefined {
+  const { calls, names } = demandOf(request)
+  if (calls !== 'required') return undefined
+  const offered = request.tool_choice ? offeredTools(request) : offeredFunctions(request)
+  return mostFitting(names ? offered.filter(({ name }) => names.includes(name)) : offered, request)
+}
+
+/** The tools that the model itself can call. */
+export function offeredTools({ tools }: ChatRequest): readonly OfferedTool[] {
+  return (tools ?? []).flatMap(({ type, function: asFunction, custom }, i): OfferedTool[] => {
+    const field = `tools[${i}].function.parameters`
+    if (type === 'function' && asFunction) return [{ ...offered(asFunction), field, kind: 'function' }]
+    return type === 'custom' && custom ? [{ ...offered(custom), field, kind: 'custom' }] : []
+  })
+}
+
+const offeredFunctions = ({ functions }: ChatRequest): readonly OfferedTool[] =>
+  (functions ?? []).map((one, i) => ({ ...offered(one), field: `functions[${i}].parameters`, kind: 'function' }))
+
+const offered = (one: { name: string; description?: string | null | undefined; parameters?: unknown }) => ({
+  name: one.name,
+  description: one.description ?? '',
+  parameters: one.parameters,
+})
+
+/** The tool that shares most words with the last user message; the first one of several. */
+function mostFitting(tools: readonly OfferedTool[], { messages }: ChatRequest): OfferedTool | undefined {
+  const lastUserMessage = messages.findLast(({ role }) => role === 'user')
+  const words = new Set(wordsIn(lastUserMessage ? textOf(lastUserMessage) : ''))
+  const shared = ({ name, description }: OfferedTool) =>
+    new Set(wordsIn(`${name} ${description}`).filter(word => words.has(word))).size
+  return tools.reduce<OfferedTool | undefined>(
+    (best, tool) => (best === undefined || shared(tool) > shared(best) ? tool : best),
+    undefined,
+  )
+}
+
+/** Significant words: `getWeather` contains "weather". */
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .slice(0, 20_000)
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\d]+/u)
+    .filter(word => word.length > 3)

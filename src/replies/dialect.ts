@@ -1,34 +1,12 @@
 /** A dialect tells the rule engine about one kind of request. Chat completions are one dialect, HTTP paths another. */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Path } from '../check/check.js'
-import type { Caller } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
 import type { AnsweredBy } from '../core/reply.js'
+import type { Condition, MatchInput } from './conditions/value-tests.js'
 import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'
-import type { FactNames, Templates } from './templates.js'
-
-/** One request as rules see it. */
-export interface MatchInput {
-  readonly headers: IncomingHttpHeaders
-  readonly caller: Caller
-  /** The scope whose memory is used. */
-  readonly scope: string
-  /** Identifies the conversation among those of the caller, for rules with `per`. */
-  readonly conversation: string
-  /** Whether not every reply suits it, for example because of its tool_choice. */
-  readonly isDemanding: boolean
-}
-
-/** One condition. */
-export interface Condition<I extends MatchInput = MatchInput> {
-  holds(input: I): boolean
-  /** Why it does not hold, without a full stop: `user does not contain "weather"`. Quotes the rule, never the request. */
-  mismatch(input: I): string
-  /** The groups of its regular expression, if it has one that matches. */
-  exec?(input: I): RegExpExecArray | null
-}
+import type { Templates } from './templates.js'
 
 /** One of a rule's replies. */
 export interface ReadyReply<T = unknown> {
@@ -45,8 +23,6 @@ export interface ReadyReply<T = unknown> {
 export interface Texts {
   /** The template language; only loaded if a text is a template. */
   readonly templates: Templates | undefined
-  /** The names that templates can use; by default those of chat completions. */
-  readonly names?: FactNames
   readonly seed: number
   /** The content of a file that a reply uses; `undefined` if it cannot be read, which is then already reported. */
   file(name: string): string | Buffer | undefined

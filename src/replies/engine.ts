@@ -1,7 +1,8 @@
 /** Compiles rules, and chooses the one that answers. */
 import { stringifyExact } from '../core/json.js'
-import { firstGroups } from './conditions/compile.js'
-import type { Dialect, MatchInput, ReadyReply, ReadyRule, Texts } from './dialect.js'
+import { firstGroups } from './conditions/table.js'
+import type { MatchInput } from './conditions/value-tests.js'
+import type { Dialect, ReadyReply, ReadyRule, Texts } from './dialect.js'
 import type { Memory } from './memory.js'
 import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'

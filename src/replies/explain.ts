@@ -2,7 +2,8 @@
 
 import type { Choice, Generation } from '../chat/generation.js'
 import { inlineYaml } from '../check/yaml.js'
-import type { MatchInput, ReadyReply, ReadyRule } from './dialect.js'
+import type { MatchInput } from './conditions/value-tests.js'
+import type { ReadyReply, ReadyRule } from './dialect.js'
 import { reasonsAgainst } from './engine.js'
 import type { Memory } from './memory.js'
 

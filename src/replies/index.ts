@@ -5,25 +5,24 @@ import { stringifyExact } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
 import { once } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
-import { type ChatSettings, createChatReplies } from './chat-replies.js'
+import { type ChatSettings, createChatReplies, mismatchOf } from './chat/index.js'
 import type { ReadyRule } from './dialect.js'
 import { isActive, type RuleSources } from './engine.js'
 import { createHttpReplies, type HttpReplies } from './http/index.js'
 import { type LoadedRules, loadMcp } from './load.js'
 import { createMemory, type Memory } from './memory.js'
-import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
 import { isHttpRule } from './rules.js'
 
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from '../chat/generation.js'
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
-export { conditionsOn } from './conditions/chat.js'
+export { conditionsOn } from './chat/index.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { type Explanation, linesOf, verdictOf } from './explain.js'
 export { seedOfTexts } from './fake.js'
-export type { HttpGeneration } from './http/http-reply.js'
 export type { HttpReplies } from './http/index.js'
 export { bodyOf, fieldsIn } from './http/input.js'
+export type { HttpGeneration } from './http/reply.js'
 export {
   areAmbiguous,
   createPathTree,
@@ -41,15 +40,15 @@ export {
   joined,
   type LoadedRules,
   loadRules,
+  loadTemplates,
   type ReplyFiles,
   rulesAsGiven,
   rulesFromCode,
 } from './load.js'
 export { magicWords } from './magic.js'
 export type { McpCall } from './mcp/call.js'
-export type { McpReplies, McpRuleAnswer } from './mcp/index.js'
-export type { McpGeneration, McpQuestion, McpRound } from './mcp/mcp-reply.js'
-export { sentCall, type TriedCall, writtenCall } from './mcp/tried.js'
+export { sentCall, type TriedCall, writtenCall } from './mcp/call.js'
+export type { McpGeneration, McpQuestion, McpReplies, McpRound, McpRuleAnswer } from './mcp/index.js'
 export { createMemory, type Memory } from './memory.js'
 export type { ListedRule } from './operations.js'
 export { readBodyFile, readTextFile } from './parts.js'
@@ -63,7 +62,7 @@ export {
   rulesSchema,
 } from './rules.js'
 export { sampled, UnfitSchema } from './structured/index.js'
-export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
+export { hasTemplate, TemplateError, type Templates } from './templates.js'
 
 /** Generates replies. */
 export type Replies = ReturnType<typeof createReplies>

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expressionIn } from '../check/expressions.js'
 import { didYouMean } from '../check/suggest.js'
-import type { When } from './conditions/form.js'
+import type { When } from './chat/form.js'
 import { nameTest } from './conditions/value-tests.js'
 import type { ReadyRule } from './dialect.js'
 import { isActive } from './engine.js'

@@ -5,13 +5,14 @@ import { check, type Path, pathInWords } from '../check/check.js'
 import { endlessExpressions } from '../check/expressions.js'
 import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
-import { chat } from './chat-reply.js'
+import { chat } from './chat/reply.js'
 import type { Dialect, ReadyRule, Texts } from './dialect.js'
 import { originAt, type RuleOrigin, readyRule } from './engine.js'
+import { withFaker } from './fake.js'
 import { http } from './http/index.js'
 import { isTemplateFile, readBodyFile, readTextFile } from './parts.js'
 import { isHttpRule, isMcpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
-import { hasTemplate, loadTemplates } from './templates.js'
+import { hasTemplate, type Templates, textsIn } from './templates.js'
 
 export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
@@ -167,6 +168,14 @@ export const loadMcp = () => import('./mcp/index.js')
 async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dialect> {
   const mcp = rules.some(isMcpRule) ? (await loadMcp()).mcp : chat
   return rule => (isHttpRule(rule) ? http : isMcpRule(rule) ? mcp : chat)
+}
+
+/** Loads Liquid, and also faker unless `replies`, which are all that will be compiled, do not use it. */
+export async function loadTemplates(replies?: unknown): Promise<Templates> {
+  const withoutFaker = replies !== undefined && [...textsIn(replies)].every(text => !text.includes('faker'))
+  const { createTemplates } = await import('./templates/compile.js')
+  // Its functions are looked up when a template is compiled. Rendering sets a seed first.
+  return createTemplates(withoutFaker ? undefined : await withFaker(0, faker => faker))
 }
 
 async function compileRules(rules: readonly Rule[], context: CompileContext): Promise<ReadRules> {

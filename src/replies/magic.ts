@@ -6,8 +6,7 @@ import { didYouMean } from '../check/suggest.js'
 import { alternatives, quotedStart, refusal } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
-import { type CalledTool, offeredTools } from './called-tool.js'
-import { callsOf, defaultReply } from './default-reply.js'
+import { type CalledTool, callsOf, defaultReply, offeredTools } from './default-reply.js'
 
 /** The prefix of all magic words. */
 export const MAGIC_PREFIX = 'standin:'

@@ -1,6 +1,7 @@
 /** What rules remember between requests, separately for each scope, and within it for each caller or conversation. */
 import { createByScope } from '../core/scope.js'
-import type { MatchInput, ReadyRule } from './dialect.js'
+import type { MatchInput } from './conditions/value-tests.js'
+import type { ReadyRule } from './dialect.js'
 import type { Per } from './rule-form.js'
 
 export type Memory = ReturnType<typeof createMemory>

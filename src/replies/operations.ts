@@ -120,9 +120,7 @@ interface RuleParts {
   readonly rules: RunningRules
 }
 
-export const ruleOperations = (parts: RuleParts) => ({ ...operationsOnList(parts), ...removals(parts) })
-
-const operationsOnList = ({ rules }: RuleParts) => ({
+export const ruleOperations = ({ rules }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried. Search, limit and offset select a part of them.',
@@ -148,9 +146,6 @@ const operationsOnList = ({ rules }: RuleParts) => ({
       return { data: await rules.addSent(rule, scope) }
     },
   }),
-})
-
-const removals = ({ rules }: RuleParts) => ({
   removeRules: operation({
     at: 'DELETE /replies',
     does: 'Removes the rules that were added, or those of one scope.',

@@ -5,55 +5,64 @@ import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import type { Path } from '../check/check.js'
 import { templateFailed } from '../core/errors.js'
-import type { MatchInput, ReplyOwner, Texts } from './dialect.js'
+import type { MatchInput } from './conditions/value-tests.js'
+import type { ReplyOwner, Texts } from './dialect.js'
 import { withFaker } from './fake.js'
-import { type CommonFacts, type CompiledTemplate, hasTemplate, shownHeaders, TemplateError } from './templates.js'
+import {
+  type CompiledTemplate,
+  hasTemplate,
+  matchFact,
+  shownHeaders,
+  TemplateError,
+  type TemplateFacts,
+} from './templates.js'
 
 /** A part of a reply that may depend on the request. */
 export type ReplyPart<T> =
   | { readonly fixed: T }
-  | { readonly needsFaker: boolean; readonly compute: (facts: CommonFacts) => T }
+  | { readonly needsFaker: boolean; readonly compute: (facts: TemplateFacts) => T }
 
-/** What the templates of a dialect know about a request. */
+/** What the parts of a reply are compiled with: also the names that its templates can use. */
+export interface NamedTexts extends Texts {
+  readonly names: readonly string[]
+}
+
+/** A request that templates are rendered for. */
+interface TemplateRequest<I> {
+  readonly input: I
+  /** How often the rule has answered, from 1. */
+  readonly count: number
+  readonly owner: ReplyOwner
+  readonly now: Date
+}
+
+/** What the templates of a dialect can use: each name, and its value for a request. To add a name, add a row. */
+export type FactTable<I extends MatchInput = never> = Readonly<Record<string, (request: TemplateRequest<I>) => unknown>>
+
+/** What the templates of every dialect can use. */
+export const commonFacts = {
+  match: ({ input, owner }) => matchFact(owner.groups(input) ?? []),
+  caller: ({ input }) => input.caller,
+  headers: ({ input }) => shownHeaders(input.headers),
+  count: ({ count }) => count,
+  now: ({ now }) => now.toISOString(),
+  timestamp: ({ now }) => Math.floor(now.getTime() / 1000),
+} as const satisfies FactTable<MatchInput>
+
+export const namesOfFacts = (table: FactTable): readonly string[] => [...Object.keys(table), 'faker']
+
 interface TemplateContext {
   readonly owner: ReplyOwner
-  /** The values that templates can use. */
-  facts(input: MatchInput, count: number): CommonFacts
+  readonly facts: FactTable
   /** A number that is the same for the same request. */
   seed(input: MatchInput): number
 }
 
-/** The values that the templates of every dialect can use, computed when one is used. */
-export class RequestFacts<I extends MatchInput> implements CommonFacts {
-  readonly now: string
-  readonly timestamp: number
-  faker: CommonFacts['faker']
-
-  constructor(
-    protected readonly input: I,
-    readonly count: number,
-    private readonly owner: ReplyOwner,
-  ) {
-    const now = new Date()
-    this.now = now.toISOString()
-    this.timestamp = Math.floor(now.getTime() / 1000)
-  }
-  get caller() {
-    return this.input.caller
-  }
-  get match() {
-    return this.owner.groups(this.input) ?? []
-  }
-  get headers() {
-    return shownHeaders(this.input.headers)
-  }
-}
-
 /** Makes a reply out of a part. */
-export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: TemplateContext) {
+export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts: table, seed }: TemplateContext) {
   if ('fixed' in part) return { always: part.fixed, generate: () => part.fixed }
   const { compute: computePart, needsFaker } = part
-  function compute(facts: CommonFacts): T {
+  function compute(facts: TemplateFacts): T {
     try {
       return computePart(facts)
     } catch (error) {
@@ -63,13 +72,13 @@ export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: Tem
   return {
     always: undefined,
     generate(input: MatchInput, count: number): T | Promise<T> {
-      const values = facts(input, count)
-      if (!needsFaker) return compute(values)
+      const request = { input: input as never, count, owner, now: new Date() }
+      const facts = (name: string) => table[name]?.(request)
+      if (!needsFaker) return compute(facts)
       // The number of answers must not change the generated values.
-      return withFaker(seed(input) ^ numberOf(owner.seedText), faker => {
-        values.faker = faker
-        return compute(values)
-      })
+      return withFaker(seed(input) ^ numberOf(owner.seedText), faker =>
+        compute(name => (name === 'faker' ? faker : facts(name))),
+      )
     },
   }
 }
@@ -77,7 +86,7 @@ export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: Tem
 const numberOf = (text: string) => Number.parseInt(hash('sha256', text, 'hex').slice(0, 7), 16)
 
 /** The content of a file, which is a template if its name ends in .liquid. */
-export function filePart(file: string, path: Path, texts: Texts): ReplyPart<string | Buffer | undefined> {
+export function filePart(file: string, path: Path, texts: NamedTexts): ReplyPart<string | Buffer | undefined> {
   const text = texts.file(file)
   if (typeof text !== 'string' || !isTemplateFile(file)) return { fixed: text }
   const complain: Texts['complain'] = (at, sentence) => texts.complain(at, `${file}: ${sentence}`)
@@ -85,19 +94,19 @@ export function filePart(file: string, path: Path, texts: Texts): ReplyPart<stri
 }
 
 /** A text. Its template always gives text. */
-export const textPart = (text: string, path: Path, texts: Texts): ReplyPart<string> =>
+export const textPart = (text: string, path: Path, texts: NamedTexts): ReplyPart<string> =>
   compilePart(text, path, texts, ({ renderText }, facts) => renderText(facts))
 
 /** A value. A text that consists of a single expression has the type of its result. */
-export const valuePart = (value: unknown, path: Path, texts: Texts): ReplyPart<unknown> =>
+export const valuePart = (value: unknown, path: Path, texts: NamedTexts): ReplyPart<unknown> =>
   compilePart(value, path, texts, ({ renderValue }, facts) => renderValue(facts))
 
 /** Compiles the templates in a value. Returns the value itself if there are none. */
 function compilePart<T>(
   value: T,
   path: Path,
-  { templates, names, complain }: Texts,
-  render: (compiled: CompiledTemplate, facts: CommonFacts) => T,
+  { templates, names, complain }: NamedTexts,
+  render: (compiled: CompiledTemplate, facts: TemplateFacts) => T,
 ): ReplyPart<T> {
   if (!templates || !hasTemplate(value)) return { fixed: value }
   try {

@@ -18,7 +18,7 @@ export type Per = (typeof perWords)[number]
 const aReplyList = 'a list with at least one reply'
 
 /** The fields of a rule with these conditions and replies. */
-export const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
+const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
   name: optional(filled, 'The name of the rule in the log.'),
   enabled: optional(v.boolean('true or false'), 'false switches the rule off: it stays in its file and never answers.'),
   when: v.nullish(described(when, 'Conditions that must all hold. Without any, the rule always matches.'), {}),
@@ -50,18 +50,32 @@ export const ruleFields = <const W extends v.GenericSchema, const R extends v.Ge
   ),
 })
 
+export const EITHER_REPLY = 'must have either reply or replies.'
+
 interface ReplyFields {
   readonly reply?: unknown
   readonly replies?: unknown
   readonly then?: unknown
 }
 
-/** Checks that fit several fields together, for `v.check`. */
-export const oneReply = {
-  holds: ({ reply, replies }: ReplyFields) => (reply === undefined) !== (replies === undefined),
-  sentence: 'must have either reply or replies.',
-}
-export const thenWithReplies = {
-  holds: ({ then, replies }: ReplyFields) => then === undefined || replies !== undefined,
-  sentence: 'has then, which is only allowed with replies.',
-}
+/** The form of a rule with these conditions and replies, and the fields that say what it answers. */
+export const ruleForm = <
+  const T extends v.ObjectEntries,
+  const W extends v.GenericSchema,
+  const R extends v.GenericSchema,
+>(
+  target: T,
+  when: W,
+  reply: R,
+) =>
+  v.pipe(
+    closed({ ...target, ...ruleFields(when, reply) }),
+    v.check(rule => {
+      const { reply, replies } = rule as ReplyFields
+      return (reply === undefined) !== (replies === undefined)
+    }, EITHER_REPLY),
+    v.check(rule => {
+      const { then, replies } = rule as ReplyFields
+      return then === undefined || replies !== undefined
+    }, 'has then, which is only allowed with replies.'),
+  )

@@ -2,23 +2,11 @@
 import * as v from 'valibot'
 import { closed, oneForm, open, optional, text } from '../check/forms.js'
 import type { PaceInput } from '../core/pace.js'
-import { type When, whenSchema } from './conditions/form.js'
+import { type ChatRule, chatRuleSchema, type When, whenSchema } from './chat/form.js'
 import { type HttpRule, type HttpWhen, httpRuleSchema, httpWhenSchema } from './http/form.js'
 import { CHAT_ROUTE } from './http/route.js'
 import { isMcpOn } from './mcp/call.js'
 import { type McpRule, type McpWhen, mcpRuleSchema, mcpWhenSchema } from './mcp/form.js'
-import { replySchema } from './reply-form.js'
-import { oneReply, ruleFields, thenWithReplies } from './rule-form.js'
-
-/** Rules for chat completions. */
-const chatRuleSchema = v.pipe(
-  closed({
-    on: optional(v.literal(CHAT_ROUTE, `"${CHAT_ROUTE}"`), 'What the rule answers: chat completions without it.'),
-    ...ruleFields(whenSchema, replySchema),
-  }),
-  v.check(rule => oneReply.holds(rule), oneReply.sentence),
-  v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
-)
 
 const onOf = (written: unknown) =>
   typeof written === 'object' && written !== null && 'on' in written ? written.on : undefined
@@ -56,7 +44,6 @@ export const sentRules = v.union(
   'a rule, or a list of rules',
 )
 
-export type ChatRule = v.InferOutput<typeof chatRuleSchema>
 export type Rule = ChatRule | HttpRule | McpRule
 
 export const isHttpRule = (rule: Rule): rule is HttpRule => isHttp(rule)

@@ -7,7 +7,6 @@ import { type Access, defaultAccess } from '../core/exchange.js'
 import { documentedPaths } from '../core/paths.js'
 import {
   areAmbiguous,
-  type CommonFacts,
   hasTemplate,
   loadTemplates,
   paramsIn,
@@ -161,9 +160,6 @@ async function sourceOf(written: unknown, dir: string, placeOf: Loaded<unknown>[
   }
 }
 
-/** Values that other templates have, and these do not. */
-const unavailableFacts: Omit<CommonFacts, 'caller'> = { match: [], headers: {}, count: 1, now: '', timestamp: 0 }
-
 /** Compiles a template, and calls `report` with its mistake; `undefined` if there is none. */
 async function renderOf(
   template: unknown,
@@ -177,7 +173,7 @@ async function renderOf(
     const { renderValue } = (await loadTemplates(template)).compile(template, names)
     return facts => {
       try {
-        return renderValue({ ...unavailableFacts, ...facts })
+        return renderValue(name => (facts as Readonly<Record<string, unknown>>)[name])
       } catch (error) {
         throw error instanceof TemplateError ? templateFailed(title, error.message) : error
       }

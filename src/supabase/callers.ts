@@ -249,6 +249,7 @@ export async function authenticate(backend: Backend, authorization: string | und
 async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
   const { sub = '', session_id } = claims
   if (sub === '') throw missingSub()
+  if (!isUuid(sub)) throw subNotUuid()
   const { user, session } = await rowsOf(backend.state, sub, session_id)
   if (!user || user.deleted_at !== null) throw userOfTokenNotFound(triedToken('user', claims))
   if (isBanned(user, backend.now())) throw userBanned(403, undefined, triedToken('user', claims))

@@ -18,6 +18,7 @@ export const noAuthorization = (tried?: RefusedCredential) =>
 export const badJwt = (why: string, tried?: RefusedCredential) =>
   refusal(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${why}`, { tried })
 export const missingSub = () => refusal(403, 'bad_jwt', 'invalid claim: missing sub claim')
+export const subNotUuid = () => refusal(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID')
 export const userOfTokenNotFound = (tried?: RefusedCredential) =>
   refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist', { hint: fromAnotherState.user, tried })
 export const sessionOfTokenNotFound = (tried?: RefusedCredential) =>

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createPathTree, type Route, routeOf } from '../../src/replies/http/route.js'
 import type { RuleInput } from '../../src/replies/index.js'
-import { folderWith, run } from '../command.js'
+import { folderWith } from '../command.js'
 import { liveWith, tape } from '../recordings/live.js'
 import { runs } from '../runs.js'
 import { platformWith, refusalOf } from '../scene.js'
-import { isUnknown, NEAREST } from '../sentences.js'
+import { NEAREST } from '../sentences.js'
 import '../../src/vitest.js'
 
 const withRules = (...rules: RuleInput[]) => platformWith({ rules })
@@ -170,24 +170,6 @@ test.each([
   await expect(withRules({ on, reply: { text: 'x' } })).rejects.toThrow(`which ${why}`)
 })
 
-test('the error about a misspelt key suggests one of the same kind of rule', async () => {
-  const rules = [{ on: 'GET /x', when: { qery: { a: 1 } }, reply: { jsn: 1 } }] as unknown as RuleInput[]
-  const mistakes = await platformWith({ rules }).catch((error: Error) => error.message)
-  expect(mistakes).toContain(`when.qery ${isUnknown('query')}`)
-  expect(mistakes).toContain(`reply.jsn ${isUnknown('json')}`)
-})
-
-test('a rule on a path can be added and removed at run time', async () => {
-  const platform = await platformWith()
-  const path = '/builder/ping'
-  expect((await platform.ask(path)).status).toBe(404)
-  const added = await fetch(`${platform.url}/__standin/replies`, json({ on: `GET ${path}`, reply: { text: 'pong' } }))
-  expect(added.status).toBe(201)
-  expect(await (await platform.ask(path)).text()).toBe('pong')
-  await fetch(`${platform.url}/__standin/replies`, { method: 'DELETE' })
-  expect((await platform.ask(path)).status).toBe(404)
-})
-
 test('a file is sent as the body, with its content type and every byte', async () => {
   const dir = folderWith({
     'standin.yaml': 'replies: rules.yaml\n',
@@ -248,15 +230,6 @@ test('a test can add a path and assert on what the app sent there', async () => 
   expect(platform).toHaveReceived({ path: '/builder/deploy', body: { target: 'staging' } })
 })
 
-test('a rule of one scope does not exist in another', async () => {
-  const platform = await platformWith()
-  const scope = await platform.scope('mine')
-  await scope.reply({ on: 'GET /builder/mine', reply: { text: 'mine' } })
-  const asked = (name: string) => platform.ask('/builder/mine', { headers: { 'x-standin-scope': name } })
-  expect((await asked('mine')).status).toBe(200)
-  expect((await asked('other')).status).toBe(404)
-})
-
 const page = readFileSync(new URL('../../docs/own-endpoints.md', import.meta.url), 'utf8')
 const [, written = ''] = /^```yaml\n(.*?)^```/ms.exec(page) ?? []
 
@@ -274,16 +247,6 @@ test('the rules of the page on own endpoints answer as documented', async () => 
   expect(await deployed.json()).toEqual({ project: 'p1', by: session.user.email })
   expect(await (await platform.ask('/builder/deployments/p1-1/log', signedIn)).text()).toContain('deployed p1-1')
   expect((await platform.ask('/builder/logo.svg', { bearer: null })).headers.get('content-type')).toBe('image/svg+xml')
-})
-
-test('replies try shows which rule answers a request, and why another one does not', async () => {
-  const files = { 'rules.yaml': written, 'platform.config.yaml': 'replies: rules.yaml\n' }
-  const request = 'POST /builder/projects/p1/deploy?dry=1'
-  const good = await run(['replies', 'try', request, '--body', '{"target":"staging"}'], { files })
-  expect(good.stdout).toContain('rule "deploy to staging" (rules.yaml:6) answers.')
-  expect(good.stdout).toContain('status 202\n  content-type: application/json\n  location: /builder/deployments/p1-1')
-  const bad = await run(['replies', 'try', request, '--body', '{"target":"production"}'], { files })
-  expect(bad.stdout).toContain(`${NEAREST} rule "deploy to staging" (rules.yaml:6): body.target is not "staging".`)
 })
 
 test('a live answer can be drafted as a rule that answers the same', async () => {

@@ -7,7 +7,7 @@ export type AnySchema = boolean | { readonly [keyword: string]: unknown }
 interface Dialect {
   readonly defs: '$defs' | 'definitions'
   readonly tuple: (prefix: readonly AnySchema[], rest: AnySchema | undefined) => object
-  readonly dependent: (required: object, schemas: object) => object
+  readonly dependentRequired: string
 }
 
 const without = (object: Readonly<Record<string, unknown>>) =>
@@ -16,21 +16,16 @@ const without = (object: Readonly<Record<string, unknown>>) =>
 export const draft2020: Dialect = {
   defs: '$defs',
   tuple: (prefixItems, items) => without({ prefixItems, items }),
-  dependent: (dependentRequired, dependentSchemas) => ({ dependentRequired, dependentSchemas }),
+  dependentRequired: 'dependentRequired',
 }
 
 export const draft07: Dialect = {
   defs: 'definitions',
   tuple: (items, additionalItems) => without({ items, additionalItems }),
-  dependent: (required, schemas) => ({ dependencies: { ...required, ...schemas } }),
+  dependentRequired: 'dependencies',
 }
 
-const formats = [
-  'date-time date time duration email hostname ipv4 ipv6 uri uri-reference uri-template uuid json-pointer',
-  'relative-json-pointer regex byte int32 int64 password binary iso-time iso-date-time json-pointer-uri-fragment',
-]
-  .join(' ')
-  .split(' ')
+const formats = 'date-time date time duration email hostname ipv4 ipv6 uri uuid byte int32 int64'.split(' ')
 
 const patterns = [
   '^[a-z]+$',
@@ -86,7 +81,7 @@ const numbers = fc.oneof(
 
 /** Schemas that have values. */
 export function answerable(dialect: Dialect): fc.Arbitrary<AnySchema> {
-  const { defs, tuple, dependent } = dialect
+  const { defs, tuple, dependentRequired } = dialect
   const { schema } = fc.letrec<{ schema: AnySchema; properties: Record<string, AnySchema> }>(tie => ({
     properties: fc.dictionary(names, tie('schema'), { maxKeys: 5, noNullPrototype: true }),
     schema: fc.oneof(
@@ -143,18 +138,12 @@ export function answerable(dialect: Dialect): fc.Arbitrary<AnySchema> {
       }),
       tie('schema').map(value => ({
         type: 'object',
-        properties: { card: { type: 'string' }, kind: { enum: ['a', 'b'] }, bill: value },
-        ...dependent({ card: ['bill'] }, { kind: { required: ['extra'], properties: { extra: { type: 'integer' } } } }),
+        properties: { card: { type: 'string' }, bill: value },
+        [dependentRequired]: { card: ['bill'] },
       })),
       fc.tuple(tie('schema'), fc.nat(4), optional(fc.nat(4))).map(([items, minItems, more]) => {
         return without({ type: 'array', items, minItems, maxItems: more === undefined ? undefined : minItems + more })
       }),
-      fc.nat(30).map(minItems => ({
-        type: 'array',
-        uniqueItems: true,
-        minItems,
-        items: { type: 'integer', minimum: 1, maximum: 30 },
-      })),
       fc.nat(5).map(minItems => ({
         type: 'array',
         uniqueItems: true,

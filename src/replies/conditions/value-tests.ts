@@ -1,6 +1,29 @@
-/** Compiled tests of one value: a text, a name, a number, a field of the request. */
+/** What a condition is, and the tests of one value that conditions are made of: of a text, a name, a number, a field. */
+import type { IncomingHttpHeaders } from 'node:http'
 import { expressionIn } from '../../check/expressions.js'
+import type { Caller } from '../../core/exchange.js'
 import { glob } from '../../core/paths.js'
+
+/** One request as rules see it. */
+export interface MatchInput {
+  readonly headers: IncomingHttpHeaders
+  readonly caller: Caller
+  /** The scope whose memory is used. */
+  readonly scope: string
+  /** Identifies the conversation among those of the caller, for rules with `per`. */
+  readonly conversation: string
+  /** Whether not every reply suits it, for example because of its tool_choice. */
+  readonly isDemanding: boolean
+}
+
+/** One condition. */
+export interface Condition<I extends MatchInput = MatchInput> {
+  holds(input: I): boolean
+  /** Why it does not hold, without a full stop: `user does not contain "weather"`. Quotes the rule, never the request. */
+  mismatch(input: I): string
+  /** The groups of its regular expression, if it has one that matches. */
+  exec?(input: I): RegExpExecArray | null
+}
 
 /** The forms of a condition on a text: a part of it, `/a regular expression/flags`, or an object. */
 export type TextCondition =
@@ -9,8 +32,10 @@ export type TextCondition =
   | { readonly contains: string }
   | readonly TextCondition[]
 
-/** A number, or a range. */
-export type RangeCondition = number | { readonly min?: number | undefined; readonly max?: number | undefined }
+interface RangeCondition {
+  readonly min?: number | undefined
+  readonly max?: number | undefined
+}
 
 /** The forms of a condition on a value. In a text, `*` matches anything, and `/…/flags` is a regular expression. */
 export type ValueCondition =
@@ -21,7 +46,7 @@ export type ValueCondition =
   | null
   | { readonly contains: string }
   | { readonly present: boolean }
-  | { readonly min?: number | undefined; readonly max?: number | undefined }
+  | RangeCondition
   | readonly ValueCondition[]
 
 /** A compiled condition on a value. */
@@ -59,8 +84,7 @@ export function valueTest(written: ValueCondition): ValueTest {
   return rangeTest(written as RangeCondition)
 }
 
-export function rangeTest(written: RangeCondition): ValueTest {
-  if (typeof written === 'number') return equalTo(written)
+function rangeTest(written: RangeCondition): ValueTest {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = written
   const bounds = [
     ...(written.min === undefined ? [] : [`at least ${min}`]),

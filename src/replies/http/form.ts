@@ -4,36 +4,95 @@ import { closed, described, filled, integer, map, numberBetween, optional, text,
 import { credentialKinds } from '../../core/exchange.js'
 import { faultSchema } from '../../core/fault.js'
 import {
-  type CommonWhen,
-  type ConditionsOf,
-  commonConditions,
-  fields,
+  type ConditionsIn,
+  compileWhen,
+  condition,
+  fieldValues,
+  formsIn,
+  namedValues,
+  onEach,
+  onText,
+  type SharedWhen,
+  sharedForms,
+  simple,
   textCondition,
-  values,
-} from '../conditions/form.js'
-import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
-import { isDocumented, whyInvalidRoute } from './route.js'
+} from '../conditions/table.js'
+import {
+  type Condition,
+  fieldAt,
+  fieldPath,
+  type ValueCondition,
+  type ValueTest,
+  valueTest,
+} from '../conditions/value-tests.js'
+import { ruleForm } from '../rule-form.js'
+import type { HttpInput } from './input.js'
+import { isDocumented, paramsIn, routeOf, whyInvalidRoute } from './route.js'
 
 const httpConditions = {
-  body: optional(
-    fields,
+  params: condition(namedValues, 'Path parameters and their values. * matches anything.', onEach(onPathParameter)),
+  query: condition(namedValues, 'Query parameters and their values. * matches anything.', onEach(onParameter)),
+  body: condition(
+    fieldValues,
     'Parts of the body by their path, such as items[0].id, and their values: of JSON, of a form by the names of its fields, of a multipart form by the names of its parts.',
+    onEach(onBody),
   ),
-  text: optional(
+  text: condition(
     textCondition,
     'The body as text: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must match.',
+    onText(({ text }: HttpInput) => text),
   ),
-  query: optional(values, 'Query parameters and their values. * matches anything.'),
-  params: optional(values, 'Path parameters and their values. * matches anything.'),
 }
 
 /** The conditions of a rule for a path. */
-export type HttpWhen = ConditionsOf<typeof httpConditions> & CommonWhen<HttpWhen>
+export type HttpWhen = ConditionsIn<typeof httpConditions> & SharedWhen<HttpWhen>
 
 export const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
-  ...httpConditions,
-  ...commonConditions(() => httpWhenSchema),
+  ...formsIn(httpConditions),
+  ...sharedForms(() => httpWhenSchema),
 })
+
+/** Compiles the conditions of a rule for a path. */
+export const compileHttpWhen = ({ on, when }: HttpRule): readonly Condition<HttpInput>[] =>
+  compileWhen(when ?? {}, httpConditions, on)
+
+function onPathParameter(key: string, wanted: ValueCondition, name: string, on: string): Condition<HttpInput> {
+  const route = routeOf(on)
+  return simple(name, orAsText(valueTest(wanted)), ({ steps }) => paramsIn(route, steps)[key])
+}
+
+/** Holds if it does for one of several values, or for a missing one if there are none. */
+function onParameter(key: string, wanted: ValueCondition, name: string): Condition<HttpInput> {
+  const test = valueTest(wanted)
+  const loose = orAsText(test)
+  const holds = (values: readonly string[]) => (values.length === 0 ? test.holds(undefined) : values.some(loose.holds))
+  return { ...simple(name, test, () => undefined), holds: ({ query }) => holds(query.getAll(key)) }
+}
+
+/** Forms have no numbers, only digits as text. */
+function onBody(written: string, wanted: ValueCondition, name: string): Condition<HttpInput> {
+  const path = fieldPath(written) ?? []
+  const test = valueTest(wanted)
+  const loose = orAsText(test)
+  return {
+    ...simple(name, test, () => undefined),
+    holds: ({ body, headers }) => (isForm(headers) ? loose : test).holds(fieldAt(body, path)),
+  }
+}
+
+const isForm = ({ 'content-type': type }: HttpInput['headers']) =>
+  type !== undefined && /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(type)
+
+/** Also holds for the text of an expected number or boolean. */
+const orAsText = (test: ValueTest): ValueTest => ({
+  ...test,
+  holds: value => test.holds(value) || (typeof value === 'string' && readings(value).some(test.holds)),
+})
+
+function readings(text: string): readonly unknown[] {
+  if (text === 'true' || text === 'false') return [text === 'true']
+  return /^-?\d+(\.\d+)?$/.test(text) ? [Number(text)] : []
+}
 
 /** RFC 9110 §5.1. The server itself sets the headers that frame a message. */
 const framing = /^(connection|content-length|date|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
@@ -97,26 +156,27 @@ const access = v.union(
 const onlyFails = (form: unknown) => Object.keys(form ?? {}).every(key => key === 'fault')
 
 export const httpRuleSchema = v.pipe(
-  closed({
-    on: described(
-      v.pipe(
-        v.string('a method and a path'),
-        v.check(
-          on => whyInvalidRoute(on) === undefined,
-          ({ input }) =>
-            `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}. Write one such as "POST /builder/projects/:id".`,
+  ruleForm(
+    {
+      on: described(
+        v.pipe(
+          v.string('a method and a path'),
+          v.check(
+            on => whyInvalidRoute(on) === undefined,
+            ({ input }) =>
+              `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}. Write one such as "POST /builder/projects/:id".`,
+          ),
         ),
+        'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',
       ),
-      'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',
-    ),
-    access: optional(
-      access,
-      'Who may call: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix of the path, otherwise apiKey and user.',
-    ),
-    ...ruleFields(httpWhenSchema, httpReplySchema),
-  }),
-  v.check(rule => oneReply.holds(rule), oneReply.sentence),
-  v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
+      access: optional(
+        access,
+        'Who may call: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix of the path, otherwise apiKey and user.',
+      ),
+    },
+    httpWhenSchema,
+    httpReplySchema,
+  ),
   v.check(
     ({ on, reply, replies }) => !isDocumented(on) || [reply ?? replies ?? []].flat().every(onlyFails),
     ({ input }) =>

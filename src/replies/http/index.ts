@@ -9,19 +9,17 @@ import {
   type OwnPath,
 } from '../../core/exchange.js'
 import { isJson, stringifyExact } from '../../core/json.js'
-import { type ConditionTable, compileWhen, onEach, onText, simple } from '../conditions/compile.js'
-import { fieldAt, fieldPath, type ValueCondition, type ValueTest, valueTest } from '../conditions/value-tests.js'
-import type { Condition, Dialect, ReadyReply, ReadyRule } from '../dialect.js'
+import type { Condition } from '../conditions/value-tests.js'
+import type { Dialect, ReadyReply, ReadyRule } from '../dialect.js'
 import { createEngine, isActive, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, nearestSentence } from '../explain.js'
-import type { HttpReplyForm, HttpRule, HttpWhen } from './form.js'
-import { type HttpGeneration, httpReplyOf, linesOfHttpReply } from './http-reply.js'
+import { compileHttpWhen, type HttpReplyForm, type HttpRule } from './form.js'
 import { type HttpInput, type HttpRequest, inputOf } from './input.js'
+import { type HttpGeneration, httpReplyOf, linesOfHttpReply } from './reply.js'
 import {
   bySpecificity,
   isDocumented,
   matchesSteps,
-  paramsIn,
   pathOf,
   type Route,
   routeOf,
@@ -33,7 +31,7 @@ type ReadyHttpReply = ReadyReply<HttpGeneration>
 type HttpReadyRule = ReadyRule<ReadyHttpReply>
 
 export const http: Dialect<HttpInput, ReadyHttpReply> = {
-  conditions: rule => conditionsOf(rule as HttpRule),
+  conditions: rule => [onAccess(rule as HttpRule), ...compileHttpWhen(rule as HttpRule)],
   compileReply: (form, path, owner, texts) => httpReplyOf(form as HttpReplyForm, path, owner, texts),
 }
 
@@ -182,53 +180,10 @@ export const accessOf = ({ on, access }: HttpRule): Access =>
   access ?? (isDocumented(on) ? 'anyone' : defaultAccess(on.slice(on.indexOf(' ') + 1)))
 
 /** Access is a condition too, since the rules of one path can differ in it. */
-export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {
+function onAccess(rule: HttpRule): Condition<HttpInput> {
   const access = accessOf(rule)
-  const accessCondition = {
-    holds: ({ caller }: HttpInput) => access === 'anyone' || access.some(kind => kind === caller.kind),
+  return {
+    holds: ({ caller }) => access === 'anyone' || access.some(kind => kind === caller.kind),
     mismatch: () => `access is limited to ${[access].flat().join(', ')}`,
   }
-  const route = routeOf(rule.on)
-  const table: ConditionTable<HttpInput, HttpWhen> = {
-    params: onEach((key, wanted, name) =>
-      simple(name, orAsText(valueTest(wanted)), ({ steps }) => paramsIn(route, steps)[key]),
-    ),
-    query: onEach(onParameter),
-    body: onEach(onBody),
-    text: onText(({ text }) => text),
-  }
-  return [accessCondition, ...compileWhen(rule.when ?? {}, table)]
-}
-
-/** Holds if it does for one of several values, or for a missing one if there are none. */
-function onParameter(key: string, wanted: ValueCondition, name: string): Condition<HttpInput> {
-  const test = valueTest(wanted)
-  const loose = orAsText(test)
-  const holds = (values: readonly string[]) => (values.length === 0 ? test.holds(undefined) : values.some(loose.holds))
-  return { ...simple(name, test, () => undefined), holds: ({ query }) => holds(query.getAll(key)) }
-}
-
-/** Forms have no numbers, only digits as text. */
-function onBody(written: string, wanted: ValueCondition, name: string): Condition<HttpInput> {
-  const path = fieldPath(written) ?? []
-  const test = valueTest(wanted)
-  const loose = orAsText(test)
-  return {
-    ...simple(name, test, () => undefined),
-    holds: ({ body, headers }) => (isForm(headers) ? loose : test).holds(fieldAt(body, path)),
-  }
-}
-
-const isForm = ({ 'content-type': type }: HttpInput['headers']) =>
-  type !== undefined && /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(type)
-
-/** Also holds for the text of an expected number or boolean. */
-const orAsText = (test: ValueTest): ValueTest => ({
-  ...test,
-  holds: value => test.holds(value) || (typeof value === 'string' && readings(value).some(test.holds)),
-})
-
-function readings(text: string): readonly unknown[] {
-  if (text === 'true' || text === 'false') return [text === 'true']
-  return /^-?\d+(\.\d+)?$/.test(text) ? [Number(text)] : []
 }

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { exactJsonBody, mayBeJson, requireUnencoded } from '../../core/json.js'
 import { lookupMethod } from '../../core/paths.js'
-import type { MatchInput } from '../dialect.js'
+import type { MatchInput } from '../conditions/value-tests.js'
 import { stepsOfPath } from './route.js'
 
 /** The parts of an exchange that rules use. */
@@ -54,9 +54,6 @@ export function inputOf(request: HttpRequest): HttpInput | Promise<HttpInput> {
   return body instanceof Promise ? body.then(read => new HttpInput(request, read)) : new HttpInput(request, body)
 }
 
-/** Reading more would take too long. */
-const MOST_FIELDS = 1000
-
 /**
  * Parses the body by its Content-Type: the value of JSON, the fields of a form or the parts of a multipart form by name, otherwise its
  * text; `undefined` without a body. Throws, or rejects with, a 400 if the body is not what its Content-Type says.
@@ -96,6 +93,9 @@ async function partsIn(body: Buffer, type: string): Promise<unknown> {
     throw invalidRequest('The request body is not the multipart form that its Content-Type says it is.')
   }
 }
+
+/** Reading more would take too long. */
+const MOST_FIELDS = 1000
 
 /** A file becomes an object with its name, type, size and text. */
 const partOf = async (part: string | File) =>

@@ -5,32 +5,69 @@ import { faultSchema } from '../../core/fault.js'
 
 import { logLevels } from '../../core/json-rpc.js'
 import {
-  type CommonWhen,
-  type ConditionsOf,
-  commonConditions,
-  fields,
+  type ConditionsIn,
+  compileWhen,
+  condition,
+  fieldValues,
+  formsIn,
+  namedValues,
+  onEach,
+  onValue,
+  type SharedWhen,
+  sharedForms,
+  simple,
   valueCondition,
-  values,
-} from '../conditions/form.js'
+} from '../conditions/table.js'
+import { type Condition, fieldAt, fieldPath, type ValueCondition, valueTest } from '../conditions/value-tests.js'
 
-import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
-import { isNamed, mcpTarget, whyInvalidTarget } from './call.js'
+import { ruleForm } from '../rule-form.js'
+import { isNamed, type McpInput, mcpTarget, whyInvalidTarget } from './call.js'
 
-const callConditions = {
-  arguments: optional(fields, 'Arguments of the call by their path, such as city or items[0].id, and their values.'),
-  server: optional(valueCondition, 'The path of the server, such as /mcp.'),
-  client: optional(valueCondition, 'The name of the client. * matches anything.'),
-  version: optional(valueCondition, 'The version of the protocol, such as 2025-11-25.'),
-  answers: optional(values, "The client's answers to the questions of the reply, by the name of the question."),
+const mcpConditions = {
+  arguments: condition(
+    fieldValues,
+    'Arguments of the call by their path, such as city or items[0].id, and their values.',
+    onEach(onFieldOf(input => input.arguments)),
+  ),
+  answers: condition(
+    namedValues,
+    "The client's answers to the questions of the reply, by the name of the question.",
+    onEach(onFieldOf(({ call }) => call.answers)),
+  ),
+  server: condition(
+    valueCondition,
+    'The path of the server, such as /mcp.',
+    onValue(({ call }: McpInput) => call.server),
+  ),
+  client: condition(
+    valueCondition,
+    'The name of the client. * matches anything.',
+    onValue(({ call }: McpInput) => call.client),
+  ),
+  version: condition(
+    valueCondition,
+    'The version of the protocol, such as 2025-11-25.',
+    onValue(({ call }: McpInput) => call.version),
+  ),
 }
 
 /** Conditions on a call. */
-export type McpWhen = ConditionsOf<typeof callConditions> & CommonWhen<McpWhen>
+export type McpWhen = ConditionsIn<typeof mcpConditions> & SharedWhen<McpWhen>
 
 export const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
-  ...callConditions,
-  ...commonConditions(() => mcpWhenSchema),
+  ...formsIn(mcpConditions),
+  ...sharedForms(() => mcpWhenSchema),
 })
+
+/** Compiles the conditions of a rule for calls. */
+export const compileMcpWhen = (when: McpWhen): readonly Condition<McpInput>[] => compileWhen(when, mcpConditions)
+
+function onFieldOf(valueIn: (input: McpInput) => unknown) {
+  return (written: string, wanted: ValueCondition, name: string) => {
+    const path = fieldPath(written) ?? []
+    return simple<McpInput>(name, valueTest(wanted), input => fieldAt(valueIn(input), path))
+  }
+}
 
 const object = open({})
 const objects = v.array(object, 'a list of objects')
@@ -145,22 +182,23 @@ function unsuitableField({ on, reply, replies }: ReplyFields): string | undefine
 }
 
 export const mcpRuleSchema = v.pipe(
-  closed({
-    on: described(
-      v.pipe(
-        v.string('a method and a name'),
-        v.check(
-          on => whyInvalidTarget(on) === undefined,
-          ({ input }) =>
-            `is ${JSON.stringify(input)}, which ${whyInvalidTarget(input)} Write one such as "tools/call get_weather".`,
+  ruleForm(
+    {
+      on: described(
+        v.pipe(
+          v.string('a method and a name'),
+          v.check(
+            on => whyInvalidTarget(on) === undefined,
+            ({ input }) =>
+              `is ${JSON.stringify(input)}, which ${whyInvalidTarget(input)} Write one such as "tools/call get_weather".`,
+          ),
         ),
+        'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * matches anything.',
       ),
-      'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * matches anything.',
-    ),
-    ...ruleFields(mcpWhenSchema, mcpReplySchema),
-  }),
-  v.check(rule => oneReply.holds(rule), oneReply.sentence),
-  v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
+    },
+    mcpWhenSchema,
+    mcpReplySchema,
+  ),
   v.check(
     rule => unsuitableField(rule) === undefined,
     ({ input }) => {

@@ -1,18 +1,31 @@
 /** The dialect of rules for MCP calls. Loaded with the first such rule or server. */
 
+import type { Path } from '../../check/check.js'
+import { inlineYaml } from '../../check/yaml.js'
 import { noRuleMatches } from '../../core/errors.js'
+import type { Fault } from '../../core/fault.js'
 import { stringifyExact } from '../../core/json.js'
-import { type ConditionTable, compileWhen, onEach, simple } from '../conditions/compile.js'
-import { fieldAt, fieldPath, nameTest, type ValueCondition, valueTest } from '../conditions/value-tests.js'
-import type { Condition, Dialect, ReadyReply, ReadyRule } from '../dialect.js'
+import type { RpcErrorBody } from '../../core/json-rpc.js'
+import type { PaceInput } from '../../core/pace.js'
+import type { AnsweredBy } from '../../core/reply.js'
+import { type Condition, nameTest } from '../conditions/value-tests.js'
+import type { Dialect, ReadyReply, ReadyRule, ReplyOwner, Texts } from '../dialect.js'
 import { createEngine, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, nearestSentence } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
+import {
+  commonFacts,
+  type FactTable,
+  filePart,
+  generatedFrom,
+  joined,
+  mapped,
+  namesOfFacts,
+  valuePart,
+} from '../parts.js'
 import { sampled, UnfitSchema } from '../structured/index.js'
-import { type McpCall, McpInput, mcpTarget } from './call.js'
-import type { McpReplyForm, McpRule, McpWhen } from './form.js'
-import { linesOfMcpReply, type McpGeneration, mcpReplyOf } from './mcp-reply.js'
-import { callFrom, type TriedCall } from './tried.js'
+import { callFrom, type McpCall, McpInput, mcpTarget, type TriedCall } from './call.js'
+import { compileMcpWhen, type McpReplyForm, type McpRule, type ProtocolFault } from './form.js'
 
 type ReadyMcpReply = ReadyReply<McpGeneration>
 type McpReadyRule = ReadyRule<ReadyMcpReply>
@@ -20,7 +33,7 @@ type McpReadyRule = ReadyRule<ReadyMcpReply>
 export const mcp: Dialect<McpInput, ReadyMcpReply> = {
   conditions: rule => {
     const { on, when } = rule as McpRule
-    return [onTarget(on), ...compileWhen<McpInput, McpWhen>(when ?? {}, mcpConditions)]
+    return [onTarget(on), ...compileMcpWhen(when ?? {})]
   },
   compileReply: (form, path, owner, texts) => mcpReplyOf(form as McpReplyForm, path, owner, texts),
 }
@@ -32,21 +45,6 @@ function onTarget(on: string): Condition<McpInput> {
   return {
     holds: ({ method, name }) => method === target.method && test.holds(name),
     mismatch: () => `it is for ${on}`,
-  }
-}
-
-const mcpConditions: ConditionTable<McpInput, McpWhen> = {
-  arguments: onEach(onFieldOf(input => input.arguments)),
-  answers: onEach(onFieldOf(({ call }) => call.answers)),
-  server: (wanted, name) => simple(name, valueTest(wanted), ({ call }) => call.server),
-  client: (wanted, name) => simple(name, valueTest(wanted), ({ call }) => call.client),
-  version: (wanted, name) => simple(name, valueTest(wanted), ({ call }) => call.version),
-}
-
-function onFieldOf(valueIn: (input: McpInput) => unknown) {
-  return (written: string, wanted: ValueCondition, name: string) => {
-    const path = fieldPath(written) ?? []
-    return simple<McpInput>(name, valueTest(wanted), input => fieldAt(valueIn(input), path))
   }
 }
 
@@ -136,3 +134,92 @@ async function madeUp({ seed }: Parts, schema: object, call: McpCall) {
     throw error
   }
 }
+
+/** A question to the client, in the protocol's form. */
+export interface McpQuestion {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+/** Questions that are asked together, by their names. */
+export type McpRound = Readonly<Record<string, McpQuestion>>
+
+/** An answer to a call. */
+export interface McpGeneration {
+  /** As written in the rule; missing parts follow from the call. */
+  readonly content: Omit<McpReplyForm, 'ask' | 'fault' | 'protocolFault' | 'error' | 'file'>
+  readonly file?: string | Buffer | undefined
+  readonly rounds: readonly McpRound[]
+  readonly error?: RpcErrorBody | undefined
+  readonly protocolFault?: ProtocolFault | undefined
+  readonly fault?: Fault | undefined
+  readonly pace?: PaceInput
+  readonly answeredBy: AnsweredBy
+}
+
+/** What the templates of rules for calls can use. */
+const facts: FactTable<McpInput> = {
+  ...commonFacts,
+  method: ({ input }) => input.method,
+  name: ({ input }) => input.name,
+  uri: ({ input }) => input.name,
+  arguments: ({ input }) => input.arguments,
+  argument: ({ input }) => input.call.params.argument,
+  answers: ({ input }) => input.call.answers,
+  client: ({ input }) => input.call.client,
+  server: ({ input }) => input.call.server,
+  version: ({ input }) => input.call.version,
+}
+
+/** Compiles a reply. `at` is its position in the rule. */
+export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, texts: Texts): ReadyReply<McpGeneration> {
+  const { fault, protocolFault, file, ...rest } = form
+  const mcpTexts = { ...texts, names: namesOfFacts(facts) }
+  const { answeredBy, pace } = owner
+  const content = file === undefined ? { fixed: undefined } : filePart(file, at, mcpTexts)
+  const generation = mapped(
+    joined<unknown>([valuePart(rest, at, mcpTexts), content]),
+    ([value, file]): McpGeneration => {
+      const { ask, error, ...content } = value as McpReplyForm
+      const rounds = (ask === undefined ? [] : [ask].flat()).map(roundOf)
+      const faults = { ...(fault && { fault }), ...(protocolFault && { protocolFault }) }
+      return {
+        content,
+        rounds,
+        answeredBy,
+        ...(error && { error }),
+        ...faults,
+        ...(pace && { pace }),
+        file: file as string | Buffer | undefined,
+      }
+    },
+  )
+  return {
+    fault,
+    mayBeSkipped: false,
+    ...generatedFrom(generation, {
+      owner,
+      facts,
+      seed: ({ call }: McpInput) => seedOfTexts([texts.seed, call.method, stringifyExact(call.params)]),
+    }),
+  }
+}
+
+type AskForm = Extract<NonNullable<McpReplyForm['ask']>, readonly unknown[]>[number]
+
+const roundOf = (questions: AskForm): McpRound =>
+  Object.fromEntries(
+    Object.entries(questions).map(([name, { elicitation, sampling, roots }]) => {
+      if (elicitation) return [name, { method: 'elicitation/create', params: { mode: 'form', ...elicitation } }]
+      if (sampling) return [name, { method: 'sampling/createMessage', params: { maxTokens: 1000, ...sampling } }]
+      return [name, { method: 'roots/list', ...(roots && Object.keys(roots).length > 0 && { params: roots }) }]
+    }),
+  )
+
+/** Formats the answer as lines of text. */
+export const linesOfMcpReply = ({ content, error, protocolFault, fault }: McpGeneration): readonly string[] => [
+  ...Object.entries(content).map(([name, value]) => `${name} ${typeof value === 'string' ? value : inlineYaml(value)}`),
+  ...(error ? [`error ${error.code} ${error.message}`] : []),
+  ...(protocolFault ? [`protocol fault ${protocolFault}`] : []),
+  ...(fault ? [`fault ${inlineYaml(fault)}`] : []),
+]

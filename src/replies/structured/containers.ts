@@ -5,7 +5,6 @@ import { isObject } from '../../core/json.js'
 import { drawPerson, singular, wordsOf } from './field-names.js'
 import {
   each,
-  expand,
   type GeneratedValue,
   greatest,
   type Layers,
@@ -23,14 +22,14 @@ const OPTIONAL_CHANCES = [undefined, undefined, 0.5, 0, 1, 0.3] as const
 
 /** Generates an object for these layers; `undefined` if none was found. */
 export function makeObject(
-  initial: Layers,
+  layers: Layers,
   place: SchemaPlace,
   attempt: number,
   maker: ValueMaker,
 ): GeneratedValue | undefined {
-  const chosen = chooseKeys(initial, place, attempt, maker)
+  const chosen = chooseKeys(layers, place, attempt, maker)
   if (!chosen) return undefined
-  const { layers, keys, required, least, most } = chosen
+  const { keys, required, least, most } = chosen
   if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)
   const entries = new Map<string, JsonValue>()
   const person = drawPerson(maker.faker)
@@ -45,13 +44,12 @@ export function makeObject(
     if (entry) entries.set(key, entry.value)
     else if (required.has(key)) return undefined
   }
-  addEntries(entries, chosen, { ...inside, name: singular(place.name) }, maker)
+  addEntries(entries, layers, chosen, { ...inside, name: singular(place.name) }, maker)
   if (entries.size < least || entries.size > most) return undefined
   return { value: Object.fromEntries(entries) }
 }
 
 interface ObjectShape {
-  readonly layers: Layers
   /** In the order in which they are declared. */
   readonly keys: ReadonlySet<string>
   readonly required: ReadonlySet<string>
@@ -60,9 +58,8 @@ interface ObjectShape {
   readonly most: number
 }
 
-/** Chooses the properties. A property can require others, and add schemas for the whole object. */
-function chooseKeys(initial: Layers, place: SchemaPlace, attempt: number, maker: ValueMaker): ObjectShape | undefined {
-  const layers = [...initial]
+/** Chooses the properties. A property can require others. */
+function chooseKeys(layers: Layers, place: SchemaPlace, attempt: number, maker: ValueMaker): ObjectShape | undefined {
   const least = greatest(layers, ({ minProperties }) => minProperties, 0)
   const most = smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY)
   const required = new Set(layers.flatMap(({ required = [] }) => required))
@@ -76,20 +73,18 @@ function chooseKeys(initial: Layers, place: SchemaPlace, attempt: number, maker:
   const taken = new Set([...required, ...inOrder.slice(0, Math.max(0, most - required.size))])
   // Iterating over a set also visits what is added during the iteration.
   for (const key of taken) {
-    const schemas = each(layers, ({ dependentSchemas = {} }) => own(dependentSchemas, key))
-    const more = schemas.length > 0 ? expand(schemas, place, attempt, maker) : []
-    if (!more) return undefined
-    layers.push(...more.filter(layer => !layers.includes(layer)))
-    const also = each(layers, ({ dependentRequired = {} }) => own(dependentRequired, key)).flat()
-    for (const one of [...also, ...more.flatMap(({ required = [] }) => required)]) required.add(one)
-    for (const one of required) taken.add(one)
+    const also = each(layers, ({ dependentRequired = {} }) =>
+      Object.hasOwn(dependentRequired, key) ? dependentRequired[key] : undefined,
+    )
+    for (const one of also.flat()) {
+      required.add(one)
+      taken.add(one)
+    }
   }
   if (required.size > most) return undefined
   const keys = new Set([...declared.filter(key => taken.has(key)), ...taken])
-  return { layers, keys, required, least, most }
+  return { keys, required, least, most }
 }
-
-const own = <T>(map: Readonly<Record<string, T>>, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined)
 
 const isPossible = (layers: Layers, key: string, { document }: ValueMaker) =>
   schemasOf(layers, key).every(schema => document.height(schema) !== Number.POSITIVE_INFINITY)
@@ -109,8 +104,13 @@ function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
 }
 
 /** Adds entries that are not declared: as many as needed, and to a map a few that show its purpose. */
-function addEntries(entries: Map<string, JsonValue>, shape: ObjectShape, place: SchemaPlace, maker: ValueMaker) {
-  const { layers, keys, least, most } = shape
+function addEntries(
+  entries: Map<string, JsonValue>,
+  layers: Layers,
+  { keys, least, most }: ObjectShape,
+  place: SchemaPlace,
+  maker: ValueMaker,
+) {
   const names = each(layers, ({ propertyNames }) => propertyNames)
   const patterns = each(layers, ({ patternProperties }) => patternProperties).flatMap(Object.keys)
   // If a schema lists the names of a map, all are included, as in a record over an enum.
@@ -143,7 +143,8 @@ export function makeArray(layers: Layers, place: SchemaPlace, maker: ValueMaker)
   const usual = prefix || maker.faker.number.int(place.ancestors.includes(layers.at(-1)) ? 2 : { min: 1, max: 3 })
   const length = place.shallow ? least : Math.min(most, Math.max(least, usual))
   const isUnique = layers.some(({ uniqueItems }) => uniqueItems)
-  const items = new Map<string, JsonValue>()
+  const items: JsonValue[] = []
+  const taken = new Set<string>()
   for (let index = 0; index < length; index++) {
     const demanded = each(layers, ({ contains, minContains = 1 }) => (index < minContains ? contains : undefined))
     const schemas = [...itemSchemas(layers, index, prefix), ...demanded]
@@ -153,11 +154,12 @@ export function makeArray(layers: Layers, place: SchemaPlace, maker: ValueMaker)
       name: singular(place.name),
       ancestors: [...place.ancestors, layers.at(-1)],
     }
-    const item = isUnique ? uniqueItem(items, schemas, inside, maker) : maker.make(schemas, inside)
-    if (!item) return items.size >= least ? { value: [...items.values()] } : undefined
-    items.set(isUnique ? canonical(item.value) : `${index}`, item.value)
+    const item = newItem(isUnique ? taken : new Set(), schemas, inside, maker)
+    if (!item) return items.length >= least ? { value: items } : undefined
+    taken.add(canonical(item.value))
+    items.push(item.value)
   }
-  return { value: [...items.values()] }
+  return { value: items }
 }
 
 const prefixOf = ({ prefixItems, items }: SchemaObject): readonly NormalizedSchema[] =>
@@ -174,28 +176,21 @@ function itemSchemas(layers: Layers, index: number, prefix: number): readonly No
   })
 }
 
-/** How often a unique item is drawn at random before it is counted up. */
-const UNIQUE_TRIES = 8
+/** How often a unique item is drawn before the array ends. */
+const UNIQUE_TRIES = 30
 
-/** A new item: drawn at random a few times, then a listed value or one with the next number. */
-function uniqueItem(
-  taken: ReadonlyMap<string, JsonValue>,
+/** An item that is none of those that are taken. */
+function newItem(
+  taken: ReadonlySet<string>,
   schemas: readonly NormalizedSchema[],
   place: SchemaPlace,
   maker: ValueMaker,
 ): GeneratedValue | undefined {
   for (let attempt = 0; attempt < UNIQUE_TRIES; attempt++) {
     const made = maker.make(schemas, place)
-    if (!made || !taken.has(canonical(made.value))) return made
+    if (!made || taken.size === 0 || !taken.has(canonical(made.value))) return made
   }
-  const layers = expand(schemas, place, 0, maker) ?? []
-  const least = Math.ceil(greatest(layers, layer => layer.minimum ?? layer.exclusiveMinimum, -taken.size))
-  const numbers = Array.from({ length: 20 * taken.size + 100 }, (_, i) => least + i)
-  const listed = [...each(layers, layer => layer.enum).flat(), true, false, null]
-  const value = [...listed, ...numbers, ...numbers.map(String)].find(
-    value => !taken.has(canonical(value)) && maker.document.fits(value, schemas),
-  )
-  return value === undefined ? undefined : { value }
+  return undefined
 }
 
 /** The same text for the same value, whatever the order of its keys. */

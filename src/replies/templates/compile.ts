@@ -12,35 +12,10 @@ import {
   toValueSync,
 } from 'liquidjs'
 import { didYouMean } from '../../check/suggest.js'
-import { alternatives } from '../../core/errors.js'
+import { type Faker, hasTemplate, membersOf, TemplateError, type TemplateFacts, type Templates } from '../templates.js'
 import { createEngine, LATE, stopReasons, textOfValue } from './engine.js'
-import {
-  type CommonFacts,
-  chatNames,
-  type FactNames,
-  type Faker,
-  hasTemplate,
-  matchFact,
-  membersOf,
-  TemplateError,
-} from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { namesIn, TemplateMistake, type TemplateValue, WITH_NEEDS_FUNCTION } from './names.js'
-
-export interface Templates {
-  /** Compiles a text, or a JSON value with texts inside of it, which can name `names`. Throws a TemplateError. */
-  compile(value: unknown, names?: FactNames): CompiledTemplate
-}
-
-/** Both methods throw a TemplateError if a limit is exceeded. */
-export interface CompiledTemplate {
-  /** Whether the facts must include a faker. */
-  readonly needsFaker: boolean
-  /** Renders to text, whatever the type of the value. */
-  renderText(facts: CommonFacts): string
-  /** Renders to a value: a text that is a single `{{ … }}` keeps the type of its expression; `undefined` if that has no value. */
-  renderValue(facts: CommonFacts): unknown
-}
 
 type Path = readonly (string | number)[]
 type Scope = Readonly<Record<string, unknown>>
@@ -63,10 +38,10 @@ export function createTemplates(faker: Faker | undefined): Templates {
   const engines = { text: createEngine({ keepTypes: false }), value: createEngine({ keepTypes: true }) }
 
   return {
-    compile(value, names = chatNames) {
+    compile(value, names) {
       const used: UsedNames = { roots: new Set(), functions: [], names }
       const render = createCompiler(engines, used, faker).part(value, [], new Set())
-      const renderValue = (facts: CommonFacts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
+      const renderValue = (facts: TemplateFacts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
       return {
         needsFaker: used.roots.has('faker'),
         renderText: facts => textOfValue(renderValue(facts)),
@@ -80,7 +55,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
 interface UsedNames {
   readonly roots: Set<string>
   /** The names that it can use. */
-  readonly names: FactNames
+  readonly names: readonly string[]
   readonly functions: FakerFunction[]
 }
 
@@ -209,19 +184,15 @@ const isForEach = (item: unknown): item is ForEach => {
 }
 
 /** The scope of a rendering: exactly the names that the template uses. */
-function scopeOf(facts: CommonFacts, { roots, functions }: UsedNames): Scope {
+function scopeOf(facts: TemplateFacts, { roots, functions }: UsedNames): Scope {
   const scope: Record<string, unknown> = Object.create(null)
-  for (const root of roots) {
-    if (root !== 'faker' && root !== 'match') scope[root] = (facts as object as Scope)[root]
-  }
-  if (roots.has('match')) scope.match = matchFact(facts.match)
-  if (roots.has('faker')) {
-    const { faker, now } = facts
-    if (!faker) throw new Error('A template that uses faker must be rendered with one.')
-    // Generated dates are relative to it, and are the same for the same facts.
-    faker.setDefaultRefDate(now)
-    scope.faker = fakerFact(faker, functions)
-  }
+  for (const root of roots) scope[root] = facts(root)
+  if (!roots.has('faker')) return scope
+  const faker = scope.faker as Faker | undefined
+  if (!faker) throw new Error('A template that uses faker must be rendered with one.')
+  // Generated dates are relative to it, and are the same for the same facts.
+  faker.setDefaultRefDate(String(facts('now')))
+  scope.faker = fakerFact(faker, functions)
   return scope
 }
 
@@ -247,7 +218,7 @@ const toOwnType =
     }
   }
 
-function unknownName(name: string, names: FactNames): string {
+function unknownName(name: string, names: readonly string[]): string {
   const near = didYouMean(name, names) || ` There are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`
   return `${name || 'An empty name'} is not known in templates.${near}`
 }
@@ -298,15 +269,8 @@ function unreadable(error: LiquidError, engine: Liquid): string {
   return `The template cannot be read: ${words}. ${hint}`
 }
 
-/** Tags that belong to other tags. */
-const companions: ReadonlyMap<string, readonly string[]> = new Map([
-  ['else', ['if', 'unless', 'case', 'for']],
-  ['elsif', ['if', 'unless']],
-  ['when', ['case']],
-])
-
 function unknownTag(name: string, known: readonly string[]): string {
-  const openers = companions.get(name) ?? known.filter(tag => name === `end${tag}`)
-  if (openers.length > 0) return `The tag ${name} has no matching ${alternatives(openers)}.`
+  const opener = known.find(tag => name === `end${tag}`)
+  if (opener) return `The tag ${name} has no matching ${opener}.`
   return `The tag ${name} is not known in templates.${didYouMean(name, known)} ${hint}`
 }

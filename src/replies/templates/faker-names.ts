@@ -1,7 +1,7 @@
 /** The functions of faker as names in templates: `faker.person.fullName`, `faker.number.int | with: max: 5`. */
-import { TypeGuards } from 'liquidjs'
+import type { Token } from 'liquidjs'
 import { didYouMean } from '../../check/suggest.js'
-import type { Faker } from './facts.js'
+import type { Faker } from '../templates.js'
 import { type FilterArgs, TemplateMistake, type TemplateValue } from './names.js'
 
 /** A function that a template uses. */
@@ -26,54 +26,31 @@ function modulesOf(faker: Faker): Readonly<Record<string, Module>> {
   }
 }
 
-const functionsOf = (module: Module) => Object.keys(module).filter(key => typeof module[key] === 'function')
-
 /**
- * Finds the function by name. Throws a TemplateMistake if there is none, or if it cannot be called with these
- * arguments.
+ * Finds the function by name. Throws a TemplateMistake if there is none, or if it needs arguments and gets none.
  */
 export function fakerFunction({ steps: [module, name], token, call }: TemplateValue, faker: Faker): FakerFunction {
   const modules = modulesOf(faker)
   if (typeof module !== 'string' || typeof name !== 'string') {
     throw new TemplateMistake('faker needs a module and a function, such as faker.person.fullName.', token)
   }
-  if (!Object.hasOwn(modules, module)) {
-    const names = Object.keys(modules).map(known => `faker.${known}`)
-    const written = `faker.${module}`
-    throw new TemplateMistake(`${written} is not known in templates.${didYouMean(written, names, 'faker.')}`, token)
-  }
-  const functions = functionsOf(modules[module] ?? {})
-  const written = `faker.${module}.${name}`
-  if (!functions.includes(name)) {
-    const prefix = `faker.${module}.`
-    const names = functions.map(known => prefix + known)
-    throw new TemplateMistake(`${written} is not known in templates.${didYouMean(written, names, prefix)}`, token)
-  }
-  const given = call ? literalArguments(call.given) : []
+  requireKnown(module, modules, 'faker.', token)
+  requireKnown(name, modules[module] ?? {}, `faker.${module}.`, token)
   try {
-    if (given) callFaker(faker, module, name, given)
-  } catch (error) {
-    const why = call
-      ? `cannot be called like this: ${(error as Error).message}`
-      : `needs arguments: {{ ${written} | with: … }}`
-    throw new TemplateMistake(`${written} ${why.replace(/\.$/, '')}.`, token)
+    if (!call) callFaker(faker, module, name, [])
+  } catch {
+    const written = `faker.${module}.${name}`
+    throw new TemplateMistake(`${written} needs arguments: {{ ${written} | with: … }}.`, token)
   }
   return { module, name, isCalled: call !== undefined }
 }
 
-/** The arguments if none depends on the request; otherwise `undefined`. */
-function literalArguments(given: FilterArgs): readonly unknown[] | undefined {
-  const values: unknown[] = []
-  for (const arg of given) {
-    const [name, token] = Array.isArray(arg) ? arg : [undefined, arg]
-    const isWritten =
-      TypeGuards.isNumberToken(token) || TypeGuards.isQuotedToken(token) || TypeGuards.isLiteralToken(token)
-    if (token !== undefined && !isWritten) return undefined
-    // A name alone, as in `with: upper`, means true.
-    const value = isWritten ? token.content : true
-    values.push(Array.isArray(arg) ? [name, value] : value)
-  }
-  return argumentsOf(given, values)
+/** Throws a TemplateMistake if `known` has no such name. */
+function requireKnown(name: string, known: object, prefix: string, token: Token): void {
+  if (Object.hasOwn(known, name)) return
+  const names = Object.keys(known).map(one => prefix + one)
+  const written = prefix + name
+  throw new TemplateMistake(`${written} is not known in templates.${didYouMean(written, names, prefix)}`, token)
 }
 
 /** Named arguments, which are pairs, become one map after the others, as faker expects. */

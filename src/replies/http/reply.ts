@@ -9,17 +9,20 @@ import type { AnsweredBy } from '../../core/reply.js'
 import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
 import {
+  commonFacts,
+  type FactTable,
   filePart,
   generatedFrom,
   isTemplateFile,
   joined,
   mapped,
+  type NamedTexts,
+  namesOfFacts,
   type ReplyPart,
-  RequestFacts,
   textPart,
   valuePart,
 } from '../parts.js'
-import { commonNames, TemplateError } from '../templates.js'
+import { TemplateError } from '../templates.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
 import { fieldsIn, type HttpInput } from './input.js'
 import { paramsIn, routeOf } from './route.js'
@@ -37,7 +40,15 @@ export interface HttpGeneration {
   readonly answeredBy: AnsweredBy
 }
 
-const names = [...commonNames, 'params', 'query', 'body', 'method', 'path']
+/** What the templates of rules for paths can use. */
+const facts: FactTable<HttpInput> = {
+  ...commonFacts,
+  params: ({ input, owner }) => paramsIn(routeOf((owner.rule as HttpRule).on), input.steps),
+  query: ({ input }) => fieldsIn(input.query),
+  body: ({ input }) => input.body,
+  method: ({ input }) => input.request.method,
+  path: ({ input }) => input.request.path,
+}
 
 /** Compiles a reply. `at` is its position in the rule. */
 export function httpReplyOf(
@@ -48,8 +59,7 @@ export function httpReplyOf(
 ): ReadyReply<HttpGeneration> {
   const { status = 200, fault, headers: written = {} } = form
   const { answeredBy, pace } = owner
-  const httpTexts = { ...texts, names }
-  const route = routeOf((owner.rule as HttpRule).on)
+  const httpTexts = { ...texts, names: namesOfFacts(facts) }
   const content = mapped(
     joined<unknown>([valuePart(written, [...at, 'headers'], httpTexts), bodyPart(form, at, httpTexts)]),
     ([headers, body]): HttpGeneration => ({
@@ -65,14 +75,7 @@ export function httpReplyOf(
     mayBeSkipped: false,
     ...generatedFrom(content, {
       owner,
-      facts: (input: HttpInput, count) =>
-        Object.assign(new RequestFacts(input, count, owner), {
-          params: paramsIn(route, input.steps),
-          query: fieldsIn(input.query),
-          body: input.body,
-          method: input.request.method,
-          path: input.request.path,
-        }),
+      facts,
       seed: ({ request }: HttpInput) =>
         seedOfTexts([texts.seed, request.method, request.path, request.query, request.body?.toString('latin1')]),
     }),
@@ -93,7 +96,7 @@ export function linesOfHttpReply({ status, contentType, headers, body, fault }: 
 
 type Body = Pick<HttpGeneration, 'contentType' | 'body'>
 
-function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): ReplyPart<Body> {
+function bodyPart(form: HttpReplyForm, at: Path, texts: NamedTexts): ReplyPart<Body> {
   if ('json' in form) {
     const jsonBody = (value: unknown) => ({ contentType: 'application/json', body: stringifyExact(value ?? null) })
     return mapped(valuePart(form.json, [...at, 'json'], texts), jsonBody)

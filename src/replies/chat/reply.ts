@@ -1,19 +1,28 @@
 /** The dialect of rules for chat completions: what the emulated model says, and when. */
 
-import type { Choice, Generation, ToolCall } from '../chat/generation.js'
-import { demandOf } from '../chat/tools.js'
-import type { Path } from '../check/check.js'
-import { alternatives } from '../core/errors.js'
-import { stringifyExact } from '../core/json.js'
-import { compileChatWhen, toolResultTest } from './conditions/chat.js'
-import type { ChatInput, ToolResult } from './conditions/chat-input.js'
-import type { When } from './conditions/form.js'
-import type { Dialect, ReadyReply, ReplyOwner, Texts } from './dialect.js'
-import { seedOf } from './fake.js'
-import { filePart, generatedFrom, joined, mapped, type ReplyPart, RequestFacts, textPart, valuePart } from './parts.js'
-import type { ChoiceForm, ReplyForm } from './reply-form.js'
-import type { ChatRule } from './rules.js'
-import { hasTemplate, TemplateError, toolFact } from './templates.js'
+import type { Choice, Generation, ToolCall } from '../../chat/generation.js'
+import { demandOf } from '../../chat/tools.js'
+import type { Path } from '../../check/check.js'
+import { alternatives } from '../../core/errors.js'
+import { stringifyExact } from '../../core/json.js'
+import type { Dialect, ReadyReply, ReplyOwner, Texts } from '../dialect.js'
+import { seedOf } from '../fake.js'
+import {
+  commonFacts,
+  type FactTable,
+  filePart,
+  generatedFrom,
+  joined,
+  mapped,
+  type NamedTexts,
+  namesOfFacts,
+  type ReplyPart,
+  textPart,
+  valuePart,
+} from '../parts.js'
+import { hasTemplate, TemplateError, toolFact } from '../templates.js'
+import { type ChatRule, type ChoiceForm, compileChatWhen, type ReplyForm, toolResultTest, type When } from './form.js'
+import type { ChatInput } from './input.js'
 
 export interface ReadyChatReply extends ReadyReply<Generation> {
   /** Whether it has any content besides tool calls. */
@@ -25,8 +34,28 @@ export interface ReadyChatReply extends ReadyReply<Generation> {
   generate(input: ChatInput, count: number): Generation | Promise<Generation>
 }
 
+/** What the templates of chat rules can use. */
+const facts: FactTable<ChatInput> = {
+  request: ({ input }) => input.exact,
+  user: ({ input }) => input.user,
+  system: ({ input }) => input.system,
+  assistant: ({ input }) => input.assistant,
+  model: ({ input }) => input.request.model,
+  turn: ({ input }) => input.turn,
+  tool: ({ input, owner }) => toolOf(input, owner),
+  ...commonFacts,
+}
+
+/** The tool result that meets the rule's condition; without a condition, the last one. */
+function toolOf({ toolResults }: ChatInput, { rule }: ReplyOwner) {
+  const { toolResult } = (rule.when ?? {}) as When
+  const found = typeof toolResult === 'object' ? toolResults.find(toolResultTest(toolResult).holds) : toolResults.at(-1)
+  return found && toolFact(found.tool, found.text)
+}
+
 /** Compiles a reply. `path` is its position in the rule. */
-export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, texts: Texts): ReadyChatReply {
+export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, plainTexts: Texts): ReadyChatReply {
+  const texts = { ...plainTexts, names: namesOfFacts(facts) }
   const { choices: choiceForms, usage, fault, ...single } = form
   const parts = choiceForms
     ? choiceForms.map((choice, i) => choicePart(choice, [...path, 'choices', i], texts))
@@ -36,8 +65,6 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
   const content = mapped(joined(parts), (choices): Generation => ({ choices, answeredBy, ...settings }))
   const forms: readonly ChoiceForm[] = choiceForms ?? [single]
   const hasContent = forms.some(form => !('toolCalls' in form) || contentKeys.some(key => key in form))
-  const { toolResult } = (owner.rule.when ?? {}) as When
-  const isMatchingResult = typeof toolResult === 'object' ? toolResultTest(toolResult).holds : undefined
   const calls = forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
   return {
     fault,
@@ -48,7 +75,7 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
       Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
     ...generatedFrom(content, {
       owner,
-      facts: (input: ChatInput, count) => new ChatFacts(input, count, owner, isMatchingResult),
+      facts,
       seed: (input: ChatInput) => seedOf(input.request, texts.seed),
     }),
   }
@@ -56,7 +83,7 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
 
 const contentKeys = ['text', 'file', 'json', 'refusal']
 
-function choicePart(form: ChoiceForm, path: Path, texts: Texts): ReplyPart<Choice> {
+function choicePart(form: ChoiceForm, path: Path, texts: NamedTexts): ReplyPart<Choice> {
   const { file, json: value, toolCalls = [], finishReason } = form
   const textField = (key: 'text' | 'refusal' | 'reasoning'): ReplyPart<string | undefined> =>
     form[key] === undefined ? { fixed: undefined } : textPart(form[key], [...path, key], texts)
@@ -87,7 +114,7 @@ function choicePart(form: ChoiceForm, path: Path, texts: Texts): ReplyPart<Choic
 type CallForm = NonNullable<ChoiceForm['toolCalls']>[number]
 
 /** All calls as one value. A call with `forEach` stands for one call per item of its list. */
-function callsPart(calls: readonly CallForm[], path: Path, texts: Texts): ReplyPart<readonly ToolCall[]> {
+function callsPart(calls: readonly CallForm[], path: Path, texts: NamedTexts): ReplyPart<readonly ToolCall[]> {
   const items = calls.map(({ forEach, as, ...call }) =>
     forEach === undefined ? call : { forEach, ...(as !== undefined && { as }), item: call },
   )
@@ -110,43 +137,6 @@ function callOf({ id, name, type: kind = 'function', arguments: given }: Partial
 }
 
 const json = (value: unknown) => stringifyExact(value ?? null)
-
-/** The values that templates of chat rules can use, computed on first use. */
-class ChatFacts extends RequestFacts<ChatInput> {
-  constructor(
-    input: ChatInput,
-    count: number,
-    owner: ReplyOwner,
-    /** Whether a tool result meets the rule's condition; `undefined` if the rule has no such condition. */
-    private readonly isMatchingResult: ((result: ToolResult) => boolean) | undefined,
-  ) {
-    super(input, count, owner)
-  }
-  get model() {
-    return this.input.request.model
-  }
-  get request() {
-    return this.input.exact
-  }
-  get user() {
-    return this.input.user
-  }
-  get system() {
-    return this.input.system
-  }
-  get assistant() {
-    return this.input.assistant
-  }
-  get turn() {
-    return this.input.turn
-  }
-  /** The tool result that meets the rule's condition; without a condition, the last one. */
-  get tool() {
-    const { toolResults } = this.input
-    const found = this.isMatchingResult ? toolResults.find(this.isMatchingResult) : toolResults.at(-1)
-    return found && toolFact(found.tool, found.text)
-  }
-}
 
 export const chat: Dialect<ChatInput, ReadyChatReply> = {
   conditions: rule => compileChatWhen((rule as ChatRule).when ?? {}),
