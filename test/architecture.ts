@@ -45,7 +45,7 @@ export const budgets: Readonly<Record<string, number>> = {
   openapi: 1300,
   platform: 3000,
   recordings: 4600,
-  replies: 6750,
+  replies: 6800,
   resources: 1400,
   state: 1200,
   supabase: 4500,

@@ -30,6 +30,7 @@ import {
   noAuthorization,
   notAdmin,
   sessionOfTokenNotFound,
+  subNotUuid,
   userBanned,
   userOfTokenNotFound,
 } from './errors.js'
