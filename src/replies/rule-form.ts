@@ -18,7 +18,7 @@ export type Per = (typeof perWords)[number]
 const aReplyList = 'a list with at least one reply'
 
 /** The fields of a rule with these conditions and replies. */
-const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
+export const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
   name: optional(filled, 'The name of the rule in the log.'),
   enabled: optional(v.boolean('true or false'), 'false switches the rule off: it stays in its file and never answers.'),
   when: v.nullish(described(when, 'Conditions that must all hold. Without any, the rule always matches.'), {}),
@@ -58,18 +58,10 @@ interface ReplyFields {
   readonly then?: unknown
 }
 
-/** The form of a rule with these conditions and replies, and the fields that say what it answers. */
-export const ruleForm = <
-  const T extends v.ObjectEntries,
-  const W extends v.GenericSchema,
-  const R extends v.GenericSchema,
->(
-  target: T,
-  when: W,
-  reply: R,
-) =>
+/** The form of a rule with these fields. */
+export const ruleForm = <const E extends v.ObjectEntries>(fields: E) =>
   v.pipe(
-    closed({ ...target, ...ruleFields(when, reply) }),
+    closed(fields),
     v.check(rule => {
       const { reply, replies } = rule as ReplyFields
       return (reply === undefined) !== (replies === undefined)

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { missText } from '../check/finding.js'
 import { plainJson } from '../check/plain-json.js'
 import type { Exchange } from '../core/exchange.js'
+import { jsonOf } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
@@ -181,9 +182,10 @@ export function requireNone(sentences: readonly string[]): void {
   throw new Error([title, ...sentences].join('\n\n'))
 }
 
-/** The last message of a chat request. */
-function lastMessageOf({ chat }: Exchange): string {
-  const content = chat?.messages.at(-1)?.content
+/** The last message of a chat request that no rule matched. The journal has dropped what was parsed. */
+function lastMessageOf({ chat, body }: Exchange): string {
+  const { messages } = (chat ?? (body && jsonOf(body)) ?? {}) as Partial<NonNullable<Exchange['chat']>>
+  const content = messages?.at(-1)?.content
   return typeof content === 'string' ? `, ${JSON.stringify(content.slice(0, 200))}` : ''
 }
 

@@ -32,7 +32,7 @@ import {
   valueTest,
 } from '../conditions/value-tests.js'
 import { CHAT_ROUTE } from '../http/route.js'
-import { ruleForm } from '../rule-form.js'
+import { ruleFields, ruleForm } from '../rule-form.js'
 import type { ChatInput, ToolResult } from './input.js'
 
 const formatType = word(['text', 'json_object', 'json_schema'])
@@ -60,30 +60,10 @@ const responseFormatForm = v.union(
 )
 
 const chatConditions = {
-  model: condition(
-    v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
-    'The id of the model. * matches anything.',
-    onValue(({ request }: ChatInput) => request.model),
-  ),
-  stream: condition(
-    v.boolean('true or false'),
-    'Whether a stream is requested.',
-    onValue(({ request }: ChatInput) => request.stream ?? false),
-  ),
   user: condition(
     textCondition,
     'The last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must match.',
     onText(({ user }: ChatInput) => user),
-  ),
-  turn: condition(
-    rangeCondition,
-    'The number of user messages, 1 in the first turn: a number, or { min: …, max: … }.',
-    onValue(({ turn }: ChatInput) => turn),
-  ),
-  temperature: condition(
-    rangeCondition,
-    'The temperature: a number, or { min: …, max: … }.',
-    onValue(({ request }: ChatInput) => request.temperature),
   ),
   system: condition(
     textCondition,
@@ -96,6 +76,26 @@ const chatConditions = {
     onText(({ assistant }: ChatInput) => assistant),
   ),
   any: condition(textCondition, 'Any message, as for user.', onAnyText),
+  model: condition(
+    v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
+    'The id of the model. * matches anything.',
+    onValue(({ request }: ChatInput) => request.model),
+  ),
+  turn: condition(
+    rangeCondition,
+    'The number of user messages, 1 in the first turn: a number, or { min: …, max: … }.',
+    onValue(({ turn }: ChatInput) => turn),
+  ),
+  stream: condition(
+    v.boolean('true or false'),
+    'Whether a stream is requested.',
+    onValue(({ request }: ChatInput) => request.stream ?? false),
+  ),
+  temperature: condition(
+    rangeCondition,
+    'The temperature: a number, or { min: …, max: … }.',
+    onValue(({ request }: ChatInput) => request.temperature),
+  ),
   tools: condition(
     v.union([v.boolean('true or false'), filled, several(filled, 'a list of tools')], 'true, false, or names of tools'),
     'Names of tools that must all be offered; true for any, false for none.',
@@ -300,10 +300,9 @@ export type ReplyForm = v.InferOutput<typeof replySchema>
 export type ChoiceForm = v.InferOutput<typeof choice>
 
 /** A rule for chat completions. */
-export const chatRuleSchema = ruleForm(
-  { on: optional(v.literal(CHAT_ROUTE, `"${CHAT_ROUTE}"`), 'What the rule answers: chat completions without it.') },
-  whenSchema,
-  replySchema,
-)
+export const chatRuleSchema = ruleForm({
+  on: optional(v.literal(CHAT_ROUTE, `"${CHAT_ROUTE}"`), 'What the rule answers: chat completions without it.'),
+  ...ruleFields(whenSchema, replySchema),
+})
 
 export type ChatRule = v.InferOutput<typeof chatRuleSchema>

@@ -25,7 +25,7 @@ import {
   type ValueTest,
   valueTest,
 } from '../conditions/value-tests.js'
-import { ruleForm } from '../rule-form.js'
+import { ruleFields, ruleForm } from '../rule-form.js'
 import type { HttpInput } from './input.js'
 import { isDocumented, paramsIn, routeOf, whyInvalidRoute } from './route.js'
 
@@ -156,27 +156,24 @@ const access = v.union(
 const onlyFails = (form: unknown) => Object.keys(form ?? {}).every(key => key === 'fault')
 
 export const httpRuleSchema = v.pipe(
-  ruleForm(
-    {
-      on: described(
-        v.pipe(
-          v.string('a method and a path'),
-          v.check(
-            on => whyInvalidRoute(on) === undefined,
-            ({ input }) =>
-              `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}. Write one such as "POST /builder/projects/:id".`,
-          ),
+  ruleForm({
+    on: described(
+      v.pipe(
+        v.string('a method and a path'),
+        v.check(
+          on => whyInvalidRoute(on) === undefined,
+          ({ input }) =>
+            `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}. Write one such as "POST /builder/projects/:id".`,
         ),
-        'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',
       ),
-      access: optional(
-        access,
-        'Who may call: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix of the path, otherwise apiKey and user.',
-      ),
-    },
-    httpWhenSchema,
-    httpReplySchema,
-  ),
+      'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',
+    ),
+    access: optional(
+      access,
+      'Who may call: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix of the path, otherwise apiKey and user.',
+    ),
+    ...ruleFields(httpWhenSchema, httpReplySchema),
+  }),
   v.check(
     ({ on, reply, replies }) => !isDocumented(on) || [reply ?? replies ?? []].flat().every(onlyFails),
     ({ input }) =>

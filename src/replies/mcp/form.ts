@@ -20,7 +20,7 @@ import {
 } from '../conditions/table.js'
 import { type Condition, fieldAt, fieldPath, type ValueCondition, valueTest } from '../conditions/value-tests.js'
 
-import { ruleForm } from '../rule-form.js'
+import { ruleFields, ruleForm } from '../rule-form.js'
 import { isNamed, type McpInput, mcpTarget, whyInvalidTarget } from './call.js'
 
 const mcpConditions = {
@@ -182,23 +182,20 @@ function unsuitableField({ on, reply, replies }: ReplyFields): string | undefine
 }
 
 export const mcpRuleSchema = v.pipe(
-  ruleForm(
-    {
-      on: described(
-        v.pipe(
-          v.string('a method and a name'),
-          v.check(
-            on => whyInvalidTarget(on) === undefined,
-            ({ input }) =>
-              `is ${JSON.stringify(input)}, which ${whyInvalidTarget(input)} Write one such as "tools/call get_weather".`,
-          ),
+  ruleForm({
+    on: described(
+      v.pipe(
+        v.string('a method and a name'),
+        v.check(
+          on => whyInvalidTarget(on) === undefined,
+          ({ input }) =>
+            `is ${JSON.stringify(input)}, which ${whyInvalidTarget(input)} Write one such as "tools/call get_weather".`,
         ),
-        'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * matches anything.',
       ),
-    },
-    mcpWhenSchema,
-    mcpReplySchema,
-  ),
+      'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * matches anything.',
+    ),
+    ...ruleFields(mcpWhenSchema, mcpReplySchema),
+  }),
   v.check(
     rule => unsuitableField(rule) === undefined,
     ({ input }) => {
