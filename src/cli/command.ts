@@ -90,7 +90,7 @@ export const flagsOfAll = {
 } as const satisfies Flags
 
 export const configFlag = {
-  config: fileName('Configuration file (default: platform.config.yaml, if it exists)'),
+  config: fileName('Configuration file (default: platform.config.yaml, .yml or .json)'),
 } as const satisfies Flags
 
 /** The flags that say where the platform listens. */

@@ -6,7 +6,7 @@ import module from 'node:module'
 import path from 'node:path'
 import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
 import { PlatformError } from '../core/errors.js'
-import { configFileName, replyFilesOf } from '../platform/config/load.js'
+import { configFileNames, replyFilesOf } from '../platform/config/load.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
 import { banner } from './banner.js'
@@ -128,8 +128,10 @@ function reloadOnChange({ platform, log, bannerText, readAtMs }: ReloadParts): v
 function filesToWatch({ loaded, textFiles }: Platform, broken: readonly string[]): WatchedFiles {
   const { signingKeys } = loaded.config.auth
   return {
-    configFile: loaded.file ?? path.join(loaded.dir, configFileName),
+    configFile: loaded.file ?? path.join(loaded.dir, configFileNames[0]),
     otherFiles: [
+      // A second one is a mistake.
+      ...configFileNames.slice(1).map(name => path.join(loaded.dir, name)),
       ...new Set([...textFiles, ...broken]),
       ...(signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)]),
     ],
