@@ -182,6 +182,8 @@ export interface Command<F extends Flags = {}> {
   /** All flags that it takes, apart from those of every command. */
   readonly flags: F
   readonly examples?: readonly (readonly [line: string, meaning: string])[]
+  /** Whether it goes on when the reader of its output has left. */
+  readonly isServer?: boolean
   run(line: CommandLine<F>): CommandResult | Promise<CommandResult>
 }
 

@@ -29,6 +29,7 @@ const dev = command({
     ['standin', 'start on http://127.0.0.1:4100, and print its keys'],
     ['standin --port 0 --json', 'start on any free port; the first line says which, for scripts'],
   ],
+  isServer: true,
   run: start,
 })
 
@@ -38,6 +39,7 @@ const { mode: _mode, ...flagsWithoutMode } = runFlags
 const commandForMode = (mode: string) =>
   command({
     flags: flagsWithoutMode,
+    isServer: true,
     run(line) {
       const origin = `standin ${mode}`
       const modeOptions = Object.entries({ mode, modes: {} }).map(([name, value]) => ({ path: [name], value, origin }))
@@ -157,8 +159,7 @@ function stopPlatformOnSignals(stopPlatform: (graceMs: number) => Promise<void>)
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   process.on('SIGHUP', () => {
-    // The terminal was closed. Printing fails from now on, which must not end the process before it has stopped.
-    process.stdout.removeAllListeners('error').on('error', () => {})
+    // The terminal was closed.
     process.once('exit', endBySignal)
     stop()
   })
