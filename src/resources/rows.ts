@@ -185,6 +185,9 @@ function requireValid({ mistakeOf }: ReadyResource, row: Json): void {
 /** The most rows in one answer, as with Supabase. */
 export const MOST_ROWS = 1000
 
+/** Sorting compares each pair of rows by as many fields. */
+const MOST_SORT_FIELDS = 5
+
 /** The number of rows on a page if `_page` is given without `_limit`. */
 const DEFAULT_PAGE_SIZE = 10
 
@@ -253,7 +256,10 @@ function orderOf(params: URLSearchParams): readonly Order[] {
     if (word !== 'asc' && word !== 'desc')
       throw invalidRequest(`The parameter _order must be asc or desc, not ${quotedParameter(word)}.`)
   }
-  return parts('_sort').map((name, i) => ({
+  const names = parts('_sort')
+  if (names.length > MOST_SORT_FIELDS)
+    throw invalidRequest(`The parameter _sort may name at most ${MOST_SORT_FIELDS} fields, not ${names.length}.`)
+  return names.map((name, i) => ({
     field: name.replace(/^-/, '').split('.'),
     descending: name.startsWith('-') !== (orders[i] === 'desc'),
   }))

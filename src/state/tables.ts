@@ -1,4 +1,5 @@
 /** What a state needs from a database, and the tables in it, with the same statements for SQLite and PostgreSQL. */
+import { invalidRequest } from '../core/errors.js'
 import { isStorableText, type Page, type Rows, type TableName, type Tables, TakenError } from './rows.js'
 
 /** The types of columns that every database has. Booleans are 0 or 1, and JSON is text, which preserves it exactly. */
@@ -188,16 +189,15 @@ function queried(column: string, value: unknown): Cell {
   throw new TypeError(`${column} cannot be asked for: it is no text, number or boolean, nor null.`)
 }
 
-/** Converts a row, or some columns of one, to its stored form. Throws a TypeError for a value that cannot be stored. */
+/** Converts a row, or some columns of one, to its stored form. Throws a 400 for a text that cannot be stored. */
 function encoded({ json }: AnyShape, row: AnyRow): CellRow {
   const cells = Object.entries(row).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
     cells.map(([column, value]) => {
       if (json.includes(column)) return [column, JSON.stringify(value)]
-      if (isValue(value) && isStorable(value)) return [column, cellOf(value)]
-      throw new TypeError(
-        `${column} cannot be kept: it is no text, number or boolean, or text with NUL or half a character.`,
-      )
+      if (!isValue(value)) throw new TypeError(`${column} cannot be kept: it is no text, number or boolean.`)
+      if (!isStorable(value)) throw invalidRequest(`${column} must not contain NUL (U+0000) or half of a character.`)
+      return [column, cellOf(value)]
     }),
   )
 }

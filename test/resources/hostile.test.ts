@@ -46,6 +46,7 @@ test.each([
   ['?_page=0', 'The parameter _page must be a whole number from 1, not "0".'],
   ['?_limit=1e9', 'The parameter _limit must be a whole number from 1, not "1e9".'],
   ['?_sort=a&_order=up', 'The parameter _order must be asc or desc, not "up".'],
+  [`?_sort=${'a,'.repeat(500)}b`, 'The parameter _sort may name at most 5 fields, not 501.'],
   ['?_lmit=5', `The parameter "_lmit" is not known.${didYouMean('_limit')}`],
   ['?__proto__=5', /^The parameter "__proto__" is not known\./],
 ])('a list with %s is a 400', async (query, error) => {
@@ -72,6 +73,21 @@ test('a row may be as deep as a body', async () => {
   expect(await (await platform.ask(path, json('POST', text))).text()).toBe(text)
   expect(await (await platform.ask(`${path}?q=none`)).text()).toBe('[]')
   expect(await (await platform.ask(path)).text()).toBe(`[${text}]`)
+})
+
+test('a text that cannot be stored is a 400, wherever it becomes a column', async () => {
+  const platform = await platformWith({ resources: { [path]: { owner: 'user' } } })
+  const { serviceKey, url } = platform
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${serviceKey}` }
+  const inScope = `${url}/__standin/resources/${encodeURIComponent(path)}/rows?scope=%00`
+  for (const [where, text] of [
+    [url + path, '{"user_id":"a\\u0000b"}'],
+    [url + path, '{"user_id":"\\ud800"}'],
+    [inScope, '{}'],
+  ] as const) {
+    const answer = await fetch(where, { method: 'POST', headers, body: text })
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('must not contain NUL')])
+  }
 })
 
 test('a field may have any name, such as __proto__', async () => {
