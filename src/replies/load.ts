@@ -143,15 +143,11 @@ export interface ReadRules extends LoadedRules {
 
 const withoutRules = (problems: readonly Problem[]): ReadRules => ({ ...joined([]), problems })
 
-async function readRules(file: string, name: string, seed: number): Promise<ReadRules> {
-  let text: string
-  try {
-    text = await readTextFile(file)
-  } catch (error) {
-    return withoutRules([unreadable(name, error)])
-  }
-  return rulesInText(text, { name, dir: path.dirname(file), seed })
-}
+const readRules = (file: string, name: string, seed: number): Promise<ReadRules> =>
+  readTextFile(file).then(
+    text => rulesInText(text, { name, dir: path.dirname(file), seed }),
+    error => withoutRules([unreadable(name, error)]),
+  )
 
 interface RuleText extends Pick<CompileContext, 'dir' | 'seed'> {
   /** The name of the text in problems and in the positions of rules. */
