@@ -64,7 +64,11 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const name = path.relative(cwd, file) || file
   const dir = path.dirname(file)
   const variables = env && { ...readDotEnv(dir), ...env }
-  const yaml = present ? read?.(readText(file, name), name, { replaceText: withVariables(variables ?? {}) }) : undefined
+  const reading = {
+    replaceText: withVariables(variables ?? {}),
+    keepDigits: ([option]: Path) => option === 'resources',
+  }
+  const yaml = present ? read?.(readText(file, name), name, reading) : undefined
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)
