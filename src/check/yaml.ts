@@ -134,7 +134,7 @@ function shortenDigits(document: Document, keeps: (path: Path) => boolean): void
       // The value of a merge key is a symbol, which Number() would not take.
       if (typeof node.value !== 'bigint') return
       const number = Number(node.value)
-      if (Number.isSafeInteger(number) || !keeps(pathOf([...ancestors, node]))) node.value = number
+      if (Number.isSafeInteger(number) || !keeps(pathThrough([...ancestors, node]))) node.value = number
     },
   })
 }
