@@ -17,6 +17,7 @@ import {
 } from '@redocly/openapi-core'
 import { type Path, pathInWords, valueAt } from '../check/check.js'
 import { isText, NOT_UTF8, type Problem, unreadable } from '../check/problem.js'
+import { readYaml } from '../check/yaml.js'
 import { pointerSteps } from './schemas.js'
 
 /** A document to read. All names are absolute. */
@@ -159,7 +160,18 @@ class LocalResolver extends BaseResolver {
     if (!isText(await readFile(reference))) throw refusedReference(NOT_UTF8)
     return source
   }
+
+  /** Redocly's parser rounds whole numbers of more than 15 digits, which are ids in values that are sent. */
+  override parseDocument(source: Source, isRoot?: boolean): Document {
+    const document = super.parseDocument(source, isRoot)
+    if (!/\d{16}/.test(source.body)) return document
+    const { value, problems } = readYaml(source.body, '', { keepDigits: path => path.some(isSentValue) })
+    return problems.length > 0 ? document : { ...document, parsed: value }
+  }
 }
+
+const sentValues: readonly unknown[] = ['example', 'examples', 'default']
+const isSentValue = (key: unknown) => sentValues.includes(key)
 
 const refusedReference = (why: string) => new ResolveError(new Error(why))
 
