@@ -5,9 +5,14 @@ import { type Problem, ProblemsError } from './problem.js'
 import type { Position } from './yaml.js'
 
 /** Parses a JSON file. Throws a ProblemsError without the parser's message, which quotes the text, and that may be a secret. */
-export function jsonFrom(text: string, origin: string, files: readonly string[] = []): unknown {
+export function jsonFrom(
+  text: string,
+  origin: string,
+  files: readonly string[] = [],
+  parse: (text: string) => unknown = JSON.parse,
+): unknown {
   try {
-    return JSON.parse(text)
+    return parse(text)
   } catch {
     throw new ProblemsError([{ origin, ...placeOfMistake(text), sentence: 'This is not valid JSON.' }], files)
   }

@@ -44,7 +44,7 @@ export function targetIn(lookup: SchemaLookup, schema: SchemaObject): Normalized
 
 /** Whether `value` fits a schema of this document. */
 export const fitsSchema = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup): boolean =>
-  errorsIn(value, schema, lookup, true).length === 0
+  errorsIn(withoutUnsupported(value) as JsonValue, schema, lookup, true).length === 0
 
 const errorsIn = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup, firstOnly: boolean) =>
   validate(value, schema as Schema, '2019-09', lookup as Record<string, Schema>, firstOnly).errors

@@ -1,4 +1,5 @@
 /** A mistake in a file, the environment or the flags. All of them are reported at once, with their places. */
+import { isUtf8 } from 'node:buffer'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Path } from './check.js'
@@ -36,9 +37,9 @@ export function problemInWords({ origin, line, column, sentence }: Problem): str
 
 /** The problem for a file that could not be read. */
 export function unreadable(origin: string, error: unknown): Problem {
+  if (error instanceof ProblemsError) return { sentence: error.message, ...error.problems[0], origin }
   const { code, message } = error as NodeJS.ErrnoException
-  const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8 text' : (code ?? message)
-  return { origin, sentence: `cannot be read (${reason}).` }
+  return { origin, sentence: `cannot be read (${code ?? message}).` }
 }
 
 /** Thrown if files or options cannot be used. */
@@ -64,10 +65,22 @@ export class UsageError extends StartError {
   override readonly name = 'UsageError'
 }
 
-/** The text without a byte order mark. Throws a ProblemsError that calls the file by `name`. */
-export function readText(file: string, name: string): string {
+/** Said of a file whose text is in another encoding. */
+export const NOT_UTF8 = 'is not UTF-8 text. Save it as UTF-8.'
+
+/** Whether bytes are a text. UTF-16 without a byte order mark may be valid UTF-8, with NULs. */
+export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0)
+
+/** The text in the bytes of a user's file, without a byte order mark. Throws a ProblemsError that calls the file by `name`. */
+export function textIn(bytes: Buffer, name: string): string {
+  if (!isText(bytes)) throw new ProblemsError([{ origin: name, sentence: NOT_UTF8 }])
+  return bytes.toString().replace(/^\ufeff/, '')
+}
+
+/** The text of a user's file; 0 is standard input. Throws a ProblemsError that calls the file by `name`. */
+export function readText(file: string | 0, name: string): string {
   try {
-    return readFileSync(file, 'utf8').replace(/^\ufeff/, '')
+    return textIn(readFileSync(file), name)
   } catch (error) {
     throw new ProblemsError([unreadable(name, error)])
   }

@@ -41,8 +41,8 @@ type ReplaceText = (text: string) => string
 
 interface Reading {
   readonly replaceText?: ReplaceText
-  /** Whether whole numbers that are too long for a number become BigInts. */
-  readonly keepDigits?: boolean
+  /** Whether whole numbers that are too long for a number become BigInts, everywhere or at some paths. */
+  readonly keepDigits?: boolean | ((path: Path) => boolean)
 }
 
 /** Parses YAML. Never throws for mistakes in the file, which are in `problems`. */
@@ -55,7 +55,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     prettyErrors: false,
     merge: true,
     logLevel: 'error',
-    intAsBigInt: keepDigits,
+    intAsBigInt: keepDigits !== false,
   })
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
@@ -70,7 +70,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     ...unsupportedNodes(document, problems.length === 0).map(([node, sentence]) => problemAt(node, sentence)),
   )
   const { replaced, refused } = replaceText && text.includes('$') ? replaceTexts(document, replaceText) : untouched
-  if (keepDigits) shortenDigits(document)
+  if (keepDigits !== false) shortenDigits(document, keepDigits === true ? () => true : keepDigits)
 
   let value: unknown
   try {
@@ -128,13 +128,13 @@ function replaceTexts(document: Document, replaceText: ReplaceText): typeof unto
 }
 
 /** Only numbers that are too long stay BigInts. */
-function shortenDigits(document: Document): void {
+function shortenDigits(document: Document, keeps: (path: Path) => boolean): void {
   visit(document, {
-    Scalar(_key, node) {
+    Scalar(_key, node, ancestors) {
       // The value of a merge key is a symbol, which Number() would not take.
       if (typeof node.value !== 'bigint') return
       const number = Number(node.value)
-      if (Number.isSafeInteger(number)) node.value = number
+      if (Number.isSafeInteger(number) || !keeps(pathThrough([...ancestors, node]))) node.value = number
     },
   })
 }

@@ -90,7 +90,7 @@ export const flagsOfAll = {
 } as const satisfies Flags
 
 export const configFlag = {
-  config: fileName('Configuration file (default: platform.config.yaml, if it exists)'),
+  config: fileName('Configuration file (default: platform.config.yaml, .yml or .json)'),
 } as const satisfies Flags
 
 /** The flags that say where the platform listens. */
@@ -182,6 +182,8 @@ export interface Command<F extends Flags = {}> {
   /** All flags that it takes, apart from those of every command. */
   readonly flags: F
   readonly examples?: readonly (readonly [line: string, meaning: string])[]
+  /** Whether it goes on when the reader of its output has left. */
+  readonly isServer?: boolean
   run(line: CommandLine<F>): CommandResult | Promise<CommandResult>
 }
 

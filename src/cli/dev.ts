@@ -6,7 +6,7 @@ import module from 'node:module'
 import path from 'node:path'
 import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
 import { PlatformError } from '../core/errors.js'
-import { configFileName, replyFilesOf } from '../platform/config/load.js'
+import { configFileNames, replyFilesOf } from '../platform/config/load.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
 import { banner } from './banner.js'
@@ -29,6 +29,7 @@ const dev = command({
     ['standin', 'start on http://127.0.0.1:4100, and print its keys'],
     ['standin --port 0 --json', 'start on any free port; the first line says which, for scripts'],
   ],
+  isServer: true,
   run: start,
 })
 
@@ -38,6 +39,7 @@ const { mode: _mode, ...flagsWithoutMode } = runFlags
 const commandForMode = (mode: string) =>
   command({
     flags: flagsWithoutMode,
+    isServer: true,
     run(line) {
       const origin = `standin ${mode}`
       const modeOptions = Object.entries({ mode, modes: {} }).map(([name, value]) => ({ path: [name], value, origin }))
@@ -128,8 +130,10 @@ function reloadOnChange({ platform, log, bannerText, readAtMs }: ReloadParts): v
 function filesToWatch({ loaded, textFiles }: Platform, broken: readonly string[]): WatchedFiles {
   const { signingKeys } = loaded.config.auth
   return {
-    configFile: loaded.file ?? path.join(loaded.dir, configFileName),
+    configFile: loaded.file ?? path.join(loaded.dir, configFileNames[0]),
     otherFiles: [
+      // A second one is a mistake.
+      ...configFileNames.slice(1).map(name => path.join(loaded.dir, name)),
       ...new Set([...textFiles, ...broken]),
       ...(signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)]),
     ],
@@ -155,8 +159,7 @@ function stopPlatformOnSignals(stopPlatform: (graceMs: number) => Promise<void>)
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   process.on('SIGHUP', () => {
-    // The terminal was closed. Printing fails from now on, which must not end the process before it has stopped.
-    process.stdout.removeAllListeners('error').on('error', () => {})
+    // The terminal was closed.
     process.once('exit', endBySignal)
     stop()
   })

@@ -1,6 +1,6 @@
 /** `standin import`: turns a HAR file into recordings. */
-import { text as textFrom } from 'node:stream/consumers'
-import { problemInWords, readText, UsageError } from '../check/problem.js'
+import { buffer } from 'node:stream/consumers'
+import { problemInWords, readText, textIn, UsageError } from '../check/problem.js'
 import {
   type Folder,
   fileOf,
@@ -26,7 +26,7 @@ const importFile = command({
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
     const origin = file === '-' ? 'standard input' : file
-    const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
+    const har = file === '-' ? textIn(await buffer(process.stdin), origin) : readText(file, file)
     const { importHar } = await loadHar()
     const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))

@@ -16,15 +16,17 @@ const EXIT_BAD_INPUT = 2
 const fullDisk = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
 async function execute(argv: readonly string[]): Promise<void> {
+  const parsed = await readCommandLine(argv)
+  const isServer = parsed.kind === 'run' && parsed.command.isServer
   process.stdout.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
-    // Usually the reader of our output has closed it (`standin | head -1`), so there is nothing left to do.
-    if (!fullDisk.has(code)) process.exit(0)
+    // Usually the reader of our output has closed it (`standin | head -1`). A server still has its clients; other
+    // commands have nothing left to do.
+    if (!fullDisk.has(code)) return isServer || process.exit(0)
     console.error(`Standard output cannot be written (${code}).`)
     process.exit(EXIT_FAILED)
   })
   // Standard error is optional: a platform, and the child of `standin exec`, continue without it.
   process.stderr.on('error', () => {})
-  const parsed = await readCommandLine(argv)
   if (parsed.kind === 'version') return console.log(version)
   if (parsed.kind === 'run') return print(await parsed.command.run(parsed.line), parsed.line)
   const text = await helpText(parsed.words)

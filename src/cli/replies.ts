@@ -1,8 +1,7 @@
 /** `standin replies …`: shows what the rules would answer, and checks them. */
-import { readFileSync } from 'node:fs'
 import { type ChatRequest, chatRequest } from '../chat/request.js'
 import { check as checkForm } from '../check/check.js'
-import { problemInWords, UsageError, unreadable } from '../check/problem.js'
+import { problemInWords, readText, UsageError } from '../check/problem.js'
 import { sourceInWords } from '../core/reply.js'
 import { mcpServers } from '../mcp/options.js'
 import { replyFilesOf } from '../platform/config/load.js'
@@ -149,10 +148,8 @@ function requestFrom({ args, flags }: CommandLine<typeof requestFlags>, firstMod
 
 function jsonIn(file: string): object {
   try {
-    // 0 is standard input.
-    return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+    return JSON.parse(readText(file === '-' ? 0 : file, file))
   } catch (error) {
-    const isSyntax = error instanceof SyntaxError
-    throw new UsageError(isSyntax ? `${file} is not JSON: ${error.message}.` : problemInWords(unreadable(file, error)))
+    throw error instanceof SyntaxError ? new UsageError(`${file} is not JSON: ${error.message}.`) : error
   }
 }

@@ -30,6 +30,10 @@ export interface Reply {
 /** A reply whose body is a text. */
 export type TextReply = Reply & { readonly body: string }
 
+/** The type of a text that is sent as UTF-8, with that charset if it names one. */
+export const asUtf8 = (contentType: string): string =>
+  contentType.replace(/(;[ \t]*charset[ \t]*=[ \t]*)("[^"]*"|[^\s;]+)/i, '$1utf-8')
+
 /** A 200 whose body is `value` as JSON. */
 export const jsonReply = (value: unknown): TextReply => ({
   kind: 'reply',

@@ -3,7 +3,7 @@
 import { alternatives, refusal } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import type { AnsweredBy, Reply } from '../core/reply.js'
+import { type AnsweredBy, asUtf8, type Reply } from '../core/reply.js'
 import { memoized, once } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { DocumentedOperation } from './operations.js'
@@ -117,7 +117,7 @@ async function responseBody({ media }: ResponseDescription, input: GenerationInp
   if (type === undefined || !chosen) throw notAcceptable(input.title, types)
   const { value, example } = await valueFrom(chosen, input)
   const defaultType = typeof value === 'string' ? 'application/octet-stream' : 'application/json'
-  const contentType = type.includes('*') ? defaultType : type
+  const contentType = type.includes('*') ? defaultType : asUtf8(type)
   return { contentType, body: serializeBody(contentType, value, chosen.name), example }
 }
 

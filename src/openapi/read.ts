@@ -1,5 +1,6 @@
 /** Reads OpenAPI documents and the files that they refer to, and words what is wrong with them. */
 import { existsSync, realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import {
   BaseResolver,
@@ -15,7 +16,8 @@ import {
   YamlParseError,
 } from '@redocly/openapi-core'
 import { type Path, pathInWords, valueAt } from '../check/check.js'
-import { type Problem, unreadable } from '../check/problem.js'
+import { isText, NOT_UTF8, type Problem, unreadable } from '../check/problem.js'
+import { readYaml } from '../check/yaml.js'
 import { pointerSteps } from './schemas.js'
 
 /** A document to read. All names are absolute. */
@@ -126,6 +128,7 @@ function problemOf(error: unknown, root: string, resolver: LocalResolver): Probl
     }
   }
   const origin = resolver.shortName(root)
+  if (error instanceof ResolveError && error.message === NOT_UTF8) return { origin, sentence: NOT_UTF8 }
   if (error instanceof ResolveError) return unreadable(origin, error.originalError)
   return { origin, sentence: `cannot be read: ${error instanceof Error ? error.message : String(error)}.` }
 }
@@ -153,9 +156,22 @@ class LocalResolver extends BaseResolver {
         `leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`,
       )
     }
-    return super.loadExternalRef(reference)
+    const source = await super.loadExternalRef(reference)
+    if (!isText(await readFile(reference))) throw refusedReference(NOT_UTF8)
+    return source
+  }
+
+  /** Redocly's parser rounds whole numbers of more than 15 digits, which are ids in values that are sent. */
+  override parseDocument(source: Source, isRoot?: boolean): Document {
+    const document = super.parseDocument(source, isRoot)
+    if (!/\d{16}/.test(source.body)) return document
+    const { value, problems } = readYaml(source.body, '', { keepDigits: path => path.some(isSentValue) })
+    return problems.length > 0 ? document : { ...document, parsed: value }
   }
 }
+
+const sentValues: readonly unknown[] = ['example', 'examples', 'default']
+const isSentValue = (key: unknown) => sentValues.includes(key)
 
 const refusedReference = (why: string) => new ResolveError(new Error(why))
 

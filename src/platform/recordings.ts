@@ -2,7 +2,7 @@
 import path from 'node:path'
 import type { ViolationCounts } from '../check/finding.js'
 import type { Scopes } from '../core/scope.js'
-import { once } from '../core/work.js'
+import { createSerialQueue, once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
 import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
@@ -20,7 +20,8 @@ type Configured = Pick<PreparedConfig, 'loaded' | 'redact'>
 
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
-  const all: Recordings[] = []
+  /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
+  const saveInOrder = createSerialQueue()
   let latest: Recordings | undefined
   let history: History | undefined
   let forwarded = 0
@@ -29,16 +30,15 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     const { createHistory, openRecordings } = await import('../recordings/index.js')
     history ??= createHistory(missed.emit, isPast)
     const folder = path.resolve(dir, config.recordings.dir)
-    const recordings = openRecordings({
+    return openRecordings({
       ...config.recordings,
       warn,
       report,
       redact,
+      saveInOrder,
       dir: folder,
       run: history.of(folder),
     })
-    all.push(recordings)
-    return recordings
   }
 
   return {
@@ -61,6 +61,6 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     // Replay starts again from the first recordings of the scope.
     reset: ({ scope }: ResetOptions) => history?.forget(scope),
     // Everything that has ended so far is then on disk.
-    close: () => Promise.all(all.map(recordings => recordings.flush())),
+    close: () => saveInOrder(async () => {}),
   }
 }

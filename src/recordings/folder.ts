@@ -5,7 +5,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import { makeFolder, ProblemsError, unreadable } from '../check/problem.js'
+import { makeFolder, ProblemsError, textIn, unreadable } from '../check/problem.js'
 import { stringifyExact } from '../core/json.js'
 import { questionIn, recordingIn, recordingText } from './file-text.js'
 import { entryOf, type RecordingFile } from './names.js'
@@ -34,9 +34,9 @@ export function openFolder(dir: string) {
       return named.map(({ entry }) => entry)
     },
     /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
-    text: (file: string) => readText(pathOf(file)),
+    text: (file: string) => textOfFile(pathOf(file)),
     /** Rejects with a ProblemsError if the file does not exist or is not a recording. */
-    read: async (file: string) => recordingIn(await readText(pathOf(file)), displayPath(pathOf(file))),
+    read: async (file: string) => recordingIn(await textOfFile(pathOf(file)), displayPath(pathOf(file))),
     /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
     async stamp(file: string): Promise<string> {
       const { mtimeMs, size } = await stat(pathOf(file)).catch(error => {
@@ -51,9 +51,9 @@ export function openFolder(dir: string) {
   }
 }
 
-async function readText(file: string): Promise<string> {
+async function textOfFile(file: string): Promise<string> {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file))
+    return textIn(await readFile(file), file)
   } catch (error) {
     throw new ProblemsError([unreadable(displayPath(file), error)])
   }

@@ -55,7 +55,6 @@ export function openRecordings(parts: RecordingsParts) {
     /** Call `ready` first. */
     observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, flush: recorder.flush }),
-    flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),
     /** The same recordings for browsing. Lists nothing until it is used. */
     library: createLibrary({ ...parts, folder, shelf }),

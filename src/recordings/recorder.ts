@@ -1,6 +1,7 @@
 /** Records the live platform's answers while they are proxied. Nothing is written before the client has its answer. */
 import type { Exchange } from '../core/exchange.js'
 import type { ResponseObserver } from '../core/reply.js'
+import type { SerialQueue } from '../core/work.js'
 import type { Shelf } from './folder.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import type { RequestIdentity } from './key.js'
@@ -16,6 +17,8 @@ export interface RecorderParts {
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
+  /** Writes recordings one after the other. */
+  readonly saveInOrder: SerialQueue
 }
 
 /** An observer that knows from the beginning which file it will write. */
@@ -44,11 +47,10 @@ interface OpenRecording {
 type ObservedAnswer = OpenRecording & { readonly recordedAt: string; readonly capture: Capture }
 
 export function createRecorder(parts: RecorderParts) {
-  let saving: Promise<void> = Promise.resolve()
   const onEnd = (result: ObservedAnswer | string) => {
     if (typeof result === 'string') parts.run.notRecorded(result)
     // Written in this turn of the event loop; only an answer that has to be decompressed takes longer.
-    else saving = saving.then(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
+    else void parts.saveInOrder(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
   }
 
   return {
@@ -58,7 +60,7 @@ export function createRecorder(parts: RecorderParts) {
       return recording && observerFor(recording, onEnd)
     },
     /** Resolves when everything that has ended so far is on disk. */
-    flush: () => saving,
+    flush: () => parts.saveInOrder(async () => {}),
   }
 }
 

@@ -1,5 +1,5 @@
 /** Loads rules from the files that the configuration names, and from code. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { check, type Path, pathInWords } from '../check/check.js'
 import { endlessExpressions } from '../check/expressions.js'
@@ -100,15 +100,39 @@ export async function findReplyFiles(patterns: readonly string[], dir: string): 
   return (await Promise.all(patterns.map(pattern => findFiles(pattern, dir)))).flat()
 }
 
+const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
+
+const isGlob = (part: string) => /[*?[\]{}!]/.test(part)
+
+/**
+ * Splits a pattern into the folder that it begins with and a glob or the name of a file in it. What exists is not a glob,
+ * whatever characters its name has. All YAML files of a folder count if the pattern names only the folder.
+ */
+function splitPattern(pattern: string, dir: string): { readonly folder: string; readonly rest: string } {
+  const full = path.resolve(dir, pattern)
+  if (isFolder(full)) return { folder: full, rest: '*.{yaml,yml}' }
+  const { root } = path.parse(pattern)
+  const parts = pattern.slice(root.length).split('/')
+  let folder = path.resolve(dir, root)
+  for (let next = parts[0]; next !== undefined && parts.length > 1; next = parts[0]) {
+    if (isGlob(next) && !isFolder(path.join(folder, next))) break
+    folder = path.join(folder, next)
+    parts.shift()
+  }
+  return { folder, rest: parts.join('/') }
+}
+
 /** A pattern without a wildcard is a file name, whatever else it contains, and a missing file is reported as such. */
 async function findFiles(pattern: string, dir: string): Promise<string[]> {
-  const parts = pattern.split('/')
-  const firstWildcard = parts.findIndex(part => /[*?[\]{}!]/.test(part))
-  if (firstWildcard < 0) return [path.resolve(dir, pattern)]
+  const { folder, rest } = splitPattern(pattern, dir)
+  const file = path.join(folder, rest)
+  if (!isGlob(rest) || existsSync(file)) return [file]
   // Most projects have no such folder, and then the glob library need not be loaded.
-  if (!existsSync(path.resolve(dir, parts.slice(0, firstWildcard).join('/') || '.'))) return []
-  const { glob } = await import('tinyglobby')
-  const files = await glob(pattern, { cwd: dir, absolute: true, expandDirectories: false, onlyFiles: true })
+  if (!existsSync(folder)) return []
+  const { escapePath, glob } = await import('tinyglobby')
+  const inFolder = rest.split('/').map(part => (isGlob(part) ? part : escapePath(part)))
+  const options = { cwd: folder, absolute: true, expandDirectories: false, onlyFiles: true }
+  const files = await glob(inFolder.join('/'), options)
   return files.map(file => path.normalize(file)).sort()
 }
 
@@ -119,15 +143,11 @@ export interface ReadRules extends LoadedRules {
 
 const withoutRules = (problems: readonly Problem[]): ReadRules => ({ ...joined([]), problems })
 
-async function readRules(file: string, name: string, seed: number): Promise<ReadRules> {
-  let text: string
-  try {
-    text = await readTextFile(file)
-  } catch (error) {
-    return withoutRules([unreadable(name, error)])
-  }
-  return rulesInText(text, { name, dir: path.dirname(file), seed })
-}
+const readRules = (file: string, name: string, seed: number): Promise<ReadRules> =>
+  readTextFile(file).then(
+    text => rulesInText(text, { name, dir: path.dirname(file), seed }),
+    error => withoutRules([unreadable(name, error)]),
+  )
 
 interface RuleText extends Pick<CompileContext, 'dir' | 'seed'> {
   /** The name of the text in problems and in the positions of rules. */

@@ -1,9 +1,8 @@
 /** The parts of a reply, and the files that they are read from. A part without templates is always the same; any other is rendered for each request. */
-
-import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import type { Path } from '../check/check.js'
+import { isText, textIn } from '../check/problem.js'
 import { templateFailed } from '../core/errors.js'
 import type { MatchInput } from './conditions/value-tests.js'
 import type { ReplyOwner, Texts } from './dialect.js'
@@ -139,16 +138,14 @@ export function joined<T>(parts: readonly ReplyPart<T>[]): ReplyPart<readonly T[
 /** Reads a file that is the body of an answer: as text, or as bytes if it is not text. Rejects if it cannot be read. */
 export async function readBodyFile(file: string): Promise<string | Buffer> {
   const bytes = await readBytes(file)
-  return isUtf8(bytes) ? textIn(bytes) : bytes
+  return isText(bytes) ? textIn(bytes, file) : bytes
 }
 
 /** Whether a file that a rule names contains a template. */
 export const isTemplateFile = (name: string) => name.endsWith('.liquid')
 
 /** Reads the text of a file, without a byte order mark. Rejects if it cannot be read. */
-export const readTextFile = async (file: string): Promise<string> => textIn(await readBytes(file))
-
-const textIn = (bytes: Buffer) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+export const readTextFile = async (file: string): Promise<string> => textIn(await readBytes(file), file)
 
 async function readBytes(file: string): Promise<Buffer> {
   const stats = await stat(file)

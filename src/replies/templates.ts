@@ -1,7 +1,7 @@
 /** What templates can use, which texts are templates, and the error for an invalid one. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { parseExact } from '../core/json.js'
+import { isObject, parseExact } from '../core/json.js'
 import type { withFaker } from './fake.js'
 
 export interface Templates {
@@ -42,10 +42,20 @@ export function matchFact(match: Pick<RegExpExecArray, 'groups'> & readonly (str
 /** The fact for a tool result, including its parsed value if it is JSON. */
 export function toolFact(name: string, text: string): object {
   try {
-    return { name, text, content: parseExact(text) }
+    const content = parseExact(text)
+    return { name, text: textOfMcpResult(content) ?? text, content }
   } catch {
     return { name, text, content: text }
   }
+}
+
+/** The text of the result of an MCP tool, which agents send as it is or as the list of its parts; `undefined` for others. */
+function textOfMcpResult(value: unknown): string | undefined {
+  const parts = isObject(value) ? value.content : value
+  const texts = (Array.isArray(parts) ? parts : []).filter(
+    part => part?.type === 'text' && typeof part.text === 'string',
+  )
+  return texts.length === 0 ? undefined : texts.map(({ text }) => text).join('\n')
 }
 
 /**

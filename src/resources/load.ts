@@ -4,6 +4,7 @@ import path from 'node:path'
 import { type Loaded, type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { templateFailed } from '../core/errors.js'
 import { type Access, defaultAccess } from '../core/exchange.js'
+import { parseExact, stringifyExact } from '../core/json.js'
 import { documentedPaths } from '../core/paths.js'
 import {
   areAmbiguous,
@@ -111,7 +112,7 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
     seeds,
     access: options.access ?? accessOf(path, owner),
     digest: dataDigest(seeds),
-    numeric: new Set(params.filter(name => typeof seeds[0]?.row[name] === 'number')),
+    numeric: new Set(params.filter(name => /^(number|bigint)$/.test(typeof seeds[0]?.row[name]))),
     mistakeOf: check && (row => check(row)?.sentence),
     wraps: {
       list: facts => (list ? list(facts) : facts.rows),
@@ -126,7 +127,7 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
  */
 function dataDigest(seeds: readonly SeedRow[]): string {
   const rows = seeds.map(({ id, owner, parent, row, digest }) => ({ id, owner, parent, row, mark: digest }))
-  return hash('sha256', JSON.stringify(rows), 'hex')
+  return hash('sha256', stringifyExact(rows), 'hex')
 }
 
 /** The default access. If rows have owners, it includes the service key, which sees the rows of all users. */
@@ -149,10 +150,13 @@ async function sourceOf(written: unknown, dir: string, placeOf: Loaded<unknown>[
   if (written.toLowerCase().endsWith('.json')) {
     // JSON is parsed ten times as fast as YAML, which matters with thousands of rows.
     const { jsonFrom, withPlaces } = await import('../check/json-places.js')
-    return { value: jsonFrom(text, written, [file]), problems: async mistakes => withPlaces(mistakes, text, written) }
+    return {
+      value: jsonFrom(text, written, [file], parseExact),
+      problems: async mistakes => withPlaces(mistakes, text, written),
+    }
   }
   const { readYaml } = await import('../check/yaml.js')
-  const { value, problems, locate } = readYaml(text, written)
+  const { value, problems, locate } = readYaml(text, written, { keepDigits: true })
   if (problems.length > 0) throw new ProblemsError(problems, [file])
   return {
     value,

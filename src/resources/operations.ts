@@ -14,6 +14,7 @@ import {
 } from '../check/forms.js'
 import { dataOf, listingQuery, operation, pageOf } from '../control/operation.js'
 import { credentialKinds } from '../core/exchange.js'
+import { exactJsonBody } from '../core/json.js'
 import type { Json } from '../state/rows.js'
 import type { ResourceAddress, ResourceRows } from './manage.js'
 import { resourceActions } from './options.js'
@@ -49,6 +50,9 @@ const addressIn = ({ resource, scope = '' }: { resource: string; scope: string |
   scope,
 })
 
+/** Rows keep the digits of long numbers. */
+const bodyReading = { parse: exactJsonBody }
+
 export const resourceOperations = ({ resources }: { readonly resources: ResourceRows }) => ({
   listResources: operation({
     at: 'GET /resources',
@@ -69,6 +73,7 @@ export const resourceOperations = ({ resources }: { readonly resources: Resource
     does: 'Adds a row to a resource.',
     query: inScope,
     body: objectOf<Json>(),
+    bodyReading,
     returns: objectOf<Json>(),
     status: 201,
     run: async input => resources.insert(addressIn(input), input.body),
@@ -78,6 +83,7 @@ export const resourceOperations = ({ resources }: { readonly resources: Resource
     does: 'Changes the fields of a row that are sent.',
     query: inScope,
     body: objectOf<Json>(),
+    bodyReading,
     returns: objectOf<Json>(),
     run: async input => resources.change(addressIn(input), input.id, input.body),
   }),

@@ -76,8 +76,12 @@ export function withRowValue(row: Json, [name = '', ...rest]: readonly string[],
 
 const LONGEST_ID = 500
 
+/** Whether a number has no fraction and all its digits. */
+export const isWhole = (value: unknown): boolean => typeof value === 'bigint' || Number.isSafeInteger(value)
+
 /** The text of an id in a path; `undefined` for values that cannot be ids. Unpaired surrogates cannot be percent-encoded. */
 export function idText(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
   const isId = typeof value === 'string' && value !== '' && value.length <= LONGEST_ID && value.isWellFormed()
   return isId ? value : undefined

@@ -3,8 +3,9 @@ import { hash, randomUUID } from 'node:crypto'
 import { valueInWords } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
 import { invalidRequest, refusal, shortened } from '../core/errors.js'
+import { exactJsonOf, stringifyExact } from '../core/json.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../state/rows.js'
-import { idText, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
+import { idText, isWhole, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
 
 /** Whose rows a caller can see. */
 export interface Viewer {
@@ -29,7 +30,7 @@ export const headId = (scope: string, path: string) => digest(scope, path)
 export const rowKey = (head: string, id: string) => digest(head, id)
 
 /** The ETag of a row or a list, which changes whenever the content does. */
-export const etagOf = (row: unknown) => `"${hash('sha256', JSON.stringify(row), 'base64url').slice(0, 27)}"`
+export const etagOf = (row: unknown) => `"${hash('sha256', stringifyExact(row), 'base64url').slice(0, 27)}"`
 
 /** The state's query for the rows of a set. */
 function whereOf({ resource, head, viewer, params }: RowSet) {
@@ -109,7 +110,7 @@ export async function changeRow(tables: Tables, set: RowSet, change: Change, now
   const kept = change.keepsOmitted ? before.row : resource.owner ? { [resource.owner]: before.owner } : {}
   const changed = { ...kept, ...change.body }
   if (idText(rowValue(changed, resource.id.field) ?? ownId) !== change.id)
-    throw invalidRequest(`${resource.id.field.join('.')} must be ${JSON.stringify(ownId)}, as in the path.`)
+    throw invalidRequest(`${resource.id.field.join('.')} must be ${stringifyExact(ownId)}, as in the path.`)
   // The body may have the id as another type, or null.
   const row = withRowValue(changed, resource.id.field, ownId)
   const { row: next, owner } = withOwner(set, withPathParams(set, row))
@@ -138,8 +139,7 @@ function withPathParams({ resource, params }: RowSet, body: Json): Json {
   let row = body
   for (const [name, text] of Object.entries(params)) {
     const given = rowValue(body, [name])
-    if (given === undefined)
-      row = { ...row, [name]: resource.numeric.has(name) && isNumeral(text) ? Number(text) : text }
+    if (given === undefined) row = { ...row, [name]: resource.numeric.has(name) ? (numberIn(text) ?? text) : text }
     else if (String(given) !== text) throw invalidRequest(`${name} must be ${JSON.stringify(text)}, as in the path.`)
   }
   const missing = resource.params.find(name => rowValue(row, [name]) === undefined)
@@ -147,8 +147,11 @@ function withPathParams({ resource, params }: RowSet, body: Json): Json {
   return row
 }
 
-/** Whether the text is the canonical form of a number. */
-const isNumeral = (text: string) => String(Number(text)) === text && Number.isFinite(Number(text))
+/** The number of which the text is the canonical form. */
+function numberIn(text: string): unknown {
+  const number = exactJsonOf(text)
+  return typeof number !== 'string' && idText(number) === text ? number : undefined
+}
 
 /** Adds an id to the row. Throws a 400 if the row has an invalid one. */
 function withId({ id: { field, as } }: ReadyResource, row: Json, nextId: number): { row: Json; id: string } {
@@ -161,7 +164,7 @@ function withId({ id: { field, as } }: ReadyResource, row: Json, nextId: number)
   const id = idText(value)
   if (id === undefined)
     throw invalidRequest(`${name} must be a string of 1 to 500 characters or a number, not ${valueInWords(value)}.`)
-  if (as === 'integer' && !Number.isSafeInteger(value)) throw invalidRequest(`${name} must be a whole number.`)
+  if (as === 'integer' && !isWhole(value)) throw invalidRequest(`${name} must be a whole number.`)
   return { row: given === undefined ? withRowValue(row, field, value) : row, id }
 }
 
@@ -184,6 +187,9 @@ function requireValid({ mistakeOf }: ReadyResource, row: Json): void {
 
 /** The most rows in one answer, as with Supabase. */
 export const MOST_ROWS = 1000
+
+/** Sorting compares each pair of rows by as many fields. */
+const MOST_SORT_FIELDS = 5
 
 /** The number of rows on a page if `_page` is given without `_limit`. */
 const DEFAULT_PAGE_SIZE = 10
@@ -253,7 +259,10 @@ function orderOf(params: URLSearchParams): readonly Order[] {
     if (word !== 'asc' && word !== 'desc')
       throw invalidRequest(`The parameter _order must be asc or desc, not ${quotedParameter(word)}.`)
   }
-  return parts('_sort').map((name, i) => ({
+  const names = parts('_sort')
+  if (names.length > MOST_SORT_FIELDS)
+    throw invalidRequest(`The parameter _sort may name at most ${MOST_SORT_FIELDS} fields, not ${names.length}.`)
+  return names.map((name, i) => ({
     field: name.replace(/^-/, '').split('.'),
     descending: name.startsWith('-') !== (orders[i] === 'desc'),
   }))
@@ -268,7 +277,7 @@ const matchesQuery = (row: Json, { filters, search }: ListQuery): boolean =>
   (search === '' || contains(row, search))
 
 const comparable = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+  typeof value === 'object' && value !== null ? stringifyExact(value) : String(value)
 
 function contains(value: unknown, search: string): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(inside => contains(inside, search))
@@ -284,9 +293,11 @@ function compareRows(row: Json, other: Json, order: readonly Order[]): number {
   return 0
 }
 
+const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
+
 /** Numbers come before texts, texts before other values, and missing values last. */
 function compareValues(value: unknown, other: unknown): number {
-  if (typeof value === 'number' && typeof other === 'number') return value - other
+  if (isNumber(value) && isNumber(other)) return value < other ? -1 : value > other ? 1 : 0
   const [rank, otherRank] = [rankOf(value), rankOf(other)]
   if (rank !== otherRank) return rank - otherRank
   const [text, otherText] = [comparable(value), comparable(other)]
@@ -295,7 +306,7 @@ function compareValues(value: unknown, other: unknown): number {
 
 function rankOf(value: unknown): number {
   if (value === undefined || value === null) return 3
-  return typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2
+  return isNumber(value) ? 0 : typeof value === 'string' ? 1 : 2
 }
 
 /** For a row that a resource does not have, or that belongs to another user. */

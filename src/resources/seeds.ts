@@ -4,9 +4,9 @@ import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
 import type { Validator } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
-import { isObject } from '../core/json.js'
+import { isObject, stringifyExact } from '../core/json.js'
 import type { Json, ResourceHead, ResourceRow, State, Tables } from '../state/rows.js'
-import { idText, parentOf, type ReadyResource, rowValue, type SeedRow } from './resource.js'
+import { idText, isWhole, parentOf, type ReadyResource, rowValue, type SeedRow } from './resource.js'
 import { headId, nextIdAfter, rowKey } from './rows.js'
 
 /** Rows or a schema, from a file or the configuration. */
@@ -84,8 +84,7 @@ export function readSeeds(data: unknown, form: SeedForm) {
     if (!('sentence' in seed)) used.set(seed.id, i)
   }
   /** Whether there are rows and all ids are whole numbers. */
-  const haveIntegerIds =
-    seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(rowValue(row, form.id.field)))
+  const haveIntegerIds = seeds.length > 0 && seeds.every(({ row }) => isWhole(rowValue(row, form.id.field)))
   return { seeds, mistakes, haveIntegerIds }
 }
 
@@ -105,7 +104,7 @@ function seedOf(row: unknown, form: SeedForm): SeedRow | Mistake {
   const mistake = form.check?.(complete)
   if (mistake) return mistake
   const parent = parentOf(form.params, complete)
-  const digest = hash('sha256', JSON.stringify([owner, complete]), 'hex')
+  const digest = hash('sha256', stringifyExact([owner, complete]), 'hex')
   return { id, ...owned, parent, row: complete, digest }
 }
 

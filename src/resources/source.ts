@@ -2,7 +2,7 @@
 
 import { emptyBody, invalidRequest, notJsonContent } from '../core/errors.js'
 import type { AnswerDescription, Caller, EndpointDescription, Exchange, OwnPath, PathSource } from '../core/exchange.js'
-import { isJsonType, isObject, modestJsonBody, requireUnencoded } from '../core/json.js'
+import { exactJsonBody, isJsonType, isObject, requireUnencoded, stringifyExact } from '../core/json.js'
 import { lookupMethod, operationId } from '../core/paths.js'
 import { jsonReply, type Reply } from '../core/reply.js'
 import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
@@ -147,9 +147,12 @@ async function viewerOf({ api_keys }: Tables, caller: Caller): Promise<Viewer> {
   return { user: key?.user_id ?? null, seesAll: false }
 }
 
+/** A 200 in which long numbers keep their digits. */
+const exactReply = (body: unknown) => ({ ...jsonReply(null), body: stringifyExact(body) })
+
 function rowReply({ exchange, resource, params }: ResourceRequest, row: Json): Reply {
   const body = resource.wraps.one({ row, params, caller: exchange.caller })
-  return { ...jsonReply(body), headers: ['etag', etagOf(row)] }
+  return { ...exactReply(body), headers: ['etag', etagOf(row)] }
 }
 
 function createdReply(request: ResourceRequest, row: Json): Reply {
@@ -167,7 +170,7 @@ function listReply(request: ResourceRequest, set: RowSet, query: ListQuery, foun
   const body = set.resource.wraps.list({ rows, total, page, pages, limit, params, caller: exchange.caller })
   const link = query.isPaged ? ['link', linksOf(exchange, page, pages)] : []
   const remark = isOwnerless(set) ? ownerlessRemark : undefined
-  return { ...jsonReply(body), remark, headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
+  return { ...exactReply(body), remark, headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
 }
 
 /** Explains an empty list in the log. */
@@ -202,7 +205,7 @@ function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Json {
   if (type !== undefined && !isJsonType(type)) throw notJsonContent(type)
   requireUnencoded(encoding)
   if (!body || body.length === 0) throw emptyBody()
-  const row = modestJsonBody(body)
+  const row = exactJsonBody(body)
   if (!isObject(row)) throw invalidRequest('The request body must be a JSON object.')
   return row as Json
 }

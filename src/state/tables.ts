@@ -1,4 +1,6 @@
 /** What a state needs from a database, and the tables in it, with the same statements for SQLite and PostgreSQL. */
+import { invalidRequest } from '../core/errors.js'
+import { parseExact, stringifyExact } from '../core/json.js'
 import { isStorableText, type Page, type Rows, type TableName, type Tables, TakenError } from './rows.js'
 
 /** The types of columns that every database has. Booleans are 0 or 1, and JSON is text, which preserves it exactly. */
@@ -37,6 +39,8 @@ interface Shape<Column extends string> {
   readonly key: Column
   /** The columns that are stored as JSON. */
   readonly json: readonly Column[]
+  /** Whether long whole numbers in JSON are BigInts. Supabase Auth makes them numbers. */
+  readonly keepsDigits?: boolean
   /** The columns that are stored as 0 and 1. */
   readonly booleans: readonly Column[]
   /** Null does not count and may occur any number of times. */
@@ -68,7 +72,7 @@ const shapes: { readonly [N in TableName]: Partial<Shape<keyof Rows[N] & string>
   },
   messages: {},
   resources: {},
-  resource_rows: { json: ['row'], order: 'position' },
+  resource_rows: { json: ['row'], keepsDigits: true, order: 'position' },
 }
 
 export const tableNames = Object.keys(shapes) as readonly TableName[]
@@ -188,23 +192,23 @@ function queried(column: string, value: unknown): Cell {
   throw new TypeError(`${column} cannot be asked for: it is no text, number or boolean, nor null.`)
 }
 
-/** Converts a row, or some columns of one, to its stored form. Throws a TypeError for a value that cannot be stored. */
+/** Converts a row, or some columns of one, to its stored form. Throws a 400 for a text that cannot be stored. */
 function encoded({ json }: AnyShape, row: AnyRow): CellRow {
   const cells = Object.entries(row).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
     cells.map(([column, value]) => {
-      if (json.includes(column)) return [column, JSON.stringify(value)]
-      if (isValue(value) && isStorable(value)) return [column, cellOf(value)]
-      throw new TypeError(
-        `${column} cannot be kept: it is no text, number or boolean, or text with NUL or half a character.`,
-      )
+      if (json.includes(column)) return [column, stringifyExact(value)]
+      if (!isValue(value)) throw new TypeError(`${column} cannot be kept: it is no text, number or boolean.`)
+      if (!isStorable(value)) throw invalidRequest(`${column} must not contain NUL (U+0000) or half of a character.`)
+      return [column, cellOf(value)]
     }),
   )
 }
 
-function decoded({ json, booleans }: AnyShape, row: CellRow): AnyRow {
+function decoded({ json, booleans, keepsDigits }: AnyShape, row: CellRow): AnyRow {
+  const parse = keepsDigits ? parseExact : JSON.parse
   const decoded: Record<string, unknown> = { ...row }
-  for (const column of json) decoded[column] = JSON.parse(row[column] as string)
+  for (const column of json) decoded[column] = parse(row[column] as string)
   for (const column of booleans) decoded[column] = row[column] === 1
   return decoded
 }

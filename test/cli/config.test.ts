@@ -21,6 +21,21 @@ test('config check says that the configuration is valid, and counts the rules', 
   })
 })
 
+test.each(['platform.config.yml', 'platform.config.json'])(
+  'a configuration may be called %s, but there is only one',
+  async name => {
+    const files = { [name]: '{ "port": 4999 }', 'fixtures/replies/a.yml': '- reply: { text: a }\n' }
+    expect(await run(['config', 'check'], { files })).toMatchObject({
+      stdout: 'The configuration is valid: 1 reply rule.\n',
+    })
+    expect((await run(['config', 'print'], { files })).stdout).toContain(`port: 4999 # ${name}:1`)
+    expect(await run(['config', 'check'], { files: { ...files, ...config('port: 1') } })).toMatchObject({
+      code: 2,
+      stderr: `${name}: There is platform.config.yaml too. Keep one of them.\n`,
+    })
+  },
+)
+
 test('config check without a file says so', async () => {
   expect(await run(['config', 'check'])).toMatchObject({
     code: 0,

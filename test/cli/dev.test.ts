@@ -214,11 +214,12 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
-test('it ends quietly when the reader of its output has gone', async () => {
-  const { ready, closeOutput, ended } = await startReady()
+test('a server goes on when the reader of its output has gone', async () => {
+  const { ready, closeOutput, send, ended } = await startReady()
   closeOutput()
   // Only a write shows that the reader has gone.
-  await fetch(`${ready.url}/health`)
+  for (let i = 0; i < 5; i++) expect((await fetch(`${ready.url}/health`)).status).toBe(200)
+  send('SIGTERM')
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
 })
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { refusalOf } from '../scene.js'
+import { folderWith } from '../command.js'
+import { platformWith, refusalOf } from '../scene.js'
 import { mustBe, NO_VALUE_FOUND } from '../sentences.js'
 import { builderWith, json, platformFor, platformForAll } from './builder.js'
 import '../../src/vitest.js'
@@ -59,6 +60,22 @@ test('an example may refer to another one, also in its value', async () => {
     const sizes = await platform.ask('/builder/sizes', { headers: { prefer: `example=${example}` } })
     expect(await sizes.json()).toEqual({ size: 1 })
   }
+})
+
+test('whole numbers of 64 bits in examples keep their digits, in the answer and in its schema', async () => {
+  const schema = { properties: { id: { type: 'integer', example: 1540001 } }, required: ['id'] }
+  const media = (json: object) => ({
+    get: { responses: { 200: { description: 'x', content: { 'application/json': json } } } },
+  })
+  const paths = {
+    '/one': media({ example: { id: 1540001 } }),
+    '/two': media({ schema: { type: 'object', ...schema } }),
+  }
+  const id = '154284075601887489'
+  const api = JSON.stringify({ openapi: '3.0.3', info: { title: 't', version: '1' }, paths }).replaceAll('1540001', id)
+  const dir = folderWith({ 'platform.config.yaml': 'openapi: api.json\n', 'api.json': api })
+  const platform = await platformWith({ config: `${dir}/platform.config.yaml` })
+  for (const name of ['one', 'two']) expect(await (await platform.ask(`/${name}`)).text()).toBe(`{"id":${id}}`)
 })
 
 test('Accept chooses the media type, and an unavailable one is a 406', async () => {

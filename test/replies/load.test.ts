@@ -136,6 +136,17 @@ test('mistakes in several files are all reported at once', async () => {
   ])
 })
 
+test('a folder that exists is a folder, and a file is a file, whatever characters their names have', async () => {
+  const files = {
+    'app/(chat)/replies/a.yaml': saying('route group'),
+    '[team] (ai)/{c++}/b.yml': saying('brackets'),
+    '[team] (ai)/!x/(y)/c.yaml': saying('after a wildcard'),
+    'what?/*.yaml': saying('a file'),
+  }
+  const patterns = ['app/(chat)/replies', '[team] (ai)/{c++}/*.yml', '[team] (ai)/*/(y)/c.yaml', 'what?/*.yaml']
+  expect(await textsOf(files, patterns)).toEqual(['route group', 'brackets', 'after a wildcard', 'a file'])
+})
+
 test('a pattern that matches nothing is an error, unless it is only the default', async () => {
   const dir = folderWith()
   const patterns = ['none/*.yaml']

@@ -121,6 +121,25 @@ test('conditions and templates see forms and their files like JSON', async () =>
   expect([xml.headers.get('content-type'), await xml.text()]).toEqual(['application/xml', '<ok/>'])
 })
 
+test('a text is sent as UTF-8 and labelled so, and the bytes of a file as they are', async () => {
+  const headers = { 'content-type': 'text/plain; charset="iso-8859-1"; format=flowed' }
+  const latin1 = Buffer.from('caf\u00e9', 'latin1')
+  const name = path.join(folderWith(), 'latin1.txt')
+  writeFileSync(name, latin1)
+  const platform = await platformWith({
+    rules: [
+      { on: 'GET /text', reply: { headers, text: 'caf\u00e9' } },
+      { on: 'GET /file', reply: { headers, file: name } },
+    ],
+  })
+  const text = await platform.ask('/text')
+  expect(text.headers.get('content-type')).toBe('text/plain; charset=utf-8; format=flowed')
+  expect(await text.text()).toBe('caf\u00e9')
+  const file = await platform.ask('/file')
+  expect(file.headers.get('content-type')).toBe(headers['content-type'])
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(latin1)
+})
+
 test('a body that does not match its Content-Type gets a 400', async () => {
   const platform = await withRules({ on: 'POST /upload', reply: { status: 204 } })
   const send = async (type: string, body: string) =>
@@ -166,6 +185,7 @@ test.each([
   ['/x', 'is not a method and a path'],
   ['GET /:a/:a', 'has two parameters with the same name'],
   ['GET /*/x', 'has something after *'],
+  ['GET /q?action=list', 'has a query: use when.query for it'],
 ])('%s is not a route: it %s', async (on, why) => {
   await expect(withRules({ on, reply: { text: 'x' } })).rejects.toThrow(`which ${why}`)
 })

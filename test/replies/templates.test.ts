@@ -285,6 +285,11 @@ test('a tool result is parsed if it is JSON', () => {
     render('{{ tool.name }} {{ tool.content.a }} {{ tool.text }}', { tool: toolFact('t', text) })
   expect(say('{"a": [1]}')).toBe('t [1] {"a": [1]}')
   expect(say('{a}')).toBe('t  {a}')
+  expect(say('{"content":[{"type":"text","text":"dry"},{"type":"image"},{"type":"text","text":"or wet"}]}')).toBe(
+    't  dry\nor wet',
+  )
+  expect(say('[{"type":"text","text":"dry"}]')).toBe('t  dry')
+  expect(say('[{"type":"bus"}]')).toBe('t  [{"type":"bus"}]')
   expect(render({ content: '{{ tool.content }}' }, { tool: toolFact('t', 'sunny') })).toEqual({ content: 'sunny' })
 })
 

@@ -1,5 +1,6 @@
 /** Requests that no app sends, and more rows than usual. */
 import { expect, test } from 'vitest'
+import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
 import { didYouMean, tooDeep } from '../sentences.js'
 
@@ -46,6 +47,7 @@ test.each([
   ['?_page=0', 'The parameter _page must be a whole number from 1, not "0".'],
   ['?_limit=1e9', 'The parameter _limit must be a whole number from 1, not "1e9".'],
   ['?_sort=a&_order=up', 'The parameter _order must be asc or desc, not "up".'],
+  [`?_sort=${'a,'.repeat(500)}b`, 'The parameter _sort may name at most 5 fields, not 501.'],
   ['?_lmit=5', `The parameter "_lmit" is not known.${didYouMean('_limit')}`],
   ['?__proto__=5', /^The parameter "__proto__" is not known\./],
 ])('a list with %s is a 400', async (query, error) => {
@@ -72,6 +74,49 @@ test('a row may be as deep as a body', async () => {
   expect(await (await platform.ask(path, json('POST', text))).text()).toBe(text)
   expect(await (await platform.ask(`${path}?q=none`)).text()).toBe('[]')
   expect(await (await platform.ask(path)).text()).toBe(`[${text}]`)
+})
+
+test('a text that cannot be stored is a 400, wherever it becomes a column', async () => {
+  const platform = await platformWith({ resources: { [path]: { owner: 'user' } } })
+  const { serviceKey, url } = platform
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${serviceKey}` }
+  const inScope = `${url}/__standin/resources/${encodeURIComponent(path)}/rows?scope=%00`
+  for (const [where, text] of [
+    [url + path, '{"user_id":"a\\u0000b"}'],
+    [url + path, '{"user_id":"\\ud800"}'],
+    [inScope, '{}'],
+  ] as const) {
+    const answer = await fetch(where, { method: 'POST', headers, body: text })
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('must not contain NUL')])
+  }
+})
+
+test('whole numbers of 64 bits keep their digits, in files, the configuration, bodies, ids and queries', async () => {
+  const [id, other, author] = ['154284075601887489', '154284075601887490', '9007199254740993']
+  const dir = folderWith({
+    'rows.json': `[{"id":${id},"author":${author}},{"id":${other},"author":1}]`,
+    'rows.yaml': `- { id: ${id}, author: ${author} }\n- { id: ${other}, author: 1 }\n`,
+    'platform.config.yaml': `
+resources:
+  /builder/json: { data: rows.json, schema: { properties: { id: { type: integer, maximum: 9223372036854775807 } } } }
+  /builder/yaml: { data: rows.yaml }
+  /builder/here: { data: [{ id: ${id}, author: ${author} }, { id: ${other}, author: 1 }] }
+  /builder/:author/posts: { data: [{ id: 1, author: ${author} }] }
+`,
+  })
+  const platform = await platformWith({ config: `${dir}/platform.config.yaml` })
+  const text = async (where: string, request?: object) => (await platform.ask(where, request)).text()
+  for (const name of ['json', 'yaml', 'here']) {
+    const first = `{"id":${id},"author":${author}}`
+    expect(await text(`/builder/${name}`)).toBe(`[${first},{"id":${other},"author":1}]`)
+    expect(await text(`/builder/${name}/${id}`)).toBe(first)
+    expect(await text(`/builder/${name}?author=${author}`)).toBe(`[${first}]`)
+    expect(await text(`/builder/${name}?_sort=-id&_limit=1`)).toContain(other)
+    const row = json('PATCH', `{"author":${other}}`)
+    expect(await text(`/builder/${name}/${id}`, row)).toBe(`{"id":${id},"author":${other}}`)
+    expect((await platform.ask(`/builder/${name}`, json('POST', '{"author":1}'))).status).toBe(201)
+  }
+  expect(await text(`/builder/${author}/posts`, json('POST', '{"a":1}'))).toContain(`"author":${author}`)
 })
 
 test('a field may have any name, such as __proto__', async () => {

@@ -118,9 +118,9 @@ describe.each(kinds)('in $kind', kind => {
     await state.write(({ messages }) => messages.insert(message()))
     for (const subject of ['NUL \0 in it', 'half \ud83d a character']) {
       const insert = state.write(({ messages }) => messages.insert(message({ id: 'other', subject })))
-      await expect(insert).rejects.toThrow(/^subject cannot be kept/)
+      await expect(insert).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/^subject /) })
       const update = state.write(({ messages }) => messages.update('message', { subject }))
-      await expect(update).rejects.toThrow(/^subject cannot be kept/)
+      await expect(update).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/^subject /) })
     }
     expect(await state.read(({ messages }) => messages.find({}))).toEqual([message()])
   })

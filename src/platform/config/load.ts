@@ -18,7 +18,8 @@ import { goneOption, goneVariable } from './gone-options.js'
 import { allOptions, fromText, mayHoldSecret } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
 
-export const configFileName = 'platform.config.yaml'
+/** The names of a configuration file. JSON is YAML too. */
+export const configFileNames = ['platform.config.yaml', 'platform.config.yml', 'platform.config.json'] as const
 
 /** A value from outside the file, with the name that it was given under: `--port`. */
 export interface Override {
@@ -30,7 +31,7 @@ export interface Override {
 export interface ConfigSources {
   /** The folder for relative paths, and the place of `platform.config.yaml`. */
   readonly cwd: string
-  /** A file that must exist, or `false` for none. By default `platform.config.yaml` is read if it exists. */
+  /** A file that must exist, or `false` for none. By default that of `configFileNames` is read which exists. */
   readonly file?: string | false | undefined
   readonly flags?: readonly Override[]
   /** The environment, which takes precedence over `.env` next to the configuration. If left out, neither is read. */
@@ -49,8 +50,11 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
 }
 
 function fileOf({ cwd, file: configured }: ConfigSources) {
-  const file = path.resolve(cwd, configured || configFileName)
-  return { file, present: configured === undefined ? existsSync(file) : configured !== false }
+  const [name, other] = configFileNames.filter(name => existsSync(path.join(cwd, name)))
+  if (configured === undefined && other !== undefined)
+    throw new ProblemsError([{ origin: other, sentence: `There is ${name} too. Keep one of them.` }])
+  const file = path.resolve(cwd, configured || (name ?? configFileNames[0]))
+  return { file, present: configured === undefined ? name !== undefined : configured !== false }
 }
 
 /** The synchronous part. `read` parses the file; `undefined` if there is none. Throws a ProblemsError. */
@@ -60,7 +64,11 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const name = path.relative(cwd, file) || file
   const dir = path.dirname(file)
   const variables = env && { ...readDotEnv(dir), ...env }
-  const yaml = present ? read?.(readText(file, name), name, { replaceText: withVariables(variables ?? {}) }) : undefined
+  const reading = {
+    replaceText: withVariables(variables ?? {}),
+    keepDigits: ([option]: Path) => option === 'resources',
+  }
+  const yaml = present ? read?.(readText(file, name), name, reading) : undefined
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)
@@ -130,12 +138,13 @@ export function mistakesWithoutLive(config: Pick<Config, 'mode' | 'modes' | 'rec
   return mistakes
 }
 
+/** What `standin config init` wrote in earlier releases. */
+const earlierDefaultReplies = 'fixtures/replies/*.yaml'
+
 /** The files with reply rules. Only the default pattern may match nothing. */
 export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
-  const patterns = [replies]
-    .flat()
-    .map(name => (isFolder(path.resolve(dir, name)) ? path.posix.join(name, '*.{yaml,yml}') : name))
-  return { patterns, dir, required: replies !== defaultReplies }
+  const isDefault = replies === defaultReplies || replies === earlierDefaultReplies
+  return { patterns: [replies].flat(), dir, required: !isDefault }
 }
 
 type RedactOption = Config['recordings']['redact']

@@ -42,7 +42,7 @@ models: # what GET /v1/models lists and chat accepts
   - { id: llama-3.3-70b-instruct, owned_by: meta }
   - { id: mistral-small-latest, owned_by: mistralai }
   - { id: qwen2.5-72b-instruct, owned_by: qwen }
-replies: fixtures/replies/*.yaml # rules for what the model says
+replies: fixtures/replies/*.{yaml,yml} # rules for what the model says
 strict: false # true refuses chat requests that no rule answers
 pace: { firstTokenMs: 0, tokensPerSecond: 0 } # 0: streams are sent as fast as possible
 users: # who can sign in

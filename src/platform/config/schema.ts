@@ -30,7 +30,7 @@ import { recordingOptions } from '../../recordings/options.js'
 import { resourceOptions } from '../../resources/options.js'
 import { apiKeyOptions, authOptions, userOptions } from '../../supabase/options.js'
 
-export const defaultReplies = 'fixtures/replies/*.yaml'
+export const defaultReplies = 'fixtures/replies/*.{yaml,yml}'
 
 export const configSchema = closed({
   host: option(

@@ -163,7 +163,7 @@ export const httpRuleSchema = v.pipe(
         v.check(
           on => whyInvalidRoute(on) === undefined,
           ({ input }) =>
-            `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}. Write one such as "POST /builder/projects/:id".`,
+            `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}${input.includes('?') ? ': use when.query for it' : ''}. Write one such as "POST /builder/projects/:id".`,
         ),
       ),
       'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',

@@ -5,7 +5,7 @@ import { inlineYaml } from '../../check/yaml.js'
 import type { Fault } from '../../core/fault.js'
 import { stringifyExact } from '../../core/json.js'
 import type { PaceInput } from '../../core/pace.js'
-import type { AnsweredBy } from '../../core/reply.js'
+import { type AnsweredBy, asUtf8 } from '../../core/reply.js'
 import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
 import {
@@ -162,7 +162,8 @@ function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Bo
     if (!headerValue.test(text))
       throw new TemplateError(`The header ${name} would contain an invalid character.`, 1, 1, [])
     if (name.toLowerCase() !== 'content-type') return [name, text]
-    contentType = text
+    // The bytes of a file are sent as they are.
+    contentType = Buffer.isBuffer(body.body) ? text : asUtf8(text)
     return []
   })
   return { ...body, contentType, headers }

@@ -91,7 +91,8 @@ export const isDocumented = (on: string): boolean => documentedPaths.includes(on
 /** Why `on` is not a valid route, as the rest of a sentence that begins with it; `undefined` if it is valid. */
 export function whyInvalidRoute(on: string): string | undefined {
   const [method = '', path = '', ...more] = on.split(' ')
-  if (more.length > 0 || !path.startsWith('/') || /[?#]/.test(path)) return 'is not a method and a path'
+  if (path.includes('?')) return 'has a query'
+  if (more.length > 0 || !path.startsWith('/') || path.includes('#')) return 'is not a method and a path'
   if (!routeMethods.some(known => known === method)) return `does not begin with one of ${routeMethods.join(', ')}`
   const { segments } = routeOf(on)
   const names = segments.flatMap(({ kind, text }) => (kind === 'literal' ? [] : [text]))
