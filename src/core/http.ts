@@ -1,4 +1,4 @@
-/** Helpers that node's HTTP lacks: decompressing bodies, the bytes of a reply, headers in flat arrays, and Retry-After. */
+/** Helpers that node's HTTP lacks: decompressing bodies, the bytes of a reply, headers in flat arrays, addresses, and Retry-After. */
 import type { Transform } from 'node:stream'
 import type { PacedBody, Reply } from './reply.js'
 
@@ -116,6 +116,35 @@ const pacedText = ({ head, before, pieces, after, tail }: PacedBody) =>
 /** The first value of the header with this name, which must be lower-case. */
 export const headerIn = (headers: readonly string[], name: string): string | undefined =>
   headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name)
+
+const liveAddress = /^(?:https?:)?\/\/[^/?#]*/i
+
+/** The headers of a live answer in which addresses of the live platform at `baseUrl` are paths of this stand-in. */
+export function withOwnAddresses(headers: readonly string[], baseUrl: string): string[] {
+  return headers.map((value, i) => {
+    const name = i % 2 === 1 ? headers[i - 1]?.toLowerCase() : undefined
+    if (name === 'location' || name === 'content-location') return ownAddress(value, new URL(baseUrl))
+    if (name === 'link')
+      return value.replace(/<([^<>]*)>/g, (_, address) => `<${ownAddress(address, new URL(baseUrl))}>`)
+    return value
+  })
+}
+
+/** A path, which fits whatever name a client has for this stand-in. Other addresses stay, and so does their spelling. */
+function ownAddress(address: string, { protocol, host, origin, pathname }: URL): string {
+  const [start = ''] = liveAddress.exec(address) ?? []
+  const written = start.startsWith('//') ? protocol + start : start
+  const isLive = URL.canParse(written) ? new URL(written).host === host : start === '' && address.startsWith('/')
+  if (!isLive) return address
+  const prefix = pathname.replace(/\/+$/, '')
+  const path = address.slice(start.length)
+  const rest = path.slice(prefix.length)
+  // The stand-in has no path for what is outside the live platform's folder.
+  if (!path.startsWith(prefix) || !/^([/?#]|$)/.test(rest)) return start === '' ? origin + address : address
+  // Two slashes would begin the name of a host.
+  if (/^\/[/\\]/.test(rest)) return `/.${rest}`
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
 
 /** The headers that say when to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
 export const retryHeaders = (afterMs: number): readonly string[] => [

@@ -171,6 +171,43 @@ test('unusual and repeated headers arrive unchanged', async () => {
   })
 })
 
+test('a redirect to the live platform leads to the stand-in, whatever form the address has', async () => {
+  const live = await liveWith((request, response) => {
+    const location = new URL(request.url ?? '', 'http://x').searchParams.get('to') ?? ''
+    const headers = {
+      location,
+      'content-location': location,
+      link: `<${location}>; rel="next", <https://else.example>`,
+    }
+    response.writeHead(302, 'Over There', headers).end()
+  })
+  const { host, port } = new URL(live.url)
+  const { ask, url } = await proxyTo(`${live.url}/api`, { auth: { mode: 'proxy' }, upstream: { authUrl: live.url } })
+  const at = async (path: string, to: string) => {
+    const answer = await ask(`${path}?to=${encodeURIComponent(to)}`, { redirect: 'manual' })
+    const [location, other, link] = ['location', 'content-location', 'link'].map(name => answer.headers.get(name))
+    expect([answer.status, answer.statusText, other]).toEqual([302, 'Over There', location])
+    expect(link).toBe(`<${location}>; rel="next", <https://else.example>`)
+    return location
+  }
+  expect(await at('/old', `${live.url}/api/new?a=%2f#b`)).toBe('/new?a=%2f#b')
+  expect(await at('/v1/models', `//${host}/api?a`)).toBe('/?a')
+  expect(await at('/old', `HTTPS://${host}/api/new`)).toBe('/new')
+  expect(await at('/old', '/api/new')).toBe('/new')
+  expect(await at('/old', 'new')).toBe('new')
+  expect(await at('/old', '/elsewhere')).toBe(`${live.url}/elsewhere`)
+  expect(await at('/auth/v1/verify', `${live.url}/auth/v1/new`)).toBe('/auth/v1/new')
+  expect(await at('/auth/v1/verify', '/auth/v1/new')).toBe('/auth/v1/new')
+  expect(new URL((await at('/old', `${live.url}/api//else.example/x`)) ?? '', url).origin).toBe(url)
+  const foreign = [
+    'https://else.example/api/new',
+    `http://127.0.0.1:${Number(port) + 1}/api/new`,
+    'app://callback',
+    '//[',
+  ]
+  for (const to of foreign) expect(await at('/old', to)).toBe(to)
+})
+
 test("the live platform's own CORS headers are kept", async () => {
   const { url } = await liveWith((_request, response) => {
     response.setHeader('access-control-allow-origin', 'http://app.test')

@@ -2,7 +2,7 @@
 import { createEventSplitter, dataOf } from '../../chat/events.js'
 import { uptimeMs } from '../../core/clock.js'
 import { upstreamTimeout, upstreamUnreadable } from '../../core/errors.js'
-import { headerIn } from '../../core/http.js'
+import { headerIn, withOwnAddresses } from '../../core/http.js'
 import type { UpstreamResponse } from '../../core/reply.js'
 import {
   documentedError,
@@ -45,7 +45,9 @@ export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow
     // No other transfer coding is decoded, and we did not ask for any.
     if (!/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
     const isReplaced = head.status >= 400 && proxied.settings.errors === 'documented' && !proxied.isMcp
-    return isReplaced ? sendError(proxied, head) : sendBody(proxied, head, flow)
+    const headers = withOwnAddresses(withoutHopByHop(head.headers), proxied.settings.baseUrl)
+    const sent = { ...head, headers }
+    return isReplaced ? sendError(proxied, sent) : sendBody(proxied, sent, flow)
   } catch (error) {
     failUnreadable(proxied, error)
     return undefined
@@ -119,7 +121,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   const { context, observer } = proxied
   const { response } = context
   const writer = writerOf(response)
-  const headers = withoutHopByHop(head.headers)
+  const { headers } = head
   // Only a stream has no length.
   const piecesAtMs = headerIn(headers, 'content-length') === undefined ? [] : undefined
   let isBegun = false
@@ -162,8 +164,7 @@ const LAST_EVENT_MS = 250
  */
 function sendError(proxied: ProxiedRequest, head: AnswerHead): BodySink {
   const { observer, context, settings } = proxied
-  const { status } = head
-  const headers = withoutHopByHop(head.headers)
+  const { status, headers } = head
   const isStream = /^text\/event-stream\b/i.test(headerIn(headers, 'content-type') ?? '')
   const events = isStream ? createEventSplitter() : undefined
   const chunks: Buffer[] = []
