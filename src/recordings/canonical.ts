@@ -60,26 +60,33 @@ export function parametersIn(query: string): readonly Parameter[] {
   })
 }
 
-const joinedQuery = (parameters: readonly Parameter[]): string =>
+export const joinedQuery = (parameters: readonly Parameter[]): string =>
   parameters.map(([name, value]) => (value === undefined ? name : `${name}=${value}`)).join('&')
 
-/** Sorts by name, then by value. */
-export const sortedQuery = (query: string): string => joinedQuery([...parametersIn(query)].sort(byNameThenValue))
+/** Sorts by name. Parameters of the same name are a list, which keeps its order. */
+export const sortedQuery = (query: string): string =>
+  joinedQuery(parametersIn(query).toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)))
 
 /** Sorts, and encodes each character exactly as `encodeURIComponent` does. */
 export const normalQuery = (query: string): string =>
   sortedQuery(joinedQuery(parametersIn(query).map(([name, value]) => [encoded(name), value && encoded(value)])))
 
-const byNameThenValue = ([a, x = '']: Parameter, [b, y = '']: Parameter) => compared(a, b) || compared(x, y)
-const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const encoded = (component: string) => reencoded(component.replaceAll('+', ' ')) ?? component
 
-function encoded(component: string): string {
+function reencoded(component: string): string | undefined {
   try {
-    return encodeURIComponent(decodeURIComponent(component.replaceAll('+', ' ')))
+    return encodeURIComponent(decodeURIComponent(component))
   } catch {
-    return component
+    return undefined
   }
 }
+
+/** The path with each character escaped only if it must be. */
+export const normalPath = (path: string): string =>
+  path
+    .split('/')
+    .map(segment => reencoded(segment)?.replace(/%(?:2[46BC]|3[ABD]|40|5[BD])/g, decodeURIComponent) ?? segment)
+    .join('/')
 
 /** The fields of a chat completion request that have a default (OpenAI's reference of the endpoint). */
 const chatDefaults = ({ tools, functions }: JsonObject): JsonObject => ({
@@ -110,10 +117,9 @@ const defaultChoice = (offered: unknown) => (Array.isArray(offered) && offered.l
 /** Whether requests to this path ask for a chat completion. */
 export const asksForChat = (path: string) => path.endsWith('/chat/completions')
 
-/** Returns a JSON body without fields that have their default value. */
+/** Returns a JSON body without fields that have their default value, such as null in place of an absent one. */
 export function withoutDefaults(path: string, body: unknown): unknown {
-  if (!isObject(body)) return body
-  if (!asksForChat(path)) return withoutFields(body, isNull)
+  if (!isObject(body) || !asksForChat(path)) return body
   const fields: Record<string, unknown> = withoutFields(body, isNull)
   for (const [key, change] of nestedFields) if (key in fields) fields[key] = change(fields[key])
   const defaults = chatDefaults(fields)
@@ -207,6 +213,11 @@ export function ignoreFrom(options: readonly IgnoreOption[]) {
   }
   const withoutPatterns = (text: string) => patterns.reduce(without, text)
 
+  function inJson(value: unknown): unknown {
+    const remainder = fields.length === 0 ? value : withoutIgnored(value, fields)
+    return patterns.length === 0 ? remainder : withTexts(remainder, withoutPatterns)
+  }
+
   return {
     inText: withoutPatterns,
     /** If an expression applies, the values are returned decoded, since they are only compared. */
@@ -219,9 +230,14 @@ export function ignoreFrom(options: readonly IgnoreOption[]) {
         // A decoded & would split the parameter in two.
         return [[name, expressions.reduce(without, percentDecoded(value)).replaceAll('&', '%26')]]
       }),
-    inJson(value: unknown): unknown {
-      const remainder = fields.length === 0 ? value : withoutIgnored(value, fields)
-      return patterns.length === 0 ? remainder : withTexts(remainder, withoutPatterns)
+    inJson,
+    /** The field of a form, whose name is a path (`user[name]`); `undefined` if it is ignored. */
+    inField(name: string, value: string): string | undefined {
+      const steps = stepsOf(name)
+      const nested = steps.reduceRight<unknown>((inner, step) => Object.fromEntries([[step, inner]]), value)
+      const stepInside = (outer: unknown, step: string) =>
+        isObject(outer) && Object.hasOwn(outer, step) ? outer[step] : undefined
+      return steps.reduce(stepInside, inJson(nested)) as string | undefined
     },
   }
 }

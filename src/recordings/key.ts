@@ -8,6 +8,7 @@ import { mayBeJson, requireModestJson } from '../core/json.js'
 import {
   type Ignore,
   jsonIn,
+  normalPath,
   normalQuery,
   parametersIn,
   sortedQuery,
@@ -15,6 +16,7 @@ import {
   withoutDefaults,
   withSortedKeys,
 } from './canonical.js'
+import { comparedText, isMultipart, withoutBoundary } from './form-body.js'
 import { withoutIds } from './json-rpc.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
 import { credentialsOf, type Redact, type Redaction } from './redact/index.js'
@@ -35,12 +37,16 @@ export function requestOf(received: ReceivedRequest, redaction: Redaction): Reco
   return {
     method: received.method.toUpperCase(),
     path: redaction.text(received.path),
-    // Sorted before redaction as well, so that the numbering of placeholders does not depend on the order. After it,
-    // only placeholders contain brackets.
-    query: sortedQuery(redaction.query(normalQuery(received.query))),
+    query: redactedQuery(received.query, redaction),
     body: bodyIn(received, redaction),
   }
 }
+
+/**
+ * Sorted before redaction as well, so that the numbering of placeholders does not depend on the order. After it, only
+ * placeholders contain brackets.
+ */
+const redactedQuery = (query: string, redaction: Redaction) => sortedQuery(redaction.query(normalQuery(query)))
 
 /**
  * The body of a request without its Content-Encoding. A body that cannot be decompressed stays as it came. It has an
@@ -71,8 +77,8 @@ function bodyIn({ contentType = '', body }: ReceivedRequest, redaction: Redactio
   const json = jsonIn(text)
   if (json) return { kind: 'json', value: redactedJsonValue(json.value, redaction) }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
-  const normalized = withoutBoundary(text, contentType)
-  return { kind: 'text', text: redaction.text(isForm ? redaction.query(normalized) : normalized) }
+  const plain = isForm ? redactedQuery(text, redaction) : withoutBoundary(text, contentType)
+  return { kind: 'text', text: redaction.text(plain) }
 }
 
 /** Sorts again, since the name of a field may be secret too, and its placeholder sorts elsewhere. */
@@ -81,17 +87,12 @@ function redactedJsonValue(value: unknown, redaction: Redaction): unknown {
   return result === value ? value : withSortedKeys(result)
 }
 
-/** Clients choose a random boundary between the parts of a form. Here it is always the same. */
-function withoutBoundary(text: string, contentType: string): string {
-  const boundary = /^multipart\/.*;\s*boundary="?([^";]+)/i.exec(contentType)?.[1]
-  return boundary === undefined ? text : text.replaceAll(`--${boundary}`, '--boundary')
-}
-
 /** The form of a request that is compared: without ignored parts and without defaults. */
 export function comparedForm({ method, path, query, body }: RecordedRequest, ignore: Ignore): RecordedRequest {
   const nonSecret = parametersIn(query).filter(([, value]) => value === undefined || !isPlaceholder.test(value))
   const parameters = ignore.inQuery(nonSecret).map(([name, value]) => (value === undefined ? name : `${name}=${value}`))
-  return { method, path: ignore.inText(path), query: parameters.join('&'), body: comparedBody(path, body, ignore) }
+  const comparedPath = ignore.inText(normalPath(path))
+  return { method, path: comparedPath, query: parameters.join('&'), body: comparedBody(path, body, ignore) }
 }
 
 /** The key of a request: 12 hex digits. Used for incoming requests and for recordings on disk alike. */
@@ -108,9 +109,12 @@ function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestB
     case 'json':
       return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(withoutBigInts(body.value)))) }
     case 'text':
-      return { kind: 'text', text: ignore.inText(body.text) }
+      return { kind: 'text', text: comparedText(body.text, ignore) }
+    case 'bytes': {
+      const text = body.bytes.toString('latin1')
+      return isMultipart(text) ? { kind: 'bytes', bytes: Buffer.from(comparedText(text, ignore), 'latin1') } : body
+    }
     case 'none':
-    case 'bytes':
       return body
   }
 }

@@ -6,6 +6,7 @@ import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { asksForChat, type Ignore, variantsOf } from './canonical.js'
 import type { Shelf } from './folder.js'
+import { isQueryForm } from './form-body.js'
 import { noServerStream, opensServerStream, replyWithoutRecording, rpcCallOf, withClientSession } from './json-rpc.js'
 import { comparedForm, type RequestIdentity, requestKey } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
@@ -179,11 +180,13 @@ export function nearest(
   candidates: readonly Candidate[],
   ignore: Ignore,
 ): Nearest | undefined {
-  const requestFields = leavesOf(withoutResponseFormat(request, ignore))
+  const asked = withoutResponseFormat(request, ignore)
+  const requestFields = leavesOf(asked)
   let best: (Nearest & { readonly apart: number }) | undefined
   for (const { entry, request: recorded } of candidates) {
-    if (recorded.method !== request.method || recorded.path !== request.path) continue
-    const differences = differing(requestFields, leavesOf(withoutResponseFormat(recorded, ignore)))
+    const form = withoutResponseFormat(recorded, ignore)
+    if (form.method !== asked.method || form.path !== asked.path) continue
+    const differences = differing(requestFields, leavesOf(form))
     const apart = distance(differences) + (rpcCallOf(recorded) === rpcCallOf(request) ? 0 : ANOTHER_CALL)
     if (!best || apart < best.apart) best = { entry, differences, apart }
   }
@@ -257,15 +260,20 @@ function leavesOf({ method, path, query, body }: RecordedRequest): Fields {
   const fields = new Map<string, string>()
   fields.set('method', method)
   fields.set('path', path)
-  const parameters = new URLSearchParams(query)
-  for (const name of parameters.keys()) {
-    const values = parameters.getAll(name)
-    fields.set(`query.${name}`, JSON.stringify(values.length === 1 ? values[0] : values))
-  }
+  addParameters(query, fields, 'query.')
   if (body.kind === 'json') addLeaves(body.value, fields)
-  if (body.kind === 'text') fields.set('body', JSON.stringify(body.text))
+  if (body.kind === 'text' && isQueryForm(body.text)) addParameters(body.text, fields)
+  else if (body.kind === 'text') fields.set('body', JSON.stringify(body.text))
   if (body.kind === 'bytes') fields.set('body', `${body.bytes.length} bytes: ${body.bytes.toString('base64')}`)
   return fields
+}
+
+function addParameters(query: string, fields: Map<string, string>, prefix = ''): void {
+  const parameters = Map.groupBy(new URLSearchParams(query), ([name]) => name)
+  for (const [name, all] of parameters) {
+    const values = all.map(([, value]) => value)
+    fields.set(prefix + name, JSON.stringify(values.length === 1 ? values[0] : values))
+  }
 }
 
 function addLeaves(value: unknown, fields: Map<string, string>, name = ''): void {

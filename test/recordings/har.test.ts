@@ -87,7 +87,7 @@ test('files of Firefox and Charles are read: a byte order mark, nulls, no respon
   }
   const [recording] = imported(`\ufeff${JSON.stringify(harWith(entry))}`, LIVE).recordings
   expect(recording).toMatchObject({
-    request: { path: '/v1/files', query: 'a=1&b=2', body: { kind: 'text', text: 'name=a+b' } },
+    request: { path: '/v1/files', query: 'a=1&b=2', body: { kind: 'text', text: 'name=a%20b' } },
     response: { headMs: 0, endMs: 0, headers: [['content-type', 'text/plain']] },
   })
 })

@@ -55,6 +55,18 @@ test('an ignored field does not count, whether present or not', () => {
   expect(same([], named, question)).toBe(false)
 })
 
+test('an ignored field may be one of a form', () => {
+  const boundary = '--boundary'
+  const inParts = (id: string) =>
+    `${boundary}\r\nContent-Disposition: form-data; name="id"\r\n\r\n${id}\r\n${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n${boundary}--\r\n`
+  expect(same(['id'], 'a=1&id=2', 'id=&a=1')).toBe(true)
+  expect(same(['user.id'], 'user[id]=1&user[name]=ada', 'user%5Bname%5D=ada')).toBe(true)
+  expect(same([{ path: 'on', pattern: '/\\d+/' }], 'on=day+1&a=1', 'a=1&on=day+22')).toBe(true)
+  expect(same(['id'], inParts('1'), inParts('2'))).toBe(true)
+  expect(same(['id'], 'a=1&id=2', 'a=2&id=2')).toBe(false)
+  expect(same([], inParts('1'), inParts('2'))).toBe(false)
+})
+
 test('with a pattern only the matching text is ignored', () => {
   const ignored = [{ path: 'messages[0]', pattern: '/\\d{4}-\\d\\d-\\d\\d/' }]
   const on = (day: string, more = '') => ({
