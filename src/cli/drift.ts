@@ -152,6 +152,7 @@ function sendToLive({ upstream, credentialOf }: LiveOptions): SendToLive {
 const headersFor = (recorded: RecordedRequest, credential: string): Record<string, string> => ({
   accept: '*/*',
   'accept-encoding': 'identity',
+  ...recorded.condition,
   ...(credential !== '' && { authorization: `Bearer ${credential}` }),
   ...(requestText(recorded) !== undefined && { 'content-type': 'application/json' }),
 })

@@ -159,7 +159,9 @@ async function answerTo({ request, response }: Recording, parts: RunningCheck): 
     return (error as Error).message
   }
   if (capture.status === 429 && !is429Expected) return 'The live platform is rate limiting (429).'
-  const live = await responseOf(capture).catch(({ message }: Error) => `The live answer cannot be read: ${message}.`)
+  const live = await responseOf(capture, request).catch(
+    ({ message }: Error) => `The live answer cannot be read: ${message}.`,
+  )
   if (typeof live === 'string') return live
   return live.complete ? redactedResponse(live, parts.redact()) : 'The live answer broke off.'
 }

@@ -92,6 +92,7 @@ const request = closed({
   method: v.pipe(text, v.nonEmpty('a method such as GET')),
   path: v.pipe(text, v.startsWith('/', 'a path that begins with /')),
   query: v.optional(text),
+  condition: v.optional(map(text, text, 'a map of names and values')),
   body: v.optional(withOneOf(closed(body), contents)),
 })
 export type RequestForm = v.InferOutput<typeof request>

@@ -31,13 +31,19 @@ import {
 /** Returns the text of the file of a recording. */
 export function recordingText(recording: Recording, key: string): string {
   const { recordedAt, request, response } = recording
-  const { method, path, query } = request
+  const { method, path, query, condition } = request
   const { status, complete } = response
   const file = {
     recordedAt,
     key,
     ...(complete ? {} : { complete }),
-    request: { method, path, ...(query === '' ? {} : { query }), ...requestBody(request) },
+    request: {
+      method,
+      path,
+      ...(query === '' ? {} : { query }),
+      ...(condition && { condition }),
+      ...requestBody(request),
+    },
     response: {
       status,
       headMs: tenths(response.headMs),
@@ -128,8 +134,8 @@ function checked<S extends v.GenericSchema>(form: S, text: string, origin: strin
   throw new ProblemsError(problems, [origin])
 }
 
-function requestFrom({ method, path, query = '', body }: RequestForm): RecordedRequest {
-  const line = { method: method.toUpperCase(), path, query }
+function requestFrom({ method, path, query = '', condition, body }: RequestForm): RecordedRequest {
+  const line = { method: method.toUpperCase(), path, query, ...(condition && { condition }) }
   if (!body) return { ...line, body: { kind: 'none' } }
   if (Object.hasOwn(body, 'json'))
     return { ...line, body: { kind: 'json', value: withSortedKeys(body.json, Number.POSITIVE_INFINITY) } }

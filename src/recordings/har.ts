@@ -14,6 +14,7 @@ import {
   hasDone,
   isStream,
   type RecordedChunk,
+  type RecordedRequest,
   type RecordedResponse,
   type Recording,
   recordedHeaders,
@@ -165,11 +166,11 @@ function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, rema
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
   const { body } = requestBody(entry.request)
-  const request = requestOf({ ...place, method, contentType: contentTypeOf(entry.request), body }, redaction)
+  const request = requestOf({ ...place, method, headers, contentType: contentTypeOf(entry.request), body }, redaction)
   return {
     recordedAt: new Date(entry.startedDateTime).toISOString(),
     request,
-    response: redactedResponse(responseIn(entry, request.path, remark), redaction),
+    response: redactedResponse(responseIn(entry, request, remark), redaction),
   }
 }
 
@@ -184,9 +185,13 @@ function savedBody({ postData }: Entry['request']): Buffer | undefined {
   return Buffer.from(new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value])).toString())
 }
 
-function responseIn({ response, timings }: Entry, path: string, remark: (what: string) => void): RecordedResponse {
+function responseIn(
+  { response, timings }: Entry,
+  { method, path }: RecordedRequest,
+  remark: (what: string) => void,
+): RecordedResponse {
   const { status, content, _error } = response
-  const headers = responseHeaders(response)
+  const headers = responseHeaders(response, method)
   const endMs = duration(timings.receive)
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
   const body = savedAnswer(content, isStream({ headers }), remark)
@@ -245,9 +250,9 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
  * Headers that can be sent again. HTTP/2 pseudo-headers begin with a colon, and Chrome writes several values of one
  * header as lines.
  */
-function responseHeaders({ headers, content }: Entry['response']): RecordedResponse['headers'] {
+function responseHeaders({ headers, content }: Entry['response'], method: string): RecordedResponse['headers'] {
   const flat = headers.flatMap(({ name, value }) => value.split('\n').flatMap(line => [name, line.trim()]))
-  const found = recordedHeaders(flat).filter(([name, value]) => headerName.test(name) && fieldValue.test(value))
+  const found = recordedHeaders(flat, method).filter(([name, value]) => headerName.test(name) && fieldValue.test(value))
   const isTyped = found.some(([name]) => name === 'content-type') || !content.mimeType.includes('/')
   return isTyped ? found : [...found, ['content-type', content.mimeType]]
 }

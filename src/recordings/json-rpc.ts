@@ -1,9 +1,9 @@
 /** JSON-RPC in recordings: which calls count as equal, which messages need no recording, and answers with the ids of the current call. */
 
 import { randomUUID } from 'node:crypto'
-import { createEventSplitter, dataOf } from '../chat/events.js'
+import { createEventSplitter, dataOf, eventsIn } from '../chat/events.js'
 import type { Exchange } from '../core/exchange.js'
-import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
+import { exactJsonOf, isObject, jsonOf, stringifyExact } from '../core/json.js'
 import { callTitle, metaKeys, metaOf, type RpcId, resultFrame } from '../core/json-rpc.js'
 import type { Reply } from '../core/reply.js'
 import {
@@ -53,9 +53,10 @@ export function rpcCallOf({ body }: Pick<RecordedRequest, 'body'>): string | und
 
 /** Whether the message gets no response: a notification, or the client's response to the server. */
 const isOneWay = (message: JsonRpcMessage) =>
-  typeof message.method === 'string'
-    ? message.method.startsWith('notifications/')
-    : 'result' in message || 'error' in message
+  typeof message.method === 'string' ? message.method.startsWith('notifications/') : isAnswer(message)
+
+const isAnswer = (message: JsonRpcMessage) =>
+  message.method === undefined && ('result' in message || 'error' in message)
 
 const fixedReply = (status: number, fields: Partial<Reply> = {}): Reply => ({
   kind: 'reply',
@@ -69,6 +70,14 @@ const fixedReply = (status: number, fields: Partial<Reply> = {}): Reply => ({
 /** Whether a request opens a session's own stream, on which the server sends messages outside of calls. */
 export const opensServerStream = ({ method, headers }: Pick<Exchange, 'method' | 'headers'>): boolean =>
   method === 'GET' && (headers['mcp-session-id'] !== undefined || headers['mcp-protocol-version'] !== undefined)
+
+/** Whether a stream has the answer to a call, which belongs to the session that made the call. */
+export const carriesAnswer = (response: RecordedResponse): boolean =>
+  isStream(response) &&
+  eventsIn(recordedBody(response)).some(event => {
+    const message = messageIn(jsonOf(dataOf(event) ?? ''))
+    return message !== undefined && isAnswer(message)
+  })
 
 /** Whether a request opens a stream that lasts until the client disconnects, and is complete then. */
 export const isEndless = (exchange: Pick<Exchange, 'method' | 'headers'>, { body }: Pick<RecordedRequest, 'body'>) =>

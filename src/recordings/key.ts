@@ -29,8 +29,14 @@ export interface ReceivedRequest {
   /** The part after the `?`, undecoded. */
   readonly query: string
   readonly contentType: string | undefined
+  readonly headers?: Exchange['headers']
   readonly body: Buffer | undefined
 }
+
+/** By these, a client asks for a part of an answer, or for one that depends on what it has. */
+const conditions = 'if-match if-modified-since if-none-match if-range if-unmodified-since last-event-id range'.split(
+  ' ',
+)
 
 /** Converts a request to the form in which it is compared and stored. */
 export function requestOf(received: ReceivedRequest, redaction: Redaction): RecordedRequest {
@@ -39,7 +45,14 @@ export function requestOf(received: ReceivedRequest, redaction: Redaction): Reco
     path: redaction.text(received.path),
     query: redactedQuery(received.query, redaction),
     body: bodyIn(received, redaction),
+    ...conditionIn(received, redaction),
   }
+}
+
+function conditionIn({ headers = {} }: ReceivedRequest, redaction: Redaction): Pick<RecordedRequest, 'condition'> {
+  const names = conditions.filter(name => headers[name] !== undefined)
+  if (names.length === 0) return {}
+  return { condition: Object.fromEntries(names.map(name => [name, redaction.text(String(headers[name]))])) }
 }
 
 /**
@@ -144,7 +157,7 @@ export interface RequestIdentity {
 /** The request of an exchange, and the redaction that removed its secrets. */
 export function redactedRequest(exchange: Exchange, redact: Redact) {
   const { method, path, query, headers } = exchange
-  const received = { method, path, query, contentType: headers['content-type'] }
+  const received = { method, path, query, headers, contentType: headers['content-type'] }
   const { body, objection } = decompressedBody(exchange)
   const redaction = redact(credentialsOf(exchange, redact))
   return { request: requestOf({ ...received, body }, redaction), redaction, objection }

@@ -94,7 +94,7 @@ function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): Ope
 
 async function save({ entry, earlier, recordedAt, request, redaction, capture }: ObservedAnswer, parts: RecorderParts) {
   const { shelf, run } = parts
-  const answer = await responseOf(capture).catch(({ message }: Error) => message)
+  const answer = await responseOf(capture, request).catch(({ message }: Error) => message)
   if (typeof answer === 'string') return run.notRecorded(`${entry.file} was not saved: ${answer}.`)
   // An incomplete answer never replaces a complete one.
   if (!answer.complete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return

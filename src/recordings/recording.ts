@@ -21,6 +21,8 @@ export interface RecordedRequest {
   readonly path: string
   /** The part after the `?`, sorted by name; may be empty. */
   readonly query: string
+  /** The headers that ask for a part of an answer, or for one that depends on what the client has. */
+  readonly condition?: Readonly<Record<string, string>> | undefined
   readonly body: RequestBody
 }
 
@@ -80,10 +82,13 @@ export const MOST_BODY_BYTES = 16 * 1_048_576
  * Not redacted yet. Rejects with an Error that says why if the answer cannot be decompressed, or is too large when
  * decompressed.
  */
-export async function responseOf(capture: Capture): Promise<RecordedResponse> {
+export async function responseOf(
+  capture: Capture,
+  { method }: Pick<RecordedRequest, 'method'>,
+): Promise<RecordedResponse> {
   const { status, headMs, endMs, complete } = capture
   const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), MOST_BODY_BYTES)
-  const headers = recordedHeaders(capture.headers)
+  const headers = recordedHeaders(capture.headers, method)
   return {
     status,
     headers,
@@ -111,13 +116,17 @@ function whole(chunks: readonly RecordedChunk[]): readonly RecordedChunk[] {
 
 /** Headers about the connection, the time or the route, which would be wrong in a replay. */
 const droppedHeaders =
-  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|date|age|content-length|content-encoding|server|via|alt-svc|nel|report-to|strict-transport-security|cf-.*|x-envoy-.*|access-control-.*)$/
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|date|age|server|via|alt-svc|nel|report-to|strict-transport-security|cf-.*|x-envoy-.*|access-control-.*)$/
 
-export function recordedHeaders(headers: readonly string[]): RecordedResponse['headers'] {
+/** Headers about the body as it came. Without a body, they are all that is known of it. */
+const bodyHeaders: ReadonlySet<string> = new Set(['content-length', 'content-encoding'])
+
+export function recordedHeaders(headers: readonly string[], method: string): RecordedResponse['headers'] {
   const recorded: [string, string][] = []
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]?.toLowerCase() ?? ''
-    if (!droppedHeaders.test(name)) recorded.push([name, headers[i + 1] ?? ''])
+    if (!droppedHeaders.test(name) && (method === 'HEAD' || !bodyHeaders.has(name)))
+      recorded.push([name, headers[i + 1] ?? ''])
   }
   return recorded
 }

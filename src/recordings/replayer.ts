@@ -1,5 +1,6 @@
 /** Answers requests from recordings, or says why there is no answer: what differs from the most similar recording. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { type Difference, sideBySide } from '../check/finding.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
@@ -7,7 +8,14 @@ import { isObject } from '../core/json.js'
 import { asksForChat, type Ignore, variantsOf } from './canonical.js'
 import type { Shelf } from './folder.js'
 import { isQueryForm } from './form-body.js'
-import { noServerStream, opensServerStream, replyWithoutRecording, rpcCallOf, withClientSession } from './json-rpc.js'
+import {
+  carriesAnswer,
+  noServerStream,
+  opensServerStream,
+  replyWithoutRecording,
+  rpcCallOf,
+  withClientSession,
+} from './json-rpc.js'
 import { comparedForm, type RequestIdentity, requestKey } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
@@ -37,7 +45,11 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const reply = replyWithoutRecording(exchange, identified.request)
     if (reply) return { kind: 'found', answer: { reply, afterMs: 0 } }
     // Counted before the first await, so that answers follow the order of the requests.
-    const count = run.count(exchange.scope, identified.key)
+    const { condition } = identified.request
+    const count = run.count(
+      exchange.scope,
+      condition ? `${identified.key} ${JSON.stringify(condition)}` : identified.key,
+    )
     await shelf.ready()
     const found = await search(identified, count, parts, shelf.of)
     if (found?.kind === 'found') return forClient(found, exchange)
@@ -98,12 +110,28 @@ async function choose(
   const fit = results.filter(one => one.kind === 'fit')
   const [first] = results
   if (fit.length === 0 && first?.kind === 'unfit') return first
+  const suitable = suitableFor(request, fit)
   // After the last recording of a request, the last one repeats.
-  const { file, recording } = fit[Math.min(count, fit.length - 1)] as (typeof fit)[number]
+  const chosen = suitable[Math.min(count, suitable.length - 1)]
+  if (!chosen) return unfit(`${fit[0]?.file} answers only a request with the condition, range or event id that got it.`)
+  const { file, recording } = chosen
   const response = inFormatOf(request, recording)
   if (!response) return unfit(`${file} cannot be converted to the requested format.`)
   parts.run.served(file)
   return { kind: 'found', answer: delayedReplyOf(response, parts.speed, file) }
+}
+
+/** The recordings with the request's own condition, if there are any; else those that answer without one. */
+function suitableFor<T extends { recording: Recording }>({ condition }: RecordedRequest, all: readonly T[]) {
+  const own = all.filter(one => condition && isDeepStrictEqual(one.recording.request.condition, condition))
+  return own.length > 0 ? own : all.filter(({ recording }) => !isPartial(recording))
+}
+
+/** Whether an answer is wrong for a client that did not ask for this part of it, or does not have the rest. */
+function isPartial({ request: { method, condition }, response }: Recording): boolean {
+  if ([206, 304].includes(response.status) || condition?.['last-event-id'] !== undefined) return true
+  const isRefusal = condition !== undefined && [412, 416].includes(response.status)
+  return isRefusal || (method === 'GET' && carriesAnswer(response))
 }
 
 /** Returns a recording, or why it cannot be replayed. */

@@ -1,4 +1,5 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
@@ -487,7 +488,7 @@ test('an undocumented path is recorded and replayed like any other', async () =>
   expect((await replay.ask('/v1/embeddings', { ...post, bearer: null })).status).toBe(404)
 })
 
-test('the answer to HEAD does not claim an empty body', async () => {
+test('the answer to HEAD keeps the length of the body that it does not have', async () => {
   const live = await liveWith((_request, response) => void response.writeHead(200, { 'content-length': '44' }).end())
   const { recording, replaying } = tape(live.url)
   const { ask, stop } = await recording()
@@ -495,7 +496,49 @@ test('the answer to HEAD does not claim an empty body', async () => {
   await stop()
   const response = await (await replaying()).ask('/v1/models', { method: 'HEAD' })
   expect(response.status).toBe(200)
-  expect(response.headers.get('content-length')).toBeNull()
+  expect(response.headers.get('content-length')).toBe('44')
+})
+
+/** Answers a request for a document as its condition or range asks. */
+const document: RequestListener = ({ headers }, response) => {
+  if (headers.range) response.writeHead(206, { 'content-range': 'bytes 0-1/4' }).end('ab')
+  else if (headers['if-none-match']) response.writeHead(304, { etag: '"1"' }).end()
+  else response.writeHead(200, { etag: '"1"' }).end('abcd')
+}
+
+test('a part of a document and the news that it is unchanged answer only those who asked for them', async () => {
+  const asked = [{ 'if-none-match': '"1"' }, { range: 'bytes=0-1' }]
+  const live = await liveWith(document)
+  for (const isWholeRecorded of [true, false]) {
+    const { recording, replaying } = tape(live.url)
+    const { ask, stop } = await recording()
+    if (isWholeRecorded) await (await ask('/v1/files/1')).text()
+    for (const headers of asked) await (await ask('/v1/files/1', { headers })).text()
+    await stop()
+    const replay = await replaying()
+    const others = [{}, {}, {}, { range: 'bytes=2-3' }, ...asked]
+    const statuses = await statusesOf(others.map(headers => replay.ask('/v1/files/1', { headers })))
+    const whole = isWholeRecorded ? 200 : 424
+    expect(statuses).toEqual([whole, whole, whole, whole, 304, 206])
+  }
+})
+
+test('a stream with the answer to a call is replayed only to the client that resumes it', async () => {
+  const answer = 'id: 2\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
+  const live = await liveWith((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer)
+  })
+  const { recording, replaying } = tape(live.url)
+  const mcp = { '/mcp': {} }
+  const asked = (more: object) => ({ headers: { 'mcp-protocol-version': '2025-11-25', ...more } })
+  const { ask, stop } = await recording({ mcp })
+  for (const more of [{}, { 'last-event-id': '1' }]) await (await ask('/mcp', asked(more))).text()
+  await stop()
+  const replay = await replaying({ mcp })
+  expect((await replay.ask('/mcp', asked({}))).status).toBe(405)
+  const resumed = await replay.ask('/mcp', asked({ 'last-event-id': '1' }))
+  const { value } = (await resumed.body?.getReader().read()) ?? {}
+  expect(Buffer.from(value ?? []).toString()).toBe(answer)
 })
 
 test('each endpoint can have its own mode', async () => {
