@@ -9,6 +9,8 @@ export type Answer = Reply | Forward
 export interface Reply {
   readonly kind: 'reply'
   readonly status: number
+  /** The reason phrase, if it is not node's own for the status. */
+  readonly statusText?: string | undefined
   readonly contentType: string
   /** A text is sent with its length. Bytes are a stream that is already complete, so they are sent without one. */
   readonly body: string | Buffer | PacedBody
@@ -89,8 +91,8 @@ export interface Forward {
 
 /** Observes an answer as it is forwarded, and must not delay it. The methods are called in this order; `end` is always called, once and last. */
 export interface ResponseObserver {
-  /** The original status and headers, as node's flat array of names and values, without hop-by-hop headers. */
-  head(status: number, headers: readonly string[]): void
+  /** The original status, headers, as node's flat array of names and values, without hop-by-hop headers, and reason phrase. */
+  head(status: number, headers: readonly string[], statusText?: string): void
   /** Bytes of the body, as the network delivered them. */
   bytes(bytes: Buffer): void
   /** True if the live platform's answer is complete; false if it broke off, the client disconnected, or there was no answer. */

@@ -288,7 +288,7 @@ class LineExits implements Exits {
 
   private reply(context: RequestContext, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, surface, quota, live } = context
-    const { status, body, contentType, headers = noHeaders, tokens } = reply
+    const { status, statusText, body, contentType, headers = noHeaders, tokens } = reply
     // A recording has the request id of its live answer.
     const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
     const { origin } = request.headers
@@ -296,7 +296,13 @@ class LineExits implements Exits {
     const cors = origin === undefined ? allowed.forNoOrigin : allowed.headersFor(origin)
     if (quota && tokens) quota.settle(tokens)
     const shared = this.sharedHeaders(context)
-    const head = { contentType, cors, requestId, more: shared.length === 0 ? headers : [...shared, ...headers] }
+    const head = {
+      statusText,
+      contentType,
+      cors,
+      requestId,
+      more: shared.length === 0 ? headers : [...shared, ...headers],
+    }
     const piecesAtMs: number[] = []
     const isComplete = typeof body === 'string' || Buffer.isBuffer(body)
     const outcome = newOutcome(reply, error, requestId, isComplete ? undefined : piecesAtMs)

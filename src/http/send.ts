@@ -39,6 +39,7 @@ interface StreamOptions {
 
 /** The headers of an answer, except those that depend on how its body is sent. */
 interface Head {
+  readonly statusText: string | undefined
   readonly contentType: string
   /** As node's flat array, like `more`. */
   readonly cors: readonly string[]
@@ -52,7 +53,7 @@ export function sendComplete(response: ServerResponse, head: Head, status: numbe
   const headers = flatHeaders(head)
   // Bytes are a stream of which all events are known. As with any other stream, no length is sent.
   if (typeof body !== 'string') {
-    writer.writeHead(status, undefined, headers)
+    writer.writeHead(status, head.statusText, headers)
     writer.end(body)
     return
   }
@@ -61,7 +62,7 @@ export function sendComplete(response: ServerResponse, head: Head, status: numbe
   // known.
   if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
     headers.push('content-length', String(size))
-  writer.writeHead(status, undefined, headers)
+  writer.writeHead(status, head.statusText, headers)
   // Node joins head and text. As latin1, the text is copied as it is.
   writer.end(body, size === body.length ? 'latin1' : 'utf8')
 }
@@ -89,7 +90,7 @@ export function sendStream(
   done: (complete: boolean, sentBytes?: number) => void,
 ): void {
   const writer = writerOf(response)
-  writer.writeHead(status, undefined, flatHeaders(head))
+  writer.writeHead(status, head.statusText, flatHeaders(head))
   if (response.req.method === 'HEAD') {
     writer.end()
     return done(true)

@@ -106,6 +106,7 @@ export type ChunkForm = v.InferOutput<typeof chunk>
 const response = v.pipe(
   closed({
     status,
+    statusText: v.optional(v.pipe(text, v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'one line of Latin-1'))),
     headMs: milliseconds,
     headers: v.optional(map(text, headerValue, 'a map of names and values'), {}),
     body: v.optional(

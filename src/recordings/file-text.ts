@@ -19,6 +19,7 @@ import {
 import { subjectOf } from './names.js'
 import { assembledText } from './play.js'
 import {
+  hasRhythm,
   isStream,
   type Question,
   type RecordedChunk,
@@ -32,7 +33,7 @@ import {
 export function recordingText(recording: Recording, key: string): string {
   const { recordedAt, request, response } = recording
   const { method, path, query, condition } = request
-  const { status, complete } = response
+  const { status, statusText, complete } = response
   const file = {
     recordedAt,
     key,
@@ -46,6 +47,7 @@ export function recordingText(recording: Recording, key: string): string {
     },
     response: {
       status,
+      ...(statusText !== undefined && { statusText }),
       headMs: tenths(response.headMs),
       headers: headersByName(response),
       ...responseBody(response),
@@ -81,7 +83,7 @@ function headersByName({ headers }: RecordedResponse): object {
 }
 
 function responseBody(response: RecordedResponse): object {
-  if (isStream(response))
+  if (hasRhythm(response))
     return { chunks: response.chunks.map(({ atMs, bytes }) => ({ atMs: tenths(atMs), ...bodyContent(bytes) })) }
   const bytes = recordedBody(response)
   if (bytes.length === 0) return {}
@@ -94,13 +96,14 @@ function responseBody(response: RecordedResponse): object {
 /** Parses a file, which may have been edited by hand. Throws a ProblemsError that says what is wrong and where. */
 export function recordingIn(text: string, file: string): Recording {
   const { recordedAt, complete, request, response } = checked(recordingForm, text, file)
-  const { status, headMs = 0, headers } = response
+  const { status, statusText, headMs = 0, headers } = response
   const chunks = chunksFrom(response)
   return {
     recordedAt: timeOf(recordedAt),
     request: requestFrom(request),
     response: {
       status,
+      ...(statusText !== undefined && { statusText }),
       headMs,
       headers: Object.entries(headers).flatMap(([name, value]) =>
         [value].flat().map(value => [name.toLowerCase(), String(value)] as const),

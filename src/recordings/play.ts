@@ -9,6 +9,7 @@ import type { OpenBody, PacedBody, Reply } from '../core/reply.js'
 import { rpcCallOf, withIdsOf } from './json-rpc.js'
 import {
   edited,
+  hasRhythm,
   isStream,
   type RecordedRequest,
   type RecordedResponse,
@@ -25,25 +26,26 @@ export interface DelayedReply {
 /** `speed` 1 is the recorded speed, 2 is twice as fast, and 0 means no pauses. */
 export function delayedReplyOf(response: RecordedResponse, speed: number, file: string): DelayedReply {
   const scaled = (ms: number) => (speed === 0 ? 0 : ms / speed)
-  const { status, headMs, endMs } = response
+  const { status, statusText, headMs, endMs } = response
   const contentType = flatHeaders(response, name => name === 'content-type')[1] ?? ''
   const reply: Reply = {
     kind: 'reply',
     status,
+    statusText,
     contentType,
     answeredBy: { kind: 'recording', file },
     isRecorded: true,
     ...bodyAndHeaders(response, speed, scaled),
   }
   // A whole answer is sent at once, so it begins when the recorded one ended.
-  return { reply, afterMs: scaled(isStream(response) ? headMs : headMs + endMs) }
+  return { reply, afterMs: scaled(hasRhythm(response) ? headMs : headMs + endMs) }
 }
 
 function bodyAndHeaders(response: RecordedResponse, speed: number, scaled: (ms: number) => number) {
   const headers = flatHeaders(response, name => !droppedHeaders.has(name))
-  if (isStream(response) && speed !== 0) return { headers, body: rhythm(response, scaled) }
+  if (hasRhythm(response) && speed !== 0) return { headers, body: rhythm(response, scaled) }
   const bytes = recordedBody(response)
-  if (isStream(response)) return { headers, body: bytes }
+  if (hasRhythm(response)) return { headers, body: bytes }
   const text = bytes.toString('utf8')
   if (Buffer.from(text).equals(bytes)) return { headers, body: text }
   return { headers: [...headers, 'content-length', String(bytes.length)], body: bytes }

@@ -121,13 +121,13 @@ function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | 
   const { entry, exchange, isEndless } = recording
   const recordedAt = nextMoment()
   const startedMs = performance.now()
-  let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
+  let head: (Pick<Capture, 'status' | 'headers' | 'statusText'> & { readonly atMs: number }) | undefined
   let chunks: RecordedChunk[] = []
   let totalBytes = 0
   return {
     file: entry.file,
-    head(status, headers) {
-      head = { status, headers, atMs: performance.now() }
+    head(status, headers, statusText) {
+      head = { status, headers, statusText, atMs: performance.now() }
     },
     bytes(bytes) {
       totalBytes += bytes.length
@@ -139,13 +139,13 @@ function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | 
       // There was no answer to save: a server may open its stream and send nothing, or refuse to open it.
       if (!head || (opensServerStream(exchange) && !chunks.some(({ bytes }) => bytes.includes('data:')))) return
       if (totalBytes > MOST_BODY_BYTES) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
-      const { status, headers, atMs } = head
+      const { atMs, ...rest } = head
       const headMs = atMs - startedMs
       const endMs = performance.now() - atMs
       onEnd({
         ...recording,
         recordedAt,
-        capture: { status, headers, headMs, endMs, chunks, complete: isWhole || isEndless },
+        capture: { ...rest, headMs, endMs, chunks, complete: isWhole || isEndless },
       })
     },
   }

@@ -1,4 +1,5 @@
 /** A recorded exchange with the live platform: the request, the answer with its times, and no secrets. */
+import { STATUS_CODES } from 'node:http'
 import { isStreamType } from '../chat/events.js'
 import { decompressChunks, headerIn } from '../core/http.js'
 
@@ -35,11 +36,13 @@ export type RequestBody =
 
 export interface RecordedResponse {
   readonly status: number
+  /** The reason phrase, if it is not the usual one. */
+  readonly statusText?: string | undefined
   /** Names in lower case. Hop-by-hop headers, length and date are left out. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** From the request to the head of the answer, in milliseconds. */
   readonly headMs: number
-  /** The body, decompressed. A stream has its chunks as the network delivered them; any other body is one chunk. */
+  /** The body, decompressed. A stream has its chunks as the network delivered them; any other body one for each moment. */
   readonly chunks: readonly RecordedChunk[]
   /** From the head to the end of the answer, in milliseconds. */
   readonly endMs: number
@@ -57,11 +60,15 @@ export interface RecordedChunk {
 export const isStream = ({ headers }: Pick<RecordedResponse, 'headers'>): boolean =>
   headers.some(([name, value]) => name === 'content-type' && isStreamType(value))
 
+/** Whether an answer is sent piece by piece. */
+export const hasRhythm = (response: RecordedResponse) => isStream(response) || response.chunks.length > 1
+
 export const recordedBody = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>
   chunks.length === 1 && chunks[0] ? chunks[0].bytes : Buffer.concat(chunks.map(({ bytes }) => bytes))
 
 export interface Capture {
   readonly status: number
+  readonly statusText?: string | undefined
   /** As received, in node's flat array of names and values. */
   readonly headers: readonly string[]
   readonly headMs: number
@@ -89,12 +96,16 @@ export async function responseOf(
   const { status, headMs, endMs, complete } = capture
   const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), MOST_BODY_BYTES)
   const headers = recordedHeaders(capture.headers, method)
+  const hasLength = headerIn(capture.headers, 'content-length') !== undefined
   return {
     status,
+    ...unusualReason(capture),
     headers,
     headMs: roundedMs(headMs),
     endMs: roundedMs(endMs),
-    chunks: isStream({ headers }) ? chunks.map(({ atMs, bytes }) => ({ atMs: roundedMs(atMs), bytes })) : whole(chunks),
+    chunks: isStream({ headers })
+      ? chunks.map(({ atMs, bytes }) => ({ atMs: roundedMs(atMs), bytes }))
+      : joined(chunks, hasLength ? Number.POSITIVE_INFINITY : MOMENT_MS),
     complete: complete || hasDone(recordedBody({ chunks: chunks.slice(-DONE_CHUNKS) })),
   }
 }
@@ -108,10 +119,25 @@ const DONE_CHUNKS = 16
 /** Whether `[DONE]` was sent. OpenAI's clients hang up after reading it (peers.md, "client closes at [DONE]"). */
 export const hasDone = (tail: Buffer) => /(^|\n)data: ?\[DONE\]\r?\n/.test(tail.subarray(-1024).toString('latin1'))
 
-/** Joins the chunks of a body that is not a stream, wherever the network has cut it. */
-function whole(chunks: readonly RecordedChunk[]): readonly RecordedChunk[] {
-  const bytes = recordedBody({ chunks })
-  return bytes.length === 0 ? [] : [{ atMs: roundedMs(chunks.at(-1)?.atMs ?? 0), bytes }]
+/** What arrives within this time was sent at once, wherever the network has cut it. */
+const MOMENT_MS = 20
+
+/** Joins the chunks that arrived within `withinMs`. */
+function joined(chunks: readonly RecordedChunk[], withinMs: number): readonly RecordedChunk[] {
+  const groups: [RecordedChunk, ...RecordedChunk[]][] = []
+  for (const chunk of chunks) {
+    const group = groups.at(-1)
+    if (group && chunk.atMs - group[0].atMs < withinMs) group.push(chunk)
+    else if (chunk.bytes.length > 0) groups.push([chunk])
+  }
+  return groups.map(group => ({ atMs: roundedMs(group.at(-1)?.atMs ?? 0), bytes: recordedBody({ chunks: group }) }))
+}
+
+/** The reason phrase of an answer if it is not the usual one, without characters that cannot be sent. */
+export function unusualReason({ status, statusText }: Pick<Capture, 'status' | 'statusText'>) {
+  return statusText === undefined || statusText === STATUS_CODES[status]
+    ? {}
+    : { statusText: statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, '') }
 }
 
 /** Headers about the connection, the time or the route, which would be wrong in a replay. */

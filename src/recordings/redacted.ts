@@ -26,6 +26,7 @@ export function redactedResponse(response: RecordedResponse, requestRedaction: R
   const redactedHeaders = redaction.headers(headers.flat())
   return {
     ...response,
+    ...(response.statusText !== undefined && { statusText: redaction.text(response.statusText) }),
     headers: headers.map(([name], i) => [name, redactedHeaders[2 * i + 1] ?? '']),
     chunks: edited(chunks, editsOf(parts)),
   }

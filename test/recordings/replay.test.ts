@@ -98,6 +98,26 @@ test('a faster replay sends the same bytes sooner, and speed 0 sends everything 
   expect(atOnce).toMatchObject({ text: bytes, times: [expect.any(Number)] })
 })
 
+test('an answer of any type that came in pieces is replayed in them, with its reason phrase', async () => {
+  const live = await liveWith(async (_request, response) => {
+    response.writeHead(209, 'Halfway There', { 'content-type': 'text/plain' })
+    for (const word of ['one ', 'two ', 'three']) {
+      response.write(word)
+      await new Promise(resolve => setTimeout(resolve, 300))
+    }
+    response.end()
+  })
+  const { recording, replaying, text } = tape(live.url)
+  const { ask, stop } = await recording()
+  await (await ask('/v1/text')).text()
+  await stop()
+  expect(text()).toContain('statusText: Halfway There')
+  const response = await (await replaying()).ask('/v1/text')
+  expect(response.statusText).toBe('Halfway There')
+  const arrived = await arrivals(response)
+  expect(arrived).toMatchObject({ text: 'one two three', times: { length: 3 } })
+})
+
 test('credentials are still checked, and any valid one gets the recording', async () => {
   const { replaying } = await taped()
   const apiKeys = [

@@ -195,8 +195,8 @@ function guarded(observer: ResponseObserver, report: (error: unknown) => void): 
     }
   }
   return {
-    head(status, headers) {
-      if (!failed && !ended) attempt(() => observer.head(status, headers))
+    head(...head) {
+      if (!failed && !ended) attempt(() => observer.head(...head))
     },
     bytes(bytes) {
       if (!failed && !ended) attempt(() => observer.bytes(bytes))

@@ -126,7 +126,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   const piecesAtMs = headerIn(headers, 'content-length') === undefined ? [] : undefined
   let isBegun = false
   sendHead(proxied, head, { headers, piecesAtMs })
-  observer?.head(head.status, headers)
+  observer?.head(head.status, headers, head.statusText)
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
@@ -172,7 +172,7 @@ function sendError(proxied: ProxiedRequest, head: AnswerHead): BodySink {
   let lastEventTimer: NodeJS.Timeout | undefined
   const timer = setTimeout(() => proxied.fail(upstreamTimeout(settings.timeoutMs)), settings.timeoutMs)
   context.response.once('close', stopTimers)
-  observer?.head(status, headers)
+  observer?.head(status, headers, head.statusText)
 
   function stopTimers(): void {
     clearTimeout(timer)
