@@ -70,9 +70,14 @@ async function replaceRecordings(
   return files
 }
 
-const importData = ({ passedOver, remarks, problems }: ImportResult, written: readonly string[], existing: number) => ({
+const importData = (
+  { passedOver, mended, remarks, problems }: ImportResult,
+  written: readonly string[],
+  existing: number,
+) => ({
   imported: written,
   passedOver: { ...Object.fromEntries(passedOver), ...(existing > 0 && { 'already recorded': existing }) },
+  mended,
   remarks,
   ...(problems.length > 0 && { leftOut: problems.map(({ sentence }) => sentence) }),
 })
@@ -87,7 +92,7 @@ function importLines(
     base === undefined ? ' Requests to any server count, because neither upstream.baseUrl nor --base is set.' : ''
   return [
     ...data.imported,
-    `${pluralize(data.imported.length, 'exchange')} imported.${servers}`,
+    `${pluralize(data.imported.length, 'exchange')} imported${data.mended > 0 ? `, ${data.mended} of them mended` : ''}.${servers}`,
     ...(reasons.length > 0 ? ['Skipped:', ...reasons.map(reason => `  ${skippedText(reason)}`)] : []),
     ...(existing > 0 ? ['Use --overwrite to replace existing recordings.'] : []),
     ...data.remarks,

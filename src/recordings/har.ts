@@ -1,6 +1,5 @@
 /** Extracts the exchanges with the platform from a HAR file. The schema is as lenient as existing tools require. */
 
-import { isUtf8 } from 'node:buffer'
 import * as v from 'valibot'
 import { eventsIn, linesIn } from '../chat/events.js'
 import { check, type Mistake } from '../check/check.js'
@@ -9,6 +8,7 @@ import { jsonFrom, withPlaces } from '../check/json-places.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { CHAT, isAuth, isReserved } from '../core/paths.js'
 import type { Ignore } from './canonical.js'
+import { type Remarks, savedBytes, savedStream, withTypeOfText } from './har-text.js'
 import { decompressedBody, requestKey, requestOf } from './key.js'
 import {
   hasDone,
@@ -19,6 +19,7 @@ import {
   type Recording,
   recordedHeaders,
   roundedMs,
+  unusualReason,
 } from './recording.js'
 import { credentialsOf, type Redact } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
@@ -35,7 +36,9 @@ export interface ImportResult {
   readonly byKey: ReadonlyMap<string, readonly Recording[]>
   /** How many entries were skipped, by reason. */
   readonly passedOver: ReadonlyMap<Reason, number>
-  /** A sentence for each entry that was incomplete or had to be repaired. */
+  /** How many of the recordings had to be mended. */
+  readonly mended: number
+  /** A sentence for each entry that was incomplete or had to be mended. */
   readonly remarks: readonly string[]
   /** Problems of entries that were left out. */
   readonly problems: readonly Problem[]
@@ -46,6 +49,7 @@ export function importHar(source: string, origin: string, options: HarOptions): 
   const byKey = new Map<string, Recording[]>()
   const passedOver = new Map<Reason, number>()
   const remarks: string[] = []
+  const mendedEntries = new Set<string>()
 
   function addEntry(entry: Entry, label: string): void {
     const place = recordablePlace(entry, options.base)
@@ -54,7 +58,13 @@ export function importHar(source: string, origin: string, options: HarOptions): 
       if (bodiless.has(place)) remarks.push(`${label} is ${place}.`)
       return
     }
-    const recording = recordingOf(entry, place, options, what => void remarks.push(`${label} ${what}.`))
+    const recording = recordingOf(entry, place, options, {
+      lost: what => void remarks.push(`${label} ${what}.`),
+      mended(what) {
+        mendedEntries.add(label)
+        remarks.push(`${label} ${what}.`)
+      },
+    })
     if (!recording.response.complete) remarks.push(`${label} broke off; it is kept as incomplete.`)
     const key = requestKey(recording.request, options.ignore)
     const recordings = byKey.get(key) ?? []
@@ -64,7 +74,7 @@ export function importHar(source: string, origin: string, options: HarOptions): 
 
   const { good, problems } = entriesIn(source, origin)
   for (const { entry, nth } of good.toSorted(byTime)) addEntry(entry, `log.entries[${nth}]`)
-  return { byKey, passedOver, remarks, problems }
+  return { byKey, passedOver, mended: mendedEntries.size, remarks, problems }
 }
 
 /** Reported one by one, because the user may be able to save the file again with its bodies. */
@@ -126,9 +136,7 @@ function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   if (response.status === 304) return "answered from the browser's cache"
   if (lacksRequestBody(request)) return 'without the body of the request'
   if (requestBody(request).objection !== undefined) return 'with a compressed body that cannot be decompressed'
-  return (response.content.text ?? undefined) === undefined && response.content.size > 0
-    ? 'without the body of the answer'
-    : undefined
+  return lacksAnswerBody(entry) ? 'without the body of the answer' : undefined
 }
 
 const staticTypes = /^(image|font|audio|video)\/|^text\/css\b|\b(java|ecma)script\b|\bwasm\b|\bmanifest\+json\b/i
@@ -149,18 +157,31 @@ function isStatic({ request, response, _resourceType }: Entry): boolean {
 
 function lacksRequestBody(request: Entry['request']): boolean {
   const { postData, bodySize } = request
-  if (typeof postData?.text === 'string') return false
+  if (postData?.text) return false
   // Clients write the parts of a multipart form differently, so its fields alone match no request.
-  return postData && postData.params.length > 0 ? /^multipart\//i.test(contentTypeOf(request) ?? '') : bodySize > 0
+  if (postData && postData.params.length > 0) return /^multipart\//i.test(contentTypeOf(request) ?? '')
+  const { 'content-length': length, 'transfer-encoding': coding } = harHeaders(request)
+  return bodySize > 0 || Number(length) > 0 || (coding !== undefined && postData?.text === undefined)
 }
 
-const harHeaders = ({ headers }: Entry['request']): Readonly<Record<string, string>> =>
+/** Any of several sizes shows that there was a body. If none is known, an answer that may have one had one. */
+function lacksAnswerBody({ request, response }: Entry): boolean {
+  const { status, content, bodySize } = response
+  if (content.text || hasNoBody(request.method, status)) return false
+  const { 'content-length': length } = harHeaders(response)
+  if (content.size > 0 || bodySize > 0 || Number(length) > 0) return true
+  const mayBeEmpty = typeof content.text === 'string' || content.size === 0 || length !== undefined
+  return !mayBeEmpty && (status < 300 || status > 399)
+}
+
+const hasNoBody = (method: string, status: number) => /^head$/i.test(method) || [204, 205, 304].includes(status)
+
+const harHeaders = ({ headers }: Pick<Entry['response'], 'headers'>): Readonly<Record<string, string>> =>
   Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]))
 
 const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || harHeaders(request)['content-type']
 
-/** Returns the recording of an entry. `remark` is called with each repair of its text. */
-function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, remark: (what: string) => void): Recording {
+function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, remarks: Remarks): Recording {
   const { method } = entry.request
   const headers = harHeaders(entry.request)
   const { authorization } = headers
@@ -170,7 +191,7 @@ function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, rema
   return {
     recordedAt: new Date(entry.startedDateTime).toISOString(),
     request,
-    response: redactedResponse(responseIn(entry, request, remark), redaction),
+    response: redactedResponse(responseIn(entry, request, remarks), redaction),
   }
 }
 
@@ -178,70 +199,49 @@ function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, rema
 const requestBody = (request: Entry['request']) =>
   decompressedBody({ headers: harHeaders(request), body: savedBody(request) })
 
-function savedBody({ postData }: Entry['request']): Buffer | undefined {
+function savedBody({ postData, bodySize }: Entry['request']): Buffer | undefined {
   if (!postData) return undefined
   const { text, params, encoding } = postData
-  if (typeof text === 'string') return Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8')
+  if (typeof text === 'string') return savedBytes({ text, encoding, size: bodySize }, { mended: () => {} }).bytes
   return Buffer.from(new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value])).toString())
 }
 
 function responseIn(
   { response, timings }: Entry,
   { method, path }: RecordedRequest,
-  remark: (what: string) => void,
+  remarks: Remarks,
 ): RecordedResponse {
   const { status, content, _error } = response
-  const headers = responseHeaders(response, method)
+  const saved = savedBytes(content, remarks)
+  const original = responseHeaders(response, method)
+  const headers = saved.isRaw ? original : withTypeOfText(original, saved.bytes, remarks)
   const endMs = duration(timings.receive)
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
-  const body = savedAnswer(content, isStream({ headers }), remark)
-  const events = isStream({ headers }) ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
+  const isEvents = isStream({ headers })
+  const body = isEvents && !saved.isRaw ? savedStream(content, type, remarks) : saved.bytes
+  const events = isEvents ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
   const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone(body)
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
+  // The size is that of the body as it was sent.
+  const isAsSent = headers === original && body === saved.bytes && !saved.isRaw && !hasNoBody(method, status)
+  const isCut = isAsSent && body.length + BOM_BYTES < content.size
   return {
     status,
+    // HTTP/2 has no reason phrases.
+    ...(response.statusText !== '' && unusualReason(response)),
     headers,
     headMs: duration(timings.wait),
     endMs,
     chunks,
-    complete: !(_error ?? false) && !isCutOff(response, body) && !mayLackItsEnd,
+    complete: !(_error ?? false) && !isCut && !mayLackItsEnd,
   }
 }
-
-/** Chromium writes event streams with one character per byte. */
-function savedAnswer(
-  { text, encoding, size }: Entry['response']['content'],
-  isFromStream: boolean,
-  remark: (what: string) => void,
-): Buffer {
-  if (encoding === 'base64') return Buffer.from(text ?? '', 'base64')
-  const utf8 = Buffer.from(text ?? '')
-  const isGarbled = isFromStream && size !== utf8.length && garbled.test(text ?? '')
-  if (!isGarbled) return utf8
-  const bytes = Buffer.from(text ?? '', 'latin1')
-  if (bytes.toString('latin1') === text && isUtf8(bytes)) {
-    remark('was saved with its UTF-8 read as Latin-1, as Chromium does; its characters have been restored')
-    return bytes
-  }
-  remark('looks garbled: its UTF-8 was read in another encoding, and part of it is lost. Record it again')
-  return utf8
-}
-
-/** The first and second byte of a non-ASCII character, or the replacement for a byte that could not be read. */
-const garbled = /[\xc2-\xf4][\x80-\xbf\u0100-\uffff]/
 
 /** HAR's -1 means not measured. */
 const duration = (ms: number) => roundedMs(Math.max(0, ms))
 
+/** A tool that saves only the beginning of a body still gives its full size. A dropped byte order mark is not counted. */
 const BOM_BYTES = 3
-
-/**
- * A tool that saves only the beginning of a body still gives its full size. A dropped byte order mark does not count as
- * cut.
- */
-function isCutOff({ content }: Entry['response'], body: Buffer): boolean {
-  return content.encoding !== 'base64' && body.length + BOM_BYTES < content.size
-}
 
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -287,7 +287,9 @@ const request = open({
 
 const response = open({
   status: v.pipe(number, v.integer('a whole number')),
+  statusText: harTexts,
   headers: harPairs,
+  bodySize: numbers,
   content: v.nullish(
     open({
       size: numbers,

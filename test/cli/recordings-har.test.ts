@@ -57,6 +57,7 @@ test('import --json prints one document', async () => {
   expect(JSON.parse(stdout)).toEqual({
     imported: [nameOf(recorded())],
     passedOver: { 'without an answer': 1 },
+    mended: 0,
     remarks: [],
   })
 })

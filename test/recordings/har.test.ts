@@ -160,6 +160,50 @@ test('an entry saved without its body is reported with its position', () => {
   ])
 })
 
+test('an entry whose sizes or headers speak of a body that it does not have is skipped, a HEAD or a redirect is not', () => {
+  const { request, response, ...rest } = fromChrome({ body: prompt })
+  const length = (value: number) => [{ name: 'content-length', value: `${value}` }]
+  const { postData: _postData, ...bodiless } = request
+  const empty = { size: -1, mimeType: 'application/json' }
+  const answers = [
+    { ...response, headers: [], content: empty },
+    { ...response, headers: length(312), content: { ...empty, size: 0 } },
+    { ...response, headers: [], bodySize: 312, content: { ...empty, size: 0, text: '' } },
+  ].map(response => ({ ...rest, request, response }))
+  const requests = [
+    { ...bodiless, bodySize: -1, headers: length(70) },
+    { ...request, bodySize: 70, postData: { mimeType: 'application/json', text: '' } },
+  ].map(request => ({ ...rest, request, response }))
+  const whole = [
+    {
+      ...rest,
+      request: { ...bodiless, method: 'HEAD', bodySize: 0 },
+      response: { ...response, headers: length(44), content: { ...empty, size: 44 } },
+    },
+    { ...rest, request, response: { ...response, status: 302, headers: [], content: empty } },
+    { ...rest, request, response: { ...response, headers: length(0), content: empty } },
+  ]
+  const { recordings, passedOver } = imported(harWith(...answers, ...requests, ...whole))
+  expect(passedOver).toEqual({ 'without the body of the answer': 3, 'without the body of the request': 2 })
+  expect(recordings).toHaveLength(3)
+  expect(recordings.map(({ response }) => response.complete)).toEqual([true, true, true])
+})
+
+test.each<[what: string, content: { type: string; size?: number; encoding?: string }, text: string, body: string]>([
+  ['called Base64', { type: 'application/json', encoding: 'base64' }, '{"a":1}', '{"a":1}'],
+  ['called Base64, by its size', { type: 'text/plain', encoding: 'base64', size: 4 }, 'true', 'true'],
+  ['of Latin-1', { type: 'text/csv; charset=iso-8859-1', size: 4 }, 'café', 'café'],
+  ['of UTF-16', { type: 'text/plain; charset="utf-16le"', size: 400 }, 'abcd', 'abcd'],
+])('a text %s is mended, counted and labelled as it is kept', (_, { type, ...content }, text, body) => {
+  const made = fromChrome({ body: prompt, type, text })
+  const entry = { ...made, response: { ...made.response, content: { ...made.response.content, ...content } } }
+  const har = imported(harWith(entry))
+  expect(bodyIn(har)).toBe(body)
+  expect(har).toMatchObject({ mended: 1, remarks: { length: 1 }, recordings: [{ response: { complete: true } }] })
+  const [[, label = ''] = []] = har.recordings[0]?.response.headers.filter(([name]) => name === 'content-type') ?? []
+  expect(label).not.toMatch(/8859|16le/)
+})
+
 test('a multipart form saved only as parameters is skipped, since no request would match it', () => {
   const { request, ...rest } = fromChrome()
   const postData = { mimeType: 'multipart/form-data; boundary=x', params: [{ name: 'purpose', value: 'assistants' }] }
@@ -280,6 +324,14 @@ test('an event stream that Chromium saved as Latin-1 is repaired, with a remark'
   expect(har.remarks).toEqual([
     'log.entries[0] was saved with its UTF-8 read as Latin-1, as Chromium does; its characters have been restored.',
   ])
+})
+
+test('an event stream that Playwright saved as windows-1252 is repaired, although its size is that of its text', () => {
+  const german = 'data: Grüße 😀\n\ndata: [DONE]\n\n'
+  const read = Buffer.from(german).toString('latin1').replace('\x9f', 'Ÿ').replace('\x98\x80', '˜€')
+  const har = imported(harWith(stream(read, Buffer.byteLength(read))))
+  expect(bodyIn(har)).toBe(german)
+  expect(har).toMatchObject({ mended: 1, recordings: [{ response: { complete: true } }] })
 })
 
 test('an event stream garbled beyond repair is reported and left unchanged', () => {

@@ -11,11 +11,12 @@ const noRules = { names: [], emails: false, patterns: [], known: [] }
 export function imported(har: unknown, base?: string) {
   const written = typeof har === 'string' ? har : JSON.stringify(har)
   const options = { base, redact: createRedact(noRules), ignore: ignoreFrom([]) }
-  const { byKey, passedOver, remarks, problems } = importHar(written, 'app.har', options)
+  const { byKey, passedOver, mended, remarks, problems } = importHar(written, 'app.har', options)
   return {
     recordings: [...byKey.values()].flat(),
     byKey,
     passedOver: Object.fromEntries(passedOver),
+    mended,
     remarks,
     problems,
   }
