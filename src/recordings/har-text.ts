@@ -1,5 +1,6 @@
 /** The bodies of a HAR file as bytes, mended where a tool is known to have written something else than was sent. */
 import { isUtf8 } from 'node:buffer'
+import { asUtf8 } from '../core/reply.js'
 import type { RecordedResponse } from './recording.js'
 
 /** A text, as HAR says how it is written. A size of -1 is unknown. */
@@ -34,11 +35,10 @@ export function withTypeOfText(
   { mended }: Pick<Remarks, 'mended'>,
 ): RecordedResponse['headers'] {
   const [, type = ''] = headers.find(([name]) => name === 'content-type') ?? []
-  const [, start = '', charset = ''] = /(;\s*charset\s*=\s*)("[^"]*"|[^\s;]+)/i.exec(type) ?? []
-  if (charset === '' || says(bytes, charset.replaceAll('"', ''))) return headers
+  const [, charset] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? []
+  if (charset === undefined || says(bytes, charset)) return headers
   mended(`was sent as ${charset}; it is kept as UTF-8`)
-  const asUtf8 = type.replace(start + charset, `${start}utf-8`)
-  return headers.map(([name, value]) => [name, name === 'content-type' ? asUtf8 : value])
+  return headers.map(([name, value]) => [name, name === 'content-type' ? asUtf8(value) : value])
 }
 
 function says(bytes: Buffer, charset: string): boolean {

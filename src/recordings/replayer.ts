@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Difference, sideBySide } from '../check/finding.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
-import { isObject } from '../core/json.js'
+import { isObject, stringifyExact } from '../core/json.js'
 import { asksForChat, type Ignore, variantsOf } from './canonical.js'
 import type { Shelf } from './folder.js'
 import { isQueryForm } from './form-body.js'
@@ -178,6 +178,8 @@ const ANOTHER_CALL = 1_000_000
 
 /** At most this many files are read for a miss: those with the most similar names. */
 const MOST_READ = 100
+/** No more files are read once their requests have this many bytes, since each megabyte takes about 0.1 s. */
+const ENOUGH_READ_BYTES = 4_000_000
 
 /** A recording that was read because its name is similar to that of the request. */
 interface Candidate extends Question {
@@ -187,10 +189,15 @@ interface Candidate extends Question {
 /** Reads the recordings whose names are the most similar. */
 export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Promise<readonly Candidate[]> {
   const candidates: Candidate[] = []
+  let readBytes = 0
   for (const entry of mostSimilarNames(request, [...shelf.all()])) {
+    if (readBytes > ENOUGH_READ_BYTES) break
     // A file that is not a recording is left out.
     const question = await shelf.question(entry.file).catch(() => undefined)
-    if (question) candidates.push({ entry, ...question })
+    if (!question) continue
+    candidates.push({ entry, ...question })
+    const { body } = question.request
+    readBytes += body.kind === 'bytes' ? body.bytes.length : stringifyExact(body).length
   }
   return candidates
 }

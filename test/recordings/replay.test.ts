@@ -267,6 +267,20 @@ test('for long texts a miss shows the place where they start to differ', async (
   expect(error.length).toBeLessThan(400)
 })
 
+test('a miss among long prompts is answered soon', async () => {
+  const long = (i: number) => ({
+    ...hello,
+    messages: [{ role: 'user', content: 'a line of text\n'.repeat(20_000) + i }],
+  })
+  const { replaying } = await taped(Array.from({ length: 30 }, (_, i) => long(i)))
+  const { chat } = await replaying()
+  const startMs = performance.now()
+  expect(await (await chat(long(30))).json()).toEqual({
+    error: expect.stringContaining('there messages[0].content is'),
+  })
+  expect(performance.now() - startMs).toBeLessThan(2000)
+})
+
 test('a miss does not report differences that do not affect matching', async () => {
   const { replaying } = await taped([{ ...hello, temperature: 1, user: 'ada' }])
   const { chat } = await replaying()
