@@ -44,7 +44,7 @@ export const budgets: Readonly<Record<string, number>> = {
   mcp: 2300,
   openapi: 1300,
   platform: 3000,
-  recordings: 4600,
+  recordings: 4850,
   replies: 6800,
   resources: 1400,
   state: 1200,

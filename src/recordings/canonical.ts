@@ -233,7 +233,7 @@ export function ignoreFrom(options: readonly IgnoreOption[]) {
     inJson,
     /** The field of a form, whose name is a path (`user[name]`); `undefined` if it is ignored. */
     inField(name: string, value: string): string | undefined {
-      const steps = stepsOf(name)
+      const steps = stepsOf(name).slice(0, DEEPEST_COMPARED)
       const nested = steps.reduceRight<unknown>((inner, step) => Object.fromEntries([[step, inner]]), value)
       const stepInside = (outer: unknown, step: string) =>
         isObject(outer) && Object.hasOwn(outer, step) ? outer[step] : undefined

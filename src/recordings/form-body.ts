@@ -40,7 +40,7 @@ function comparedParts(text: string, ignore: Ignore): string {
     const headEnd = part.indexOf('\r\n\r\n') + 1
     const head = part.slice(0, headEnd)
     const [, quoted, name = quoted ?? ''] = /;\s*name=(?:"([^"]*)"|([^\s;]+))/i.exec(head) ?? []
-    const content = ignore.inField(name, part.slice(headEnd))
+    const content = headEnd === 0 ? ignore.inText(part) : ignore.inField(name, part.slice(headEnd))
     return content === undefined ? [] : { name, text: head + content }
   })
   const sorted = kept.toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0))

@@ -43,7 +43,9 @@ export function requestOf(received: ReceivedRequest, redaction: Redaction): Reco
   return {
     method: received.method.toUpperCase(),
     path: redaction.text(received.path),
-    query: redactedQuery(received.query, redaction),
+    // Sorted before redaction as well, so that the numbering of placeholders does not depend on the order. After it,
+    // only placeholders contain brackets.
+    query: sortedQuery(redaction.query(normalQuery(received.query))),
     body: bodyIn(received, redaction),
     ...conditionIn(received, redaction),
   }
@@ -54,12 +56,6 @@ function conditionIn({ headers = {} }: ReceivedRequest, redaction: Redaction): P
   if (names.length === 0) return {}
   return { condition: Object.fromEntries(names.map(name => [name, redaction.text(String(headers[name]))])) }
 }
-
-/**
- * Sorted before redaction as well, so that the numbering of placeholders does not depend on the order. After it, only
- * placeholders contain brackets.
- */
-const redactedQuery = (query: string, redaction: Redaction) => sortedQuery(redaction.query(normalQuery(query)))
 
 /**
  * The body of a request without its Content-Encoding. A body that cannot be decompressed stays as it came. It has an
@@ -90,8 +86,8 @@ function bodyIn({ contentType = '', body }: ReceivedRequest, redaction: Redactio
   const json = jsonIn(text)
   if (json) return { kind: 'json', value: redactedJsonValue(json.value, redaction) }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
-  const plain = isForm ? redactedQuery(text, redaction) : withoutBoundary(text, contentType)
-  return { kind: 'text', text: redaction.text(plain) }
+  const normalized = isForm ? normalQuery(text) : withoutBoundary(text, contentType)
+  return { kind: 'text', text: redaction.text(isForm ? redaction.query(normalized) : normalized) }
 }
 
 /** Sorts again, since the name of a field may be secret too, and its placeholder sorts elsewhere. */
