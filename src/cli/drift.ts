@@ -5,6 +5,7 @@ import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
 import { StartError, UsageError } from '../check/problem.js'
 import { compareAnswers, shapeOfAnswer } from '../contract/shape.js'
 import { upstreamUnreadable } from '../core/errors.js'
+import { withOwnAddresses } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
 import { glob } from '../core/paths.js'
 import { isStatus } from '../http/documented-error.js'
@@ -145,7 +146,7 @@ function sendToLive({ upstream, credentialOf }: LiveOptions): SendToLive {
     }).catch(error => {
       throw liveError(error, timeoutMs)
     })
-    return received(answer, startedMs)
+    return received(answer, startedMs, baseUrl)
   }
 }
 
@@ -164,7 +165,11 @@ function requestText({ body }: RecordedRequest): string | undefined {
 }
 
 /** Resolves when the answer has ended, completely or not. */
-async function received({ statusCode, headers, body }: Dispatcher.ResponseData, startedMs: number): Promise<Capture> {
+async function received(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  startedMs: number,
+  baseUrl: string,
+): Promise<Capture> {
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
@@ -180,9 +185,12 @@ async function received({ statusCode, headers, body }: Dispatcher.ResponseData, 
   )
   if (!isStatus(statusCode)) throw upstreamUnreadable(`status ${statusCode}`)
   if (length > MOST_BODY_BYTES) throw new Error(`The live answer is larger than ${MOST_BODY_BYTES} bytes.`)
+  const flatHeaders = Object.entries(headers).flatMap(([name, value = []]) =>
+    [value].flat().flatMap(one => [name, one]),
+  )
   return {
     status: statusCode,
-    headers: Object.entries(headers).flatMap(([name, value = []]) => [value].flat().flatMap(one => [name, one])),
+    headers: withOwnAddresses(flatHeaders, baseUrl),
     headMs: headAtMs - startedMs,
     endMs: performance.now() - headAtMs,
     chunks,

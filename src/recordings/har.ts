@@ -6,6 +6,7 @@ import { check, type Mistake } from '../check/check.js'
 import { open, text } from '../check/forms.js'
 import { jsonFrom, withPlaces } from '../check/json-places.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
+import { withOwnAddresses } from '../core/http.js'
 import { CHAT, isAuth, isReserved } from '../core/paths.js'
 import type { Ignore } from './canonical.js'
 import { type Remarks, savedBytes, savedStream, withTypeOfText } from './har-text.js'
@@ -181,7 +182,7 @@ const harHeaders = ({ headers }: Pick<Entry['response'], 'headers'>): Readonly<R
 
 const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || harHeaders(request)['content-type']
 
-function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, remarks: Remarks): Recording {
+function recordingOf(entry: Entry, place: HarPlace, { base, redact }: HarOptions, remarks: Remarks): Recording {
   const { method } = entry.request
   const headers = harHeaders(entry.request)
   const { authorization } = headers
@@ -191,7 +192,7 @@ function recordingOf(entry: Entry, place: HarPlace, { redact }: HarOptions, rema
   return {
     recordedAt: new Date(entry.startedDateTime).toISOString(),
     request,
-    response: redactedResponse(responseIn(entry, request, remarks), redaction),
+    response: redactedResponse(responseIn(entry, request, base, remarks), redaction),
   }
 }
 
@@ -207,13 +208,14 @@ function savedBody({ postData, bodySize }: Entry['request']): Buffer | undefined
 }
 
 function responseIn(
-  { response, timings }: Entry,
+  { request: { url }, response, timings }: Entry,
   { method, path }: RecordedRequest,
+  base: string | undefined,
   remarks: Remarks,
 ): RecordedResponse {
   const { status, content, _error } = response
   const saved = savedBytes(content, remarks)
-  const original = responseHeaders(response, method)
+  const original = responseHeaders(response, method, base ?? new URL(url).origin)
   const headers = saved.isRaw ? original : withTypeOfText(original, saved.bytes, remarks)
   const endMs = duration(timings.receive)
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
@@ -250,9 +252,14 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
  * Headers that can be sent again. HTTP/2 pseudo-headers begin with a colon, and Chrome writes several values of one
  * header as lines.
  */
-function responseHeaders({ headers, content }: Entry['response'], method: string): RecordedResponse['headers'] {
+function responseHeaders(
+  { headers, content }: Entry['response'],
+  method: string,
+  base: string,
+): RecordedResponse['headers'] {
   const flat = headers.flatMap(({ name, value }) => value.split('\n').flatMap(line => [name, line.trim()]))
-  const found = recordedHeaders(flat, method).filter(([name, value]) => headerName.test(name) && fieldValue.test(value))
+  const recorded = recordedHeaders(withOwnAddresses(flat, base), method)
+  const found = recorded.filter(([name, value]) => headerName.test(name) && fieldValue.test(value))
   const isTyped = found.some(([name]) => name === 'content-type') || !content.mimeType.includes('/')
   return isTyped ? found : [...found, ['content-type', content.mimeType]]
 }

@@ -242,6 +242,18 @@ test('a request sent twice becomes two recordings, in the order sent', () => {
   expect(answers).toEqual([['{"n":1}', '{"n":2}']])
 })
 
+test('a redirect of the live platform to itself leads to a path of the stand-in', () => {
+  const made = fromChrome({ body: prompt, status: 302 })
+  const headers = [{ name: 'location', value: `${LIVE}/base/new?a=1` }]
+  const har = harWith({
+    ...made,
+    request: { ...made.request, url: `${LIVE}/base/old` },
+    response: { ...made.response, headers },
+  })
+  const locations = [undefined, `${LIVE}/base`].map(base => imported(har, base).recordings[0]?.response.headers[0]?.[1])
+  expect(locations).toEqual(['/base/new?a=1', '/new?a=1'])
+})
+
 test('headers that are invalid in HTTP are left out, and a header with several lines becomes several headers', () => {
   const chrome = fromChrome({ body: prompt })
   const headers = [
