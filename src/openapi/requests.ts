@@ -40,7 +40,10 @@ export function createRequestCheck({
     const formOf = (form: Node) => formFields(document, schemaOf(type), form)
     const value = type === undefined ? undefined : await readBody(exchange, formOf)
     const values = { ...parameterValues(document, parameters, exchange, params), body: value }
-    const mistakes = mistakesOf(compiledFor(value === undefined ? undefined : type), values)
+    const isEmpty = emptyParameters(parameters, exchange.query)
+    const mistakes = mistakesOf(compiledFor(value === undefined ? undefined : type), values).filter(
+      ({ path: [location, name] }) => location !== 'query' || !isEmpty.has(name),
+    )
     if (mistakes.length > 0) throw invalidRequest(mistakesInWords(mistakes))
   }
 }
@@ -105,6 +108,8 @@ export interface DescribedParameter {
   readonly isJson: boolean
   readonly style: string
   readonly explode: boolean
+  /** Whether `?name=` is right, whatever the schema says. */
+  readonly allowsEmpty: boolean
 }
 
 const defaultStyles: Readonly<Record<ParameterLocation, string>> = {
@@ -136,7 +141,14 @@ export function parameterOf(definition: Node): DescribedParameter | undefined {
     isJson: schema === undefined && isObject(content) && Object.keys(content).some(type => /json/i.test(type)),
     style,
     explode: typeof explode === 'boolean' ? explode : style === 'form',
+    allowsEmpty: location === 'query' && definition.allowEmptyValue === true,
   }
+}
+
+/** The names of the parameters that are sent without a value, and may be. */
+function emptyParameters(parameters: readonly DescribedParameter[], query: string): ReadonlySet<unknown> {
+  const search = new URLSearchParams(query)
+  return new Set(parameters.flatMap(({ allowsEmpty, name }) => (allowsEmpty && search.get(name) === '' ? [name] : [])))
 }
 
 /** The parts of a schema that decide how a text is parsed. */
@@ -170,7 +182,7 @@ const entriesOf = ({ properties }: { readonly properties: unknown }) =>
 function parseAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {
   if (typeof text !== 'string') return text
   const { types } = schemaFacts(document, schema)
-  if ((types.has('integer') || types.has('number')) && /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
+  if ((types.has('integer') || types.has('number')) && /^-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text))
     return Number(text)
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true'
   if (types.has('null') && text === 'null') return null
