@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
   BaseResolver,
   bundleDocument,
@@ -58,7 +59,8 @@ async function readWith(resolver: LocalResolver, file: string) {
   const found = all.filter(
     ({ location: [at], message }) => !isSchemaName(at?.pointer) && !message.includes('`function`'),
   )
-  const fatal = found.filter(problem => !isHarmless(problem, file))
+  const { misplaced, others } = await byReference(found, resolver)
+  const fatal = others.filter(problem => !isHarmless(problem, file))
   const sentences = (some: readonly LintProblem[], most: number) =>
     Promise.all(some.slice(0, most).map(one => problemAt(one, resolver)))
   if (fatal.length > 0) return { problems: listedProblems(await sentences(fatal, MOST_PROBLEMS), fatal.length) }
@@ -66,7 +68,10 @@ async function readWith(resolver: LocalResolver, file: string) {
   const { bundle } = await bundleDocument({ document, config, externalRefResolver: resolver, types })
   return {
     document: bundle.parsed as ReadonlyDocument,
-    warnings: listedProblems(await sentences(found, 1), found.length),
+    warnings: listedProblems(
+      [...misplaced, ...(await sentences(others, 1))].slice(0, 1),
+      misplaced.length + others.length,
+    ),
   }
 }
 
@@ -76,16 +81,58 @@ type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 async function problemAt(problem: LintProblem, resolver: LocalResolver): Promise<Problem> {
   const [location] = problem.location
   if (!location) return { origin: '', sentence: problem.message }
+  const { parsed, ...place } = await placeOf(location, resolver)
+  return { ...place, sentence: sentenceOf(problem, location.pointer ?? '', parsed) }
+}
+
+async function placeOf(location: LintProblem['location'][number], resolver: LocalResolver) {
   const { source, start } = getLineColLocation(location)
   const document = await resolver.resolveDocument(null, source.absoluteRef)
-  const value = document instanceof Error ? undefined : document.parsed
+  const parsed: unknown = document instanceof Error ? undefined : document.parsed
+  return { origin: resolver.shortName(source.absoluteRef), line: start.line, column: start.col, parsed }
+}
+
+/**
+ * Separates the references to something of another kind, such as a schema that refers to a response. The problems that
+ * were found at their targets are not mistakes there.
+ */
+async function byReference(found: readonly LintProblem[], resolver: LocalResolver) {
+  const misplaced = new Map<string, Problem>()
+  const others: LintProblem[] = []
+  for (const problem of found) {
+    const { from } = problem
+    const wrong = from && (await wrongReference(from, resolver))
+    if (wrong) misplaced.set(`${from.source.absoluteRef}${from.pointer}`, wrong)
+    else others.push(problem)
+  }
+  return { misplaced: [...misplaced.values()], others }
+}
+
+async function wrongReference(from: NonNullable<LintProblem['from']>, resolver: LocalResolver) {
+  const { parsed, ...place } = await placeOf(from, resolver)
+  const path = pathIn(parsed, from.pointer ?? '')
+  const { $ref } = (valueAt(parsed, path) ?? {}) as { readonly $ref?: unknown }
+  const kind = kindAt(from.pointer)
+  const referred = kindAt(String($ref).replace(/^[^#]*/, ''))
+  if (kind === undefined || referred === undefined || kind === referred) return undefined
   return {
-    origin: resolver.shortName(source.absoluteRef),
-    line: start.line,
-    column: start.col,
-    sentence: sentenceOf(problem, location.pointer ?? '', value),
+    ...place,
+    sentence: `${pathInWords([...path, '$ref'])} refers to ${article(referred)}, not to ${article(kind)}.`,
   }
 }
+
+const kinds = [
+  [/^#\/components\/schemas\/|\/schema(\/|$)/, 'schema'],
+  [/\/responses\/[^/]+$/, 'response'],
+  [/\/parameters\/[^/]+$/, 'parameter'],
+  [/\/headers\/[^/]+$/, 'header'],
+  [/\/examples\/[^/]+$/, 'example'],
+  [/\/(requestBody|requestBodies\/[^/]+)$/, 'request body'],
+  [/^#\/(paths|components\/pathItems)\/[^/]+$/, 'path'],
+] as const
+
+/** What is at a place of a document; `undefined` if the pointer does not tell. */
+const kindAt = (pointer = '') => kinds.find(([pattern]) => pattern.test(pointer))?.[1]
 
 function listedProblems(problems: readonly Problem[], count: number): readonly Problem[] {
   const last = problems.at(-1)
@@ -119,6 +166,9 @@ function problemOf(error: unknown, root: string, resolver: LocalResolver): Probl
   if (error instanceof YamlParseError) {
     const { line, col, source } = error
     const file = source.absoluteRef
+    // Its parser has no place for a second document.
+    const [better] = Number.isNaN(line) ? readYaml(source.body, resolver.shortName(file)).problems : []
+    if (better) return better
     const why = error.message.replace(/ in ".*" \(\d+:\d+\)$/s, '')
     return {
       origin: resolver.shortName(file),
@@ -147,9 +197,22 @@ class LocalResolver extends BaseResolver {
     return path.relative(this.dir, file) || file
   }
 
+  /** References are URI references (RFC 3986), so `my%20types.yaml` is a file with a space. Many authors write the space. */
+  override resolveExternalRef(base: string | null, reference: string): string {
+    const asWritten = super.resolveExternalRef(base, reference)
+    const isFile = reference.startsWith('file:') || !isUrl(reference)
+    if (base === null || !isFile || existsSync(asWritten) || !URL.canParse(reference, pathToFileURL(base).href))
+      return asWritten
+    try {
+      return fileURLToPath(new URL(reference, pathToFileURL(base)))
+    } catch {
+      // A stray percent sign, or the file of another host.
+      return asWritten
+    }
+  }
+
   override async loadExternalRef(reference: string): Promise<Source> {
-    if (/^[a-z][a-z\d+.-]+:/i.test(reference))
-      throw refusedReference('is a URL. Save the document beside this one, and refer to the file.')
+    if (isUrl(reference)) throw refusedReference('is a URL. Save the document beside this one, and refer to the file.')
     if (existsSync(reference) && !this.folders.some(folder => isInside(realpathSync(reference), folder))) {
       const file = this.shortName(reference)
       throw refusedReference(
@@ -172,6 +235,7 @@ class LocalResolver extends BaseResolver {
 
 const sentValues: readonly unknown[] = ['example', 'examples', 'default']
 const isSentValue = (key: unknown) => sentValues.includes(key)
+const isUrl = (reference: string) => /^[a-z][a-z\d+.-]+:/i.test(reference)
 
 const refusedReference = (why: string) => new ResolveError(new Error(why))
 
@@ -187,10 +251,9 @@ function isHarmless({ ruleId, message, location: [location] }: LintProblem, file
   const { pointer = '', source } = location ?? {}
   if (/^(The field `(description|info)` |Must contain at least one )/.test(message)) return true
   if (source?.absoluteRef !== file) return !/^#\/(paths|components)\//.test(pointer)
-  return !/^#\/?($|paths|components)/.test(pointer) || inSchema.test(pointer) || descriptive.test(pointer)
+  return !/^#\/?($|paths|components)/.test(pointer) || kindAt(pointer) === 'schema' || descriptive.test(pointer)
 }
 
-const inSchema = /^#\/components\/schemas\/|\/schema(\/|$)/
 const descriptive =
   /^#\/components\/(links|callbacks|x-[^/]*)|\/(callbacks|links|externalDocs|tags|deprecated|summary)(\/|$)/
 

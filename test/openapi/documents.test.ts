@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { createOpenApi, readDocuments } from '../../src/openapi/index.js'
 import { openPlatform } from '../../src/platform.js'
@@ -71,6 +72,41 @@ test('a problem in a referenced file is reported with that file and its line', a
   ).toEqual([expect.stringMatching(/^b\.yaml:\d+:\d+: This is not valid YAML: /)])
 })
 
+test('a second document in a file is a mistake, with its line', async () => {
+  const two = `${answering('{ description: a }')}---\n`
+  const second = 'This is not valid YAML: A second document begins here; only one is read.'
+  expect(await wrongWith(`${two}openapi: 3.1.0\n`)).toEqual([`api.yaml:7:1: ${second}`])
+  const referring = answering("{ $ref: 'two.yaml#/A' }")
+  expect(await wrongWith(referring, { 'two.yaml': 'A: { description: a }\n---\nA: {}\n' })).toEqual([
+    `two.yaml:2:1: ${second}`,
+  ])
+})
+
+test('a reference to something of another kind is a warning at the reference', async () => {
+  const components = `components:
+  responses: { No: { description: no, content: { application/json: { schema: { type: object } } } } }
+  schemas: { A: { type: object } }
+  headers: { H: { required: true, schema: { type: string } } }\n`
+  const content = (schema: string) => `{ description: a, content: { application/json: { schema: ${schema} } } }`
+  const place = 'paths["/a"].get.responses.200'
+  for (const [answer, said] of [
+    [
+      content("{ $ref: '#/components/responses/No' }"),
+      `6:84: ${place}.content["application/json"].schema.$ref refers to a response, not to a schema.`,
+    ],
+    [
+      content("{ items: { $ref: '#/components/headers/H' } }"),
+      `6:93: ${place}.content["application/json"].schema.items.$ref refers to a header, not to a schema.`,
+    ],
+    ["{ $ref: '#/components/schemas/A' }", `6:27: ${place}.$ref refers to a schema, not to a response.`],
+  ] as const)
+    expect(await wrongWith(answering(answer) + components)).toEqual([`api.yaml:${said}`])
+  const mistaken = answering("{ $ref: '#/components/responses/No' }") + components.replace('content', 'contnet')
+  expect(await wrongWith(mistaken)).toEqual([
+    'api.yaml:8:39: components.responses.No.contnet is not known here. Did you mean "content"?',
+  ])
+})
+
 test('mistakes inside schemas are warnings, and the document still answers', async () => {
   const schema = '{ type: object, nullabel: true, proprties: {} }'
   const said = await wrongWith(answering(`{ content: { application/json: { schema: ${schema} } } }`))
@@ -101,6 +137,24 @@ test('a document may consist of several files, beside it or in configured folder
     'shared/answers.yaml, which is in another folder. List its folder in the option openapi.folders.',
   )
   expect(await (await (await platform([path.join(outer, 'shared')])).ask('/a')).text()).toBe('from another file')
+})
+
+test('a $ref is a URI reference: escapes, fragments and file URLs', async () => {
+  const dir = folderWith({ 'my größe.yaml': 'Größe: { const: 4 }\n' })
+  const file = `${pathToFileURL(dir)}/my%20gr%C3%B6%C3%9Fe.yaml`
+  for (const reference of [
+    'my%20gr%C3%B6%C3%9Fe.yaml#/Gr%C3%B6%C3%9Fe',
+    './my größe.yaml#/Größe',
+    `${file}#/Gr%C3%B6%C3%9Fe`,
+  ]) {
+    const schema = `{ $ref: '${reference}' }`
+    writeFileSync(
+      path.join(dir, 'api.yaml'),
+      answering(`{ description: A., content: { application/json: { schema: ${schema} } } }`),
+    )
+    const platform = await platformWith({ openapi: { file: path.join(dir, 'api.yaml'), access: 'anyone' } })
+    expect(await (await platform.ask('/a')).text()).toBe('4')
+  }
 })
 
 test('a reload with a broken document keeps the last good one', async () => {
