@@ -54,9 +54,9 @@ export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
 
 /** Tries each source in turn until one has an answer. A source only answers callers that have access to it. */
 function ownEndpoint(sources: readonly PathSource[], method: string, path: string, scope?: string) {
-  const endpointMethod = lookupMethod(method)
   const found = sources.flatMap((source): readonly Candidate[] => {
-    const own = source.at(path, scope).find(one => one.method === endpointMethod)
+    const all = source.at(path, scope)
+    const own = all.find(one => one.method === method) ?? all.find(one => one.method === lookupMethod(method))
     return own ? [{ source, own }] : []
   })
   if (!found[0]) return undefined

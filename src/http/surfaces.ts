@@ -66,7 +66,8 @@ type SurfaceMethods = Pick<Surface, 'enter' | 'methodsOf' | 'answer'>
 
 /** Everything is emulated. */
 const emulatedSurface = ({ routes, identify }: LocalPlatform): SurfaceMethods => ({
-  methodsOf: ({ path }) => routes.methodsOf(path),
+  // An own path may answer OPTIONS itself.
+  methodsOf: ({ path }) => (routes.find('OPTIONS', path) ? undefined : routes.methodsOf(path)),
   enter(exchange) {
     const endpoint = routes.get(exchange.method, exchange.path, exchange.scope)
     exchange.endpoint = endpoint

@@ -80,8 +80,9 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
     paths: () => index.all.map(({ endpoint }) => endpoint),
     async answer(exchange) {
       const steps = stepsOfPath(exchange.path)
-      const method = lookupMethod(exchange.method)
-      const operation = index.at(steps).find(({ endpoint }) => endpoint.method === method)
+      const operations = index.at(steps)
+      const operationFor = (method: string) => operations.find(({ endpoint }) => endpoint.method === method)
+      const operation = operationFor(exchange.method) ?? operationFor(lookupMethod(exchange.method))
       if (!operation) return undefined
       if (operation.source.validate) await checkOf(operation)(exchange, operation.paramsIn(steps) ?? {})
       return answerOf(operation)(exchange)

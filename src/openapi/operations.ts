@@ -30,7 +30,7 @@ export interface DocumentedOperation {
   paramsIn(steps: readonly string[]): Readonly<Record<string, string>> | undefined
 }
 
-const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+const methods = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'trace'] as const
 
 /** All operations of a document, in its order. */
 export function operationsOf(source: ConfiguredDocument): readonly DocumentedOperation[] {
@@ -57,13 +57,13 @@ export function operationsOf(source: ConfiguredDocument): readonly DocumentedOpe
   })
 }
 
-const withoutTrailingSlash = (path: string) => path.replace(/\/+$/, '')
+const withoutTrailingSlash = (path: string) => path.replace(/(?<!\/)\/+$/, '')
 
 /** The path of a server's address. Its variables have their default values. */
 function basePathOf(server: unknown): string {
   if (!isObject(server) || typeof server.url !== 'string') return ''
   const variables = isObject(server.variables) ? server.variables : {}
-  const url = server.url.replace(/\{([^}]*)\}/g, (_whole, name: string) => {
+  const url = server.url.replace(/\{([^{}]*)\}/g, (_whole, name: string) => {
     const variable = variables[name]
     return isObject(variable) ? String(variable.default) : ''
   })
@@ -95,33 +95,46 @@ function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): r
 /** A step of a path: a text, a parameter, or text with parameters in it such as `{id}:cancel`. */
 interface Step extends Segment {
   readonly names: readonly string[]
-  /** Matches the values of the parameters. */
-  readonly values: RegExp
+  /** The texts before, between and after the parameters. */
+  readonly around: readonly string[]
 }
 
 const stepsOfTemplate = (path: string): readonly Step[] => path.slice(1).split('/').map(stepOf)
 
 function stepOf(step: string): Step {
-  const names = [...step.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
+  const names = [...step.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
   const text = names.length === 0 ? (stepsOfPath(`/${step}`)[0] ?? step) : step
-  const texts = step.split(/\{[^}]*\}/).map(text => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   return {
     kind: names.length === 0 ? 'literal' : 'param',
     text,
     names,
-    values: new RegExp(`^${texts.join('(.+?)')}$`, 's'),
+    around: step.split(/\{[^{}]*\}/),
   }
 }
 
 function paramsIn(pattern: readonly Step[], steps: readonly string[]): Readonly<Record<string, string>> | undefined {
   const params: [string, string][] = []
-  for (const [i, { kind, names, values }] of pattern.entries()) {
+  for (const [i, { kind, names, around }] of pattern.entries()) {
     if (kind === 'literal') continue
-    const [, ...found] = values.exec(steps[i] ?? '') ?? []
-    if (found.length === 0) return undefined
+    const found = valuesIn(steps[i] ?? '', around)
+    if (!found) return undefined
     params.push(...names.map((name, j): [string, string] => [name, found[j] ?? '']))
   }
   return Object.fromEntries(params)
+}
+
+/** The values of the parameters in a step: each is as short as possible, and not empty. */
+function valuesIn(step: string, [before = '', ...after]: readonly string[]): readonly string[] | undefined {
+  if (!step.startsWith(before)) return undefined
+  const values: string[] = []
+  let start = before.length
+  for (const [i, text] of after.entries()) {
+    const end = i < after.length - 1 ? step.indexOf(text, start + 1) : step.length - text.length
+    if (end <= start || !step.endsWith(text, end + text.length)) return undefined
+    values.push(step.slice(start, end))
+    start = end + text.length
+  }
+  return values
 }
 
 /** Looks up paths segment by segment, so that the number of operations does not matter. */
@@ -148,4 +161,4 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
 /** Standin's own paths and the documented endpoints cannot be overridden. */
 const isReservedPath = (path: string) => isReserved(path) || isAuth(path) || documentedPaths.includes(path)
 
-const textLength = ({ endpoint }: DocumentedOperation) => endpoint.path.replace(/\{[^}]*\}/g, '').length
+const textLength = ({ endpoint }: DocumentedOperation) => endpoint.path.replace(/\{[^{}]*\}/g, '').length

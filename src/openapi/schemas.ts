@@ -61,6 +61,8 @@ const maps = new Set('properties patternProperties dependentSchemas'.split(' '))
 const omittedKeywords = new Set(
   (
     'discriminator xml externalDocs readOnly writeOnly deprecated nullable contentSchema contentMediaType ' +
+    // Those of a response or request body, for a schema that refers to one.
+    'content headers links ' +
     '$schema $id $anchor $dynamicAnchor $dynamicRef $comment $defs definitions __proto__'
   ).split(' '),
 )
@@ -102,13 +104,17 @@ class Translator {
     if (!isObject(schema)) return true
     const reference = schema.$ref ?? schema.$dynamicRef
     const isReference = typeof reference === 'string' && reference.startsWith('#/')
-    // OpenAPI 3.0 ignores the siblings of a $ref.
-    if (isReference && this.isVersion30) return { $ref: this.refer(reference) }
+    // OpenAPI 3.0 ignores the siblings of a $ref. Authors write nullable there all the same.
+    if (isReference && this.isVersion30) return this.orNull(schema, { $ref: this.refer(reference) })
     const result = this.withKeywords(schema, union(hidden, this.hiddenIn(schema)))
     if (isReference) result.$ref = this.refer(reference)
     else delete result.$ref
     this.discriminate(schema, result)
-    return this.isVersion30 && schema.nullable === true ? withNull(result) : result
+    return this.orNull(schema, result)
+  }
+
+  private orNull({ nullable }: Node, result: Record<string, unknown>): JsonSchema {
+    return this.isVersion30 && nullable === true ? withNull(result) : result
   }
 
   private withKeywords(schema: Node, hidden: ReadonlySet<string>): Record<string, unknown> {
@@ -204,7 +210,8 @@ function isPattern(value: unknown): boolean {
 
 function withNull(schema: Record<string, unknown>): JsonSchema {
   const { type, enum: listed } = schema
-  if (type === undefined && listed === undefined) return { anyOf: [schema, { type: 'null' }] }
+  const isComposed = ['$ref', 'allOf', 'anyOf', 'oneOf'].some(keyword => keyword in schema)
+  if (isComposed || (type === undefined && listed === undefined)) return { anyOf: [schema, { type: 'null' }] }
   return {
     ...schema,
     ...(typeof type === 'string' && { type: [type, 'null'] }),
