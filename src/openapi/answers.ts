@@ -8,6 +8,7 @@ import { memoized, once } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { DocumentedOperation } from './operations.js'
 import { type Node, type OpenApiDocument, translateSchema } from './schemas.js'
+import { framesOfStreams } from './streams.js'
 
 /**
  * Returns a function that answers one operation. It rejects if the request prefers a status or an example that the
@@ -77,14 +78,19 @@ function responseOf(document: OpenApiDocument, definition: unknown): ResponseDes
 /** A media type, or a header: both have a schema and examples. */
 function mediaOf(document: OpenApiDocument, definition: unknown): MediaDescription {
   const media = document.resolve(definition)
-  const { schema, example, examples, content } = isObject(media) ? media : ({} as Node)
+  const { itemSchema, example, examples, content, ...more } = isObject(media) ? media : ({} as Node)
+  // OpenAPI 3.2 describes one item of a stream.
+  const schema =
+    more.schema ?? (itemSchema === undefined ? undefined : { type: 'array', minItems: 1, items: itemSchema })
   // A header may have its schema inside a media type.
   const [inner] = schema === undefined && isObject(content) ? Object.values(content) : []
   if (inner !== undefined) return mediaOf(document, inner)
   const reference = isObject(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
   const named = Object.entries(isObject(examples) ? examples : {}).flatMap(([name, one]) => {
     const found = document.resolve(one)
-    return isObject(found) && 'value' in found ? [[name, exampleValue(document, found.value)] as const] : []
+    // OpenAPI 3.2 calls it dataValue.
+    const key = ['value', 'dataValue'].find(key => isObject(found) && key in found)
+    return isObject(found) && key ? [[name, exampleValue(document, found[key])] as const] : []
   })
   return {
     examples: new Map([...(example === undefined ? [] : [['', exampleValue(document, example)] as const]), ...named]),
@@ -156,8 +162,10 @@ async function responseHeaders({ headers }: ResponseDescription, input: Generati
   return texts
 }
 
-/** Texts are sent unchanged unless the type is JSON. `name` is the root element of XML. */
-function serializeBody(contentType: string, value: unknown, name: string): string | Buffer {
+/** Texts are sent unchanged unless the type is JSON or a stream. `name` is the root element of XML. */
+function serializeBody(contentType: string, value: unknown, name: string): string {
+  const frame = framesOfStreams.get(mediaType(contentType))
+  if (frame && value !== '') return frame(value)
   if (/[/+]json\b/i.test(contentType)) return stringifyExact(value ?? null)
   if (typeof value === 'string') return value
   if (/[/+]xml\b/i.test(contentType)) return `<?xml version="1.0" encoding="UTF-8"?>\n${element(name || 'root', value)}`

@@ -30,7 +30,7 @@ const one = v.union([filled, openapiDocument], 'a file, or a map with file')
 export const openapiOptions = option(
   v.union([filled, openapiDocument, list(one, 'documents')], 'a file, a map with file, or a list of them'),
   [],
-  'OpenAPI documents (3.0 or 3.1), relative to this file. Operations that no rule answers are answered from examples and schemas.',
+  'OpenAPI documents (3.0 to 3.2), relative to this file. Operations that no rule answers are answered from examples and schemas.',
 )
 
 export type OpenapiOptions = v.InferOutput<typeof openapiOptions>

@@ -89,6 +89,50 @@ test('Accept chooses the media type, and an unavailable one is a 406', async () 
   })
 })
 
+test('streams are framed: values, lists, texts, and items that OpenAPI 3.2 describes', async () => {
+  const sse = 'text/event-stream'
+  const hello = { type: 'object', required: ['data'], properties: { data: { const: 'hello' } } }
+  const cases: readonly (readonly [type: string, media: object, body: string])[] = [
+    [sse, { example: { a: 1 } }, 'data: {"a":1}\n\n'],
+    [
+      sse,
+      { example: [{ event: 'x', data: { b: 2 } }, 'two\nlines'] },
+      'event: x\ndata: {"b":2}\n\ndata: two\ndata: lines\n\n',
+    ],
+    [sse, { example: 'data: a\n\ndata: b\n' }, 'data: a\n\ndata: b\n\n'],
+    [`${sse}; charset=utf-8`, { schema: { const: 5 } }, 'data: 5\n\n'],
+    [sse, { itemSchema: hello }, expect.stringMatching(/^(data: hello\n\n)+$/)],
+    ['application/x-ndjson', { example: [{ a: 1 }, { b: 2 }] }, '{"a":1}\n{"b":2}\n'],
+    ['application/x-ndjson', { example: '{"a":1}\n{"a":2}' }, '{"a":1}\n{"a":2}\n'],
+    ['application/jsonl', { itemSchema: hello }, expect.stringMatching(/^(\{"data":"hello"\}\n)+$/)],
+  ]
+  const paths = cases.map(([type, media], i) => {
+    const answer = { description: 'A stream.', content: { [type]: media } }
+    return [`/streams/${i}`, { get: { responses: { 200: answer } } }] as const
+  })
+  const document = builderWith({ paths: Object.fromEntries(paths) }).replace('openapi: 3.1.0', 'openapi: 3.2.0')
+  const platform = await platformFor(document)
+  for (const [i, [type, , body]] of cases.entries()) {
+    const answer = await platform.ask(`/builder/streams/${i}`)
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual([type, body])
+  }
+})
+
+test('operations of HEAD and OPTIONS answer, and preflights stay preflights', async () => {
+  const ofSize = (example: number) => ({ 200: { description: 'A.', headers: { 'X-Size': { example, schema: {} } } } })
+  const file = { head: { responses: ofSize(7) }, options: { responses: ofSize(8) } }
+  const both = { get: { responses: ofSize(9) }, head: { responses: ofSize(10) } }
+  const platform = await platformFor(builderWith({ paths: { '/file': file, '/both': both } }))
+  const sizeBy = async (method: string, path: string, headers = {}) =>
+    (await platform.ask(`/builder/${path}`, { method, headers })).headers.get('x-size')
+  expect([await sizeBy('HEAD', 'file'), await sizeBy('OPTIONS', 'file')]).toEqual(['7', '8'])
+  expect([await sizeBy('GET', 'both'), await sizeBy('HEAD', 'both')]).toEqual(['9', '10'])
+  const preflight = { origin: 'http://app.example', 'access-control-request-method': 'HEAD' }
+  expect(await sizeBy('OPTIONS', 'file', preflight)).toBe(null)
+  const post = await platform.ask('/builder/file', json({}))
+  expect([post.status, post.headers.get('allow')]).toEqual([405, 'HEAD, OPTIONS'])
+})
+
 test('objects are sent as JSON if the document has */*, as springdoc writes it', async () => {
   const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
   const content = { '*/*': { schema } }
@@ -170,6 +214,25 @@ test('alternatives have the right discriminator value, also in a recursive schem
     const text = await (await platform.ask(`/builder/pets/${id}`)).text()
     expect(text).toMatch(/^\{("kind":"feline"|"lives":9|"kind":"dog"|"friends":\[.*\]|,)+\}$/)
     expect(text.includes('"feline"')).toBe(text.includes('"lives"'))
+  }
+})
+
+test('a circular schema ends where it is nullable, also beside a $ref in OpenAPI 3.0', async () => {
+  const node = { $ref: '#/components/schemas/Node' }
+  const nullable: readonly object[] = [
+    { ...node, nullable: true },
+    { allOf: [node], nullable: true },
+    { type: 'object', allOf: [node], nullable: true },
+    { type: 'array', minItems: 1, items: { ...node, nullable: true } },
+  ]
+  for (const child of nullable) {
+    const answer = { description: 'A node.', content: { 'application/json': { schema: node } } }
+    const document = builderWith({
+      schemas: { Node: { type: 'object', required: ['child'], properties: { child } } },
+      paths: { '/node': { get: { responses: { 200: answer } } } },
+    })
+    const platform = await platformFor(document.replace('openapi: 3.1.0', 'openapi: 3.0.3'))
+    expect(await (await platform.ask('/builder/node')).text()).toContain('null')
   }
 })
 
