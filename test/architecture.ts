@@ -42,7 +42,7 @@ export const budgets: Readonly<Record<string, number>> = {
   keys: 800,
   limits: 400,
   mcp: 2300,
-  openapi: 1380,
+  openapi: 1400,
   platform: 3000,
   recordings: 4850,
   replies: 6800,

@@ -3,8 +3,9 @@ import type { Choice, Generation } from '../chat/generation.js'
 import { type ChatRequest, textOf } from '../chat/request.js'
 import { demandOf } from '../chat/tools.js'
 import { PlatformError, refusal } from '../core/errors.js'
-import { isObject, jsonOf } from '../core/json.js'
+import { isObject } from '../core/json.js'
 import { type ToolResult, toolResultsIn } from './chat/input.js'
+import { exampleIn } from './example.js'
 import { fakeReplies, seedOf, seedOfTexts, variant } from './fake.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
@@ -136,33 +137,6 @@ const anyAnswer = withProperties([['answer', { type: 'string' }]])
 /** Client libraries put a JSON Schema into the prompt if a model does not support one. Some leave out its type. */
 const isSchema = ({ type = 'object', properties }: { readonly type?: unknown; readonly properties?: unknown }) =>
   type === 'object' && isObject(properties) && Object.values(properties).every(isObject)
-
-/** The last JSON object in a text. Of nested objects, the outer one is the example. */
-function exampleIn(text: string): object | undefined {
-  let last: object | undefined
-  let end = 0
-  for (const { index } of text.matchAll(/\{\s*"/g)) {
-    if (index < end) continue
-    const part = text.slice(index, closingBrace(text, index))
-    const value = jsonOf(part)
-    if (isObject(value)) {
-      last = value
-      end = index + part.length
-    }
-  }
-  return last
-}
-
-/** The position after the brace that closes the one at `start`. */
-function closingBrace(text: string, start: number): number | undefined {
-  let depth = 0
-  for (const { 0: part, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
-    if (part === '{') depth++
-    if (part === '}') depth--
-    if (depth === 0) return start + index + 1
-  }
-  return undefined
-}
 
 /** A schema for values like this one: the same names and types, with other texts and numbers. */
 function schemaLike(value: unknown, depth: number): object {

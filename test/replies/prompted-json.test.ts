@@ -25,6 +25,27 @@ test('the JSON has the shape of the last example in the prompt', async () => {
   })
 })
 
+test.each([
+  ['a stray quote', 'On a 5" screen, so {"size":5}', ['size']],
+  ['an example that is not finished', '{"a": {"x": 1}, "b": {"y": 2}, and so on', ['y']],
+  ['an example that is no JSON', '{"name": "Ada"} or {"name": Ada, "age": 36}', ['name']],
+])('%s does not hide the other examples', async (_, prompt, keys) => {
+  expect(Object.keys(await jsonFor(`JSON: ${prompt}`))).toEqual(keys)
+})
+
+test('a prompt that only looks like JSON is read in one pass', async () => {
+  const { chat } = await platformWith()
+  const timeFor = async (part: string) => {
+    const content = `JSON ${'{"a":1,'.repeat(45)}${part.repeat(20_000 / part.length)}`
+    const start = performance.now()
+    await chat({ ...hello, messages: [{ role: 'user', content }], response_format: { type: 'json_object' } })
+    return performance.now() - start
+  }
+  await timeFor(' ')
+  for (const part of ['\\"', '{"', '{"a":[', '{"{":1,', '{"a":"', '":{"', '{"a":{"b":1},', '{ '])
+    expect(await timeFor(part)).toBeLessThan(1000)
+})
+
 test('the JSON has the keys that are quoted in the prompt', async () => {
   expect(Object.keys(await jsonFor('Answer as JSON with "name" and `age`.'))).toEqual(['name', 'age'])
 })
