@@ -40,7 +40,9 @@ export function createCompletions(tokenizer: Tokenizer) {
   /** The completion as one JSON object. */
   function whole(request: ChatRequest, generation: Generation): CompletionForm {
     const { completion, tokens } = complete(request, generation, true)
-    return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
+    // Chunks of a stream have no annotations.
+    const choices = completion.choices.map(choice => ({ ...choice, message: { ...choice.message, annotations: [] } }))
+    return { contentType: 'application/json', body: JSON.stringify({ ...completion, choices }), tokens }
   }
 
   /** The completion as server-sent events, at the speed of `pace`. */
@@ -72,6 +74,7 @@ export function createCompletions(tokenizer: Tokenizer) {
         finish_reason: choice.finishReason,
       })),
       ...(hasUsage && { usage: tokens.usage }),
+      ...serviceTier(request),
       system_fingerprint: FINGERPRINT,
     }
     return { completion, tokens }
@@ -79,6 +82,10 @@ export function createCompletions(tokenizer: Tokenizer) {
 
   return { whole, streamed }
 }
+
+/** OpenAI names the tier that answered if the request has one. `auto` is that of the project, by default `default`. */
+const serviceTier = ({ service_tier: tier }: ChatRequest) =>
+  typeof tier === 'string' && { service_tier: tier === 'auto' ? 'default' : tier }
 
 /** The same request gets the same seed, so that its answer has the same rhythm each time. */
 function rhythmSeed({ model, messages, seed }: ChatRequest): number {
@@ -109,8 +116,11 @@ function callFields(calls: readonly ToolCall[], asFunctions: boolean): Partial<C
 }
 
 /** The events of the same completion: the choices alternate, and end one after the other. */
-function streamEvents({ id, created, model, choices, usage }: Completion, { pieces: cut }: Tokenizer): Events {
-  const opening = `{"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},`
+function streamEvents(
+  { id, created, model, choices, usage, service_tier: tier }: Completion,
+  { pieces: cut }: Tokenizer,
+): Events {
+  const opening = `{"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},${tier ? `"service_tier":${JSON.stringify(tier)},` : ''}`
   const before = `data: ${opening}"system_fingerprint":"${FINGERPRINT}","choices":[`
   // With include_usage every chunk has the key, and it is null in all but the last (OpenAI's reference,
   // "stream_options").

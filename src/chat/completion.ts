@@ -48,6 +48,7 @@ export const completionAnswer = open({
           content: v.nullable(text),
           reasoning_content: maybe(text),
           refusal: maybe(text),
+          annotations: maybe(arrayOf(open({}), 'annotations')),
           tool_calls: maybe(arrayOf(toolCall, 'tool calls')),
           function_call: maybe(calledFunction),
         }),
@@ -59,6 +60,7 @@ export const completionAnswer = open({
     v.nonEmpty('an array with at least one choice'),
   ),
   usage: maybe(usage),
+  service_tier: maybe(text),
   system_fingerprint: maybe(text),
 })
 
@@ -96,6 +98,7 @@ export const chunkAnswer = open({
     'choices',
   ),
   usage: maybe(usage),
+  service_tier: maybe(text),
   system_fingerprint: maybe(text),
 })
 

@@ -26,7 +26,7 @@ test('the reply of a matching rule becomes the completion', async () => {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: 'Hi there!', refusal: null },
+        message: { role: 'assistant', content: 'Hi there!', refusal: null, annotations: [] },
         logprobs: null,
         finish_reason: 'stop',
       },
@@ -34,6 +34,22 @@ test('the reply of a matching rule becomes the completion', async () => {
     usage: expect.objectContaining({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }),
     system_fingerprint: 'fp_standin',
   })
+})
+
+test('the service tier is named if it was asked for, in the completion and in each chunk', async () => {
+  const { chat } = await platformWith()
+  for (const [asked, answered] of [
+    ['auto', 'default'],
+    ['flex', 'flex'],
+    [null, undefined],
+    [undefined, undefined],
+  ] as const) {
+    const request = { ...hello, ...(asked !== undefined && { service_tier: asked }) }
+    expect(((await (await chat(request)).json()) as { service_tier?: string }).service_tier).toBe(answered)
+    const { chunks } = eventsOf(await (await chat({ ...request, stream: true })).text())
+    expect(chunks.map(chunk => (chunk as { service_tier?: string }).service_tier)).toEqual(chunks.map(() => answered))
+    expect(JSON.stringify(chunks)).not.toContain('annotations')
+  }
 })
 
 test('every response has its own x-request-id, by which the journal finds the exchange', async () => {

@@ -46,7 +46,7 @@ test('a refusal replaces the content', () => {
   const { whole, chunks } = modelReplying({ choices: [{ text: null, refusal: 'I will not.' }] })
   expect(whole().choices[0]).toEqual({
     index: 0,
-    message: { role: 'assistant', content: null, refusal: 'I will not.' },
+    message: { role: 'assistant', content: null, refusal: 'I will not.', annotations: [] },
     logprobs: null,
     finish_reason: 'stop',
   })
@@ -66,6 +66,7 @@ test('reasoning comes before the content', () => {
     content: 'Four.',
     reasoning_content: 'Two and two.',
     refusal: null,
+    annotations: [],
   })
   expect(chunks().map(({ choices: [choice] }) => choice?.delta)).toEqual([
     { role: 'assistant', content: '', refusal: null },

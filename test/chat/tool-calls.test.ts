@@ -22,6 +22,7 @@ test('a message with tool calls has no content, and its finish reason is tool_ca
           { id: 'call_of_my_own', type: 'function', function: { name: 'time', arguments: '{}' } },
         ],
         refusal: null,
+        annotations: [],
       },
       logprobs: null,
       finish_reason: 'tool_calls',

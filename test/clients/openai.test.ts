@@ -21,7 +21,8 @@ const failureOf = (promise: PromiseLike<unknown>) =>
 test('a client gets a whole reply', async () => {
   const { client } = await scene()
   const completion = await client.chat.completions.create(hello)
-  expect(completion.choices[0]?.message).toEqual({ role: 'assistant', content: 'Hi there!', refusal: null })
+  const message = { role: 'assistant', content: 'Hi there!', refusal: null, annotations: [] }
+  expect(completion.choices[0]?.message).toEqual(message)
   expect(completion.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
 })
 
