@@ -75,6 +75,7 @@ export function requestEvent(entry: JournalEntry, withBodies: boolean) {
     status,
     durationMs: entry.durationMs,
     ...(entry.firstByteMs !== null && { firstByteMs: entry.firstByteMs }),
+    ...(entry.firstTokenMs !== null && { firstTokenMs: entry.firstTokenMs }),
     caller,
     ...withoutNulls({ call, mode, source, error, hint, remark, openaiRefuses }),
     complete,
@@ -129,12 +130,12 @@ const piecesOf = ({ response: { piecesAtMs } }: JournalEntry) =>
 
 const callerName = (caller: Caller) => printable(callerInWords(caller))
 
-/** With the time of the first byte for streams. The log has no chunk times of live answers, so slow ones count as streams. */
-function timeOf({ mode, firstByteMs, durationMs, response }: JournalEntry): string {
+/** With the time of the first token of a stream, or of the first byte of a live answer that took time to arrive. */
+function timeOf({ mode, firstByteMs, firstTokenMs, durationMs }: JournalEntry): string {
   const total = formatDuration(durationMs)
-  const isSlow = mode !== null && usesLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_BODY_MS
-  const isStream = response.piecesAtMs.length > 0 || isSlow
-  return isStream && firstByteMs !== null ? `${total}, first byte ${formatDuration(firstByteMs)}` : total
+  if (firstTokenMs !== null) return `${total}, first token ${formatDuration(firstTokenMs)}`
+  const isSlow = mode !== null && usesLive(mode) && firstByteMs !== null && durationMs - firstByteMs >= SLOW_BODY_MS
+  return isSlow ? `${total}, first byte ${formatDuration(firstByteMs)}` : total
 }
 
 const SLOW_BODY_MS = 50

@@ -123,11 +123,11 @@ test('the line shows that an answer broke off or never came', () => {
   expect(lineOf({ outcome: undefined })).toBe('GET /health --- - ms the client left before there was an answer')
 })
 
-test('the line of a stream also shows the time of the first byte', () => {
+test('the line of a stream also shows the time of its first token, not of its head', () => {
   const startedMs = performance.now() - 900
-  const outcome = { ...answered, beganMs: startedMs + 120, piecesAtMs: [0, 700] }
+  const outcome = { ...answered, beganMs: startedMs + 20, piecesAtMs: [100, 700] }
   const [line] = requestRows(logged({ startedMs, outcome }), { colors: noColors })
-  expect(line).toMatch(/ 200 +9\d\dms, first byte 120ms/)
+  expect(line).toMatch(/ 200 +9\d\dms, first token 120ms/)
 })
 
 test('a line below says what to do about a path that is almost right', () => {
