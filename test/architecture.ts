@@ -27,7 +27,7 @@ const floors: readonly (readonly string[])[] = [
 
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
-  chat: 1900,
+  chat: 1910,
   check: 1720,
   cli: 3900,
   contract: 2200,

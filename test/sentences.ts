@@ -54,6 +54,7 @@ export const missOf = (method: string, path: string) => missText({ method, path,
 export const NO_RULES = 'There are no rules for such requests.'
 export const NO_RULE = errors.noRuleMatches('').message.trimEnd()
 export const NEAREST = 'The nearest is'
+export const ONLY_RULE = 'The only rule for such requests is'
 export const NO_VALUE_FITS = 'no value fits the schema'
 export const NO_VALUE_FOUND = 'no value that fits the schema was found'
 /** Why a rule does not match. */

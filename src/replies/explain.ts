@@ -11,8 +11,8 @@ import type { Memory } from './memory.js'
 export interface CandidateRules<S extends ReadyReply = ReadyReply> {
   readonly rules: readonly ReadyRule<S>[]
   readonly memory: Memory
-  /** The number of letters of the request that each rule is compared with. */
-  readonly letters?: number
+  /** The text of the request that each rule is compared with. */
+  readonly text?: string
 }
 
 /** A rule, and why it does not answer. */
@@ -65,25 +65,40 @@ export function explanationOf<S extends ReadyReply<T>, T>(
   }
 }
 
-const holding = ({ rule, reasons }: TriedRule) => rule.conditions.length - reasons.length
-
 /** The limit for finding the nearest rule: letters of the prompt, times the number of rules. */
 const MOST_LETTERS = 20_000_000
 
 /** `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
-export function nearestSentence(input: MatchInput, { rules, memory, letters = 0 }: CandidateRules): string {
-  if (rules.length * letters > MOST_LETTERS) {
-    return `It has ${letters} letters, too many to say which of ${rules.length} rules came nearest.`
+export function nearestSentence(input: MatchInput, { rules, memory, text = '' }: CandidateRules): string {
+  if (rules.length * text.length > MOST_LETTERS) {
+    return `It has ${text.length} letters, too many to say which of ${rules.length} rules came nearest.`
   }
+  const words = new Set(wordsIn(text))
   // The rule with the fewest reasons against it; if several, the one with the most conditions that hold, then the first.
   const [nearest] = rules
-    .map(rule => ({ rule, reasons: reasonsAgainst(rule, input, memory) }))
-    .sort((a, b) => a.reasons.length - b.reasons.length || holding(b) - holding(a))
-  if (!nearest) return 'There are no rules for such requests.'
-  const { rule, reasons } = nearest
+    .map(rule => {
+      const holding = rule.conditions.filter(condition => condition.holds(input)).length
+      const isNear = holding > 0 || rule.conditions.length === 0 || sharesWord(rule, words)
+      return { rule, holding, isNear, reasons: reasonsAgainst(rule, input, memory) }
+    })
+    .filter(({ isNear }) => isNear || rules.length === 1)
+    .sort((a, b) => a.reasons.length - b.reasons.length || b.holding - a.holding)
+  if (rules.length === 0) return 'There are no rules for such requests.'
+  if (!nearest) return `None of the ${rules.length} rules for such requests is near.`
+  const { rule, reasons, isNear } = nearest
   const where = rule.title.includes(rule.place) ? '' : ` (${rule.place})`
-  return `The nearest is ${rule.title}${where}: ${reasons.join('; ')}.`
+  const which = isNear ? 'The nearest' : 'The only rule for such requests'
+  return `${which} is ${rule.title}${where}: ${reasons.join('; ')}.`
 }
+
+/** Shorter words say little. */
+const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/\p{L}{4,}/gu) ?? []
+
+const sharesWord = ({ written: { when } }: ReadyRule, words: ReadonlySet<string>) =>
+  words.size > 0 && textsIn(when).some(text => wordsIn(text).some(word => words.has(word)))
+
+const textsIn = (value: unknown): readonly string[] =>
+  typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(textsIn)
 
 /** Why a rule answers, for example `when { user: hi }`. */
 export const verdictOf = ({ written: { when } }: ReadyRule) =>

@@ -8,7 +8,7 @@ import { developmentApiKey } from '../../src/core/secrets.js'
 import { askChat, runInProcess, start, startReady, writeInto } from '../command.js'
 import { freePort } from '../free-port.js'
 import { hello } from '../scene.js'
-import { isUnknown, KEY_UNKNOWN, mustBe, NEAREST, NEEDS_LIVE, wholeNumber } from '../sentences.js'
+import { isUnknown, KEY_UNKNOWN, mustBe, NEEDS_LIVE, ONLY_RULE, wholeNumber } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 const rules = '- { name: greeting, when: { user: hello }, reply: { text: Hi! } }\n'
@@ -104,7 +104,7 @@ test('each request is a line with method, path, status, time, caller and source,
   await askChat({ url, apiKey }, { ...hello, messages: [{ role: 'user', content: 'bye' }] })
   expect(await stdout.next('POST')).toEqual(
     line(
-      `POST /v1/chat/completions 200${time}  key development  emulate · canned reply\\. ${NEAREST} rule "greeting" .*`,
+      `POST /v1/chat/completions 200${time}  key development  emulate · canned reply\\. ${ONLY_RULE} rule "greeting" .*`,
     ),
   )
   await askChat({ url, apiKey: 'sk-wrong' }, hello)

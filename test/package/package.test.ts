@@ -165,7 +165,7 @@ test('failures show the expected request and the nearest one', async () => {
   expect(failureOf('failing.spec.ts > sends a request that no rule answers')).toContain(
     'Error: A request had no prepared answer.\n\n' +
       'POST /v1/chat/completions, "When do you open?": No rule matches this request, and strict is on. ' +
-      'The nearest is rule "hours" (rules[0]): user does not contain "opening hours".',
+      'The only rule for such requests is rule "hours" (rules[0]): user does not contain "opening hours".',
   )
   const came = 'POST /v1/chat/completions 200 · gpt-4o-mini · "Tell me your opening hours" · rule "hours"'
   const model = failureOf('failing.spec.ts > expects another model')

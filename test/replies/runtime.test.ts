@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sourceInWords } from '../../src/core/reply.js'
 import { type ChatRuleInput, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
-import { lacks, mustBe, NEAREST, NO_RULES } from '../sentences.js'
+import { lacks, mustBe, NEAREST, NO_RULES, ONLY_RULE } from '../sentences.js'
 import { running } from './running.js'
 
 const hi = (text: string, more: Partial<ChatRuleInput> = {}): RuleInput => ({
@@ -77,16 +77,16 @@ test('the nearest rule may be an added one, but never one of another scope', asy
   await add(hi('hello', { name: 'near', times: 1 }), 'b')
   await says('hi', 'b')
   const remarkOf = async (prompt: string, scope?: string) => (await answer(prompt, scope)).remark?.()
-  expect(await remarkOf('ho', 'a')).toBe(`${NEAREST} rule at run time #1: ${lacks('user', 'hi')}.`)
+  expect(await remarkOf('ho', 'a')).toBe('None of the 2 rules for such requests is near.')
   expect(await remarkOf('hi', 'b')).toBe(`${NEAREST} rule "near" (at run time #2): it has answered once already.`)
-  expect(await remarkOf('ho')).toMatch(/nearest .*rule "far"/)
+  expect(await remarkOf('ho')).toMatch(/^The only rule .*rule "far"/)
 })
 
 test('strict takes added rules into account, and says so if there are none', async () => {
   const { add, answer } = await running([], { strict: true })
   await expect(answer('hi')).rejects.toThrow(NO_RULES)
   await add(hi('hello'), 'a')
-  await expect(answer('ho', 'a')).rejects.toThrow(`${NEAREST} rule at run time #1: ${lacks('user', 'hi')}.`)
+  await expect(answer('ho', 'a')).rejects.toThrow(`${ONLY_RULE} rule at run time #1: ${lacks('user', 'hi')}.`)
   await expect(answer('ho')).rejects.toThrow(NO_RULES)
 })
 

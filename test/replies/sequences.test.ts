@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/chat/request.js'
 import { sourceInWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
-import { eitherReply, isUnknown, lacks, mustBe, NEAREST, NO_RULE, NO_RULES, oneOf } from '../sentences.js'
+import { eitherReply, isUnknown, lacks, mustBe, NEAREST, NO_RULE, NO_RULES, ONLY_RULE, oneOf } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'
 
 const requestFor = (content: string, more: object = {}): ChatRequest => ({
@@ -164,10 +164,17 @@ test('strict without any rules says that there are none', async () => {
   expect(() => replies.answer(requestFor('x'))).toThrow(NO_RULES)
 })
 
-test('the remark on a canned reply names the nearest rule', async () => {
-  const replies = await repliesOf([{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi.' } }])
-  const { remark } = await replies.answer(requestFor('help'))
-  expect(remark?.()).toBe(`${NEAREST} rule "greet" (rules[0]): ${lacks('user', 'hello')}.`)
+test('the remark on a canned reply names the nearest rule, if something is near', async () => {
+  const hours = { name: 'hours', when: { user: 'opening hours' }, reply: { text: 'Nine to five.' } }
+  const both = { name: 'both', when: { user: 'refund', stream: false }, reply: { text: 'No.' } }
+  const other = { name: 'other', when: { user: 'bye' }, reply: { text: 'Bye.' } }
+  const remarkOn = async (prompt: string, rules: readonly RuleInput[]) =>
+    (await (await repliesOf(rules)).answer(requestFor(prompt))).remark?.()
+  const lacking = `rule "hours" (rules[1]): ${lacks('user', 'opening hours')}.`
+  expect(await remarkOn('Your hours, please?', [other, hours])).toBe(`${NEAREST} ${lacking}`)
+  expect(await remarkOn('Help!', [other, both])).toBe(`${NEAREST} rule "both" (rules[1]): ${lacks('user', 'refund')}.`)
+  expect(await remarkOn('Help!', [other, hours])).toBe('None of the 2 rules for such requests is near.')
+  expect(await remarkOn('Help!', [other])).toBe(`${ONLY_RULE} rule "other" (rules[0]): ${lacks('user', 'bye')}.`)
 })
 
 test.each<[object, string]>([

@@ -51,7 +51,7 @@ export function createChatReplies(parts: Parts) {
         rules: rulesFor(input.scope),
         memory,
         isMagic,
-        letters: input.user.length,
+        text: input.user,
         otherwise: async nearest => (isMagic ? magicReply(request, input.user, seed) : madeUp(input, parts, nearest)),
       })
       // The code that checks replies is loaded with the first reply that needs it.
@@ -68,7 +68,7 @@ export function createChatReplies(parts: Parts) {
 
 function withoutRule(input: ChatInput, rules: readonly ReadyRule<ReadyChatReply>[], parts: Parts): Promise<Generation> {
   const { memory } = parts
-  const nearest = () => nearestSentence(input, { rules, memory, letters: input.user.length })
+  const nearest = () => nearestSentence(input, { rules, memory, text: input.user })
   const reply = madeUp(input, parts, nearest)
   return rules.length > 0 ? reply.then(generation => ({ ...generation, remark: nearest })) : reply
 }
