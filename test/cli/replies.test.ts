@@ -92,7 +92,7 @@ test('replies try refuses an unknown magic word as the server does', async () =>
 test('replies try shows the canned reply if no rule answers, and the nearest rule', async () => {
   const { stdout } = await run(['replies', 'try', 'bye'], { files })
   expect(stdout).toMatch(
-    /^No rule answers\.\nThe nearest .*rule "greet" \(rules\.yaml:1\): user does not match .*\n\nAnswer without a rule \(canned reply\):\n {2}\w/,
+    /^No rule answers\.\nThe nearest .*rule "weather" \(rules\.yaml:4\): user does not contain .*\n\nAnswer without a rule \(canned reply\):\n {2}\w/,
   )
 })
 
