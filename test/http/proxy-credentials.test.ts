@@ -8,7 +8,7 @@ import { liveAnonKey, liveKey, liveWith, proxyTo, send } from './live.js'
 
 const pass = { upstream: { credentials: 'pass' } } as const
 
-test("with credentials passed on, the live platform gets the caller's unchanged", async () => {
+test("with credentials passed on, the live platform gets the caller's unchanged, cookies too", async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
   const { ask, chat } = await proxyTo(url, pass)
   const own = { bearer: 'sk-live-of-the-caller', headers: { apikey: 'anon-of-the-caller', cookie: 'session=secret' } }
@@ -23,9 +23,9 @@ test("with credentials passed on, the live platform gets the caller's unchanged"
     expect(request.headers).toMatchObject({
       authorization: 'Bearer sk-live-of-the-caller',
       apikey: 'anon-of-the-caller',
+      cookie: 'session=secret',
     })
-    for (const kept of [liveKey, liveAnonKey, 'session=secret'])
-      expect(request.rawHeaders.join('\n')).not.toContain(kept)
+    for (const kept of [liveKey, liveAnonKey]) expect(request.rawHeaders.join('\n')).not.toContain(kept)
   }
 })
 
@@ -142,14 +142,17 @@ test('each kind of credential is valid for the unknown paths of its own prefix, 
   const open: readonly (readonly [string, string])[] = [
     ...[apiKey, user].map(key => ['/v1/embeddings', key] as const),
     ...[anonKey, serviceKey, user].map(key => ['/api/v1/products', key] as const),
-    ...[anonKey, serviceKey, user, apiKey].map(key => ['/elsewhere', key] as const),
+    ...Object.entries({ anonKey, serviceKey, user, apiKey }).map(([kind, key]) => [`/builder/${kind}`, key] as const),
   ]
   for (const [path, bearer] of open) expect([path, (await ask(path, { bearer })).status]).toEqual([path, 200])
   const sent = new Map(seen.map(({ request }) => [request.url, request.headers.authorization]))
   expect(Object.fromEntries(sent)).toEqual({
     '/v1/embeddings': `Bearer ${liveKey}`,
     '/api/v1/products': `Bearer ${liveAnonKey}`,
-    '/elsewhere': undefined,
+    '/builder/anonKey': `Bearer ${liveAnonKey}`,
+    '/builder/serviceKey': `Bearer ${liveAnonKey}`,
+    '/builder/user': `Bearer ${liveKey}`,
+    '/builder/apiKey': `Bearer ${liveKey}`,
   })
 })
 
