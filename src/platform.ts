@@ -9,6 +9,7 @@ import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { type LoadedConfig, loadConfig } from './platform/config/load.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
 import { createForTests } from './platform/for-tests.js'
+import { ownSecretsFor } from './platform/own-secrets.js'
 import { createParts, type Part, type ResetOptions } from './platform/part.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
 import { type PlatformSources, type PreparedConfig, prepareConfig } from './platform/prepare.js'
@@ -25,8 +26,12 @@ export type { PlatformSources } from './platform/prepare.js'
  */
 export async function openPlatform(sources: PlatformSources, read?: LoadedConfig): Promise<OpenPlatform> {
   const clock = createClock()
-  const prepare = (loaded: LoadedConfig) => prepareConfig(loaded, { warn: console.error, ...sources, now: clock.now })
-  const first = await prepare(read ?? (await loadConfig(sources)))
+  const firstRead = read ?? (await loadConfig(sources))
+  // A reload does not change the host.
+  const withOwnSecrets = ownSecretsFor(firstRead.config.host)
+  const prepare = (loaded: LoadedConfig) =>
+    prepareConfig(withOwnSecrets(loaded), { warn: console.error, ...sources, now: clock.now })
+  const first = await prepare(firstRead)
   const state = await openSeededState(first, clock.now, sources.warn ?? console.error)
   const parts = createPlatformParts(sources, { first, clock, state, prepare })
   try {

@@ -59,7 +59,7 @@ const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform
 const importersOf: Readonly<Record<string, readonly string[]>> = {
   express: ['http/', 'dashboard/'],
   'http-proxy-middleware': ['http/proxy/middleware-client.ts'],
-  undici: ['http/proxy/live-client.ts', 'supabase/callers.ts', 'cli/drift.ts', 'contract/target.ts'],
+  undici: ['http/proxy/live-client.ts', 'supabase/callers.ts', 'cli/drift.ts', 'cli/tail.ts', 'contract/target.ts'],
   jose: ['supabase/tokens.ts'],
   yaml: ['check/'],
   '@faker-js/faker': ['replies/fake.ts'],

@@ -5,6 +5,7 @@ import { isLoopback } from '../core/origins.js'
 import { CONTROL } from '../core/paths.js'
 import { developmentSecret, developmentUser } from '../core/secrets.js'
 import { mistakesWithoutLive } from '../platform/config/load.js'
+import { hasPublicSecret } from '../platform/own-secrets.js'
 import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
 import { type Colors, relativePath } from './output.js'
@@ -53,10 +54,11 @@ export function warningsOf({ mode, modes, loaded }: Platform): readonly string[]
   const { host, upstream, auth, recordings } = loaded.config
   const usesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
   const address = wildcards.has(host) ? 'every address of this machine' : host
+  const publicOrOwn = hasPublicSecret(loaded.config)
+    ? 'and the development keys are public'
+    : 'with keys that are not the public development keys'
   return [
-    ...(isLoopback(host)
-      ? []
-      : [`Listening on ${address}: other machines can reach it, and the development keys are public.`]),
+    ...(isLoopback(host) ? [] : [`Listening on ${address}: other machines can reach it, ${publicOrOwn}.`]),
     ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
       ? [
           'auth.jwtSecret is the public default: anyone can sign service keys and user tokens, despite auth.signingKeys.',

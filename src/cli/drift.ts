@@ -7,7 +7,7 @@ import { compareAnswers, shapeOfAnswer } from '../contract/shape.js'
 import { upstreamUnreadable } from '../core/errors.js'
 import { withOwnAddresses } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
-import { glob } from '../core/paths.js'
+import { glob, HEALTH } from '../core/paths.js'
 import { isStatus } from '../http/documented-error.js'
 import { acceptsApiKey, documentedCredentialOf } from '../http/proxy/credentials.js'
 import { liveError } from '../http/proxy.js'
@@ -92,7 +92,10 @@ async function compareWithLive(
 }
 
 function liveCredentials({ ownPathsAt }: Platform): LiveOptions['credentialOf'] {
-  const isForKeys = (path: string) => ownPathsAt(path).some(({ access }) => acceptsApiKey(access))
+  const isForKeys = (path: string) => {
+    const own = ownPathsAt(path)
+    return own.length === 0 ? path !== HEALTH : own.some(({ access }) => acceptsApiKey(access))
+  }
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }
 

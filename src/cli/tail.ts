@@ -1,5 +1,6 @@
 /** `standin tail`: follows the request log of a running Standin from another terminal. */
 import { setTimeout } from 'node:timers/promises'
+import { Agent, fetch, type Response } from 'undici'
 import { createEventSplitter, dataOf } from '../chat/events.js'
 import { ProblemsError, StartError, UsageError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
@@ -174,8 +175,9 @@ async function* followJournal(
 
 /** The reason for a failed `fetch` in a few words: the system's error code, if there is one. */
 function connectionFailure(error: unknown): string {
-  const { message, cause, name } = error as Error & { cause?: { code?: string; message?: string } }
-  return cause?.code ?? (name === 'TimeoutError' ? 'no answer' : (cause?.message ?? message))
+  const { message, cause } = error as Error & { cause?: { code?: string; message?: string } }
+  if (/^UND_ERR_\w+_TIMEOUT$/.test(cause?.code ?? '')) return 'no answer'
+  return cause?.code ?? cause?.message ?? message
 }
 
 /** The connection failed or was lost. */
@@ -193,27 +195,20 @@ async function openStream(
   signal: AbortSignal,
   lastEntry: JournalEntry | undefined,
 ): Promise<AsyncGenerator<TailEvent>> {
-  const timeout = createSilenceTimeout(signal)
   const resume = lastEntry && { 'last-event-id': lastEntry.id }
-  const { headers, body, status } = await askJournal(address, query, timeout.signal, resume)
+  const { headers, body, status } = await askJournal(address, query, signal, resume)
   if (!body || !headers.get('content-type')?.startsWith('text/event-stream')) throw journalMissing(address, status)
-  return eventsIn(body, timeout)
+  return eventsIn(body)
 }
 
-async function* eventsIn(
-  body: AsyncIterable<Uint8Array>,
-  timeout: ReturnType<typeof createSilenceTimeout>,
-): AsyncGenerator<TailEvent> {
+async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<TailEvent> {
   const splitter = createEventSplitter()
   try {
     for await (const bytes of body) {
-      timeout.restart()
       for (const event of splitter.push(Buffer.from(bytes))) yield* parseEvent(event)
     }
   } catch (error) {
     throw new ConnectionLost(connectionFailure(error))
-  } finally {
-    timeout.end()
   }
 }
 
@@ -234,10 +229,13 @@ function parseEvent(event: Buffer): readonly TailEvent[] {
 /** After a restart, ids begin at 1 again, so that of the last entry is not yet in use, or belongs to another one. */
 async function hasRestarted(address: ControlAddress, last: JournalEntry, signal: AbortSignal): Promise<boolean> {
   const query = { after: String(Number(last.id) - 1), limit: '1' }
-  const answer = await askJournal(address, query, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]))
+  const answer = await askJournal(address, query, signal)
   const [first] = ((await answer.json()) as { readonly data: readonly JournalEntry[] }).data
   return !first || (first.id === last.id && (first.at !== last.at || first.durationMs !== last.durationMs))
 }
+
+/** Garbage collection may remove the limits of signals; the connection itself holds these. */
+const dispatcher = new Agent({ headersTimeout: ANSWER_MS, bodyTimeout: SILENCE_MS })
 
 /** Resolves with a successful answer. */
 async function askJournal(
@@ -249,6 +247,7 @@ async function askJournal(
   const response = await fetch(`${url}${JOURNAL}?${new URLSearchParams(query)}`, {
     headers: { ...(token !== '' && { authorization: `Bearer ${token}` }), ...headers },
     redirect: 'manual',
+    dispatcher,
     signal,
   }).catch(error => {
     throw new ConnectionLost(connectionFailure(error))
@@ -274,16 +273,5 @@ const journalMissing = ({ url }: ControlAddress, status: number) =>
   new StartError(
     `The server at ${url} has no journal (status ${status}), so it is not Standin, or an old version. Give the address of Standin: standin tail --url http://127.0.0.1:PORT.`,
   )
-
-/** Aborts a connection that has gone silent. */
-function createSilenceTimeout(signal: AbortSignal) {
-  const silent = new AbortController()
-  const timer = globalThis.setTimeout(() => silent.abort(new DOMException('silence', 'TimeoutError')), SILENCE_MS)
-  return {
-    signal: AbortSignal.any([signal, silent.signal]),
-    restart: () => void timer.refresh(),
-    end: () => clearTimeout(timer),
-  }
-}
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})

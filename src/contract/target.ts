@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import { retryWaitMs } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
+import { withDeadline } from '../core/work.js'
 import { createRedact } from '../recordings/redact/index.js'
 
 /** The credentials for a target. Clauses that need a missing one are not checked. */
@@ -132,14 +133,14 @@ function createSending({
     if (answered === 0 && calls >= MOST_UNANSWERED) throw new CallNotMade(`it does not answer (${lastWhy})`)
     if (calls >= maxCalls) throw new CallNotMade(`the budget of ${maxCalls} calls is used up`)
     calls++
-    const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      const result = await send(call, signal ? AbortSignal.any([signal, timeout]) : timeout)
+      const result = await withDeadline(timeoutMs, deadline => send(call, deadline), signal)
       answered++
       return result
     } catch (error) {
       if (signal?.aborted) throw new CallNotMade('it was stopped')
-      lastWhy = timeout.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
+      const { name, message } = error as Error
+      lastWhy = name === 'TimeoutError' ? `none within ${timeoutMs / 1000} s` : message
       return { kind: 'unanswered', why: lastWhy }
     }
   }

@@ -1,4 +1,4 @@
-/** Ways to do work: all at once and its problems together, a few things at a time, once, or in order. */
+/** Ways to do work: all at once and its problems together, a few things at a time, in time, once, or in order. */
 import { ProblemsError } from '../check/problem.js'
 
 /**
@@ -31,6 +31,31 @@ export async function mapInParallel<T, R>(items: readonly T[], work: (item: T) =
   }
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, worker))
   return results
+}
+
+/**
+ * Rejects with a TimeoutError, and aborts the work, if it takes longer; `stop` aborts it too. The timer holds all of it:
+ * garbage collection can remove AbortSignal.timeout() and AbortSignal.any() before they abort.
+ */
+export async function withDeadline<T>(
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  stop?: AbortSignal,
+): Promise<T> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const end = () => controller.abort(stop?.reason)
+  const timer = setTimeout(() => controller.abort(new DOMException('It took too long.', 'TimeoutError')), ms)
+  stop?.addEventListener('abort', end)
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+  try {
+    return await Promise.race([aborted, work(signal)])
+  } finally {
+    clearTimeout(timer)
+    stop?.removeEventListener('abort', end)
+  }
 }
 
 /** Does the work at the first call, and only once. If it rejects, the next call tries again. */

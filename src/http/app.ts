@@ -9,6 +9,7 @@ import type { App } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { type ControlParts, controlOperations } from './operations.js'
 import { createOperationsRouter } from './operations-router.js'
+import { endAfterRequest } from './send.js'
 
 interface AppParts {
   /** The host that the server was asked to listen on. It counts as one of our own names. */
@@ -51,7 +52,11 @@ const errorHandler =
     for (let i = 0; i < (reply.headers?.length ?? 0); i += 2) {
       response.setHeader(reply.headers?.[i] ?? '', reply.headers?.[i + 1] ?? '')
     }
-    response.status(reply.status).type(reply.contentType).send(reply.body)
+    response
+      .status(reply.status)
+      .type(reply.contentType)
+      .set('content-length', String(Buffer.byteLength(reply.body)))
+    endAfterRequest(response, reply.body)
   }
 
 interface ControlAccess extends ControlKeys {

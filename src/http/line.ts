@@ -309,7 +309,7 @@ class LineExits implements Exits {
     // Set before the first byte is sent, so that the journal also has streams that are cut.
     exchange.outcome = outcome
     if (isComplete) {
-      sendComplete(response, head, status, body)
+      sendComplete(response, head, { status, body }, exchange.bodyCutFromBytes !== undefined)
       outcome.complete = true
       return this.end(context)
     }

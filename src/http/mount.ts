@@ -6,7 +6,7 @@ import { isControl } from '../core/paths.js'
 import { keepEarlierBody } from './body.js'
 import { type Entrance, pathOfTarget } from './entrance.js'
 import { errorReply } from './error-bodies.js'
-import { setWriter, type Writer } from './send.js'
+import { endAfterRequest, setWriter, type Writer } from './send.js'
 
 /**
  * Answers every request and never calls `next`. Works with `http.createServer`, express's `app.use`, and supertest.
@@ -77,7 +77,6 @@ const isOnLoopback = ({ socket: { localAddress } }: IncomingMessage) =>
 /** Answers with an error, without the request line. */
 export function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, error: PlatformError): void {
   const { status, contentType, body } = errorReply(error, { path: url, headers })
-  response.setHeader('content-type', contentType)
-  response.statusCode = status
-  response.end(body)
+  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) })
+  endAfterRequest(response, body)
 }

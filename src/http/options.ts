@@ -57,7 +57,11 @@ export const upstreamOptions = group(
       '',
       'Address of the live auth backend without /auth/v1, for auth.mode proxy.',
     ),
-    apiKey: option(secret(credential), '', "The live platform's API key, sent on /v1 in place of the caller's."),
+    apiKey: option(
+      secret(credential),
+      '',
+      "The live platform's API key, sent in place of the caller's on /v1 and undocumented paths.",
+    ),
     anonKey: option(secret(credential), '', "The live platform's anon key, sent on /api/v1 in place of the caller's."),
     credentials: option(
       word(['swap', 'pass']),

@@ -47,8 +47,13 @@ interface Head {
   readonly more: readonly string[]
 }
 
-/** Writes a reply whose body is complete. */
-export function sendComplete(response: ServerResponse, head: Head, status: number, body: string | Buffer): void {
+/** Writes a reply whose body is complete. `isEarly` says that the request may still be arriving. */
+export function sendComplete(
+  response: ServerResponse,
+  head: Head,
+  { status, body }: { readonly status: number; readonly body: string | Buffer },
+  isEarly: boolean,
+): void {
   const writer = writerOf(response)
   const headers = flatHeaders(head)
   // Bytes are a stream of which all events are known. As with any other stream, no length is sent.
@@ -64,7 +69,30 @@ export function sendComplete(response: ServerResponse, head: Head, status: numbe
     headers.push('content-length', String(size))
   writer.writeHead(status, head.statusText, headers)
   // Node joins head and text. As latin1, the text is copied as it is.
-  writer.end(body, size === body.length ? 'latin1' : 'utf8')
+  const encoding = size === body.length ? 'latin1' : 'utf8'
+  if (isEarly) endAfterRequest(response, body, encoding)
+  else writer.end(body, encoding)
+}
+
+/** How long the rest of a refused request's body is read. */
+const MOST_REST_MS = 2000
+
+/**
+ * Sends the last part of an answer that has a length, but ends the response only when the request has arrived. Otherwise
+ * node would close a connection that is not kept, and a client that still sends would lose the answer (RFC 9112 §9.6).
+ */
+export function endAfterRequest(response: ServerResponse, body: string, encoding: BufferEncoding = 'utf8'): void {
+  const { req: request } = response
+  const writer = writerOf(response)
+  if (request.complete || request.destroyed) return void writer.end(body, encoding)
+  writer.write(body, encoding)
+  const timer = setTimeout(end, MOST_REST_MS)
+  function end(): void {
+    clearTimeout(timer)
+    if (!response.destroyed) writer.end()
+  }
+  request.resume().once('end', end)
+  response.once('close', end)
 }
 
 /** The headers as node's flat array. */

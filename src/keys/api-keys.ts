@@ -105,7 +105,8 @@ const refusals: Record<Exclude<KeyFault, 'unknown'>, (tried: RefusedCredential) 
 
 /** The hint in the log for a key that this state does not have. */
 function hintOf(secret: string): string | undefined {
-  if (secret === developmentApiKey) return 'It is the development key, which the apiKeys of the configuration replace.'
+  if (secret === developmentApiKey)
+    return 'It is the development key. Send one of the configuration, or the one that Standin printed when it started.'
   return secret.startsWith(PREFIX) ? fromAnotherState.key : undefined
 }
 

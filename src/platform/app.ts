@@ -10,6 +10,7 @@ import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
 import type { ForTests } from './for-tests.js'
+import { sharesLiveKey } from './own-secrets.js'
 import type { Parts } from './part.js'
 import { usableKey } from './platform.js'
 import type { Runtime } from './runtime.js'
@@ -42,6 +43,8 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const dashboard = createDashboard({
     config: async isLocal => ({
       ...configJson(current(), modes.current().mode, url()),
+      // With it, a neighbour could sign up, and spend the live key as a user.
+      ...(!isLocal && sharesLiveKey(modes.loaded().config, host) && { anon_key: '' }),
       clock: clock.state(),
       users: state.origin(),
       ...(isLocal && developmentKeyOf(current(), clock.now())),

@@ -7,6 +7,7 @@ import { allowsAllPages } from '../core/origins.js'
 import { isOwnAddress } from '../http/listen.js'
 import { createModeOf, type ModeOf, type ModesByEndpoint, modeSwitch } from '../http/modes.js'
 import { type LoadedConfig, mistakesWithoutLive } from './config/load.js'
+import { hasPublicSecret, sharesLiveKey } from './own-secrets.js'
 import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
 
@@ -53,11 +54,27 @@ function refuseSelf({ config, placeOf }: LoadedConfig, port: number): void {
   if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
 }
 
-/** Throws a ProblemsError for modes that need a live platform if none is configured, or if it is this one. */
-function requirePossible(switched: LoadedConfig, port: number): void {
+/** Throws a ProblemsError if these modes would let everybody who reaches `host` spend the live key. */
+function refusePublicSecrets({ config }: LoadedConfig, host: string): void {
+  if (!sharesLiveKey(config, host) || !hasPublicSecret(config)) return
+  const sentence = `Other machines can reach ${host}, and could spend the live key with the public development secrets. Start with this mode, which makes new secrets, or name your own: apiKeys, auth.jwtSecret, auth.publishableKey and auth.secretKey.`
+  throw new ProblemsError([{ origin: 'mode', sentence }])
+}
+
+interface Where {
+  readonly host: string
+  readonly port: number
+}
+
+/**
+ * Throws a ProblemsError for modes that need a live platform if none is configured, if it is this one, or if everybody
+ * could use it.
+ */
+function requirePossible(switched: LoadedConfig, { host, port }: Where): void {
   const missing = switched.config.upstream.baseUrl === '' ? mistakesWithoutLive(switched.config) : []
   if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
   refuseSelf(switched, port)
+  refusePublicSecrets(switched, host)
 }
 
 const openToAllWarning =
@@ -68,9 +85,9 @@ const isOpenToAll = ({ config }: LoadedConfig) =>
   allowsAllPages(config.cors.origins) && (mistakesWithoutLive(config).length > 0 || config.auth.mode === 'proxy')
 
 /** Why these modes cannot work; `undefined` if they can. */
-function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {
+function impossible(switched: LoadedConfig, where: Where): readonly string[] | undefined {
   try {
-    requirePossible(switched, port)
+    requirePossible(switched, where)
     return undefined
   } catch (error) {
     if (error instanceof ProblemsError) return error.problems.map(({ sentence }) => sentence)
@@ -89,6 +106,9 @@ interface Dependencies {
 export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies) {
   const listeners = createListeners()
   let chosen = modeSettingsOf(first)
+  // A reload does not change the host.
+  const { host } = first.config
+  const where = () => ({ host, port: port() })
   const current = () => chosen
   function change(next: ModeSettings): void {
     chosen = next
@@ -111,18 +131,20 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
       requireModes({ mode, modes })
       const before = running()
       const switched = withModes(loaded(), { mode, modes })
-      requirePossible(switched, port())
+      requirePossible(switched, where())
       change(modeSettingsOf(switched))
       if (!sameModes(switched, before)) warnIfOpenToAll(switched)
     },
     /** Why a mode cannot work for all endpoints; `undefined` if it can. */
-    impossible: (mode: Mode) => impossible(withModes(loaded(), { mode, modes: {} }), port()),
+    impossible: (mode: Mode) => impossible(withModes(loaded(), { mode, modes: {} }), where()),
     async open() {
       refuseSelf(loaded(), port())
       warnIfOpenToAll(running())
     },
     async prepare({ loaded: next }: PreparedConfig) {
-      refuseSelf(withModes(next, after(next)), port())
+      const nextInForce = withModes(next, after(next))
+      refuseSelf(nextInForce, port())
+      refusePublicSecrets(nextInForce, host)
       const wasOpen = isOpenToAll(running())
       return () => {
         // The mode may have been switched since.

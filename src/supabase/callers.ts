@@ -3,7 +3,7 @@ import type { RefusedCredential } from '../core/caller.js'
 import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
 import { type Caller, type Exchange, userCaller } from '../core/exchange.js'
 import { isSameSecret } from '../core/secrets.js'
-import { once } from '../core/work.js'
+import { once, withDeadline } from '../core/work.js'
 import { startOf, type ValidCredential } from '../keys/api-keys.js'
 import {
   barredUser,
@@ -206,16 +206,18 @@ const loadClient = once(async () => {
 async function liveAnswer({ authUrl, anonKey, timeoutMs }: LiveBackend, token: string) {
   const { request, dispatcher } = await loadClient()
   try {
-    const { statusCode, body } = await request(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
-      headers: { apikey: anonKey, authorization: `Bearer ${token}` },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      dispatcher,
+    // One limit for all of it: undici's own begin again with each byte.
+    return await withDeadline(timeoutMs, async signal => {
+      const { statusCode, body } = await request(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
+        headers: { apikey: anonKey, authorization: `Bearer ${token}` },
+        dispatcher,
+        signal,
+      })
+      return { status: statusCode, body: objectIn(await body.text()) }
     })
-    return { status: statusCode, body: objectIn(await body.text()) }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code?.startsWith('UND_ERR_') && code.endsWith('_TIMEOUT')) throw upstreamTimeout(timeoutMs)
+    const { name, code, message } = error as NodeJS.ErrnoException
+    if (name === 'TimeoutError') throw upstreamTimeout(timeoutMs)
     throw upstreamUnreachable(code ?? message)
   }
 }

@@ -117,6 +117,6 @@ test('the log recognises the development key when the configuration replaces it'
   const platform = await platformWith({ apiKeys: [{ name: 'mine', key: 'sk-mine' }] })
   await ask(platform, apiKey)
   expect((await lastLine(platform)).line).toMatch(
-    /It is the development key, which the apiKeys of the configuration replace\.$/,
+    /It is the development key\. Send one of the configuration, or the one that Standin printed when it started\.$/,
   )
 })

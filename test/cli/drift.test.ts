@@ -62,7 +62,7 @@ test('other text in the same structure is not drift', async () => {
   expect(JSON.parse(chat?.body ?? '')).toEqual({ messages: [{ role: 'user', content: 'stream' }], stream: true })
 })
 
-test('custom paths are requested with the API key if they accept one', async () => {
+test('custom paths are requested with the API key if they accept one, and paths that only the live platform knows', async () => {
   const live = await liveThat(() => ({ body: { fine: true } }))
   const rules = `- on: GET /builder/projects
   reply: { json: [] }
@@ -81,7 +81,7 @@ test('custom paths are requested with the API key if they accept one', async () 
     '/builder/projects': 'Bearer sk-live-for-drift-0123456789abcdef',
     '/builder/tasks': 'Bearer sk-live-for-drift-0123456789abcdef',
     '/about': undefined,
-    '/not/configured': undefined,
+    '/not/configured': 'Bearer sk-live-for-drift-0123456789abcdef',
   })
 })
 

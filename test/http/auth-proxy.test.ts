@@ -208,6 +208,17 @@ test("an unreachable live backend is a 502 that Supabase's client treats as retr
 })
 
 const silent: Handler = () => {}
+/** Begins an answer, and sends a little of it again and again. */
+const endless: Handler = (_request, response) => {
+  const timer = setInterval(() => response.write(' '), 20)
+  response.once('close', () => clearInterval(timer))
+}
+
+test('a live backend whose answer about a token never ends is given up', async () => {
+  const { platform } = await behind(endless, { upstream: { timeoutMs: 150 } })
+  expect((await ask(platform, aToken)).status).toBe(504)
+})
+
 test('a live backend that does not answer is a 504 from the auth API and from the platform API', async () => {
   const { platform } = await behind(silent, { upstream: { timeoutMs: 150 } })
   const response = await askAuth(platform, '/settings')

@@ -90,6 +90,34 @@ test('a body whose Content-Length is over the limit is refused before any of it 
   expect(JSON.parse(body)).toEqual(tooLarge)
 })
 
+test('a client that does not keep its connection can read a refusal while it still sends the body', async () => {
+  const { url, apiKey } = await platformWith({ host: '0.0.0.0', limits: { bodyBytes: 1_000_000 } })
+  const refusals: readonly (readonly [string, string, string, number])[] = [
+    ['/v1/chat/completions', apiKey, 'application/json', 413],
+    ['/v1/chat/completions', apiKey, 'text/plain', 415],
+    ['/v1/chat/completions', 'sk-unknown', 'application/json', 401],
+    ['/v1/nowhere', apiKey, 'application/json', 404],
+    ['/auth/v1/signup', '', 'application/json', 401],
+    ['/dashboard/nowhere', '', 'application/json', 404],
+    ['/__standin/replies', '', 'application/json', 401],
+  ]
+  const length = 8_000_000
+  const sendTo = (path: string, key: string, type: string, isChunked: boolean) =>
+    new Promise(resolve => {
+      const size = isChunked ? {} : { 'content-length': length }
+      const headers = { authorization: `Bearer ${key}`, 'content-type': type, ...size }
+      const outgoing = request(url + path, { method: 'POST', agent: false, headers }, ({ statusCode }) =>
+        resolve(statusCode),
+      )
+      outgoing.on('error', resolve)
+      outgoing.end(Buffer.alloc(length, 'x'))
+    })
+  for (const [path, key, type, status] of refusals) {
+    const asked = [false, true, false, true].map(isChunked => sendTo(path, key, type, isChunked))
+    expect([path, ...(await Promise.all(asked))]).toEqual([path, status, status, status, status])
+  }
+})
+
 test('a client that sends Expect: 100-continue is told to continue', async () => {
   const { url, apiKey } = await platformWith()
   const status = await new Promise((resolve, reject) => {

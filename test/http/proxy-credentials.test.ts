@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
+import { developmentPublishableKey, developmentUser } from '../../src/core/secrets.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith, refusalOf, unauthorized } from '../scene.js'
 import { KEY_UNKNOWN, NO_CREDENTIAL } from '../sentences.js'
@@ -8,7 +9,7 @@ import { liveAnonKey, liveKey, liveWith, proxyTo, send } from './live.js'
 
 const pass = { upstream: { credentials: 'pass' } } as const
 
-test("with credentials passed on, the live platform gets the caller's unchanged", async () => {
+test("with credentials passed on, the live platform gets the caller's unchanged, cookies too", async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
   const { ask, chat } = await proxyTo(url, pass)
   const own = { bearer: 'sk-live-of-the-caller', headers: { apikey: 'anon-of-the-caller', cookie: 'session=secret' } }
@@ -23,9 +24,9 @@ test("with credentials passed on, the live platform gets the caller's unchanged"
     expect(request.headers).toMatchObject({
       authorization: 'Bearer sk-live-of-the-caller',
       apikey: 'anon-of-the-caller',
+      cookie: 'session=secret',
     })
-    for (const kept of [liveKey, liveAnonKey, 'session=secret'])
-      expect(request.rawHeaders.join('\n')).not.toContain(kept)
+    for (const kept of [liveKey, liveAnonKey]) expect(request.rawHeaders.join('\n')).not.toContain(kept)
   }
 })
 
@@ -142,14 +143,17 @@ test('each kind of credential is valid for the unknown paths of its own prefix, 
   const open: readonly (readonly [string, string])[] = [
     ...[apiKey, user].map(key => ['/v1/embeddings', key] as const),
     ...[anonKey, serviceKey, user].map(key => ['/api/v1/products', key] as const),
-    ...[anonKey, serviceKey, user, apiKey].map(key => ['/elsewhere', key] as const),
+    ...Object.entries({ anonKey, serviceKey, user, apiKey }).map(([kind, key]) => [`/builder/${kind}`, key] as const),
   ]
   for (const [path, bearer] of open) expect([path, (await ask(path, { bearer })).status]).toEqual([path, 200])
   const sent = new Map(seen.map(({ request }) => [request.url, request.headers.authorization]))
   expect(Object.fromEntries(sent)).toEqual({
     '/v1/embeddings': `Bearer ${liveKey}`,
     '/api/v1/products': `Bearer ${liveAnonKey}`,
-    '/elsewhere': undefined,
+    '/builder/anonKey': `Bearer ${liveAnonKey}`,
+    '/builder/serviceKey': `Bearer ${liveAnonKey}`,
+    '/builder/user': `Bearer ${liveKey}`,
+    '/builder/apiKey': `Bearer ${liveKey}`,
   })
 })
 
@@ -166,4 +170,45 @@ test('the log says why a request was not sent to the live platform', async () =>
     error: 'Not found.',
     hint: expect.stringMatching(/^The request was not sent to the live platform: No credential was sent\./),
   })
+})
+
+test('where other machines can reach the live platform, only secrets that nobody else knows open it', async () => {
+  const { url, seen } = await omniscient()
+  const local = await platformWith()
+  const shared = await proxyTo(url, { host: '0.0.0.0' })
+  const { ask, apiKey, anonKey, serviceKey, stop } = shared
+  for (const bearer of [local.apiKey, local.anonKey, local.serviceKey, await userToken()])
+    for (const path of ['/v1/models', '/builder']) expect((await ask(path, { bearer })).status).not.toBe(200)
+  const signIn = (apikey: string) =>
+    ask('/auth/v1/token?grant_type=password', {
+      ...{ method: 'POST', bearer: null, headers: { apikey, 'content-type': 'application/json' } },
+      body: JSON.stringify(developmentUser),
+    })
+  for (const key of [local.anonKey, developmentPublishableKey, anonKey])
+    expect((await signIn(key)).status).not.toBe(200)
+  const host = { host: `192.0.2.7:${new URL(shared.url).port}` }
+  const facts = await send(`${shared.url}/dashboard/api/config`, { headers: host })
+  expect(JSON.parse(facts.body.toString())).toMatchObject({ anon_key: '' })
+  for (const secret of [anonKey, apiKey, local.apiKey]) expect(facts.body.toString()).not.toContain(secret)
+  expect(seen).toEqual([])
+
+  const opened = [await ask('/v1/models', { bearer: apiKey }), await ask('/api/v1', { bearer: serviceKey })]
+  expect(opened.map(({ status }) => status)).toEqual([200, 200])
+  await stop()
+})
+
+test('a mode at run time does not give the live key to everybody who reaches the host', async () => {
+  const upstream = { baseUrl: 'http://live.example', apiKey: liveKey }
+  const shared = await platformWith({ host: '0.0.0.0', upstream })
+  expect((await shared.ask('/v1/models')).status).toBe(200)
+  expect(() => shared.switchMode('proxy')).toThrow('could spend the live key with the public development secrets')
+  const ownKeys = { publishableKey: 'p'.repeat(20), secretKey: 's'.repeat(20), jwtSecret: 'x'.repeat(32) }
+  const own = await platformWith({
+    host: '0.0.0.0',
+    upstream,
+    auth: ownKeys,
+    apiKeys: [{ name: 'mine', key: 'sk-mine' }],
+  })
+  own.switchMode('proxy')
+  expect(own.apiKey).toBe('sk-mine')
 })

@@ -1,6 +1,6 @@
 /** Chooses the credentials that are sent to the live platform: the configured ones, or the caller's own. */
 import { refusal } from '../../core/errors.js'
-import type { Access, Exchange } from '../../core/exchange.js'
+import type { Access, Caller, Exchange } from '../../core/exchange.js'
 import { INDEX } from '../../core/paths.js'
 
 /** The credential that a forwarded request carries. */
@@ -31,32 +31,33 @@ const bearer = (credential: string): ForwardedCredential => ({
  */
 export function platformCredentials({ apiKey, anonKey, isMcp }: PlatformKeys): LiveCredentials {
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
-  return ({ path, endpoint }) => {
+  return ({ path, endpoint, caller }) => {
     const kind = documentedCredentialOf(path)
     if (kind === 'anonKey') return anon
-    const needsApiKey = kind === 'apiKey' || isMcp?.(path) || (endpoint?.isConfigured && acceptsApiKey(endpoint.access))
-    return needsApiKey ? key : none
+    if (kind === 'apiKey' || isMcp?.(path)) return key
+    // An API key opens builder services (platform-api.md), whose paths the document does not name. The public anon key
+    // must not turn into one.
+    if (endpoint?.isUndocumented) return acceptsApiKey([caller.kind]) ? key : anon
+    return endpoint?.isConfigured && acceptsApiKey(endpoint.access) ? key : none
   }
 }
 
-/**
- * The option that has the live credential for a documented path. An API key also gives access to tools and builder
- * services, but the document does not say at which paths, so the configuration does.
- */
+/** The option that has the live credential for a documented path. */
 export function documentedCredentialOf(path: string): 'apiKey' | 'anonKey' | undefined {
   if (path.startsWith('/v1/')) return 'apiKey'
   return path === INDEX || path.startsWith(`${INDEX}/`) ? 'anonKey' : undefined
 }
 
 /** Whether an API key or the token of a user is enough for this access. */
-export const acceptsApiKey = (access: Access) =>
+export const acceptsApiKey = (access: Access | readonly Caller['kind'][]) =>
   access !== 'anyone' && access.some(kind => kind === 'apiKey' || kind === 'user')
 
-/** Sends the caller's credentials unchanged. */
-export const callerCredentials: LiveCredentials = ({ headers: { authorization, apikey } }) => ({
+/** Sends the caller's credentials and cookies unchanged. */
+export const callerCredentials: LiveCredentials = ({ headers: { authorization, apikey, cookie } }) => ({
   headers: {
     ...(authorization !== undefined && { authorization }),
     ...(apikey !== undefined && { apikey: String(apikey) }),
+    ...(cookie !== undefined && { cookie }),
   },
 })
 
