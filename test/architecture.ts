@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
 export const budgets: Readonly<Record<string, number>> = {
   chat: 1900,
   check: 1720,
-  cli: 3900,
+  cli: 3700,
   contract: 2200,
   control: 300,
   core: 2200,
@@ -38,7 +38,7 @@ export const budgets: Readonly<Record<string, number>> = {
   endpoints: 600,
   faults: 300,
   http: 4100,
-  journal: 1500,
+  journal: 1700,
   keys: 800,
   limits: 400,
   mcp: 2300,

@@ -112,7 +112,9 @@ const firstOf = (ids: readonly string[]) =>
 
 function unknownModel(model: string, known: readonly string[]) {
   const named = shortened(model)
-  return invalidRequest(
+  return refusal(
+    400,
+    'unknown_model',
     `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
   )
 }
