@@ -34,7 +34,7 @@ export const budgets: Readonly<Record<string, number>> = {
   control: 300,
   core: 2200,
   dashboard: 300,
-  'dashboard/page': 8500,
+  'dashboard/page': 8600,
   endpoints: 600,
   faults: 300,
   http: 4100,

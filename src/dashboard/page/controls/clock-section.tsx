@@ -27,7 +27,8 @@ export function ClockSection({ controls, reload }: ControlProps) {
       lead="Tokens, keys, sessions, codes, bans and limits use it. Pace and timeouts do not."
       undo="Back to real time"
       restore={() => control('PUT /clock', { body: { reset: true } })}
-      {...{ controls, reload }}
+      controls={controls}
+      reload={reload}
     >
       <p class="control-line row">
         <time dateTime={now}>{exactly(shown)}</time>

@@ -29,9 +29,9 @@ export function ControlsView() {
           <div class="controls stack">
             <Sections controls={controls} />
             <div class="control-list stack">
-              <ModeSection {...{ controls, reload }} />
-              <FaultsSection {...{ controls, reload }} />
-              <ClockSection {...{ controls, reload }} />
+              <ModeSection controls={controls} reload={reload} />
+              <FaultsSection controls={controls} reload={reload} />
+              <ClockSection controls={controls} reload={reload} />
             </div>
           </div>
         )}
