@@ -11,7 +11,7 @@ import { FailureNote } from '../widgets/states.jsx'
 import { type ControlProps, ControlSection, type Controls } from './section.jsx'
 
 const MINUTE_MS = 60_000
-const steps = [
+const clockSteps = [
   ['1 minute', MINUTE_MS],
   ['1 hour', 60 * MINUTE_MS],
   ['1 day', 24 * 60 * MINUTE_MS],
@@ -52,7 +52,7 @@ function ClockButtons({ frozen, reload }: { readonly frozen: boolean; readonly r
   return (
     <>
       <div class="row">
-        {steps.map(([words, advanceMs]) => (
+        {clockSteps.map(([words, advanceMs]) => (
           <Button
             key={words}
             aria-disabled={busy}

@@ -12,10 +12,10 @@ import { ModeSection } from './mode-section.jsx'
 import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 
 /** How often to reload, because tests and other tabs can change the same settings. */
-const EVERY_MS = 3000
+const CONTROLS_EVERY_MS = 3000
 
 export function ControlsView() {
-  const loaded = useResource(loadControls, [], EVERY_MS)
+  const loaded = useResource(loadControls, [], CONTROLS_EVERY_MS)
   const { value, reload } = loaded
   useModeChanges(value)
   return (
