@@ -23,7 +23,7 @@ export function adviceOn({ path, mode, outcome }: Exchange): string | undefined 
   if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
   if (code === 'not_found') return adviceOnUnknownPath(path, { mode, hint })
   const advice = code === undefined ? undefined : adviceByCode.get(code)
-  if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
+  if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path, error)
   return adviceByStatus(status, path, { mode, hint })
 }
 
@@ -46,8 +46,8 @@ const signInWithoutProvider =
   'Standin has no sign-in with other providers. Use a password, a magic link or a code, or get a token with standin token.'
 const changeLimit = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
 
-/** Advice by the code of the error; it may depend on the path. Errors with other codes say what to do themselves. */
-const adviceByCode = new Map<string, string | ((path: string) => string | undefined)>([
+/** Advice by the code of the error; it may depend on the path and the message. Errors with other codes say what to do themselves. */
+const adviceByCode = new Map<string, string | ((path: string, error: string | undefined) => string | undefined)>([
   ['missing_credential', sendCredential],
   ['empty_credential', sendCredential],
   ['wrong_scheme', sendCredential],
@@ -77,7 +77,11 @@ const adviceByCode = new Map<string, string | ((path: string) => string | undefi
   ],
   [
     'invalid_credentials',
-    'Use a configured user (the banner prints the development user), sign up, or set a password with the service key.',
+    // Supabase has the same code for another kind of sign-in.
+    (_path, error) =>
+      error === 'unsupported_grant_type'
+        ? undefined
+        : 'Use a configured user (the banner prints the development user), sign up, or set a password with the service key.',
   ],
   [
     'email_not_confirmed',
@@ -85,7 +89,10 @@ const adviceByCode = new Map<string, string | ((path: string) => string | undefi
   ],
   // Supabase's code for whatever is wrong with a request.
   ['validation_failed', path => (path === `${AUTH}/authorize` ? signInWithoutProvider : undefined)],
+  ['provider_disabled', signInWithoutProvider],
+  ['web3_provider_disabled', signInWithoutProvider],
   ['saml_provider_disabled', signInWithoutProvider],
+  ['manual_linking_disabled', signInWithoutProvider],
   ['unknown_model', 'The option models says which models there are; GET /v1/models lists them.'],
   ['foreign_row', 'Rows of this resource belong to users. Sign in, or use an API key that has an owner.'],
   [
@@ -141,7 +148,7 @@ export const knownPaths = [
 
 /** Endpoints of OpenAI that are not in the platform's document. */
 const openaiEndpoint =
-  /^(?:\/v1)?\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
+  /^(?:\/api)?(?:\/v1)*\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
 
 function adviceOnOpenaiEndpoint(name: string): string {
   const missing = `The platform's document has no /v1/${name}, so neither does Standin.`
@@ -157,11 +164,11 @@ const supabaseService = /^(\/(?:rest|graphql|storage|functions|realtime)\/v1)(?:
 
 function adviceOnUnknownPath(path: string, { mode, hint }: Circumstances): string | undefined {
   if (path === '/') return 'The dashboard is at /dashboard.'
-  const [, name] = openaiEndpoint.exec(path) ?? []
-  if (name !== undefined) return adviceOnOpenaiEndpoint(name)
   const [, service] = supabaseService.exec(path) ?? []
   if (service !== undefined)
     return `Of Supabase, Standin has only Auth, and nothing at ${service}. A resource or a rule of yours can answer this path.`
+  const [, name] = openaiEndpoint.exec(path) ?? []
+  if (name !== undefined) return adviceOnOpenaiEndpoint(name)
   if (path.startsWith(`${MODELS}/`)) return 'Models have no paths of their own. GET /v1/models lists them.'
   const near = nearest(path, knownPaths)
   if (near !== undefined) return `Did you mean ${near}? ${adviceOnBaseUrl(path, near)}`.trim()
