@@ -234,9 +234,9 @@ test('the troubleshooting page lists each error code exactly once', () => {
 })
 
 test("the log's advice is about error codes that exist", () => {
-  const [, table = ''] = page('src/cli/advice.ts').split(/^const adviceByCode = new Map/m)
+  const [, table = ''] = page('src/journal/advice.ts').split(/^const adviceByCode = new Map/m)
   const advised = [...table.matchAll(/^ +\[?\n? *'([a-z_]+)',/gm)].map(([, code]) => code)
-  const written = sources(file => file !== 'cli/advice.ts')
+  const written = sources(file => file !== 'journal/advice.ts')
   expect(advised.length).toBeGreaterThan(30)
   expect(advised.filter(code => !written.includes(`'${code}'`))).toEqual([])
 })

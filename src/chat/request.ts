@@ -112,16 +112,13 @@ export function chatIn(exchange: Pick<Exchange, 'body' | 'chat'>): ChatRequest {
   const { body, chat } = exchange
   if (chat !== undefined) return chat as ChatRequest
   if (!body || body.length === 0) throw emptyBody()
-  const request = checked(jsonBody(body))
-  exchange.chat = request
-  return request
-}
-
-function checked(value: unknown): ChatRequest {
+  const value = jsonBody(body)
   if (Array.isArray(value)) throw invalidRequest('The request body must be an object, not an array.')
   const checked = check(chatRequest, value, { firstOnly: true, whole: 'The request body' })
-  if ('value' in checked) return checked.value
-  throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not a chat completion request.')
+  if (!('value' in checked))
+    throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not a chat completion request.')
+  exchange.chat = checked.value
+  return checked.value
 }
 
 /** Whether a request uses the older functions instead of tools. */

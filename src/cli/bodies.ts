@@ -67,12 +67,12 @@ function answerLines(
 function readableLines(body: unknown): readonly string[] {
   if (body === undefined) return []
   if (typeof body !== 'string') return limited(JSON.stringify(body, null, 2).split('\n'))
-  return isText(body) ? limited(body.split(/\r?\n/)) : ['(binary data)']
+  return isPrintable(body) ? limited(body.split(/\r?\n/)) : ['(binary data)']
 }
 
 /** Undecodable bytes become U+FFFD; text contains neither that nor NUL. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them
-const isText = (body: string) => !/[\u0000\ufffd]/.test(body)
+const isPrintable = (body: string) => !/[\u0000\ufffd]/.test(body)
 
 function limited(lines: readonly string[]): readonly string[] {
   const shown = lines.slice(0, MOST_LINES).map(line => cutLine(printable(line.replaceAll('\t', '  '))))

@@ -3,7 +3,6 @@ import { callerInWords } from '../core/caller.js'
 import { type Caller, usesLive } from '../core/exchange.js'
 import type { JournalEntry } from '../journal/index.js'
 import type { MessageRow } from '../state/rows.js'
-import { adviceFor } from './advice.js'
 import { type Colors, cutTo, formatDuration, padTo, pluralize, printable, widthOf, wrap } from './output.js'
 
 export interface LogLayout {
@@ -48,11 +47,10 @@ export function requestRows(
     width <= room
       ? [[head, ...dimCaller(rest, line, colors)].join('  ').trimEnd()]
       : [head, ...rowsBelow(rest.join('  '), text => text)]
-  const { openaiRefuses } = line
+  const { openaiRefuses, advice } = line
   if (openaiRefuses)
     rows.push(...rowsBelow(`→ OpenAI refuses this with 400: ${printable(openaiRefuses)}`, colors.yellow))
-  const advice = adviceFor(line)
-  return advice === undefined ? rows : [...rows, ...rowsBelow(`→ ${advice}`, colors.cyan)]
+  return advice === null ? rows : [...rows, ...rowsBelow(`→ ${advice}`, colors.cyan)]
 }
 
 /** The caller is dimmed: it matters less than the decision. */
@@ -66,7 +64,7 @@ function targetOf({ request: { path, query }, call }: JournalEntry): string {
 
 /** The request as an object for --json. */
 export function requestEvent(entry: JournalEntry, withBodies: boolean) {
-  const { request, caller, status, call, mode, source, error, hint, remark, openaiRefuses, complete } = entry
+  const { request, caller, status, call, mode, source, error, hint, remark, advice, openaiRefuses, complete } = entry
   return {
     event: 'request',
     method: request.method,
@@ -77,7 +75,7 @@ export function requestEvent(entry: JournalEntry, withBodies: boolean) {
     ...(entry.firstByteMs !== null && { firstByteMs: entry.firstByteMs }),
     ...(entry.firstTokenMs !== null && { firstTokenMs: entry.firstTokenMs }),
     caller,
-    ...withoutNulls({ call, mode, source, error, hint, remark, openaiRefuses }),
+    ...withoutNulls({ call, mode, source, error, hint, remark, advice, openaiRefuses }),
     complete,
     ...(entry.upstream && { fitted: true }),
     ...(withBodies && { id: entry.id, request: entry.request, response: entry.response }),

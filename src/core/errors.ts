@@ -1,6 +1,6 @@
 /**
  * Errors that clients get, with status, code and message. Those of one feature are in its folder, in the same form.
- * cli/advice.ts has the log's advice on them.
+ * journal/advice.ts has the advice on them.
  */
 import type { RefusedCredential } from './caller.js'
 

@@ -44,7 +44,9 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
     if (!knownModels.has(request.model)) throw unknownModel(request.model, modelIds)
-    if (requests !== 'lenient') exchange.openaiRefuses = openaiRefusalOf(request, requests)
+    const refusedByOpenai = requests === 'lenient' ? undefined : openaiRefusal(request)
+    if (refusedByOpenai && requests === 'strict') throw refusedAsByOpenai(refusedByOpenai)
+    exchange.openaiRefuses = refusedByOpenai?.message
     // Read before a rule counts its answer, since a refused request does not get one.
     const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : requestedPaceOf(exchange.headers)
     const generation = replies.answer(request, exchange)
@@ -53,13 +55,6 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
   }
 
   return { method: 'POST', path: CHAT, access, takesBody: true, describe: mode => describeChat(mode, modelIds), reply }
-}
-
-/** OpenAI's error for such a request. With `strict`, Standin refuses it too. */
-function openaiRefusalOf(request: ChatRequest, requests: Requests): string | undefined {
-  const refusal = openaiRefusal(request)
-  if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
-  return refusal?.message
 }
 
 /** Returns the function that sends what was generated in the requested form. */
@@ -112,7 +107,9 @@ const firstOf = (ids: readonly string[]) =>
 
 function unknownModel(model: string, known: readonly string[]) {
   const named = shortened(model)
-  return invalidRequest(
+  return refusal(
+    400,
+    'unknown_model',
     `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
   )
 }

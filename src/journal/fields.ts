@@ -25,6 +25,7 @@ import { type Exchange, modes, sourceOf } from '../core/exchange.js'
 import { faultSchema } from '../core/fault.js'
 import { appliedFaultInWords } from '../core/reply.js'
 import { credentialsOf, type Redact, type Redaction } from '../recordings/redact/index.js'
+import { adviceOn } from './advice.js'
 import { requestParts, responseParts, SHOWN_BYTES } from './bodies.js'
 import {
   bodyBytesOf,
@@ -197,6 +198,8 @@ const detailFields = {
   /** Other information, for example the nearest rule if none matched. It may quote the prompt. */
   remark: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.remark?.())),
   ...ending,
+  /** What to do about an error, unless the error says so itself. */
+  advice: shownField(orNull(text), ({ exchange }) => adviceOn(exchange) ?? null),
   /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
   nearest: shownField(
     optionalMember(closestRecording),

@@ -108,7 +108,10 @@ export const mcpItems = { tools: tool, resources: resource, resourceTemplates: r
 
 /** The key that identifies the items of each list. */
 export const mcpItemKeys = {
-  ...{ tools: 'name', resources: 'uri', resourceTemplates: 'uriTemplate', prompts: 'name' },
+  tools: 'name',
+  resources: 'uri',
+  resourceTemplates: 'uriTemplate',
+  prompts: 'name',
 } as const satisfies Readonly<Record<keyof typeof mcpItems, string>>
 
 const server = closed({

@@ -41,7 +41,7 @@ const acceptedReply: Reply = { kind: 'reply', status: 202, contentType: '', body
 export async function postReply(server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   let value: unknown
   try {
-    value = messageIn(exchange)
+    value = rpcMessage(exchange)
     return await messageReply(frameFrom(value), server, exchange, paceOf)
   } catch (error) {
     if (error instanceof RpcError) return errorReply(error, idOf(value))
@@ -49,7 +49,7 @@ export async function postReply(server: RunningServer, exchange: Exchange, paceO
   }
 }
 
-function messageIn({ headers, body }: Exchange): unknown {
+function rpcMessage({ headers, body }: Exchange): unknown {
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     throw httpError(415, 'Unsupported Media Type: Content-Type must be application/json')
   try {

@@ -28,7 +28,7 @@ type MagicWord = readonly [meaning: string, effect: Effect | ((request: ChatRequ
 const refusalText = "I'm sorry, but I can't help with that."
 const reasoning = 'The user wants to see how reasoning is shown. First I think about it. Then I say what I came to.'
 const cutOff = 'This answer would have gone on for a while, but the limit on tokens was reached in the midd'
-const json = JSON.stringify({ ok: true, answer: 42, items: ['one', 'two'], nested: { nothing: null } })
+const sampleJson = JSON.stringify({ ok: true, answer: 42, items: ['one', 'two'], nested: { nothing: null } })
 const sentence =
   'words that follow words, for a page that scrolls, a buffer that fills and a client that waits for the end.'
 const long = Array.from({ length: 80 }, (_, i) => `Line ${i + 1} of a long answer: ${sentence}`).join('\n')
@@ -50,7 +50,7 @@ export const magicWords: Readonly<Record<string, MagicWord>> = {
   'error-NNN': ['Answers with the status NNN, 400 to 599; 429 and 503 with Retry-After: 1.', statusError],
   tool: [
     'Calls the first tool that the request offers; tool:get_weather calls that tool. A request with the result gets text.',
-    toolCall,
+    chosenToolCall,
   ],
   slow: [
     'Streams 5 pieces a second after a pause of one second.',
@@ -73,7 +73,7 @@ export const magicWords: Readonly<Record<string, MagicWord>> = {
   filter: ['Stops with finish_reason content_filter.', { choice: { finishReason: 'content_filter' } }],
   refusal: ['Refuses, with a refusal in the message.', { choice: { text: null, refusal: refusalText } }],
   empty: ['Answers with an empty text.', { choice: { text: '' } }],
-  json: ['Answers with a JSON object.', { choice: { text: json } }],
+  json: ['Answers with a JSON object.', { choice: { text: sampleJson } }],
   long: ['Answers with about 2,000 words.', { choice: { text: long } }],
   markdown: ['Answers with Markdown: headings, lists, a table, code.', { choice: { text: markdown } }],
   unicode: [
@@ -134,7 +134,7 @@ function statusError(_: ChatRequest, detail: string): Effect {
   return { fault: { status: Number(detail), message, ...(['429', '503'].includes(detail) && { retryAfter: 1 }) } }
 }
 
-function toolCall(request: ChatRequest, wanted: string): Effect {
+function chosenToolCall(request: ChatRequest, wanted: string): Effect {
   const last = request.messages.at(-1)
   // A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }

@@ -8,7 +8,7 @@ export const resourceActions = ['list', 'get', 'create', 'update', 'replace', 'd
 export type ResourceAction = (typeof resourceActions)[number]
 
 const aField = 'a field such as id, or the path of one such as meta.id'
-const field = v.pipe(text, v.regex(/^[\w$-]+(\.[\w$-]+)*$/, aField))
+const fieldPath = v.pipe(text, v.regex(/^[\w$-]+(\.[\w$-]+)*$/, aField))
 const aName = 'the name of a field, such as user_id'
 const name = v.pipe(text, v.regex(/^[\w$-]+$/, aName))
 
@@ -20,9 +20,9 @@ const resource = closed({
   id: optional(
     v.union(
       [
-        field,
+        fieldPath,
         closed({
-          field: optional(field, 'The field, or its path.'),
+          field: optional(fieldPath, 'The field, or its path.'),
           as: optional(
             word(['uuid', 'integer', 'given']),
             'Which ids new rows get: uuid, integer (one more than the highest) or given (by the caller).',

@@ -35,7 +35,7 @@ function matcherInWords(matcher: DescribedMatcher): string {
 /** At most this many exchanges are listed. */
 const MOST_LISTED = 10
 
-/** One line per exchange, and the number of requests still under way. */
+/** One line per exchange, with advice below it, and the number of requests still under way. */
 export function receivedInWords(entries: readonly JournalEntry[], underWay = 0): string {
   const underWayInWords =
     underWay === 0 ? [] : [`${underWay === 1 ? 'A request is' : `${underWay} requests are`} still under way.`]
@@ -45,7 +45,7 @@ export function receivedInWords(entries: readonly JournalEntry[], underWay = 0):
   return ['Received:', ...(omitted > 0 ? [`  (${omitted} more before)`] : []), ...lines, ...underWayInWords].join('\n')
 }
 
-function exchangeLine({ request, status, source, error, caller }: JournalEntry): string {
+function exchangeLine({ request, status, source, error, advice, caller }: JournalEntry): string {
   const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
   const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
   const parts = [
@@ -55,7 +55,8 @@ function exchangeLine({ request, status, source, error, caller }: JournalEntry):
     caller.kind === 'refused' ? callerInWords(caller) : '',
     error ?? source,
   ]
-  return parts.filter(part => typeof part === 'string' && part !== '').join(' · ')
+  const line = parts.filter(part => typeof part === 'string' && part !== '').join(' · ')
+  return advice === null ? line : `${line}\n    → ${advice}`
 }
 
 const cutPrompt = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)

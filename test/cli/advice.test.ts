@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { knownPaths } from '../../src/cli/advice.js'
 import { createColors } from '../../src/cli/output.js'
 import { requestRows } from '../../src/cli/request-log.js'
+import { knownPaths } from '../../src/journal/advice.js'
+import { assertReceived } from '../../src/test-runner.js'
 import { folderWith } from '../command.js'
 import { answerOf, ask, sentences, signIn, signUp, userOf } from '../keys/people.js'
 import { hello, platformWith, type Scene } from '../scene.js'
@@ -24,17 +25,29 @@ async function lastLine({ ask }: Scene) {
   return { line: line.trim(), advice: advice.trim() }
 }
 
+const unknownModel = JSON.stringify({ ...hello, model: 'gpt-9' })
+
 test.each([
-  ['/v1/responses', /no \/v1\/responses.*chat\.completions.*useResponsesApi: false/],
-  ['/responses', /no \/v1\/responses/],
-  ['/v1/completions', /It has \/v1\/chat\/completions/],
-  ['/v1/embeddings', /no \/v1\/embeddings.*requests go to the live platform/],
-  ['/v1/files/file-1/content', /no \/v1\/files/],
-])('the advice on the OpenAI endpoint %s says that the platform does not have it', async (path, expected) => {
+  ['POST', '/v1/responses', '{}', /no \/v1\/responses.*chat\.completions.*useResponsesApi: false/],
+  ['POST', '/responses', '{}', /no \/v1\/responses/],
+  ['POST', '/v1/v1/responses', '{}', /no \/v1\/responses/],
+  ['POST', '/v1/completions', '{}', /It has \/v1\/chat\/completions/],
+  ['POST', '/v1/embeddings', '{}', /no \/v1\/embeddings.*requests go to the live platform/],
+  ['POST', '/v1/files/file-1/content', '{}', /no \/v1\/files/],
+  ['GET', '/rest/v1/todos', null, /only Auth, and nothing at \/rest\/v1\. A resource/],
+  ['POST', '/functions/v1/hello', '{}', /nothing at \/functions\/v1/],
+  ['GET', '/realtime/v1/websocket', null, /nothing at \/realtime\/v1/],
+  ['GET', '/auth/v1/authorize?provider=github', null, /no sign-in with other providers/],
+  ['GET', '/v1/models/gpt-4o', null, /GET \/v1\/models lists them/],
+  ['POST', '/v1/chat/completions', unknownModel, /The option models/],
+])('the advice on %s %s is in the journal, below its log line and in the message of a failed test', async (...row) => {
+  const [method, path, body, expected] = row
   const platform = await platformWith()
-  const response = await platform.ask(path, { method: 'POST', body: '{}' })
-  expect(await response.json()).toEqual({ error: 'Not found.', path })
-  expect((await lastLine(platform)).advice).toMatch(expected)
+  await platform.ask(path, { method, body, headers: { 'content-type': 'application/json' } })
+  const { advice } = (await platform.journal.waitFor({})) ?? {}
+  expect(advice).toMatch(expected)
+  expect((await lastLine(platform)).advice).toBe(`→ ${advice}`)
+  expect(() => assertReceived(platform, '/health')).toThrow(`\n    → ${advice}`)
 })
 
 test.each(['fail', 'record'] as const)(

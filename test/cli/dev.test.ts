@@ -151,6 +151,7 @@ test('with --json the first line has the addresses and keys, and each request is
   expect(await event('request')).toEqual({
     ...common,
     status: 401,
+    advice: expect.stringContaining('OPENAI_API_KEY'),
     caller: { kind: 'refused', tried: { kind: 'apiKey', reason: 'unknown', start: 'sk' } },
     error: KEY_UNKNOWN,
     complete: true,

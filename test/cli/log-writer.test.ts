@@ -54,6 +54,7 @@ const asked = (method: string, path: string, more: Partial<JournalEntry> = {}): 
   error: null,
   code: null,
   hint: null,
+  advice: null,
   openaiRefuses: null,
   complete: true,
   violations: [],
@@ -72,6 +73,7 @@ const refused = asked('GET', '/v1/models', {
   status: 401,
   error: KEY_UNKNOWN,
   code: 'unknown_api_key',
+  advice: 'Send another key.',
   endpoint: null,
   mode: null,
 })

@@ -441,7 +441,7 @@ inBrowser('opened while Standin is stopped, the view counts no requests until it
 })
 
 inBrowser(
-  'an exchange that is no longer kept says so, with what the list still knows, and one that never existed says that',
+  'an exchange that is no longer kept says so, with what the list still knows; one that never existed says that, and one with an error what to do',
   async () => {
     const platform = await platformWith()
     const { page } = await openRequests(platform)
@@ -459,6 +459,9 @@ inBrowser(
     expect(await one.innerText()).toContain('Not found.')
     await page.goto(`${platform.dashboardUrl}/requests?id=999`)
     await one.getByText('There is no exchange "999" in the journal.').waitFor()
+    await visit(platform, '/v1/embeddings')
+    await page.goto(`${platform.dashboardUrl}/requests?id=11`)
+    await one.getByText("The platform's document has no /v1/embeddings").waitFor()
   },
 )
 

@@ -65,7 +65,8 @@ test('an entry has the request, the caller, the response and its source', async 
       fault: null,
       repeatable: true,
       code: null,
-      ...{ remark: null, status: 200, error: null, hint: null, openaiRefuses: null, complete: true, violations: [] },
+      ...{ remark: null, status: 200, error: null, hint: null, advice: null },
+      ...{ openaiRefuses: null, complete: true, violations: [] },
       response: {
         headers: expect.objectContaining({ 'content-type': 'application/json' }),
         body: expect.objectContaining({ object: 'chat.completion' }),

@@ -116,7 +116,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
       </button>
       <div id={id} class={isOpen ? 'places-all places-open' : 'places-all'}>
         {Object.keys(groups).map(name => (
-          <PlaceGroup key={name} {...{ name, view, unseen }} />
+          <PlaceGroup key={name} name={name} view={view} unseen={unseen} />
         ))}
       </div>
     </nav>

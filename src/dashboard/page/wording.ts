@@ -7,7 +7,10 @@ export const callerName = ({ caller, status }: Pick<JournalBrief, 'caller' | 'st
   callerInWords(caller) || (status === 401 ? 'no credential' : 'not identified')
 
 const credentials: Readonly<Record<string, string>> = {
-  ...{ anon: 'anon key', service: 'service key', user: 'user token', apiKey: 'API key' },
+  anon: 'anon key',
+  service: 'service key',
+  user: 'user token',
+  apiKey: 'API key',
 }
 
 /** The credentials that an endpoint accepts. */

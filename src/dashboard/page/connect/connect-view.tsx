@@ -34,7 +34,7 @@ export function ConnectView() {
       <Section title="Endpoints">
         <Table
           caption="Endpoints"
-          columns={columns}
+          columns={endpointColumns}
           rows={endpoints}
           keyOf={({ method, path }) => `${method} ${path}`}
         />
@@ -72,7 +72,7 @@ function Addresses() {
 
 type Endpoint = ConfigJson['endpoints'][number]
 
-const columns: readonly Column<Endpoint>[] = [
+const endpointColumns: readonly Column<Endpoint>[] = [
   { name: 'Path', of: ({ path }) => <code>{path}</code> },
   { name: 'Method', width: '20%', of: ({ method }) => <code class="quiet">{method}</code> },
   { name: 'Credential', width: '40%', of: ({ access }) => accessInWords(access) },

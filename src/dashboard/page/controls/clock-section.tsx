@@ -11,7 +11,7 @@ import { FailureNote } from '../widgets/states.jsx'
 import { type ControlProps, ControlSection, type Controls } from './section.jsx'
 
 const MINUTE_MS = 60_000
-const steps = [
+const clockSteps = [
   ['1 minute', MINUTE_MS],
   ['1 hour', 60 * MINUTE_MS],
   ['1 day', 24 * 60 * MINUTE_MS],
@@ -27,7 +27,8 @@ export function ClockSection({ controls, reload }: ControlProps) {
       lead="Tokens, keys, sessions, codes, bans and limits use it. Pace and timeouts do not."
       undo="Back to real time"
       restore={() => control('PUT /clock', { body: { reset: true } })}
-      {...{ controls, reload }}
+      controls={controls}
+      reload={reload}
     >
       <p class="control-line row">
         <time dateTime={now}>{exactly(shown)}</time>
@@ -51,7 +52,7 @@ function ClockButtons({ frozen, reload }: { readonly frozen: boolean; readonly r
   return (
     <>
       <div class="row">
-        {steps.map(([words, advanceMs]) => (
+        {clockSteps.map(([words, advanceMs]) => (
           <Button
             key={words}
             aria-disabled={busy}

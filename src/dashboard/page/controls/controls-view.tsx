@@ -12,10 +12,10 @@ import { ModeSection } from './mode-section.jsx'
 import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 
 /** How often to reload, because tests and other tabs can change the same settings. */
-const EVERY_MS = 3000
+const CONTROLS_EVERY_MS = 3000
 
 export function ControlsView() {
-  const loaded = useResource(loadControls, [], EVERY_MS)
+  const loaded = useResource(loadControls, [], CONTROLS_EVERY_MS)
   const { value, reload } = loaded
   useModeChanges(value)
   return (
@@ -29,9 +29,9 @@ export function ControlsView() {
           <div class="controls stack">
             <Sections controls={controls} />
             <div class="control-list stack">
-              <ModeSection {...{ controls, reload }} />
-              <FaultsSection {...{ controls, reload }} />
-              <ClockSection {...{ controls, reload }} />
+              <ModeSection controls={controls} reload={reload} />
+              <FaultsSection controls={controls} reload={reload} />
+              <ClockSection controls={controls} reload={reload} />
             </div>
           </div>
         )}

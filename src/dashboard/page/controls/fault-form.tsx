@@ -22,8 +22,16 @@ type Values = Readonly<Record<string, string>>
 
 /** Initial values of fields that start neither empty nor with their first choice. */
 const samples: Values = {
-  ...{ status: '503', delayMs: '3000', cutAfterChunks: '3', cutAfterBytes: '100', stallAfterChunks: '3' },
-  ...{ errorAfterChunks: '3', malformedChunk: '2', contentType: 'text/html', times: '1', chance: '0.05' },
+  status: '503',
+  delayMs: '3000',
+  cutAfterChunks: '3',
+  cutAfterBytes: '100',
+  stallAfterChunks: '3',
+  errorAfterChunks: '3',
+  malformedChunk: '2',
+  contentType: 'text/html',
+  times: '1',
+  chance: '0.05',
 }
 
 const forms = Object.fromEntries(Object.entries(faultEntries).map(([key, schema]) => [key, optionOf(key, schema)]))
@@ -69,7 +77,9 @@ function useDraft() {
   const textOf: TextOf = name => values[name] ?? (name === 'delayMs' && effect !== 'delayMs' ? '' : firstOf(name))
   /** The props that bind a field to its value. */
   const bind = (name: string) => ({
-    ...{ id: idOf(name), value: textOf(name), error: problems.get(name) },
+    id: idOf(name),
+    value: textOf(name),
+    error: problems.get(name),
     onChange: (value: string) => setValues(before => ({ ...before, [name]: value })),
   })
   const choose = (chosen: FaultKey) => {

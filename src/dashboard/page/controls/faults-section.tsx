@@ -45,7 +45,8 @@ export function FaultsSection({ controls, reload }: ControlProps) {
       of="faults"
       lead="A fault makes matching requests fail. Requests with a rejected credential do not count."
       restore={() => control('DELETE /faults/random')}
-      {...{ controls, reload }}
+      controls={controls}
+      reload={reload}
     >
       <fieldset class="row">
         <legend>Next request</legend>

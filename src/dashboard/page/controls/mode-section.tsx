@@ -59,7 +59,8 @@ export function ModeSection({ controls, reload }: ControlProps) {
       of="mode"
       lead="Credentials are checked in every mode."
       restore={() => control('DELETE /mode')}
-      {...{ controls, reload }}
+      controls={controls}
+      reload={reload}
     >
       <RadioGroup
         label="Mode"

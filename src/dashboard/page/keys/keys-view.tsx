@@ -78,7 +78,7 @@ function Keys() {
 const tones: Record<ApiKeyView['state'], Tone> = { active: 'good', expired: 'care', revoked: 'plain' }
 const words: Record<ApiKeyView['state'], string> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
 
-const columns: readonly Column<ApiKeyView>[] = [
+const keyColumns: readonly Column<ApiKeyView>[] = [
   {
     name: 'Name',
     of: ({ name, start }) => (
@@ -138,7 +138,7 @@ export function KeyTable({ keys, more, revoke, onRevoked, ...table }: KeyTablePr
   return (
     <Table
       {...table}
-      columns={columns}
+      columns={keyColumns}
       rows={keys}
       keyOf={({ id }) => id}
       isDim={({ state }) => state !== 'active'}

@@ -15,7 +15,7 @@ import { Moment } from '../widgets/moment.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 
-const EVERY_MS = 2000
+const OUTBOX_EVERY_MS = 2000
 const about = {
   title: 'Outbox',
   lead: 'What a live backend would send by mail or text. Nothing leaves this machine.',
@@ -24,7 +24,7 @@ const about = {
 export const OutboxView = () => (useConfig().auth_mode === 'local' ? <Outbox /> : <KeptElsewhere {...about} />)
 
 function Outbox() {
-  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), EVERY_MS)
+  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), OUTBOX_EVERY_MS)
   const { search } = list
   const isNewest = search.words === '' && search.query.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)

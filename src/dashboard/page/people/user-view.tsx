@@ -80,9 +80,13 @@ interface Props {
 }
 
 const formOf = (user: ListedUser) => ({
-  ...{ email: user.email, phone: user.phone, role: user.role, password: '' },
-  ...{ email_confirm: user.email_confirmed_at !== undefined },
-  ...{ user_metadata: indented(user.user_metadata), app_metadata: indented(user.app_metadata) },
+  email: user.email,
+  phone: user.phone,
+  role: user.role,
+  password: '',
+  email_confirm: user.email_confirmed_at !== undefined,
+  user_metadata: indented(user.user_metadata),
+  app_metadata: indented(user.app_metadata),
 })
 
 type Account = ReturnType<typeof formOf>
@@ -97,7 +101,9 @@ function Account({ of: user, onChanged }: Props) {
   /** How often the changes were undone. Each time, a new form starts without the last failure. */
   const [undone, setUndone] = useState(0)
   const bind = <Name extends keyof Account>(name: Name) => ({
-    ...{ name, value: edits?.[name]?.to ?? now[name], required: false },
+    name,
+    value: edits?.[name]?.to ?? now[name],
+    required: false,
     onChange: (to: Account[Name]) => setEdits({ ...edits, [name]: { from: edits?.[name]?.from ?? now[name], to } }),
   })
   const save = async () => {
@@ -157,7 +163,10 @@ function Sessions({ of: user, onChanged }: Props) {
   const loaded = useResource(load, [user.id, user.sessions], EVERY_MS)
   const signOutButton = (label: string, title: string, onSend: () => Promise<unknown>) => (
     <AskButton
-      {...{ small: true, label, title, onSend }}
+      small={true}
+      label={label}
+      title={title}
+      onSend={onSend}
       send="Sign out"
       onDone={() => {
         loaded.reload()

@@ -44,7 +44,7 @@ function Users() {
       of={list}
       what="user"
       searches="email addresses, phone numbers, ids and metadata"
-      columns={columns}
+      columns={userColumns}
       keyOf={({ id }) => id}
       empty={
         <Empty title="No users yet">
@@ -55,7 +55,7 @@ function Users() {
   )
 }
 
-const columns: readonly Column<ListedUser>[] = [
+const userColumns: readonly Column<ListedUser>[] = [
   {
     name: 'User',
     of: user => (

@@ -63,12 +63,14 @@ export function AnswerTurn({ turn, number, busy, onAgain, onEdited, onResults }:
       )}
       {calls.length > 0 && (
         <ToolCalls
-          {...{ calls, results, onResults }}
+          calls={calls}
+          results={results}
+          onResults={onResults}
           isOpen={!busy && results === undefined && callsOf(turn).length > 0}
         />
       )}
       <Problem answer={answer} />
-      {isOver(answer) && answer.request !== '' && <AnswerFacts {...{ answer, number, by }} />}
+      {isOver(answer) && answer.request !== '' && <AnswerFacts answer={answer} number={number} by={by} />}
     </TurnFrame>
   )
 }

@@ -20,7 +20,13 @@ export interface AnswerContent extends Content {
 export type { ContentCall }
 
 export const nothingSaid: AnswerContent = {
-  ...{ id: '', model: '', text: '', reasoning: '', refusal: '', calls: [], finishReason: '' },
+  id: '',
+  model: '',
+  text: '',
+  reasoning: '',
+  refusal: '',
+  calls: [],
+  finishReason: '',
   usage: undefined,
 }
 

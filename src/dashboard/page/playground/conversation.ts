@@ -31,7 +31,12 @@ export interface Sender {
 }
 
 const empty: Conversation = {
-  ...{ system: '', turns: [], draft: '', settings: firstSettings, credential: 'automatic', pastedKey: '' },
+  system: '',
+  turns: [],
+  draft: '',
+  settings: firstSettings,
+  credential: 'automatic',
+  pastedKey: '',
 }
 
 const shared = createShared(empty)

@@ -60,7 +60,8 @@ export function useCaller() {
   const credential = useCredential(conversation)
   const [settledKey, setSettledKey] = useState(pastedKey)
   return {
-    ...{ credential, pastedKey },
+    credential,
+    pastedKey,
     /** Changes with the credential in use. A key that is still being typed is not in use. */
     shown: `${credential.choice} ${credential.isThere} ${settledKey}`,
     /** Call this when a pasted key is complete. */
@@ -105,7 +106,9 @@ function useCredential({ credential: wish, pastedKey }: Conversation) {
 }
 
 const possible = (choice: Exclude<CredentialChoice, 'automatic'>, words: string, key: string | undefined) => ({
-  ...{ choice, words, isThere: key !== undefined },
+  choice,
+  words,
+  isThere: key !== undefined,
   /** Rejects with a Failure if the session has ended. */
   bearer: async () => key,
 })

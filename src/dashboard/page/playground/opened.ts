@@ -67,9 +67,13 @@ function settingsOf(body: Fields): PlaygroundSettings {
   return {
     ...firstSettings,
     model: typeof model === 'string' ? model : '',
-    ...{ temperature: numberIn(temperature), maxTokens: numberIn(max_tokens), seed: numberIn(seed) },
+    temperature: numberIn(temperature),
+    maxTokens: numberIn(max_tokens),
+    seed: numberIn(seed),
     stream: stream === true,
-    ...{ tools: indented(tools), toolChoice: choice ?? 'auto', responseFormat: indented(response_format) },
+    tools: indented(tools),
+    toolChoice: choice ?? 'auto',
+    responseFormat: indented(response_format),
     extra: Object.keys(extra).length === 0 ? '' : indented(extra),
   }
 }

@@ -63,15 +63,25 @@ export function PlaygroundView() {
   }
   const opening = useOpening(conversation)
   return (
-    <View title="Playground" lead={<ModeNote />} action={turns.length > 0 && <Actions {...{ conversation, busy }} />}>
+    <View
+      title="Playground"
+      lead={<ModeNote />}
+      action={turns.length > 0 && <Actions conversation={conversation} busy={busy} />}
+    >
       <div class="playground stack">
-        <SettingsPanel {...{ settings, caller, models, model }} />
+        <SettingsPanel settings={settings} caller={caller} models={models} model={model} />
         <div class="conversation">
           {opening}
           <SystemMessage text={system} />
-          {turns.length === 0 ? <Beginning onSay={send} /> : <Transcript {...{ turns, busy, sender }} onSay={sayNow} />}
+          {turns.length === 0 ? (
+            <Beginning onSay={send} />
+          ) : (
+            <Transcript turns={turns} busy={busy} sender={sender} onSay={sayNow} />
+          )}
           <Composer
-            {...{ draft, busy, isAway }}
+            draft={draft}
+            busy={busy}
+            isAway={isAway}
             awaitsAnswer={awaitsAnswer(conversation)}
             onSend={send}
             onCatchUp={catchUp}

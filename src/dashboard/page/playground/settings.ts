@@ -37,7 +37,8 @@ export function bodyWith(settings: PlaygroundSettings, model: string, messages: 
   const extra = parsed(settings.extra)
   return {
     body: {
-      ...{ model, messages },
+      model,
+      messages,
       ...(temperature.trim() !== '' && { temperature: Number(temperature) }),
       ...(maxTokens.trim() !== '' && { max_tokens: Number(maxTokens) }),
       ...(seed.trim() !== '' && { seed: Number(seed) }),

@@ -39,7 +39,8 @@ export function Transcript({ turns, busy, sender, onSay }: Props) {
           <AnswerTurn
             key={turn.id}
             number={index + 1}
-            {...{ turn, busy }}
+            turn={turn}
+            busy={busy}
             onAgain={() => then(() => askAgain(turn.id, sender))}
             onEdited={text => editAnswer(turn.id, text)}
             onResults={results => then(() => sendResults(turn.id, results, sender))}

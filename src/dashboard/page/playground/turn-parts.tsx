@@ -53,7 +53,7 @@ export function TurnFrame({ kind, who, text, name, isEditable, busy, ...parts }:
       </div>
       {before}
       {isEdited ? (
-        <EditForm {...form} {...{ text, name }} onEnd={() => setEdited(false)} />
+        <EditForm {...form} text={text} name={name} onEnd={() => setEdited(false)} />
       ) : (
         text !== '' && <ModelText text={text} />
       )}

@@ -34,8 +34,17 @@ export type AnswerOrigin = Pick<JournalEntry, 'id' | 'mode' | 'source' | 'remark
 const KEPT = 262_144
 
 export const pendingAnswer = (request: string, hadCredential: boolean): ModelAnswer => ({
-  ...{ state: 'waiting', request, hadCredential, status: undefined, completion: nothingSaid, problem: undefined },
-  ...{ retryAfter: undefined, raw: '', leftOut: 0, firstTokenMs: undefined, totalMs: undefined },
+  state: 'waiting',
+  request,
+  hadCredential,
+  status: undefined,
+  completion: nothingSaid,
+  problem: undefined,
+  retryAfter: undefined,
+  raw: '',
+  leftOut: 0,
+  firstTokenMs: undefined,
+  totalMs: undefined,
 })
 
 export const isOver = ({ state }: ModelAnswer) => state !== 'waiting' && state !== 'arriving'

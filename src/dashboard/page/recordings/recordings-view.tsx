@@ -31,7 +31,7 @@ function AllRecordings() {
       of={list}
       what="recording"
       searches="paths, models, prompts and file names"
-      columns={columns}
+      columns={recordingColumns}
       keyOf={({ file }) => file}
       actionsWidth="6rem"
       actions={({ file }) => <DeleteButton small about={file} file={file} onDone={list.reload} />}
@@ -50,7 +50,7 @@ type ReadRecording = Exclude<ListedRecording, { problem: string }>
 const fact = (of: (recording: ReadRecording) => ComponentChildren) => (recording: ListedRecording) =>
   'problem' in recording ? '' : of(recording)
 
-const columns: readonly Column<ListedRecording>[] = [
+const recordingColumns: readonly Column<ListedRecording>[] = [
   {
     name: 'Recording',
     of: recording => (

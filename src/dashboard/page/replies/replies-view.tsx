@@ -16,13 +16,13 @@ import { Section } from '../widgets/view.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
 import { TryPrompt } from './try-prompt.jsx'
 
-const EVERY_MS = 3000
+const RULES_EVERY_MS = 3000
 
 /** A rule with its text as YAML. */
 type RuleRow = ListedRule & { readonly yaml?: string }
 
 export function RepliesView() {
-  const list = useList(routes.replies, (query, signal) => control('GET /replies', { query, signal }), EVERY_MS)
+  const list = useList(routes.replies, (query, signal) => control('GET /replies', { query, signal }), RULES_EVERY_MS)
   const gone = useLinked()
   return (
     <ListPage
@@ -33,7 +33,7 @@ export function RepliesView() {
       what="rule"
       searches="names, places, conditions and replies"
       caption="Rules, in the order in which they are tried"
-      columns={columns}
+      columns={ruleColumns}
       keyOf={keyOf}
       isDim={({ enabled }) => !enabled}
       actionsWidth="10.5rem"
@@ -74,7 +74,7 @@ function useLinked(): string | undefined {
 
 const MOST_OF_ONE_TITLE = 1000
 
-const columns: readonly Column<RuleRow>[] = [
+const ruleColumns: readonly Column<RuleRow>[] = [
   {
     name: 'Rule',
     of: rule => (

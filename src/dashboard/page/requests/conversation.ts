@@ -6,7 +6,7 @@ export type ChatTurn = ReturnType<typeof turnOf>
 
 /** The messages of a chat request; empty for any other body. */
 export function turnsAsked(body: unknown): readonly ChatTurn[] {
-  const messages = field(body, 'messages')
+  const messages = memberOf(body, 'messages')
   return Array.isArray(messages) ? messages.map(turnOf) : []
 }
 
@@ -15,7 +15,7 @@ const shownElsewhere = new Set(['messages', 'tools', 'functions'])
 
 /** The parameters of a chat request, as JSON; empty for any other body. */
 export function parametersIn(body: unknown): readonly (readonly [name: string, value: string])[] {
-  if (!Array.isArray(field(body, 'messages'))) return []
+  if (!Array.isArray(memberOf(body, 'messages'))) return []
   return Object.entries(body as object).flatMap(([name, value]) =>
     shownElsewhere.has(name) || value === null
       ? []
@@ -26,16 +26,18 @@ export function parametersIn(body: unknown): readonly (readonly [name: string, v
 /** The names of the tools that a chat request offers. */
 export function toolsIn(body: unknown): readonly string[] {
   const tools = ['tools', 'functions'].flatMap(name => {
-    const list = field(body, name)
+    const list = memberOf(body, name)
     return Array.isArray(list) ? list : []
   })
-  return tools.map(tool => words(field(field(tool, 'function') ?? field(tool, 'custom') ?? tool, 'name')) || 'unnamed')
+  return tools.map(
+    tool => words(memberOf(memberOf(tool, 'function') ?? memberOf(tool, 'custom') ?? tool, 'name')) || 'unnamed',
+  )
 }
 
 /** The choices of a chat completion, whole or streamed; empty for any other body. */
 export function turnsAnswered(body: unknown): readonly ChatTurn[] {
-  const choices = typeof body === 'string' ? streamed(body) : field(body, 'choices')
-  const messages = Array.isArray(choices) ? choices.map(choice => field(choice, 'message')) : []
+  const choices = typeof body === 'string' ? streamed(body) : memberOf(body, 'choices')
+  const messages = Array.isArray(choices) ? choices.map(choice => memberOf(choice, 'message')) : []
   return messages.flatMap(message => (typeof message === 'object' && message !== null ? [turnOf(message)] : []))
 }
 
@@ -50,29 +52,29 @@ function streamed(text: string): unknown {
 }
 
 const turnOf = (message: unknown) => ({
-  role: words(field(message, 'role')) || 'unknown',
-  text: contentText(field(message, 'content')) || words(field(message, 'refusal')),
-  calls: callsIn(field(message, 'tool_calls')),
+  role: words(memberOf(message, 'role')) || 'unknown',
+  text: contentText(memberOf(message, 'content')) || words(memberOf(message, 'refusal')),
+  calls: callsIn(memberOf(message, 'tool_calls')),
 })
 
 /** The text of a message's content. Parts without text are shown by their type. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content.map(part => words(field(part, 'text')) || `[${words(field(part, 'type')) || 'part'}]`).join('\n')
+  return content.map(part => words(memberOf(part, 'text')) || `[${words(memberOf(part, 'type')) || 'part'}]`).join('\n')
 }
 
 function callsIn(calls: unknown) {
   if (!Array.isArray(calls)) return []
   return calls.map(call => {
-    const called = field(call, 'function') ?? field(call, 'custom')
+    const called = memberOf(call, 'function') ?? memberOf(call, 'custom')
     return {
-      name: words(field(called, 'name')) || 'something',
-      arguments: words(field(called, 'arguments')) || words(field(called, 'input')),
+      name: words(memberOf(called, 'name')) || 'something',
+      arguments: words(memberOf(called, 'arguments')) || words(memberOf(called, 'input')),
     }
   })
 }
 
 const words = (value: unknown) => (typeof value === 'string' ? value : '')
 
-const field = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
+const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)

@@ -10,13 +10,15 @@ import { type Column, Table } from '../widgets/table.jsx'
 import { Section } from '../widgets/view.jsx'
 
 export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
-  const { endpoint, mode, error, hint, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
+  const { endpoint, mode, error, hint, advice, remark, openaiRefuses, nearest, violations, fault, complete, status } =
+    entry
   return (
     <Section heading="h3" title="Why this response">
       {error !== null && (
         <Notice tone={(status ?? 500) >= 500 ? 'danger' : 'care'}>
           <p>{error}</p>
           {hint !== null && <p>{hint}</p>}
+          {advice !== null && <p>{advice}</p>}
         </Notice>
       )}
       {openaiRefuses && <Notice tone="care">OpenAI refuses this with 400: {openaiRefuses}</Notice>}

@@ -45,7 +45,7 @@ export function FilterBar({ filter, rows, onChange }: Props) {
         </Button>
       )}
       <Disclosure summary="Filters" note={set > 0 ? set : undefined} class="filter-fold">
-        <Choices {...{ filter, rows, onChange }} />
+        <Choices filter={filter} rows={rows} onChange={onChange} />
       </Disclosure>
     </search>
   )
@@ -116,7 +116,11 @@ function valuesIn(rows: readonly JournalBrief[]): Readonly<Record<FilterWord, re
   const all = (of: (brief: JournalBrief) => string | number | null) =>
     [...new Set(rows.map(row => String(of(row) ?? '')))].sort()
   return {
-    ...{ caller: [], mode: [], status: all(({ status }) => status), model: all(({ model }) => model) },
-    ...{ endpoint: all(({ endpoint }) => endpoint), scope: all(({ scope }) => scope) },
+    caller: [],
+    mode: [],
+    status: all(({ status }) => status),
+    model: all(({ model }) => model),
+    endpoint: all(({ endpoint }) => endpoint),
+    scope: all(({ scope }) => scope),
   }
 }

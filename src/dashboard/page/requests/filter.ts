@@ -14,7 +14,13 @@ export interface Filter extends Readonly<Record<FilterWord, string>> {
 }
 
 export const everything: Filter = {
-  ...{ search: '', status: '', caller: '', mode: '', model: '', endpoint: '', scope: '' },
+  search: '',
+  status: '',
+  caller: '',
+  mode: '',
+  model: '',
+  endpoint: '',
+  scope: '',
   problems: false,
 }
 

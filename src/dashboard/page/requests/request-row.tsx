@@ -96,10 +96,10 @@ export function TimeBar({ of, scaleMs }: TimeBarProps) {
   )
 }
 
-const steps = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000]
+const scales = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000]
 
 /** A round duration that is at least as long as all of these, or their longest if it is very long. */
 export function scaleFor(rows: readonly Pick<JournalBrief, 'durationMs'>[]): number {
   const longestMs = rows.reduce((most, { durationMs }) => Math.max(most, durationMs), 0)
-  return steps.find(step => step >= longestMs) ?? longestMs
+  return scales.find(scale => scale >= longestMs) ?? longestMs
 }

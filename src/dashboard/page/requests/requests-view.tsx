@@ -52,12 +52,19 @@ function Requests({ live }: { readonly live: LiveList }) {
       <div class="requests-all stack">
         <FilterBar filter={filter} rows={settled} onChange={change} />
         <ListState live={live} held={held} onClear={() => control('DELETE /journal')} />
-        <RequestList {...{ filter, open, rows: held.rows }} isFiltered={live.rows.length > 0} onUsed={held.setUsed} />
+        <RequestList
+          filter={filter}
+          open={open}
+          rows={held.rows}
+          isFiltered={live.rows.length > 0}
+          onUsed={held.setUsed}
+        />
       </div>
       {open !== undefined && (
         <ExchangePanel
           key={`${live.era} ${open}`}
-          {...{ id: open, ...neighbours }}
+          id={open}
+          {...neighbours}
           brief={live.rows.find(({ id }) => id === open) ?? held.rows[place]}
           onClose={close}
         />

@@ -20,7 +20,8 @@ export async function openAuth(
     url: `${address}/auth/v1`,
     headers: {
       // As supabase-js sends them.
-      ...{ apikey: anon_key, Authorization: `Bearer ${anon_key}` },
+      apikey: anon_key,
+      Authorization: `Bearer ${anon_key}`,
       // On another origin, the header would cause a preflight, and there is no journal.
       ...(address === location.origin && { [DASHBOARD_HEADER]: 'yes' }),
     },

@@ -14,5 +14,5 @@ interface NewPasswordProps {
 /** A field for a new password, with the rule for passwords as its hint. */
 export function NewPasswordField({ label = 'Password', note = '', ...field }: NewPasswordProps) {
   const hint = `${useConfig().password_rule ?? ''} ${note}`.trim()
-  return <PasswordField name="password" autocomplete="new-password" {...field} {...{ label, hint }} />
+  return <PasswordField name="password" autocomplete="new-password" {...field} label={label} hint={hint} />
 }

@@ -111,7 +111,13 @@ export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps
   return (
     <Dialog title={title}>
       {close => (
-        <Form {...{ send, tone, said }} onSend={sendFrom(close)} beside={<Button onClick={close}>Cancel</Button>}>
+        <Form
+          send={send}
+          tone={tone}
+          said={said}
+          onSend={sendFrom(close)}
+          beside={<Button onClick={close}>Cancel</Button>}
+        >
           {children}
         </Form>
       )}
@@ -141,7 +147,7 @@ interface AskButtonProps
 
 /** A button that asks for confirmation before it deletes something. */
 export const AskButton = ({ label, small = false, push = false, about, ...question }: AskButtonProps) => (
-  <Button tone="warns" {...{ small, push, about }} onClick={() => ask(question)}>
+  <Button tone="warns" small={small} push={push} about={about} onClick={() => ask(question)}>
     {label}
   </Button>
 )

@@ -69,7 +69,7 @@ interface FieldProps extends FieldBase {
 export function Field({ label, hint, error, bare, id, name, value, onChange, ...input }: FieldProps) {
   const { type = 'text', required = true, autocomplete = 'off', beside, ...more } = input
   return (
-    <Labelled {...{ label, hint, error, bare, id, name }}>
+    <Labelled label={label} hint={hint} error={error} bare={bare} id={id} name={name}>
       {control => (
         <div class="line">
           <input
@@ -122,7 +122,7 @@ interface TextAreaProps extends FieldBase {
 export function TextArea({ label, hint, error, bare, id, name, value, onChange, code, ...area }: TextAreaProps) {
   const { rows = 3, ...more } = area
   return (
-    <Labelled {...{ label, hint, error, bare, id, name }}>
+    <Labelled label={label} hint={hint} error={error} bare={bare} id={id} name={name}>
       {control => (
         <textarea
           {...control}

@@ -87,7 +87,8 @@ export function useFields<Values extends object>(first: Values) {
   const change = (changes: Partial<Values>) => setValues(now => ({ ...now, ...changes }))
   /** The props that bind a field to its value. */
   const field = <Name extends keyof Values & string>(name: Name) => ({
-    ...{ name, value: values[name] },
+    name,
+    value: values[name],
     onChange: (value: Values[Name]) => setValues(now => ({ ...now, [name]: value })),
   })
   return { values, change, field }

@@ -106,7 +106,7 @@ export function List<Row>({ of, what, searches, empty, children }: ListProps<Row
             {data.length > 0 && children(data)}
             {total === 0 && !isSearching && empty}
             {total === 0 && isSearching && <Empty title={`No ${what}s match`}>The search looks at {searches}.</Empty>}
-            {search && <Pager {...{ offset, total }} onMove={search.move} />}
+            {search && <Pager offset={offset} total={total} onMove={search.move} />}
           </>
         )
       }}
@@ -131,7 +131,9 @@ export function ListPage<Row>({ title, lead, action, note, children, ...more }: 
   return (
     <View title={title} lead={lead} action={action}>
       {note}
-      <List {...{ of, what, searches, empty }}>{rows => <Table {...table} {...{ caption, rows }} />}</List>
+      <List of={of} what={what} searches={searches} empty={empty}>
+        {rows => <Table {...table} caption={caption} rows={rows} />}
+      </List>
       {children}
     </View>
   )

@@ -4,7 +4,7 @@ import { useNow } from '../config.jsx'
 
 const MINUTE_MS = 60_000
 
-const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
+const units: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ['year', 365 * 24 * 60 * MINUTE_MS],
   ['month', 30 * 24 * 60 * MINUTE_MS],
   ['day', 24 * 60 * MINUTE_MS],
@@ -21,7 +21,7 @@ export const exactly = (at: string) => exact.format(new Date(at))
 function spoken(at: string, nowMs: number): string {
   const awayMs = Date.parse(at) - nowMs
   // Half a minute of tolerance, so that a period of seven days that has just begun is not shown as six.
-  const [unit, ms] = steps.find(([, ms]) => Math.abs(awayMs) + MINUTE_MS / 2 >= ms) ?? []
+  const [unit, ms] = units.find(([, ms]) => Math.abs(awayMs) + MINUTE_MS / 2 >= ms) ?? []
   return unit === undefined || ms === undefined ? 'just now' : relative.format(Math.round(awayMs / ms), unit)
 }
 

@@ -1,31 +1,30 @@
 /** Suggests what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
-import { defaultAccess, usesLive } from '../core/exchange.js'
-import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
-import type { JournalEntry } from '../journal/index.js'
+import { defaultAccess, type Exchange, usesLive } from '../core/exchange.js'
+import { AUTH, documentedPaths, isAuth, MODELS } from '../core/paths.js'
 
-/** What the advice depends on. */
-type Advised = Pick<JournalEntry, 'status' | 'error' | 'code' | 'fault' | 'answeredBy' | 'mode' | 'hint'> & {
-  readonly request: Pick<JournalEntry['request'], 'path'>
+/** What the advice on an unknown path or a status depends on, beside these. */
+interface Circumstances {
+  readonly mode: Exchange['mode']
+  readonly hint: string | undefined
 }
 
 /** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
-export function adviceFor(line: Advised): string | undefined {
-  const { status, error, code, fault, answeredBy } = line
-  const { path } = line.request
-  if (status === null || status < 400) return undefined
-  if (fault !== null) {
-    return error === null
+export function adviceOn({ path, mode, outcome }: Exchange): string | undefined {
+  if (outcome === undefined || outcome.status < 400) return undefined
+  const { status, error, code, fault, answeredBy, hint } = outcome
+  if (fault !== undefined) {
+    return error === undefined
       ? undefined
       : 'This is a fault that was set up: by a rule, the option faults, a header, or /__standin/faults.'
   }
   const isLive = answeredBy?.kind === 'live'
   if (isLive && (status === 401 || status === 403)) return checkLiveCredential
   if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
-  if (code === 'not_found') return adviceOnUnknownPath(path, line)
-  const advice = code === null ? undefined : adviceByCode.get(code)
-  if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
-  return adviceByStatus(status, path, line)
+  if (code === 'not_found') return adviceOnUnknownPath(path, { mode, hint })
+  const advice = code === undefined ? undefined : adviceByCode.get(code)
+  if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path, error)
+  return adviceByStatus(status, path, { mode, hint })
 }
 
 const takesApiKeys = (path: string) => defaultAccess(`${path}/`).includes('apiKey')
@@ -43,10 +42,12 @@ const useOtherKind =
   'OPENAI_API_KEY (an API key) and SUPABASE_ANON_KEY (the anon key) are printed at startup. standin token prints a user token.'
 const signInAgain = 'Sign in again, or get a token with standin token.'
 const useTokenOfThisBackend = 'Use a token of this backend: sign in, or run standin token.'
+const signInWithoutProvider =
+  'Standin has no sign-in with other providers. Use a password, a magic link or a code, or get a token with standin token.'
 const changeLimit = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
 
-/** Advice by the code of the error; it may depend on the path. Errors with other codes say what to do themselves. */
-const adviceByCode = new Map<string, string | ((path: string) => string)>([
+/** Advice by the code of the error; it may depend on the path and the message. Errors with other codes say what to do themselves. */
+const adviceByCode = new Map<string, string | ((path: string, error: string | undefined) => string | undefined)>([
   ['missing_credential', sendCredential],
   ['empty_credential', sendCredential],
   ['wrong_scheme', sendCredential],
@@ -76,12 +77,23 @@ const adviceByCode = new Map<string, string | ((path: string) => string)>([
   ],
   [
     'invalid_credentials',
-    'Use a configured user (the banner prints the development user), sign up, or set a password with the service key.',
+    // Supabase has the same code for another kind of sign-in.
+    (_path, error) =>
+      error === 'unsupported_grant_type'
+        ? undefined
+        : 'Use a configured user (the banner prints the development user), sign up, or set a password with the service key.',
   ],
   [
     'email_not_confirmed',
     'Follow the link in the outbox (GET /__standin/outbox), or set auth.mailerAutoconfirm to do without it.',
   ],
+  // Supabase's code for whatever is wrong with a request.
+  ['validation_failed', path => (path === `${AUTH}/authorize` ? signInWithoutProvider : undefined)],
+  ['provider_disabled', signInWithoutProvider],
+  ['web3_provider_disabled', signInWithoutProvider],
+  ['saml_provider_disabled', signInWithoutProvider],
+  ['manual_linking_disabled', signInWithoutProvider],
+  ['unknown_model', 'The option models says which models there are; GET /v1/models lists them.'],
   ['foreign_row', 'Rows of this resource belong to users. Sign in, or use an API key that has an owner.'],
   [
     'no_rule_matches',
@@ -97,11 +109,7 @@ const adviceByCode = new Map<string, string | ((path: string) => string)>([
 ])
 
 /** Advice on an error that has no code of ours. */
-function adviceByStatus(
-  status: number,
-  path: string,
-  { mode, hint }: Pick<Advised, 'mode' | 'hint'>,
-): string | undefined {
+function adviceByStatus(status: number, path: string, { mode, hint }: Circumstances): string | undefined {
   switch (status) {
     case 401:
       return isAuth(path)
@@ -109,12 +117,12 @@ function adviceByStatus(
         : undefined
     case 403:
       // Requests from a foreign origin: their hint already says what to do.
-      return hint === null ? adviceOnForbidden(path) : undefined
+      return hint === undefined ? adviceOnForbidden(path) : undefined
     case 429:
       return 'Wait for as long as the header Retry-After says.'
     case 502:
     case 504:
-      return mode !== null && usesLive(mode)
+      return mode !== undefined && usesLive(mode)
         ? 'Check upstream.baseUrl, and whether the live platform is up.'
         : undefined
     default:
@@ -140,7 +148,7 @@ export const knownPaths = [
 
 /** Endpoints of OpenAI that are not in the platform's document. */
 const openaiEndpoint =
-  /^(?:\/v1)?\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
+  /^(?:\/api)?(?:\/v1)*\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
 
 function adviceOnOpenaiEndpoint(name: string): string {
   const missing = `The platform's document has no /v1/${name}, so neither does Standin.`
@@ -151,14 +159,21 @@ function adviceOnOpenaiEndpoint(name: string): string {
   return `${missing} In the modes proxy and record, requests go to the live platform, which may have it.`
 }
 
-function adviceOnUnknownPath(path: string, { mode, hint }: Pick<Advised, 'mode' | 'hint'>): string | undefined {
+/** Services of Supabase that are not in the platform's document. */
+const supabaseService = /^(\/(?:rest|graphql|storage|functions|realtime)\/v1)(?:\/|$)/
+
+function adviceOnUnknownPath(path: string, { mode, hint }: Circumstances): string | undefined {
   if (path === '/') return 'The dashboard is at /dashboard.'
+  const [, service] = supabaseService.exec(path) ?? []
+  if (service !== undefined)
+    return `Of Supabase, Standin has only Auth, and nothing at ${service}. A resource or a rule of yours can answer this path.`
   const [, name] = openaiEndpoint.exec(path) ?? []
   if (name !== undefined) return adviceOnOpenaiEndpoint(name)
+  if (path.startsWith(`${MODELS}/`)) return 'Models have no paths of their own. GET /v1/models lists them.'
   const near = nearest(path, knownPaths)
   if (near !== undefined) return `Did you mean ${near}? ${adviceOnBaseUrl(path, near)}`.trim()
   // A hint already says why.
-  return mode === 'replay' && hint === null
+  return mode === 'replay' && hint === undefined
     ? 'Nothing is recorded for this path. Request it once with standin record.'
     : undefined
 }
