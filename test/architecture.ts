@@ -27,8 +27,8 @@ const floors: readonly (readonly string[])[] = [
 
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
-  chat: 1910,
-  check: 1720,
+  chat: 2000,
+  check: 1800,
   cli: 3700,
   contract: 2200,
   control: 300,
@@ -42,10 +42,10 @@ export const budgets: Readonly<Record<string, number>> = {
   keys: 800,
   limits: 400,
   mcp: 2300,
-  openapi: 1420,
+  openapi: 1500,
   platform: 3000,
-  recordings: 4850,
-  replies: 6830,
+  recordings: 4900,
+  replies: 6900,
   resources: 1400,
   state: 1200,
   supabase: 4500,
