@@ -4,7 +4,15 @@ import path from 'node:path'
 import { type Problem, ProblemsError, UsageError, unreadable } from '../check/problem.js'
 import { mapInParallel } from '../core/work.js'
 import { redactionRules } from '../platform/config/load.js'
-import { type Folder, ignoreFrom, leftoversIn, openFolder, recordedBody } from '../recordings/index.js'
+import {
+  type Folder,
+  ignoreFrom,
+  leftoversIn,
+  namedSecretsIn,
+  openFolder,
+  type Recording,
+  recordedBody,
+} from '../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../recordings/redact/index.js'
 import { command, folderFlags, textFlag, toggle } from './command.js'
 import { loadedConfig } from './load.js'
@@ -181,24 +189,26 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
   }
   // Binary files are read as latin1, which keeps byte positions and the ASCII letters of secrets.
   const text = bytes.toString(bytes.includes(0) ? 'latin1' : 'utf8')
-  const findings = findSecrets(text, rules)
+  const recording = await recordingOf(path.relative(folder.dir, file), folder)
+  const findings = findSecrets(text, rules, recording && namedSecretsIn(recording, rules))
   const kinds = new Set(findings.map(({ kind }) => kind))
-  const kindsInStream = /^ {2}chunks:/m.test(text)
-    ? await kindsInBody(path.relative(folder.dir, file), folder, rules)
-    : []
+  const kindsInStream = recording && /^ {2}chunks:/m.test(text) ? kindsInBody(recording, rules) : []
   const more = kindsInStream.filter(kind => !kinds.has(kind)).map(kind => ({ kind, line: 1, column: 1 }))
   return [...findings, ...more].map(finding => ({ file, ...finding }))
 }
 
-/** The kinds of secrets in the assembled body: a secret that is split over two chunks shows only there. */
-async function kindsInBody(file: string, folder: Folder, rules: RedactionRules): Promise<readonly string[]> {
-  const recording = await folder.read(file).catch((error: unknown) => {
-    // The raw text has been searched. Invalid recordings are reported by other commands.
+/** `undefined` for another file. Invalid recordings are reported by other commands. */
+async function recordingOf(file: string, folder: Folder): Promise<Recording | undefined> {
+  if (!file.endsWith('.yaml') || file.startsWith('..')) return undefined
+  return folder.read(file).catch((error: unknown) => {
     if (error instanceof ProblemsError) return undefined
     throw error
   })
-  const body = recording ? recordedBody(recording.response).toString('utf8') : ''
-  return [...new Set(findSecrets(body, rules).map(({ kind }) => kind))]
 }
+
+/** The kinds of secrets in the assembled body: a secret that is split over two chunks shows only there. */
+const kindsInBody = ({ response }: Recording, rules: RedactionRules): readonly string[] => [
+  ...new Set(findSecrets(recordedBody(response).toString('utf8'), rules, []).map(({ kind }) => kind)),
+]
 
 export const recordingsCommands = { 'recordings prune': prune, 'recordings scan': scan }

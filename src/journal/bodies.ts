@@ -3,7 +3,7 @@ import { isStreamType } from '../chat/events.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
-import { type Redaction, withoutSecretFields } from '../recordings/redact/index.js'
+import type { Redaction } from '../recordings/redact/index.js'
 import { bodyBytesOf } from './facts.js'
 
 /** Longer bodies are shown and searched only up to this size. */
@@ -19,10 +19,7 @@ export function requestParts(exchange: Exchange, redaction: Redaction, shownByte
     path: redaction.text(path),
     query: redaction.query(query),
     headers: pairs(redaction.headers(flat)),
-    ...(body &&
-      body.length > 0 && {
-        body: readable(bodyText(path, body.subarray(0, shownBytes)), redaction, headers['content-type']),
-      }),
+    ...readable(body ?? Buffer.alloc(0), { path, redaction, shownBytes, contentType: headers['content-type'] }),
     bytes: bodyBytesOf(exchange),
     truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
   }
@@ -43,12 +40,10 @@ export function responseParts(
   // Secrets in the response headers, such as a session in a cookie, are also secret in its body.
   const headersByName = pairs(headers)
   const fullRedaction = redaction.withSecretsOf({ headers: Object.entries(headersByName) })
-  const shownPart = readableBytes.subarray(0, shownBytes)
+  const contentType = headersByName['content-type']
   return {
     headers: pairs(fullRedaction.headers(headers)),
-    ...(shownPart.length > 0 && {
-      body: readable(bodyText(path, shownPart), fullRedaction, headersByName['content-type']),
-    }),
+    ...readable(readableBytes, { path, redaction: fullRedaction, shownBytes, contentType }),
     bytes,
     truncated: bytes > beginning.length || readableBytes.length > shownBytes,
   }
@@ -88,18 +83,35 @@ function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(byName)
 }
 
-/** The text of a body, without values that are secret because of their field names. */
-export const bodyText = (path: string, bytes: Buffer): string => withoutSecretFields(bytes.toString('utf8'), path)
+/** How a body is shown: as JSON if it is that, and cut if it is long. */
+interface Showing {
+  readonly path: string
+  readonly redaction: Redaction
+  readonly shownBytes: number
+  readonly contentType: string | undefined
+}
 
-/** A form is redacted in the same way as a query. */
-export const isForm = (contentType: string | undefined) =>
-  /^application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
+/** What is redacted beyond what is shown, since half a secret is not recognized. */
+const MARGIN_BYTES = 16_384
 
-function readable(text: string, redaction: Redaction, contentType: string | undefined): unknown {
-  const value = jsonOf(text)
+/** The body of a message; none if it is empty. */
+function readable(bytes: Buffer, { path, redaction, shownBytes, contentType }: Showing) {
+  if (bytes.length === 0 || shownBytes === 0) return {}
+  const redacted = (part: Buffer) => redaction.form(part.toString('utf8'), path, contentType, true)
+  if (bytes.length > shownBytes) {
+    const whole = redacted(bytes.subarray(0, shownBytes + MARGIN_BYTES))
+    return { body: commonBeginning(whole, redacted(bytes.subarray(0, shownBytes))) }
+  }
+  const value = jsonOf(bytes)
   // A value that nests too deep cannot be serialized again.
-  if (value !== undefined && !isTooDeep(value)) return redaction.value(value)
-  return redaction.text(isForm(contentType) ? redaction.query(text) : text)
+  return { body: value === undefined || isTooDeep(value) ? redacted(bytes) : redaction.value(value, path) }
+}
+
+/** Where a secret is cut, the texts differ. */
+function commonBeginning(whole: string, cut: string): string {
+  let end = 0
+  while (end < cut.length && cut[end] === whole[end]) end++
+  return cut.slice(0, end)
 }
 
 /** The fields of chunks that models write word by word, in chat completions and similar APIs. */

@@ -2,9 +2,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
-import { isTooDeep, jsonOf, unverifiedFields } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../recordings/redact/index.js'
-import { bodyText, isForm } from './bodies.js'
+import { exactJsonOf, isTooDeep, stringifyExact, unverifiedFields } from '../core/json.js'
+import { credentialsOf, type Redact, type Redaction } from '../recordings/redact/index.js'
 import { isRepeatable } from './facts.js'
 
 /** Hop-by-hop headers, headers that only identify the client, and credentials. */
@@ -88,14 +87,14 @@ const hasControl = /[^\P{Cc}\n]/u
 
 /** The original bytes, unless they contain a secret. */
 function redactedBytes(path: string, body: Buffer, redaction: Redaction, contentType: string | undefined): Buffer {
-  if (!isUtf8(body)) return Buffer.from(redaction.text(withoutSecretFields(body.toString('latin1'), path)), 'latin1')
-  const text = bodyText(path, body)
-  const value = jsonOf(text)
+  if (!isUtf8(body)) return Buffer.from(redaction.form(body.toString('latin1'), path, contentType, true), 'latin1')
+  const text = body.toString('utf8')
+  const value = exactJsonOf(text)
   // Other JSON values, and anything else, are treated as text.
   if (typeof value !== 'object' || value === null || isTooDeep(value))
-    return Buffer.from(redaction.text(isForm(contentType) ? redaction.query(text) : text))
-  const redacted = redaction.value(value)
-  return Buffer.from(redacted === value ? text : JSON.stringify(redacted))
+    return Buffer.from(redaction.form(text, path, contentType, true))
+  const redacted = redaction.value(value, path)
+  return Buffer.from(redacted === value ? text : stringifyExact(redacted))
 }
 
 /** Quotes a word for a POSIX shell, which interprets nothing within single quotes except the quote itself. */

@@ -163,7 +163,7 @@ async function answerTo({ request, response }: Recording, parts: RunningCheck): 
     ({ message }: Error) => `The live answer cannot be read: ${message}.`,
   )
   if (typeof live === 'string') return live
-  return live.complete ? redactedResponse(live, parts.redact()) : 'The live answer broke off.'
+  return live.complete ? redactedResponse(live, parts.redact(), request.path) : 'The live answer broke off.'
 }
 
 const classOf = ({ status }: RecordedResponse) => Math.floor(status / 100)

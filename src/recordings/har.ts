@@ -192,7 +192,7 @@ function recordingOf(entry: Entry, place: HarPlace, { base, redact }: HarOptions
   return {
     recordedAt: new Date(entry.startedDateTime).toISOString(),
     request,
-    response: redactedResponse(responseIn(entry, request, base, remarks), redaction),
+    response: redactedResponse(responseIn(entry, request, base, remarks), redaction, request.path),
   }
 }
 

@@ -29,6 +29,7 @@ export {
   recordedBody,
 } from './recording.js'
 export { createHistory, type History, type Run } from './run.js'
+export { namedSecretsIn } from './scan.js'
 
 /** Reads HAR files. Only one command needs it. */
 export const loadHar = () => import('./har.js')

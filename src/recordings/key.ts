@@ -19,7 +19,7 @@ import {
 import { comparedText, isMultipart, withoutBoundary } from './form-body.js'
 import { withoutIds } from './json-rpc.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
-import { credentialsOf, type Redact, type Redaction } from './redact/index.js'
+import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from './redact/index.js'
 
 /** A request as it was received. */
 export interface ReceivedRequest {
@@ -75,24 +75,24 @@ export function decompressedBody({ headers, body }: Pick<Exchange, 'headers' | '
   }
 }
 
-function bodyIn({ contentType = '', body }: ReceivedRequest, redaction: Redaction): RequestBody {
+function bodyIn({ path, contentType = '', body }: ReceivedRequest, redaction: Redaction): RequestBody {
   if (!body || body.length === 0) return { kind: 'none' }
   if (!isUtf8(body)) {
     // One character per byte, so that a secret is found inside binary data as well.
-    const text = redaction.text(withoutBoundary(body.toString('latin1'), contentType))
+    const text = redaction.form(withoutBoundary(body.toString('latin1'), contentType), path, contentType)
     return { kind: 'bytes', bytes: Buffer.from(text, 'latin1') }
   }
   const text = body.toString('utf8')
   const json = jsonIn(text)
-  if (json) return { kind: 'json', value: redactedJsonValue(json.value, redaction) }
-  const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
+  if (json) return { kind: 'json', value: redactedJsonValue(json.value, path, redaction) }
+  const isForm = /^application\/x-www-form-urlencoded/i.test(contentType)
   const normalized = isForm ? normalQuery(text) : withoutBoundary(text, contentType)
-  return { kind: 'text', text: redaction.text(isForm ? redaction.query(normalized) : normalized) }
+  return { kind: 'text', text: redaction.form(normalized, path, contentType) }
 }
 
 /** Sorts again, since the name of a field may be secret too, and its placeholder sorts elsewhere. */
-function redactedJsonValue(value: unknown, redaction: Redaction): unknown {
-  const result = redaction.value(value)
+function redactedJsonValue(value: unknown, path: string, redaction: Redaction): unknown {
+  const result = redaction.value(value, path)
   return result === value ? value : withSortedKeys(result)
 }
 
@@ -116,7 +116,10 @@ const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
 function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestBody {
   switch (body.kind) {
     case 'json':
-      return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(withoutBigInts(body.value)))) }
+      return {
+        kind: 'json',
+        value: withoutDefaults(path, withoutIds(ignore.inJson(withoutBigInts(withoutSecretFields(body.value, path))))),
+      }
     case 'text':
       return { kind: 'text', text: comparedText(body.text, ignore) }
     case 'bytes': {

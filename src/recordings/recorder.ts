@@ -98,7 +98,7 @@ async function save({ entry, earlier, recordedAt, request, redaction, capture }:
   if (typeof answer === 'string') return run.notRecorded(`${entry.file} was not saved: ${answer}.`)
   // An incomplete answer never replaces a complete one.
   if (!answer.complete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return
-  shelf.put(entry, { recordedAt, request, response: redactedResponse(answer, redaction) })
+  shelf.put(entry, { recordedAt, request, response: redactedResponse(answer, redaction, request.path) })
   run.recorded(entry.file)
   // Later recordings from an earlier run belong to another conversation.
   const later = entry.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []

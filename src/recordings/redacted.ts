@@ -1,7 +1,7 @@
 /** Removes the secrets from a recorded answer, also from texts that were sent in pieces. Everything else stays byte for byte. */
 import { isUtf8 } from 'node:buffer'
 import { dataOf, eventsIn, linesIn } from '../chat/events.js'
-import { closingQuote, isTooDeep, jsonOf } from '../core/json.js'
+import { closingQuote, exactJsonOf, isTooDeep, jsonOf, stringifyExact } from '../core/json.js'
 import { styled, styleOf } from './file-form.js'
 import { type Edit, edited, isStream, type RecordedResponse } from './recording.js'
 import type { Redaction } from './redact/index.js'
@@ -10,17 +10,24 @@ import type { Redaction } from './redact/index.js'
  * `requestRedaction` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed
  * from its body.
  */
-export function redactedResponse(response: RecordedResponse, requestRedaction: Redaction): RecordedResponse {
+export function redactedResponse(
+  response: RecordedResponse,
+  requestRedaction: Redaction,
+  path: string,
+): RecordedResponse {
   const { chunks, headers } = response
   const redaction = requestRedaction.withSecretsOf({ headers })
   const body = Buffer.concat(chunks.map(({ bytes }) => bytes))
   const text = readableText(body)
   const isSuspicious = redaction.suspects(text)
+  const isJson = isDocument(text)
   // Not every stream has the right content type, and line-delimited JSON has several.
   const isInPieces = isStream(response) || /^data:/m.test(text) || /^\s*\{[^\n]*\}\r?\n\{/.test(text)
-  const parts = isInPieces ? piecesOfBody(body, isDocument(text)) : isSuspicious ? [partOf(body, false)] : []
+  const parts = isInPieces ? piecesOfBody(body, isJson) : [partOf(body, false)]
   if (isInPieces) redactFragments(parts, redaction)
   if (isSuspicious) for (const part of parts) part.text = redactedPart(part, redaction)
+  const contentType = headers.find(([name]) => name === 'content-type')?.[1]
+  for (const part of parts) part.text = withoutFields(part, redaction, path, contentType)
   // If the text contains a secret, the logprobs contain it token by token.
   if (parts.some(({ text, before }) => text !== before)) for (const part of parts) removeTokens(part)
   const redactedHeaders = redaction.headers(headers.flat())
@@ -158,6 +165,17 @@ function redactedPart({ text, isJson, isEvent }: BodyPart, redaction: Redaction)
     .join('')
 }
 
+/** Hides what is secret by its name. */
+function withoutFields(part: BodyPart, redaction: Redaction, path: string, contentType = ''): string {
+  if (!part.isJson)
+    return /\b(?:form-data|x-www-form-urlencoded)\b/.test(contentType)
+      ? redaction.form(part.text, path, contentType)
+      : part.text
+  const value = exactJsonOf(documentIn(part.text, part.isEvent))
+  const hidden = redaction.value(value, path)
+  return hidden === value ? part.text : withDocument(part, hidden)
+}
+
 /** Redacts each text and number of some JSON in its place. */
 function redactedJson(json: string, redaction: Redaction): string {
   const signs = /"|-?\d[\d.eE+-]*/g
@@ -195,7 +213,7 @@ function removeTokens(part: BodyPart): void {
 function withDocument({ text, isEvent }: BodyPart, value: unknown): string {
   const before = documentIn(text, isEvent)
   const { style } = styleOf(before) ?? {}
-  const json = style ? styled(value, style) : before.replace(/\S(?:.*\S)?/s, () => JSON.stringify(value))
+  const json = style ? styled(value, style) : before.replace(/\S(?:.*\S)?/s, () => stringifyExact(value))
   if (text.includes(before)) return text.replace(before, () => json)
   const others = text.split(/\r?\n/).filter(line => line !== '' && !line.startsWith('data:'))
   return [...others, `data: ${json}`, '', ''].join('\n')

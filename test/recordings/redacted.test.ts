@@ -14,7 +14,7 @@ const answer = (contentType: string, ...chunks: readonly (string | Buffer)[]): R
 })
 
 const redacted = (response: RecordedResponse, rules = {}, own = ownKey) =>
-  redactedResponse(response, createRedact({ ...noRules, ...rules })([own]))
+  redactedResponse(response, createRedact({ ...noRules, ...rules })([own]), '/v1/x')
 
 const textsOf = ({ chunks }: RecordedResponse) => chunks.map(({ bytes }) => bytes.toString())
 const said = (contentType: string, body: string | Buffer, rules = {}) =>

@@ -1,8 +1,16 @@
 /** Finds secrets in the text of a file, and says where they are without showing them. */
 import { isUtf8 } from 'node:buffer'
+import { createPlaceholderFor } from './fields.js'
 import { createFormSearch } from './forms.js'
-import { createLiteralSearch, type Match, merged, outsidePlaceholders, type Search } from './matches.js'
-import { type IsSecretName, type RedactionRules, secretHeaders } from './names.js'
+import {
+  createLiteralSearch,
+  type Match,
+  merged,
+  outsidePlaceholders,
+  placeholderName,
+  type Search,
+} from './matches.js'
+import { type RedactionRules, secretFields, secretHeaders } from './names.js'
 
 /** Line and column count from 1. */
 export interface SecretFinding {
@@ -12,11 +20,18 @@ export interface SecretFinding {
   readonly column: number
 }
 
-/** Everything that redacting would replace, headers in full, and secrets inside base64, in order. */
-export function findSecrets(text: string, rules: RedactionRules): readonly SecretFinding[] {
+/**
+ * Everything that redacting would replace, headers in full, and secrets inside base64, in order. `named` are values that are
+ * secret by their names in a text whose fields are known; in other texts they are looked for.
+ */
+export function findSecrets(
+  text: string,
+  rules: RedactionRules,
+  named?: readonly NamedSecret[],
+): readonly SecretFinding[] {
   const literals = createLiteralSearch(rules.known)
   const forms = createFormSearch(rules)
-  const fields = createFieldSearch(secretHeaders(rules.names))
+  const fields = named ? () => placesOf(named, text) : createFieldSearch(rules)
   const known = outsidePlaceholders(text => [...literals(text), ...forms(text)], rules)
   const search: Search = text => merged(known(text))
   const inText = merged([...search(text), ...fields(text)])
@@ -25,6 +40,19 @@ export function findSecrets(text: string, rules: RedactionRules): readonly Secre
     [...inText, ...insideBase64(text, search)].sort((a, b) => a.start - b.start),
   )
 }
+
+/** A value that is secret by its name. */
+export interface NamedSecret {
+  readonly name: string
+  readonly value: string
+}
+
+/** The first place of each value, or the beginning of the text if it is written in another way. */
+const placesOf = (named: readonly NamedSecret[], text: string): readonly Match[] =>
+  named.map(({ name, value }) => {
+    const start = Math.max(0, text.indexOf(value), text.indexOf(JSON.stringify(value).slice(1, -1)))
+    return { start, end: start + value.length, name: placeholderName(name), isNumbered: false }
+  })
 
 /** Binary data as recordings keep it; a long payload begins on the next line. */
 const payload = /\bbase64["']?:[ \t]*(?:\|[-+]?\n[ \t]*)?["']?([A-Za-z0-9+/_-]{8,})/g
@@ -62,15 +90,16 @@ const examples = /^[$<*%]|your|example|redacted|placeholder|xxx|\.\.\.|…/i
 const placeholderWords = /^(?:null|true|false|~|string|number|object|required|optional)$/i
 
 /** Finds headers with secret values in a text: as YAML, as JSON, or as sent over the wire. */
-function createFieldSearch(isSecret: IsSecretName): Search {
+function createFieldSearch({ names }: RedactionRules): Search {
+  const isHeader = secretHeaders(names)
+  const placeholderFor = createPlaceholderFor(secretFields(names), '')
   return text => {
     const found: Match[] = []
     for (const { 0: before, 2: inBlock, 4: inList, index } of text.matchAll(field)) {
       const name = inBlock ?? inList ?? ''
-      if (!isSecret(name)) continue
       valueAfter.lastIndex = index + before.length
       const value = (valueAfter.exec(text)?.[1] ?? '').trimEnd()
-      if (!isCredential(value)) continue
+      if (!isCredential(value) || !(isHeader(name) || placeholderFor(name, value))) continue
       const start = text.indexOf(value, index + before.length)
       found.push({ start, end: start + value.length, name: name.toLowerCase(), isNumbered: false })
     }

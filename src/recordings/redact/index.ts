@@ -1,6 +1,14 @@
 /** Keeps secrets out of what is stored or shown: each is replaced by a stable placeholder. */
 import type { Exchange } from '../../core/exchange.js'
 import { memoized } from '../../core/work.js'
+import {
+  createPlaceholderFor,
+  type OnSecret,
+  withHiddenFields,
+  withHiddenForm,
+  withHiddenParts,
+  withHiddenTexts,
+} from './fields.js'
 import { createFormSearch, createSuspicion, redactedQuery } from './forms.js'
 import {
   CREDENTIAL,
@@ -15,22 +23,30 @@ import {
 import {
   type CredentialFields,
   createSecretsIn,
+  isPlaceholder,
   type RedactionRules,
+  secretFields,
   secretHeaders,
   secretParametersWith,
 } from './names.js'
 
-export { findSecrets, type SecretFinding } from './find.js'
+export { withoutSecretFields } from './fields.js'
+export { findSecrets, type NamedSecret, type SecretFinding } from './find.js'
 export { anyPlaceholder } from './matches.js'
-export { type RedactionRules, withoutSecretFields } from './names.js'
+export type { RedactionRules } from './names.js'
 
 /** Replaces the secrets of one exchange: the same secret by the same placeholder, numbered in the order in which they appear. */
 export interface Redaction {
   text(text: string): string
   /** Consecutive texts: a secret that crosses a border is replaced in the text where it begins. Returns as many texts as it gets. */
   pieces(texts: readonly string[]): readonly string[]
-  /** The texts and field names of a JSON value that does not nest too deep. Returns the same value if it has no secret. */
-  value(value: unknown): unknown
+  /**
+   * The texts and field names of a JSON value that does not nest too deep, and the fields that are secret by their names in a
+   * body at this path. Returns the same value if it has no secret.
+   */
+  value(value: unknown, path?: string): unknown
+  /** A body that is not JSON. Secret fields are those of forms and multipart forms; of anything in a text that is only shown. */
+  form(text: string, path: string, contentType?: string, isOnlyShown?: boolean): string
   /** Node's flat array of names and values. */
   headers(headers: readonly string[]): readonly string[]
   /** The text after the `?`, not decoded. */
@@ -58,9 +74,10 @@ const MOST_ROUNDS = 3
 const REMEMBERED = 64
 
 /** What all redactions of one configuration share. */
-function searchesOf(rules: RedactionRules) {
+function searchesOf(rules: RedactionRules, onSecret?: OnSecret) {
   const isSecretHeader = secretHeaders(rules.names)
   const isSecretParameter = secretParametersWith(rules.names)
+  const isSecretField = secretFields(rules.names)
   // The same few callers send most requests.
   const literalsOf = memoized((credentials: string) => {
     const values = (JSON.parse(credentials) as string[]).map(value => ({ name: CREDENTIAL, value }))
@@ -69,6 +86,8 @@ function searchesOf(rules: RedactionRules) {
   return {
     isSecretHeader,
     isSecretParameter,
+    placeholdersAt: (path: string) => createPlaceholderFor(isSecretField, path, onSecret),
+    onSecret,
     formSearch: outsidePlaceholders(createFormSearch(rules), rules),
     literalsOf: (credentials: readonly string[]) => literalsOf(JSON.stringify(credentials)),
     suspectsForm: createSuspicion(rules),
@@ -78,18 +97,19 @@ function searchesOf(rules: RedactionRules) {
 
 type Searches = ReturnType<typeof searchesOf>
 
-export function createRedact(rules: RedactionRules): Redact {
-  const searches = searchesOf(rules)
+/** `onSecret` gets what is secret by its name alone. */
+export function createRedact(rules: RedactionRules, onSecret?: OnSecret): Redact {
+  const searches = searchesOf(rules, onSecret)
   const redact = (credentials: readonly string[] = []) => redactionWith(credentials, createPlaceholders(), searches)
   return Object.assign(redact, { secretsIn: searches.secretsIn })
 }
 
 function redactionWith(credentials: readonly string[], placeholder: Placeholder, searches: Searches): Redaction {
-  const { isSecretHeader, isSecretParameter, secretsIn } = searches
+  const { isSecretHeader, isSecretParameter, placeholdersAt, secretsIn, onSecret } = searches
   const literals = searches.literalsOf(credentials)
   const pieces = (texts: readonly string[]) => replacedPieces(texts, literals, searches.formSearch, placeholder)
   const text = (text: string) => pieces([text])[0] ?? ''
-  const query = (encoded: string) => redactedQuery(encoded, isSecretParameter, text)
+  const query = (encoded: string) => redactedQuery(encoded, isSecretParameter, text, onSecret)
 
   function leaf(value: unknown): unknown {
     if (typeof value === 'string') return text(value)
@@ -100,7 +120,10 @@ function redactionWith(credentials: readonly string[], placeholder: Placeholder,
   }
 
   function header(name: string, value: string): string {
-    if (isSecretHeader(name)) return placeholderOf(name)
+    if (isSecretHeader(name)) {
+      if (!isPlaceholder.test(value)) onSecret?.(name, value)
+      return placeholderOf(name)
+    }
     return text(value.replace(queryOrFragment, query))
   }
 
@@ -108,7 +131,13 @@ function redactionWith(credentials: readonly string[], placeholder: Placeholder,
     text,
     pieces,
     query,
-    value: value => withLeaves(value, leaf),
+    value: (value, path = '') => withHiddenFields(withLeaves(value, leaf), placeholdersAt(path), path),
+    form(body, path, contentType = '', isOnlyShown = false) {
+      const placeholderFor = placeholdersAt(path)
+      if (isForm(contentType)) return text(query(withHiddenForm(body, placeholderFor)))
+      if (isOnlyShown) return text(withHiddenTexts(body, placeholderFor, path))
+      return text(/^multipart\//i.test(contentType) ? withHiddenParts(body, placeholderFor) : body)
+    },
     headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
     // Escapes change what a secret looks like.
     suspects: text => searches.suspectsForm(text) || /\\[u/]/.test(text) || literals(text).length > 0,
@@ -119,6 +148,9 @@ function redactionWith(credentials: readonly string[], placeholder: Placeholder,
   }
   return redaction
 }
+
+/** A form is redacted in the same way as a query. */
+const isForm = (contentType: string) => /^application\/x-www-form-urlencoded\b/i.test(contentType)
 
 function replacedPieces(texts: readonly string[], literals: Search, forms: Search, placeholder: Placeholder) {
   // Known values first, so that the matches by form do not depend on the form of the caller's credential.

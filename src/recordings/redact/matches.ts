@@ -1,6 +1,6 @@
 /** Matches of secrets in a text: replacing them by placeholders, and finding known values in all forms in which they may be written. */
 
-import { type RedactionRules, secretParameterNames } from './names.js'
+import { dashedName, type RedactionRules, secretName } from './names.js'
 
 export interface Match {
   readonly start: number
@@ -84,24 +84,21 @@ export const placeholderOf = (name: string): string => `[${placeholderName(name)
 
 /** The name of a header or parameter in the characters that placeholders use. */
 export function placeholderName(name: string): string {
-  const plain = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^[-0-9]+|-$/g, '')
-  return plain || 'secret'
+  return dashedName(name).replace(/^[-0-9]+|-$/g, '') || 'secret'
 }
 
 /** The names of all placeholders: plain ones and numbered ones. */
 const namesOfPlaceholders = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>) => ({
-  names: [CREDENTIAL, ...known.map(({ name }) => name)],
-  numbered: ['jwt', 'key', 'private-key', 'email', ...patterns.map(({ name }) => name)],
+  names: [CREDENTIAL, 'password', ...known.map(({ name }) => name)],
+  numbered: ['jwt', 'key', 'private-key', 'webhook', 'email', ...patterns.map(({ name }) => name)],
 })
 
-/** Matches any placeholder. Those of parameters are matched only after an equals sign. */
+/** Matches any placeholder. Those of parameters and fields are matched only as whole values. */
 export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' | 'names'>): RegExp {
   const { names, numbered } = namesOfPlaceholders(rules)
-  const parameters = secretParameterNames(rules.names).map(placeholderName)
-  return new RegExp(`\\[(${names.join('|')}|(${numbered.join('|')})-\\d+)\\]|(?<==)\\[(${parameters.join('|')})\\]`)
+  const others = ['key', 'token', 'code', 'sig', 'signature', 'nonce', 'cookie', ...rules.names.map(placeholderName)]
+  const named = `[a-z\\d-]{0,100}(?:${secretName})|${others.join('|')}`
+  return new RegExp(`\\[(?:${names.join('|')}|(?:${numbered.join('|')})-\\d+)\\]|(?<=[="\\n])\\[(?:${named})\\]`)
 }
 
 /** Finds what the search finds, except inside placeholders, so that redacting twice changes nothing. */

@@ -1,43 +1,59 @@
 /** Headers, parameters and fields that are secret by their names, and the credentials in them, which are secret wherever they recur. */
 import { unescape as decoded } from 'node:querystring'
-import { isTooDeep, jsonOf } from '../../core/json.js'
-import { AUTH, isAuth, percentDecoded } from '../../core/paths.js'
 import { memoized } from '../../core/work.js'
 
-const secretHeader =
-  /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|^mcp-session-id$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
+const kindsOfKey =
+  'api|access|secret|private|signing|encryption|master|admin|account|service|role|subscription|license|webhook|ssh|stream|session|functions'
+const kindsOfToken =
+  'access|refresh|auth(?:entication)?|bearer|session|provider|api|bot|oauth2?|security|secret|deploy|csrf|xsrf|user|login|reset|confirmation|recovery|invite|verification|device|app|admin|service|client|hashed|account|github|gitlab|slack|npm|vault|private|personal'
 
-/** Exact names only: `page_token` is not secret, and it makes requests different. */
-const secretParameters: readonly string[] = [
-  ...['apikey', 'api_key', 'api-key', 'x-api-key', 'key', 'authorization'],
-  ...['token', 'access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token', 'token_hash'],
-  ...['password', 'secret', 'client_secret', 'signature', 'sig', 'code', 'code_verifier'],
-  ...['x-amz-signature', 'x-amz-security-token', 'x-amz-credential', 'x-goog-signature', 'x-goog-credential'],
-]
+/**
+ * The ends of names that are secret everywhere: in JSON, forms, queries and headers. Words are joined by dashes. A
+ * `page_token` or a `public_key` is not secret, and it makes requests different.
+ */
+export const secretName = [
+  'pass-?(?:word|wd|phrase|code)s?(?:-?(?:hash|digest|confirm(?:ation)?|again|\\d))?|pwd|mnemonic|seed-phrase',
+  `secrets?|credentials?|authorization|(?:${kindsOfKey})-?keys?|(?:${kindsOfToken})-?tokens?|(?:^|-)id-?token`,
+  '(?:^|-)(?:token-hash|client-assertion|code-verifier|t?otp|(?:one-time|mfa|recovery|backup)-?codes?)',
+].join('|')
 
-/** Whether the value of a header or parameter of this name is secret; case does not matter. */
+const secretEnd = new RegExp(`(?:${secretName})$`)
+
+/** `accessToken`, `access_token` and `ACCESS-TOKEN` are one name: `access-token`. */
+export const dashedName = (name: string): string =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replace(/[^a-z\d]+/g, '-')
+
+/** Whether the value of a header, a parameter or a field of this name is secret; case and separators do not matter. */
 export type IsSecretName = (name: string) => boolean
 
-export function secretHeaders(further: readonly string[]): IsSecretName {
-  const configured = lowerCaseSet(further)
-  // The same few headers come with each request.
-  return memoized(name => {
-    const lowerCase = name.toLowerCase()
-    return secretHeader.test(lowerCase) || configured.has(lowerCase)
-  }, REMEMBERED)
-}
-
+/** Longer names are texts. */
+const LONGEST_NAME = 100
 /** At most this many names are remembered. */
-const REMEMBERED = 512
+const REMEMBERED = 2048
 
-export const secretParameterNames = (further: readonly string[]): readonly string[] => [...secretParameters, ...further]
-
-export function secretParametersWith(further: readonly string[]): IsSecretName {
-  const all = lowerCaseSet(secretParameterNames(further))
-  return name => all.has(name.toLowerCase())
+/** Secret names, those of one place, and those of the configuration. */
+function namesWith(here: RegExp, further: readonly string[]): IsSecretName {
+  const configured = new Set(further.map(dashedName))
+  // The same few names come with each request.
+  const isSecret = memoized((name: string) => {
+    const dashed = dashedName(name)
+    return secretEnd.test(dashed) || here.test(dashed) || configured.has(dashed)
+  }, REMEMBERED)
+  return name => name.length <= LONGEST_NAME && isSecret(name)
 }
 
-const lowerCaseSet = (names: readonly string[]) => new Set(names.map(name => name.toLowerCase()))
+export const secretHeaders = (further: readonly string[]): IsSecretName =>
+  namesWith(/(?:^|-)cookie2?$|^mcp-session-id$|.-(?:token|credential|signature(?:-256)?)$/, further)
+
+/** A `token` is secret if it looks like one, and a cookie if it has a value; JSON has both names for other things. */
+export const secretFields = (further: readonly string[]): IsSecretName =>
+  namesWith(/^(?:token|(?:set-)?cookie)$/, further)
+
+export const secretParametersWith = (further: readonly string[]): IsSecretName =>
+  namesWith(/^(?:key|token|signature|sig|code|x-(?:amz|goog)-(?:signature|credential))$/, further)
 
 /** What is secret in addition to values with a known form. */
 export interface RedactionRules {
@@ -92,7 +108,8 @@ function isDistinctive(value: string): boolean {
   return !isAddress.test(value) || looksRandom(value)
 }
 
-const isPlaceholder = /^\[[a-z][a-z\d-]*\]$/
+/** A whole value that is a placeholder. */
+export const isPlaceholder = /^\[[a-z][a-z\d-]*\]$/
 const isAddress = /^(?:[a-z]+:\/)?\//
 
 /** Whether it has more digits and mixed case than words joined by dashes. */
@@ -101,101 +118,3 @@ export function looksRandom(text: string): boolean {
   if ((text.match(/\d/g)?.length ?? 0) >= 8) return true
   return text.split(/[^A-Za-z0-9]/).some(part => part.length >= 6 && /\d/.test(part) && /[A-Za-z]/.test(part))
 }
-
-const secretFields = [
-  ...['password', 'current_password', 'new_password', 'password_hash', 'encrypted_password', 'client_secret'],
-  ...['access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token'],
-]
-/** On the auth backend, also the fields that sign a user in. */
-const authSecretFields = [
-  ...secretFields,
-  ...['nonce', 'token', 'token_hash', 'hashed_token', 'email_otp', 'code', 'auth_code', 'code_verifier', 'action_link'],
-]
-
-/** The placeholder for a field with this name and value, if it is secret. */
-type PlaceholderFor = (name: string, value: string) => string | undefined
-
-function placeholdersFor(names: readonly string[]): PlaceholderFor {
-  const byName = new Map(names.map(name => [normalizedName(name), `[${name.replaceAll('_', '-')}]`]))
-  return (name, value) => {
-    const placeholder = byName.get(normalizedName(name))
-    // A code of digits is a sign-in code; the code of an error is not.
-    return value === '' || (placeholder === '[code]' && !/^\d{4,}$/.test(value)) ? undefined : placeholder
-  }
-}
-
-/** Clients write `refresh_token`, `refreshToken` and `REFRESH-TOKEN`. */
-const normalizedName = (name: string) => name.toLowerCase().replace(/[_-]/g, '')
-
-const authPlaceholders = placeholdersFor(authSecretFields)
-const otherPlaceholders = placeholdersFor(secretFields)
-
-/** Most bodies match nothing here. An escape may hide a name. */
-const mayContainSecret = /pass|secret|token|nonce|code|otp|link|\\u|%[\da-f]/i
-
-/** Chat texts are not changed: what they say about passwords is for the user to see. */
-const CHAT_PATHS = /^\/v1\/chat\//
-
-/** `text` is the body of a request or answer at this path, or its beginning. JSON stays valid JSON. */
-export function withoutSecretFields(text: string, path: string): string {
-  if (CHAT_PATHS.test(path) || !mayContainSecret.test(text)) return text
-  const placeholderFor = isAuth(path.toLowerCase()) || path.includes(AUTH) ? authPlaceholders : otherPlaceholders
-  const value = jsonOf(text)
-  if (value !== undefined && !isTooDeep(value)) {
-    const hidden = withHiddenFields(value, placeholderFor, DEEPEST_JSON)
-    return hidden === value ? text : JSON.stringify(hidden)
-  }
-  // A form, a multipart body, JSON that is cut off, or JSON with single quotes or trailing commas.
-  return withHiddenPairs(withHiddenForm(withHiddenParts(text, placeholderFor), placeholderFor), placeholderFor)
-}
-
-/** For JSON within JSON. Deeper levels are shown unchanged. */
-const DEEPEST_JSON = 3
-
-/** Returns the same value if it has no secret. */
-function withHiddenFields(value: unknown, placeholderFor: PlaceholderFor, depth: number): unknown {
-  if (typeof value === 'string') {
-    const inner = depth > 0 && /^\s*[{[]/.test(value) ? jsonOf(value) : undefined
-    const hidden = isTooDeep(inner) ? inner : withHiddenFields(inner, placeholderFor, depth - 1)
-    return hidden === inner ? value : JSON.stringify(hidden)
-  }
-  if (typeof value !== 'object' || value === null) return value
-  let isChanged = false
-  const fields = Object.entries(value).map(([name, item]): [string, unknown] => {
-    const isHideable = item !== null && typeof item !== 'boolean'
-    const hidden =
-      (isHideable && placeholderFor(name, typeof item === 'string' ? item : 'not a text')) ||
-      withHiddenFields(item, placeholderFor, depth)
-    isChanged ||= hidden !== item
-    return [name, hidden]
-  })
-  if (!isChanged) return value
-  return Array.isArray(value) ? fields.map(([, item]) => item) : Object.fromEntries(fields)
-}
-
-/** A part of a multipart form begins with a few header lines. */
-const part = /(\bname="([^"\r\n]*)"[^\r\n]*\r?\n(?:[^\r\n]+\r?\n){0,8}\r?\n)([\s\S]+?)(?=\r?\n--|$)/g
-
-const withHiddenParts = (text: string, placeholderFor: PlaceholderFor) =>
-  text.replace(part, (all, head: string, name: string, value: string) => {
-    const placeholder = placeholderFor(name, value)
-    return placeholder ? head + placeholder : all
-  })
-
-/** The fields of a form, as far as the text is one. */
-const withHiddenForm = (text: string, placeholderFor: PlaceholderFor) =>
-  text.replace(/(^|&)([^=&\s]+)=([^&\s]+)/g, (all, before: string, field: string, value: string) => {
-    const placeholder = placeholderFor(percentDecoded(field.replaceAll('+', ' ')), value)
-    return placeholder ? `${before}${field}=${placeholder}` : all
-  })
-
-/** The value may be cut off. */
-const field = /(["']?)([A-Za-z][\w-]{2,40})(\1\s*[:=]\s*)("(?:\\.|[^"\\\n]+)*"?|'[^'\n]*'?|[^\s"',;&}\]]+)/g
-
-/** Names and values separated by a colon or equals sign. */
-const withHiddenPairs = (text: string, placeholderFor: PlaceholderFor) =>
-  text.replace(field, (all: string, quote: string, name: string, between: string, value: string) => {
-    const placeholder = placeholderFor(name, value.replace(/^["']|["']$/g, ''))
-    if (!placeholder || value.startsWith('[') || /^(?:null|true|false)$/.test(value)) return all
-    return `${quote}${name}${between}${/^["']/.test(value) ? `"${placeholder}"` : placeholder}`
-  })
