@@ -463,3 +463,17 @@ function functionsIn(node: unknown): readonly FunctionNode[] {
   const isFunction = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type)
   return [...(isFunction ? [node as unknown as FunctionNode] : []), ...Object.values(node).flatMap(functionsIn)]
 }
+
+/** The regular expressions of a file. */
+export function expressionsOf(source: Source): readonly RegExp[] {
+  const found: RegExp[] = []
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(visit)
+    if (typeof node !== 'object' || node === null) return
+    const { regex } = node as { readonly regex?: { readonly pattern: string; readonly flags: string } }
+    if (regex) found.push(new RegExp(regex.pattern, regex.flags))
+    else Object.values(node).forEach(visit)
+  }
+  visit(parsed(source).program.body)
+  return found
+}

@@ -130,7 +130,7 @@ interface LiveOptions {
 function sendToLive({ upstream, credentialOf }: LiveOptions): SendToLive {
   const { timeoutMs } = upstream
   const { origin, pathname } = new URL(upstream.baseUrl)
-  const baseUrl = origin + pathname.replace(/\/+$/, '')
+  const baseUrl = origin + pathname.replace(/(?<!\/)\/+$/, '')
   const dispatcher = new EnvHttpProxyAgent({
     connect: { timeout: timeoutMs },
     headersTimeout: timeoutMs,

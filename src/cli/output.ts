@@ -88,4 +88,4 @@ export const formatDuration = (ms: number) => prettyMs(ms, { millisecondsDecimal
 
 /** `1 recording`, `2,000 recordings`. Not by `toLocaleString`: its first call takes 7 MB of memory. */
 export const pluralize = (count: number, noun: string) =>
-  `${String(count).replace(/\B(?=(\d{3})+$)/g, ',')} ${count === 1 ? noun : `${noun}s`}`
+  `${String(count).replace(/\B(?=(?:\d{3}){1,7}$)/g, ',')} ${count === 1 ? noun : `${noun}s`}`

@@ -193,10 +193,10 @@ function parseBaseUrl(origin: string, input: string): string {
     throw new UsageError(`${origin} must not contain a user name or a password.`)
   if (url.search !== '' || url.hash !== '')
     throw new UsageError(`${origin} must not contain a query or a fragment (? or #).`)
-  const path = url.pathname.replace(/\/+$/, '')
+  const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   const suffix = ['/api/v1', '/auth/v1', '/v1'].find(end => path.endsWith(end))
   if (suffix !== undefined) throw new UsageError(`${origin} must be the base address: leave out ${suffix}.`)
   return url.origin + path
 }
 
-const withoutPassword = (url: string) => url.replace(/[^/@]*@/, '…@')
+const withoutPassword = (url: string) => url.replace(/(?<![^/@])[^/@]*@/, '…@')

@@ -163,7 +163,7 @@ async function repeated(send: () => Promise<CallResult>, signal: AbortSignal | u
   }
 }
 
-const withoutSlash = (url: string) => url.replace(/\/+$/, '')
+const withoutSlash = (url: string) => url.replace(/(?<!\/)\/+$/, '')
 
 const isLocal = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
 

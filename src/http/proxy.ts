@@ -37,7 +37,7 @@ type Client = (proxied: ProxiedRequest) => void
 export function createProxy(options: ProxyOptions): Upstream {
   // The origin is without user name and password, since the journal shows it.
   const { origin, host, pathname } = new URL(options.baseUrl)
-  const prefix = pathname.replace(/\/+$/, '')
+  const prefix = pathname.replace(/(?<!\/)\/+$/, '')
   const send = createClient({ origin, timeoutMs: options.timeoutMs })
   const settings = { ...options, baseUrl: origin + prefix }
 

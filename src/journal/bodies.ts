@@ -19,7 +19,7 @@ export function requestParts(exchange: Exchange, redaction: Redaction, shownByte
     path: redaction.text(path),
     query: redaction.query(query),
     headers: pairs(redaction.headers(flat)),
-    ...readable(body ?? Buffer.alloc(0), { path, redaction, shownBytes, contentType: headers['content-type'] }),
+    ...readable(body ?? Buffer.alloc(0), { exchange, redaction, shownBytes }, headers['content-type']),
     bytes: bodyBytesOf(exchange),
     truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
   }
@@ -31,10 +31,7 @@ interface Context {
   readonly shownBytes: number
 }
 
-export function responseParts(
-  outcome: Partial<Outcome> | undefined,
-  { exchange: { path }, redaction, shownBytes }: Context,
-) {
+export function responseParts(outcome: Partial<Outcome> | undefined, { exchange, redaction, shownBytes }: Context) {
   const { headers, beginning, bytes } = sentParts(outcome)
   const readableBytes = decompressed(beginning, headers, bytes)
   // Secrets in the response headers, such as a session in a cookie, are also secret in its body.
@@ -43,7 +40,7 @@ export function responseParts(
   const contentType = headersByName['content-type']
   return {
     headers: pairs(fullRedaction.headers(headers)),
-    ...readable(readableBytes, { path, redaction: fullRedaction, shownBytes, contentType }),
+    ...readable(readableBytes, { exchange, redaction: fullRedaction, shownBytes }, contentType),
     bytes,
     truncated: bytes > beginning.length || readableBytes.length > shownBytes,
   }
@@ -83,19 +80,15 @@ function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(byName)
 }
 
-/** How a body is shown: as JSON if it is that, and cut if it is long. */
-interface Showing {
-  readonly path: string
-  readonly redaction: Redaction
-  readonly shownBytes: number
-  readonly contentType: string | undefined
-}
-
 /** What is redacted beyond what is shown, since half a secret is not recognized. */
 const MARGIN_BYTES = 16_384
 
-/** The body of a message; none if it is empty. */
-function readable(bytes: Buffer, { path, redaction, shownBytes, contentType }: Showing) {
+/** The body of a message, as JSON if it is that, and cut if it is long; none if it is empty. */
+function readable(
+  bytes: Buffer,
+  { exchange: { path }, redaction, shownBytes }: Context,
+  contentType: string | undefined,
+) {
   if (bytes.length === 0 || shownBytes === 0) return {}
   const redacted = (part: Buffer) => redaction.form(part.toString('utf8'), path, contentType, true)
   if (bytes.length > shownBytes) {

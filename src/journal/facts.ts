@@ -91,7 +91,7 @@ const PROMPT_CHARACTERS = 2000
  * The last word, which was possibly cut and may be part of a secret. Chinese, Japanese and Thai have no spaces, and JSON
  * needs none, so quotes, braces and characters beyond ASCII end a word as well.
  */
-const lastWord = /[^\s"'<>`{}|^\u0080-\uffff]+$/
+const lastWord = /(?<![^\s"'<>`{}|^\u0080-\uffff])[^\s"'<>`{}|^\u0080-\uffff]+$/
 const halfCharacter = /[\ud800-\udbff]$/
 
 function promptIn(messages: readonly unknown[]): string | null {

@@ -106,7 +106,7 @@ export function readableResource(uri: string, context: Context): Pick<CheckedCal
 /** RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}. */
 const uriPattern = memoized((uriTemplate: string) => {
   let groups = 0
-  const [start = '', ...parts] = uriTemplate.split(/(?=\{[^}]*\})/)
+  const [start = '', ...parts] = uriTemplate.split(/(?=\{[^{}]*\})/)
   const pattern = parts.map(part => {
     const end = part.indexOf('}') + 1
     const [variable, rest] = [part.slice(0, end), literally(part.slice(end))]

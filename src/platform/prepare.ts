@@ -184,4 +184,4 @@ function repliesIn(path: string, server: McpServer, at: readonly string[]) {
 }
 
 /** A template variable matches anything. */
-const patternOfTemplate = (template = '') => template.replace(/\{[^}]*\}/g, '*')
+const patternOfTemplate = (template = '') => template.replace(/\{[^{}]*\}/g, '*')

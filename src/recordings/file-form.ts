@@ -70,7 +70,7 @@ function isModest(value: unknown, depth: number): boolean {
 }
 
 const milliseconds = v.optional(numberBetween(0, Number.MAX_SAFE_INTEGER, 'milliseconds'))
-const base64 = v.pipe(text, v.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'bytes in Base64'))
+const base64 = v.pipe(text, v.regex(/^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/, 'bytes in Base64'))
 const status = integer(100, 999, 'a status')
 const timeExample = 'a time such as 2030-01-31T12:00:00Z'
 

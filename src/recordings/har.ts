@@ -115,7 +115,7 @@ export function harPlaceOf(url: string, base: string | undefined): HarPlace | Re
 }
 
 function pathBelow(base: URL, { origin }: URL, path: string): string | undefined {
-  const prefix = base.pathname.replace(/\/+$/, '')
+  const prefix = base.pathname.replace(/(?<!\/)\/+$/, '')
   const rest = path.slice(prefix.length)
   return base.origin === origin && path.startsWith(prefix) && /^($|\/)/.test(rest) ? rest : undefined
 }

@@ -28,8 +28,8 @@ export {
   type Recording,
   recordedBody,
 } from './recording.js'
+export { namedSecretsIn } from './redacted.js'
 export { createHistory, type History, type Run } from './run.js'
-export { namedSecretsIn } from './scan.js'
 
 /** Reads HAR files. Only one command needs it. */
 export const loadHar = () => import('./har.js')

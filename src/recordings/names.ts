@@ -76,7 +76,7 @@ function cutAtWord(text: string, longest: number): string {
 }
 
 /** A file name ends with the key, so nothing before it may look like one. */
-const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => digits.slice(0, 11))
+const withoutKey = (slug: string) => slug.replace(/(?<![0-9a-f])[0-9a-f]{12,}$/, digits => digits.slice(0, 11))
 
 /** The model, and the user's last message or the call of a JSON-RPC request. */
 export function subjectOf({ body }: RecordedRequest) {

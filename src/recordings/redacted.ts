@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import { dataOf, eventsIn, linesIn } from '../chat/events.js'
 import { closingQuote, exactJsonOf, isTooDeep, jsonOf, stringifyExact } from '../core/json.js'
 import { styled, styleOf } from './file-form.js'
-import { type Edit, edited, isStream, type RecordedResponse } from './recording.js'
-import type { Redaction } from './redact/index.js'
+import { type Edit, edited, isStream, type RecordedResponse, type Recording } from './recording.js'
+import { createRedact, type NamedSecret, type Redaction, type RedactionRules } from './redact/index.js'
 
 /**
  * `requestRedaction` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed
@@ -240,4 +240,23 @@ function editsOf(parts: readonly BodyPart[]): readonly Edit[] {
       },
     ]
   })
+}
+
+const MULTIPART = /^--\S/
+const FORM = /^[^\s=&]+=\S*$/
+
+/** The headers, parameters and fields whose values redaction would replace because of their names. */
+export function namedSecretsIn({ request, response }: Recording, rules: RedactionRules): readonly NamedSecret[] {
+  const found: NamedSecret[] = []
+  const redaction = createRedact(rules, (name, value) => found.push({ name, value }))()
+  const { path, query, body } = request
+  redaction.query(query)
+  if (body.kind === 'json') redaction.value(body.value, path)
+  if (body.kind === 'text' || body.kind === 'bytes') {
+    const text = body.kind === 'text' ? body.text : body.bytes.toString('latin1')
+    const isForm = FORM.test(text) && 'application/x-www-form-urlencoded'
+    redaction.form(text, path, MULTIPART.test(text) ? 'multipart/form-data' : isForm || 'text/plain')
+  }
+  redactedResponse(response, redaction, path)
+  return found
 }

@@ -94,7 +94,9 @@ export const hasMagic = (prompt: string) => prompt.search(written) >= 0
  * PlatformError for an unknown word, and for a tool that is not offered.
  */
 export async function magicReply(request: ChatRequest, prompt: string, seed: number): Promise<Generation> {
-  const found = Array.from(prompt.matchAll(written), ([, word = '']) => word.replace(/[.,;:!?)"'\]}]+$/, ''))
+  const found = Array.from(prompt.matchAll(written), ([, word = '']) =>
+    word.replace(/(?<![.,;:!?)"'\]}])[.,;:!?)"'\]}]+$/, ''),
+  )
   const words = [...new Set(found)].slice(0, MOST_WORDS)
   const effects = words.map(word => effectOf(word, request))
   const merged = <T>(parts: readonly (T | undefined)[]): Partial<T> => Object.assign({}, ...parts.toReversed())

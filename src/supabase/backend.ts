@@ -45,7 +45,7 @@ export type TokenBackend = Omit<Backend, 'state'>
 export const momentOf = ({ now }: Pick<Backend, 'now'>): Moment => new Date(now()).toISOString()
 
 /** The base URL of links. */
-export const externalUrl = ({ settings, url }: Backend) => settings.apiExternalUrl.replace(/\/+$/, '') || url()
+export const externalUrl = ({ settings, url }: Backend) => settings.apiExternalUrl.replace(/(?<!\/)\/+$/, '') || url()
 
 /** The issuer of the tokens; `undefined` if they have no `iss`. */
 export function issuerOf({ settings: { jwtIssuer }, url }: TokenBackend): string | undefined {

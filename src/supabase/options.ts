@@ -157,7 +157,7 @@ export const apiKeyOptions = option(
 export const globExpression = (glob: string) => new RegExp(`^(?:${globSource(glob)})$`, 's')
 
 const globSource = (glob: string): string =>
-  glob.replaceAll(/\\.|\*\*|\[!?[^\]]+\]|\{[^{}]*\}|./gs, part => {
+  glob.replaceAll(/\\.|\*\*|\[!?[^[\]]+\]|\{[^{}]*\}|./gs, part => {
     const inside = part.slice(1, -1)
     if (part === '**') return '.*'
     if (part === '*') return '[^./]*'

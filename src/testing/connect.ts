@@ -65,7 +65,7 @@ const POLL_INTERVAL_MS = 50
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<ConnectedPlatform> {
   const { controlToken } = connectOptions(options)
-  const base = address(url).replace(/\/+$/, '')
+  const base = address(url).replace(/(?<!\/)\/+$/, '')
   const control: Control = createClient<ControlOperations>(`${base}/__standin`, {
     bearer: () => controlToken,
     failed: ({ status, message, cause }) => failure(base, status, message, cause),

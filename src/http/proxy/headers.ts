@@ -21,7 +21,12 @@ const none: ReadonlySet<string> = new Set()
 const namedIn = (connection: string | undefined): ReadonlySet<string> =>
   connection === undefined || connection === 'keep-alive' || connection === 'close'
     ? none
-    : new Set(connection.toLowerCase().split(/ *, */))
+    : new Set(
+        connection
+          .toLowerCase()
+          .split(',')
+          .map(name => name.trim()),
+      )
 
 /** The request headers to forward, without any credential. */
 export function forwardedHeaders(headers: IncomingHttpHeaders, body: Buffer | undefined): IncomingHttpHeaders {

@@ -110,7 +110,11 @@ function createFieldSearch({ names }: RedactionRules): Search {
 function isCredential(value: string): boolean {
   const credential = value.replace(/^`?(?:Bearer|Basic|Token)(?: +|$)/i, '')
   const rest = credential.replace(/\[[\w-]+\]/g, '')
-  if (!/[A-Za-z0-9]/.test(rest) || examples.test(credential) || placeholderWords.test(rest.replace(/[\],]+$/, '')))
+  if (
+    !/[A-Za-z0-9]/.test(rest) ||
+    examples.test(credential) ||
+    placeholderWords.test(rest.replace(/(?<![\],])[\],]+$/, ''))
+  )
     return false
   // A sentence. Cookies have spaces as well, but each part has an equals sign.
   return rest.includes('=') || rest.split(/ +/).length < 4

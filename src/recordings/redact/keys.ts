@@ -76,7 +76,7 @@ export function credentialsIn(text: string): readonly Match[] {
 }
 
 const isNameWithPassword = (token: string) =>
-  /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(Buffer.from(token, 'base64').toString('latin1'))
+  /^[\x20-\x39\x3b-\x7e]*:[\x20-\x7e]+$/.test(Buffer.from(token, 'base64').toString('latin1'))
 
 function readAt(expression: RegExp, text: string, index: number): string {
   expression.lastIndex = index

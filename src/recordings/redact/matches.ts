@@ -154,7 +154,7 @@ export function createLiteralSearch(literals: readonly Literal[]): Search {
     expression.lastIndex = 0
     for (let hit = expression.exec(text); hit; hit = expression.exec(text)) {
       const { 0: form, index } = hit
-      const name = names.get(form) ?? names.get(form.replace(/(?:=|%3[Dd])+$/, '')) ?? ''
+      const name = names.get(form) ?? names.get(form.replace(/(?:=|%3[Dd]){1,2}$/, '')) ?? ''
       found.push({ start: index, end: index + form.length, name, isNumbered: false })
     }
     return found
@@ -188,7 +188,7 @@ function percentForms(value: string): readonly string[] {
 /** Without the optional padding. */
 function base64Forms(value: string): readonly string[] {
   const bytes = Buffer.from(value)
-  const whole = bytes.toString('base64').replace(/=+$/, '')
+  const whole = bytes.toString('base64').replace(/={1,2}$/, '')
   const all =
     bytes.length < SHORTEST_INSIDE ? [whole] : [whole, ...[0, 1, 2].map(before => insideBase64(bytes, before))]
   return all.flatMap(base64 => [

@@ -90,7 +90,7 @@ function textLike({ source }: RegExp, { least, most }: Lengths, attempt: number,
 const forRandexp = (source: string) =>
   source
     .replace(/\(\?<\w+>/g, '(')
-    .replace(/\[(?:\\.|[^\]\\])*\]/g, all => all.replace(/\\p\{(.*?)\}/g, (_, kind: string) => rangeOf(kind)))
+    .replace(/\[(?:\\.|[^\]\\])*(?:\]|$)/g, all => all.replace(/\\p\{(.*?)\}/g, (_, kind: string) => rangeOf(kind)))
     .replace(/\\p\{(.*?)\}/g, (_, kind: string) => `[${rangeOf(kind)}]`)
 
 const rangeOf = (kind: string) =>
@@ -102,7 +102,7 @@ function ofLength(text: string, { least, most }: Lengths, faker: Faker): string 
   while (longer.length < least) longer += ` ${faker.hacker.phrase()}`
   if (longer.length <= most) return longer
   const cut = longer.slice(0, most)
-  const words = cut.replace(/[\s,.-]+\S*$/, '')
+  const words = cut.replace(/(?<![\s,.-])[\s,.-]{1,20}[^\s,.-]{0,100}$/, '')
   return words.length >= Math.max(1, least) ? words : cut
 }
 

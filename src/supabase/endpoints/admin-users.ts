@@ -303,8 +303,8 @@ const LONGEST_BAN_MS = 2 ** 63 / 1e6
 function bannedUntil({ now }: Backend, duration: string, before: Moment | null): Moment | null {
   if (duration === '') return before
   if (duration === 'none') return null
-  const [, sign, amounts = ''] = /^([+-]?)(0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|ms|s|m|h))+)$/.exec(duration) ?? []
-  const parts = [...amounts.matchAll(/([\d.]+)([a-z]+)/g)]
+  const [, sign, amounts = ''] = /^([+-]?)(0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|ms|s|m|h))+)$/.exec(duration) ?? []
+  const parts = [...amounts.matchAll(/(?<![\d.])([\d.]+)([a-z]+)/g)]
   const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitMs[unit] ?? 0), 0)
   if (amounts === '' || ms > LONGEST_BAN_MS) {
     throw validationFailed(`invalid format for ban duration: time: invalid duration ${JSON.stringify(duration)}`)

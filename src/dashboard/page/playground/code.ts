@@ -59,7 +59,7 @@ ${rest}`
 }
 
 /** A string, with the colon if it is a key, or a word outside of strings. */
-const tokens = /"(?:[^"\\]|\\.)*"(:?)|\b(?:true|false|null)\b/g
+const tokens = /"(?:[^"\\]|\\.)*(?:"|$)(:?)|\b(?:true|false|null)\b/g
 
 const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 

@@ -63,7 +63,7 @@ export function matching({ search, problems, ...filter }: Filter): (brief: Journ
 function wordsIn(search: string) {
   const words: Record<string, unknown> = {}
   let text: string | undefined
-  const rest = search.replace(/(\w+):("[^"]*"|\S+)/g, (all, word: string, written: string) => {
+  const rest = search.replace(/(?<!\w)(\w+):("[^"]*"|\S+)/g, (all, word: string, written: string) => {
     if (!isWord(word)) return all
     const value = written.replace(/^"|"$/g, '')
     if (word === TEXT) text = value
