@@ -82,7 +82,7 @@ export function replayedReply(reply: Reply, request: MethodAndUrlPath, errors: '
 export const isStatus = (status: number) => status >= 200 && status <= 599
 
 /** At most this much of a body is kept for the journal. */
-export const MOST_KEPT_BYTES = 65_536
+export const MOST_KEPT_BYTES = 81_920
 
 /** The message of a live error as the client got it, for the log. */
 export function errorMessageIn(body: Buffer): string | undefined {

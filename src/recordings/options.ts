@@ -72,7 +72,7 @@ export const recordingOptions = group(
     ),
     redact: group(
       {
-        names: option(list(filled, 'names'), [], 'Other headers and query parameters whose values are secret.'),
+        names: option(list(filled, 'names'), [], 'Other headers, query parameters and fields whose values are secret.'),
         patterns: option(
           list(secretPattern, 'expressions'),
           [],

@@ -161,6 +161,17 @@ test('an answer of the live platform is journaled as well, a long one truncated'
   })
 })
 
+test('a secret at the border of what is shown is hidden as a whole or left out', async () => {
+  const secret = 'sk-proj-0123456789abcdefABCDEF0123456789'
+  const live = await liveWith((_request, response) =>
+    response
+      .writeHead(200, { 'content-type': 'text/plain' })
+      .end(`${'x '.repeat(32_760)}${secret} ${'y'.repeat(50_000)}`),
+  )
+  const { journal } = await asked([hello], { mode: 'proxy', ...({ 'upstream.baseUrl': live.url } as object) })
+  expect(String(journal.entries()[0]?.response.body).slice(-30)).not.toMatch(/sk-|proj|0123/)
+})
+
 test('a refused request is journaled with its error, without the credential', async () => {
   const headers = { authorization: 'Bearer sk-local-unknown-0123456789abcdef', 'x-standin-scope': 'one' }
   const { journal } = await asked([hello], {}, headers)

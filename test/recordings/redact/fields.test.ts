@@ -155,3 +155,69 @@ test.each([
   expect(redact(text)).toBe(hidden)
   expect(redact(hidden)).toBe(hidden)
 })
+
+const repeated = [
+  ...[
+    '\\',
+    '"',
+    '%25',
+    '\\u0070',
+    '\n',
+    '\r\n\r\n',
+    ' ',
+    'data: ',
+    '0',
+    '[',
+    ']',
+    '{',
+    '{"a":',
+    ',',
+    '&',
+    '=',
+    'a=',
+    '://',
+    '@',
+  ],
+  ...[
+    'a:b@',
+    'name="a"\nx\n',
+    'name="',
+    '\n--',
+    'eyJ',
+    'sk-',
+    'password',
+    'password: ',
+    '"password":"',
+    '-----BEGIN PRIVATE KEY-----',
+    '\\/',
+    '/hook/',
+    'Bearer ',
+  ],
+]
+
+test('redacting a body takes time in proportion to its length, whatever it repeats', () => {
+  const redaction = createRedact({ ...noRules, emails: true })()
+  function millisecondsFor(pattern: string, length: number): number {
+    const body = `password ${pattern.repeat(length / pattern.length)}`
+    const times = [1, 2, 3].map(() => {
+      const startedMs = performance.now()
+      for (const type of ['text/plain', 'multipart/form-data', 'application/x-www-form-urlencoded'])
+        redaction.form(body, '/x', type, true)
+      redactedResponse(
+        {
+          ...{ status: 200, headers: [['content-type', 'text/event-stream']], headMs: 1, endMs: 1, complete: true },
+          chunks: [{ atMs: 0, bytes: Buffer.from(body) }],
+        },
+        redaction,
+        '/x',
+      )
+      return performance.now() - startedMs
+    })
+    return Math.min(...times)
+  }
+  const slow = repeated.filter(pattern => {
+    const longMs = millisecondsFor(pattern, 32_000)
+    return longMs > 300 && longMs > 8 * millisecondsFor(pattern, 8000)
+  })
+  expect(slow).toEqual([])
+}, 60_000)
