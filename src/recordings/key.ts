@@ -85,7 +85,7 @@ function bodyIn({ path, contentType = '', body }: ReceivedRequest, redaction: Re
   const text = body.toString('utf8')
   const json = jsonIn(text)
   if (json) return { kind: 'json', value: redactedJsonValue(json.value, path, redaction) }
-  const isForm = /^application\/x-www-form-urlencoded/i.test(contentType)
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
   const normalized = isForm ? normalQuery(text) : withoutBoundary(text, contentType)
   return { kind: 'text', text: redaction.form(normalized, path, contentType) }
 }
