@@ -136,7 +136,7 @@ function ownAddress(address: string, { protocol, host, origin, pathname }: URL):
   const written = start.startsWith('//') ? protocol + start : start
   const isLive = URL.canParse(written) ? new URL(written).host === host : start === '' && address.startsWith('/')
   if (!isLive) return address
-  const prefix = pathname.replace(/\/+$/, '')
+  const prefix = pathname.replace(/(?<!\/)\/+$/, '')
   const path = address.slice(start.length)
   const rest = path.slice(prefix.length)
   // The stand-in has no path for what is outside the live platform's folder.

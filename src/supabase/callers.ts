@@ -208,7 +208,7 @@ async function liveAnswer({ authUrl, anonKey, timeoutMs }: LiveBackend, token: s
   try {
     // One limit for all of it: undici's own begin again with each byte.
     return await withDeadline(timeoutMs, async signal => {
-      const { statusCode, body } = await request(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
+      const { statusCode, body } = await request(`${authUrl.replace(/(?<!\/)\/+$/, '')}/auth/v1/user`, {
         headers: { apikey: anonKey, authorization: `Bearer ${token}` },
         dispatcher,
         signal,
