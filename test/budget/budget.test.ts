@@ -80,7 +80,7 @@ test('a chat request that a rule answers allocates less than 17 kB', async () =>
   expect(bytes).toBeLessThan(17_000)
 })
 
-test('a chat request runs through at most 33 files and 111 functions', async () => {
+test('a chat request runs through at most 33 files and 112 functions', async () => {
   const root = path.join(import.meta.dirname, '../..')
   const child = spawn(process.execPath, ['--import', 'tsx', path.join(import.meta.dirname, 'one-chat.ts')], {
     cwd: root,
@@ -88,5 +88,5 @@ test('a chat request runs through at most 33 files and 111 functions', async () 
   })
   const { files, functions } = JSON.parse(await text(child.stdout)) as { files: string[]; functions: number }
   expect(files.length, files.join(' ')).toBeLessThanOrEqual(33)
-  expect(functions).toBeLessThanOrEqual(111)
+  expect(functions).toBeLessThanOrEqual(112)
 })

@@ -3,7 +3,6 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { liveWith, proxyTo } from '../http/live.js'
-import { NEAREST } from '../sentences.js'
 import { expectAccessible } from './axe.js'
 import { clipboardOf, desktop, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { ada, openSignedIn } from './people.js'
@@ -212,7 +211,7 @@ inBrowser('a miss shows the nearest rule, or the nearest recording field by fiel
   await says(page, '2 requests')
   const one = page.getByRole('complementary')
   await row(page, 'No rule matched').click()
-  await one.getByText(`${NEAREST} rule "greeting"`).waitFor()
+  await one.getByText('The only rule for such requests is rule "greeting"').waitFor()
   await one.getByRole('link', { name: 'Older' }).click()
   const table = one.getByRole('table', { name: /^Differs from the nearest recording/ })
   await table.waitFor()

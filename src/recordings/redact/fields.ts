@@ -37,7 +37,7 @@ const scheme = /^(?:bearer|basic|token|digest) /i
 function isSecretValue(name: string, value: string): boolean {
   const dashed = dashedName(name)
   if (value === '' || dashed.endsWith(dashedName(value.slice(0, 100)))) return false
-  if (dashed === 'token') return value.length >= 16 && !value.includes(' ') && looksRandom(value)
+  if (/^(?:token|credentials?)$/.test(dashed)) return value.length >= 16 && !value.includes(' ') && looksRandom(value)
   if (dashed.endsWith('cookie')) return value.includes('=')
   if (passwordName.test(dashed)) return value.split(' ', 3).length < 3 || !sentence.test(value)
   return !/\s/.test(value) || scheme.test(value) || looksRandom(value)

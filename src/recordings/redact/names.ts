@@ -13,7 +13,7 @@ const kindsOfToken =
  */
 export const secretName = [
   'pass-?(?:word|wd|phrase|code)s?(?:-?(?:hash|digest|confirm(?:ation)?|again|\\d))?|pwd|mnemonic|seed-phrase',
-  `secrets?|credentials?|authorization|(?:${kindsOfKey})-?keys?|(?:${kindsOfToken})-?tokens?|(?:^|-)id-?token`,
+  `secrets?|authorization|(?:${kindsOfKey})-?keys?|(?:${kindsOfToken})-?tokens?|(?:^|-)id-?token`,
   '(?:^|-)(?:token-hash|client-assertion|code-verifier|t?otp|(?:one-time|mfa|recovery|backup)-?codes?)',
 ].join('|')
 
@@ -48,9 +48,9 @@ function namesWith(here: RegExp, further: readonly string[]): IsSecretName {
 export const secretHeaders = (further: readonly string[]): IsSecretName =>
   namesWith(/(?:^|-)cookie2?$|^mcp-session-id$|.-(?:token|credential|signature(?:-256)?)$/, further)
 
-/** A `token` is secret if it looks like one, and a cookie if it has a value; JSON has both names for other things. */
+/** A `token` and a `credential` are secret if they look like one, and a cookie if it has a value; JSON has these names for other things. */
 export const secretFields = (further: readonly string[]): IsSecretName =>
-  namesWith(/^(?:token|(?:set-)?cookie)$/, further)
+  namesWith(/^(?:token|credentials?|(?:set-)?cookie)$/, further)
 
 export const secretParametersWith = (further: readonly string[]): IsSecretName =>
   namesWith(/^(?:key|token|signature|sig|code|x-(?:amz|goog)-(?:signature|credential))$/, further)

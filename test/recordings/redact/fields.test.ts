@@ -65,6 +65,7 @@ const chat = (content: string) => ({ model: 'gpt-4o', messages: [{ role: 'user',
 describe('nothing is hidden in', () => {
   test.each<unknown>([
     chat(`my password is ${SECRET}, and my api_key too`),
+    { endpoints: [{ method: 'GET', path: '/api/v1', credential: ['anon', 'service', 'user'] }] },
     chat(JSON.stringify({ password: SECRET })),
     { type: 'object', properties: { password: { type: 'string', minLength: 8 } }, required: ['password'] },
     { properties: { api_key: { description: 'Your key', example: 'abc' }, token: { $ref: '#/token' } } },
