@@ -235,8 +235,11 @@ function createShow({ apiKey, anonKey, password }: TargetCredentials) {
     shown(call: Call, result: CallResult): ShownCall {
       const { method, path, authorization, body, isPrivate } = call
       const credential = authorization === undefined ? 'no credential' : `Authorization: ${authorization}`
-      const lines = [`${method} ${path} (${credential})`, ...(body !== undefined && !isPrivate ? [cut(body)] : [])]
-      return { asked: clean(lines.join('\n')), answered: clean(answerText(result, isPrivate === true)) }
+      const lines = [
+        `${method} ${path} (${credential})`,
+        ...(body !== undefined && !isPrivate ? [cut(clean(body))] : []),
+      ]
+      return { asked: clean(lines.join('\n')), answered: clean(answerText(result, isPrivate ? undefined : clean)) }
     },
   }
 }
@@ -247,14 +250,15 @@ const control = /(?!\r?\n|\t)[\u0000-\u001f\u007f-\u009f]/g
 
 const asEscape = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 
-function answerText(result: CallResult, isPrivate: boolean): string {
+/** Without `clean`, the body is not shown. It is cleaned before it is cut, since half a secret would not be recognized. */
+function answerText(result: CallResult, clean: ((text: string) => string) | undefined): string {
   if (result.kind === 'unanswered') return `no answer: ${result.why}`
   const { status, headers, text } = result
   const facts = ['content-type', 'allow', 'location', 'retry-after'].flatMap(name => {
     const value = headers.get(name)
     return value === null ? [] : [`${name}: ${value}`]
   })
-  const body = isPrivate ? '(not shown: it may hold tokens)' : cut(text)
+  const body = clean ? cut(clean(text)) : '(not shown: it may hold tokens)'
   return [[String(status), ...facts].join(', '), ...(body === '' ? [] : [body])].join('\n')
 }
 

@@ -89,7 +89,7 @@ export function errorMessageIn(body: Buffer): string | undefined {
   if (body.length > MOST_KEPT_BYTES) return undefined
   const value = jsonOf(body.toString())
   const message = isObject(value) && typeof value.error === 'string' ? value.error.trim() : ''
-  return message === '' ? undefined : message.slice(0, MOST_CHARACTERS)
+  return message === '' ? undefined : wholeWords(message)
 }
 
 /** What the live platform sent, as the journal keeps it. `bytes` is the size of the whole body. */
@@ -158,9 +158,15 @@ function shortReason(text: string): string | undefined {
     .replace(/\s+/g, ' ')
     .trim()
   if (line.length <= MOST_CHARACTERS) return line === '' ? undefined : line
+  return `${wholeWords(line)}…`
+}
+
+/** The beginning of a long text, without the word that would be cut: half a key would not be recognized as a secret. */
+function wholeWords(text: string): string {
+  if (text.length <= MOST_CHARACTERS) return text
+  const end = text.lastIndexOf(' ', MOST_CHARACTERS)
   // Does not cut a surrogate pair in half.
-  const beginning = line.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
-  return `${beginning.trimEnd()}…`
+  return text.slice(0, end > 0 ? end : MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Only the beginning of a page is read, since the reason is there. */

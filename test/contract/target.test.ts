@@ -198,3 +198,13 @@ test('every call to the model asks for a single token, and almost all others onl
     'POST /v1/there-is-no-such-path',
   ])
 })
+
+test('a secret at the border of what a report shows is hidden as a whole', async () => {
+  const apiKey = 'sk-live-0123456789abcdef'
+  const target = await targetOf((_, response) => void response.writeHead(500).end(`${'x'.repeat(390)}${apiKey}`), {
+    apiKey,
+  })
+  const { answered } = target.shown(health, await target.ask(health))
+  expect(answered).toContain('xxx[api-key]')
+  expect(answered).not.toContain('sk-live')
+})

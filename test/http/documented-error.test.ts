@@ -95,6 +95,13 @@ const fitting: readonly (readonly [
     'AccessDenied Access Denied',
   ],
   ['a long text', 500, 'word '.repeat(50_000), plain, `${'word '.repeat(100).trim()}…`],
+  [
+    'a long text, which is cut between words: half a key would not be hidden',
+    500,
+    `${'word '.repeat(98)}${'x'.repeat(30)}`,
+    plain,
+    `${'word '.repeat(98).trim()}…`,
+  ],
 ]
 
 test('an error in any form is delivered as { error }, in proxy, record and replay', async () => {
