@@ -37,7 +37,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'dashboard/page': 8600,
   endpoints: 600,
   faults: 300,
-  http: 4100,
+  http: 4200,
   journal: 1700,
   keys: 800,
   limits: 400,
