@@ -22,7 +22,7 @@ interface Found {
 }
 
 const opening = /\{[ \t\r\n]*"/g
-const token =
+const jsonToken =
   /[ \t\r\n]*(?:("(?:[^"\\\p{Cc}]|\\["\\/bfnrt]|\\u[\da-fA-F]{4})*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/uy
 
 /**
@@ -35,8 +35,8 @@ function objectAt(text: string, start: number): { readonly found: Found | undefi
   let expected: 'first key' | 'key' | 'colon' | 'first value' | 'value' | 'more' = 'value'
   let [end, quote] = [start, start]
   for (;;) {
-    token.lastIndex = end
-    const [whole = '', string, scalar, mark] = token.exec(text) ?? []
+    jsonToken.lastIndex = end
+    const [whole = '', string, scalar, mark] = jsonToken.exec(text) ?? []
     const top = open.at(-1)
     const next = end + whole.length
     if (expected.endsWith('value') && (string ?? scalar) !== undefined) expected = 'more'

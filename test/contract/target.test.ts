@@ -84,7 +84,9 @@ test('the status of an error is judged even if its format is wrong', async () =>
 })
 
 test('a rate limit breaks no clause, and clauses that it stops are skipped', async () => {
-  const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"error":"Slow down."}'))
+  const target = await targetOf(
+    (_, response) => void response.writeHead(429, { ...json, 'retry-after': '0' }).end('{"error":"Slow down."}'),
+  )
   const findings = await judgeAll({
     target,
     table: clauses,

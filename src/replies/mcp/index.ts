@@ -57,7 +57,7 @@ export interface McpRuleAnswer {
 }
 
 /** One line can contain several rules. */
-const placeOf = ({ title, place }: ReadyRule) => `${title} ${place}`
+const titleAndPlace = ({ title, place }: ReadyRule) => `${title} ${place}`
 
 /** The replies of rules for MCP calls. */
 export type McpReplies = ReturnType<typeof createMcpReplies>
@@ -94,7 +94,7 @@ export function createMcpReplies(parts: Parts) {
       { place, count }: Pick<McpRuleAnswer, 'place' | 'count'>,
       call: McpCall,
     ): Promise<McpRuleAnswer | undefined> {
-      const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
+      const rule = rulesFor(call.scope).find(rule => titleAndPlace(rule) === place)
       return rule && answerOf(rule, new McpInput(call), count)
     },
     /** A sentence about the rule that came nearest. */
@@ -121,7 +121,7 @@ export function createMcpReplies(parts: Parts) {
 
 const answerOf = async (rule: McpReadyRule, input: McpInput, count: number): Promise<McpRuleAnswer> => ({
   generation: await rule.replyAt(count).generate(input, count),
-  place: placeOf(rule),
+  place: titleAndPlace(rule),
   count,
 })
 
