@@ -25,7 +25,7 @@ export const indexAnswer = open({
 })
 
 /** Our own definition: the elements of the index. */
-export const listedEndpoint = open({
+const listedEndpoint = open({
   method: text,
   path: v.pipe(text, v.startsWith('/', 'a path')),
   credential: arrayOf(text, 'strings'),

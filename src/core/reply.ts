@@ -1,6 +1,6 @@
 /** Answers: our own replies with their bodies, the live platform's, and what produced them. */
 import type { Fault } from './fault.js'
-import type { Pace } from './pace.js'
+import { type Pace, unpaced } from './pace.js'
 
 /** What to send: our own reply, or the live platform's. */
 export type Answer = Reply | Forward
@@ -73,6 +73,18 @@ export interface OpenBody extends PacedBody {
   /** Called once, after the head was sent. Returns a function that is called once when the connection has closed. */
   play(sink: { write(text: string): void; end(): void }): () => void
 }
+
+/** A body that stays open. `play` writes to it and returns a function to call when the client has disconnected. */
+export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody => ({
+  head: '',
+  before: '',
+  pieces: [],
+  after: '',
+  tail: '',
+  pace: unpaced,
+  isEndless,
+  play,
+})
 
 export const MOST_WRITTEN_PIECES = 1000
 

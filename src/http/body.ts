@@ -1,6 +1,7 @@
 /** Reads a request's body and enforces the size limit while it arrives. */
 import type { IncomingMessage } from 'node:http'
 import { bodyIsGone, bodyTooLarge, notJsonContent, type PlatformError } from '../core/errors.js'
+import { noBytes } from '../core/http.js'
 import { mayBeJson, requireUnencoded } from '../core/json.js'
 
 /** Whether the Content-Type allows the body to be JSON. A missing one is read as JSON. */
@@ -51,7 +52,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, done: Bod
   if (earlier) return done(Buffer.isBuffer(earlier) && earlier.length > limitBytes ? bodyTooLarge(limitBytes) : earlier)
   const declaredBytes = Number(request.headers['content-length'])
   if (declaredBytes > limitBytes) return done(bodyTooLarge(limitBytes))
-  if (declaredBytes === 0) return done(Buffer.alloc(0))
+  if (declaredBytes === 0) return done(noBytes)
 
   const chunks: Buffer[] = []
   let size = 0

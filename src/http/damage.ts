@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
 import type { Fault } from '../core/fault.js'
-import { headerIn } from '../core/http.js'
+import { headerIn, noBytes } from '../core/http.js'
 import { setWriter, type Writer, writerOf } from './send.js'
 
 /**
@@ -26,7 +26,6 @@ interface BodyFacts {
   readonly length: number | undefined
 }
 
-const noBytes = Buffer.alloc(0)
 const noDamage: Damage = { begin: () => [], take: bytes => [bytes], end: () => [] }
 
 /** The length of a truncated body. */

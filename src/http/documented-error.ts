@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { dataIn } from '../chat/events.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { decompress, headerIn, replyBytes } from '../core/http.js'
+import { decompress, headerIn, noBytes, replyBytes } from '../core/http.js'
 import { isJsonType, isObject, jsonOf } from '../core/json.js'
 import type { Reply, UpstreamResponse } from '../core/reply.js'
 import { STATUS_CODES } from './node-http.js'
@@ -35,7 +35,7 @@ export function documentedError(
 ): { readonly headers: readonly string[]; readonly body: Buffer } | undefined {
   const type = headerIn(headers, 'content-type') ?? ''
   // The response to HEAD has no body, so only its content type counts, and no length is sent.
-  if (method === 'HEAD') return isJsonType(type) ? undefined : { headers: jsonHeaders(headers), body: Buffer.alloc(0) }
+  if (method === 'HEAD') return isJsonType(type) ? undefined : { headers: jsonHeaders(headers), body: noBytes }
   const text = textOfError(body, type, headerIn(headers, 'content-encoding'))
   const value = isComplete ? jsonOf(text) : undefined
   const isError = isObject(value) && typeof value.error === 'string'

@@ -1,7 +1,7 @@
 /** The request and the answer of an exchange, as far as they are kept: readable, and without secrets. */
 import { isStreamType } from '../chat/events.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
-import { decompress, headerIn, replyBytes } from '../core/http.js'
+import { decompress, headerIn, noBytes, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import type { Redaction } from '../recordings/redact/index.js'
 import { bodyBytesOf } from './facts.js'
@@ -19,7 +19,7 @@ export function requestParts(exchange: Exchange, redaction: Redaction, shownByte
     path: redaction.text(path),
     query: redaction.query(query),
     headers: pairs(redaction.headers(flat)),
-    ...readable(body ?? Buffer.alloc(0), { exchange, redaction, shownBytes }, headers['content-type']),
+    ...readable(body ?? noBytes, { exchange, redaction, shownBytes }, headers['content-type']),
     bytes: bodyBytesOf(exchange),
     truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
   }
@@ -48,7 +48,7 @@ export function responseParts(outcome: Partial<Outcome> | undefined, { exchange,
 
 /** The headers and the body as they were sent. */
 function sentParts({ answer, requestId, sentBytes }: Partial<Outcome> = {}) {
-  if (!answer) return { headers: [], beginning: Buffer.alloc(0), bytes: 0 }
+  if (!answer) return { headers: [], beginning: noBytes, bytes: 0 }
   if (answer.kind === 'upstream') {
     return { headers: answer.headers, beginning: Buffer.concat(answer.beginning), bytes: answer.bytes }
   }

@@ -14,7 +14,7 @@ import {
   rpcCodes,
   sessionVersions,
 } from '../core/json-rpc.js'
-import type { OpenBody, Reply } from '../core/reply.js'
+import { type OpenBody, openBody, type Reply } from '../core/reply.js'
 import type { InputRequiredCall } from './calls.js'
 import {
   acceptedTypes,
@@ -31,7 +31,6 @@ import {
   clientFrom,
   type EventStream,
   holderOf,
-  openBody,
   type RunningServer,
   type Session,
   unsupportedVersion,

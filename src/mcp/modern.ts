@@ -17,6 +17,7 @@ import {
   rpcCodes,
   targetOf,
 } from '../core/json-rpc.js'
+import { openBody } from '../core/reply.js'
 import { isSameSecret } from '../core/secrets.js'
 import type { CallContinuation, InputRequiredCall } from './calls.js'
 import { type McpResult, withCommonMembers } from './results.js'
@@ -26,7 +27,6 @@ import {
   holderOf,
   KEEP_ALIVE,
   listChanged,
-  openBody,
   type RunningServer,
   unsupportedVersion,
 } from './sessions.js'

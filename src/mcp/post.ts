@@ -1,5 +1,6 @@
 /** POST: answers the messages that a client sends. */
 import type { Exchange } from '../core/exchange.js'
+import { noBytes } from '../core/http.js'
 import { jsonText, parseExact } from '../core/json.js'
 import {
   failureFrame,
@@ -53,7 +54,7 @@ function rpcMessage({ headers, body }: Exchange): unknown {
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     throw httpError(415, 'Unsupported Media Type: Content-Type must be application/json')
   try {
-    return parseExact(jsonText(body ?? Buffer.alloc(0)))
+    return parseExact(jsonText(body ?? noBytes))
   } catch (error) {
     throw new RpcError(rpcCodes.parse, `Parse error: ${(error as Error).message}`)
   }

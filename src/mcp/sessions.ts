@@ -14,8 +14,6 @@ import {
   type RpcResponse,
   rpcCodes,
 } from '../core/json-rpc.js'
-import { unpaced } from '../core/pace.js'
-import type { OpenBody } from '../core/reply.js'
 import type { McpReplies } from '../replies/index.js'
 import type { McpServer } from './options.js'
 
@@ -190,18 +188,6 @@ interface EventSink {
   write(text: string): void
   end(): void
 }
-
-/** A body that stays open. `play` writes to it and returns a function to call when the client has disconnected. */
-export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody => ({
-  head: '',
-  before: '',
-  pieces: [],
-  after: '',
-  tail: '',
-  pace: unpaced,
-  isEndless,
-  play,
-})
 
 /** A comment, which keeps a stream open. */
 export const KEEP_ALIVE = ':\n\n'

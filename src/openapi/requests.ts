@@ -262,7 +262,7 @@ function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, sea
  * Parses the fields of a form by the schema of its body. Returns undefined if a name has brackets that the schema does not
  * have: such forms have their own conventions for objects and lists, so they are not checked.
  */
-export function formFields(document: OpenApiDocument, schema: unknown, form: Node): Node | undefined {
+function formFields(document: OpenApiDocument, schema: unknown, form: Node): Node | undefined {
   const { properties } = schemaFacts(document, schema)
   if (Object.keys(form).some(name => name.includes('[') && !Object.hasOwn(properties, name))) return undefined
   const fields = Object.entries(form).map(([name, field]) => {
@@ -276,7 +276,7 @@ export function formFields(document: OpenApiDocument, schema: unknown, form: Nod
 }
 
 /** The OpenAPI schema of all parameters: an object for each location. */
-export function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {
+function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {
   const schemas = locations.map(location => {
     const own = parameters.filter(parameter => parameter.in === location)
     const required = own.filter(parameter => parameter.required).map(({ name }) => name)

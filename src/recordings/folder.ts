@@ -1,5 +1,4 @@
 /** The folder of recordings: lists names, reads files on demand, writes them atomically, and caches what was read for as long as the files do not change. */
-
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -105,7 +104,7 @@ export function displayPath(file: string): string {
 }
 
 /** Removes files that ended processes have left behind. Files that cannot be removed stay. */
-export async function removeLeftovers(dir: string): Promise<void> {
+async function removeLeftovers(dir: string): Promise<void> {
   for (const name of await leftoversIn(dir)) await rm(path.join(dir, name), { force: true }).catch(() => {})
 }
 

@@ -1,5 +1,4 @@
 /** Extracts the exchanges with the platform from a HAR file. The schema is as lenient as existing tools require. */
-
 import * as v from 'valibot'
 import { eventsIn, linesIn } from '../chat/events.js'
 import { check, type Mistake } from '../check/check.js'
@@ -105,7 +104,7 @@ interface HarPlace {
 }
 
 /** Returns the place of a URL, or the reason why it does not belong to the platform. */
-export function harPlaceOf(url: string, base: string | undefined): HarPlace | Reason {
+function harPlaceOf(url: string, base: string | undefined): HarPlace | Reason {
   // No URL object: it would decode and shorten what the client sent.
   const [, origin, path = '', query = ''] = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   if (origin === undefined) return 'not over HTTP'
@@ -335,7 +334,7 @@ const MISTAKES_SHOWN = 20
  * Reads the valid entries of a HAR file, with their places, and the problems of the others. Throws a ProblemsError if it
  * is not one, or if all of its entries are invalid.
  */
-export function entriesIn(file: string, origin: string) {
+function entriesIn(file: string, origin: string) {
   // The specification allows a byte order mark.
   const source = file.replace(/^\ufeff/, '')
   const json = jsonFrom(source, origin)

@@ -1,5 +1,4 @@
 /** JSON-RPC in recordings: which calls count as equal, which messages need no recording, and answers with the ids of the current call. */
-
 import { randomUUID } from 'node:crypto'
 import { createEventSplitter, dataOf, eventsIn } from '../chat/events.js'
 import type { Exchange } from '../core/exchange.js'
@@ -22,7 +21,7 @@ export type JsonRpcMessage = Readonly<Record<string, unknown>>
 export const messageIn = (value: unknown): JsonRpcMessage | undefined =>
   isObject(value) && value.jsonrpc === '2.0' ? value : undefined
 
-export const rpcMessageOf = (body: RequestBody): JsonRpcMessage | undefined =>
+const rpcMessageOf = (body: RequestBody): JsonRpcMessage | undefined =>
   body.kind === 'json' ? messageIn(body.value) : undefined
 
 /** The compared part of a body: without ids, which are counters, and without `_meta`, which has progress tokens and traces. */

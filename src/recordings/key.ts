@@ -1,5 +1,4 @@
 /** Computes the key of a request, under which its recordings are stored and found. */
-
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Exchange } from '../core/exchange.js'
@@ -154,7 +153,7 @@ export interface RequestIdentity {
 }
 
 /** The request of an exchange, and the redaction that removed its secrets. */
-export function redactedRequest(exchange: Exchange, redact: Redact) {
+function redactedRequest(exchange: Exchange, redact: Redact) {
   const { method, path, query, headers } = exchange
   const received = { method, path, query, headers, contentType: headers['content-type'] }
   const { body, objection } = decompressedBody(exchange)

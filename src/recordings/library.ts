@@ -1,5 +1,4 @@
 /** The recordings as a list for browsing: searches, reads and removes them. Answers are not parsed for it, so that thousands of files can be listed. */
-
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { ProblemsError } from '../check/problem.js'
@@ -97,7 +96,7 @@ const textsOf = (line: Awaited<ReturnType<typeof lineOf>>) =>
 export type RecordingSummary = ReturnType<typeof summaryIn>
 
 /** Throws a ProblemsError for errors outside of the bodies. */
-export function summaryIn(text: string, file: string) {
+function summaryIn(text: string, file: string) {
   const { recordedAt, request, response } = recordingIn(outlineOf(text), file)
   const { model = null, prompt = null } = subjectOf(questionIn(text, file).request)
   return {

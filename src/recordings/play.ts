@@ -1,11 +1,10 @@
 /** Turns a recording into a reply: at the recorded speed or faster, as a whole answer, as a stream, or as readable text. */
-
 import { chunkOf, readStream, stepsOf } from '../chat/chunks.js'
 import { dataOf, eventsIn } from '../chat/events.js'
 import { completionIn, contentOf, type VendorCompletion } from '../chat/reader.js'
 import { exactJsonOf, isObject, jsonOf, stringifyExact } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
-import type { OpenBody, PacedBody, Reply } from '../core/reply.js'
+import { openBody, type PacedBody, type Reply } from '../core/reply.js'
 import { rpcCallOf, withIdsOf } from './json-rpc.js'
 import {
   edited,
@@ -79,19 +78,10 @@ export function withOpenEnd(reply: Reply): Reply {
     typeof body === 'object' && 'pieces' in body ? body : { pieces: [Buffer.from(body).toString('latin1')] }
   const decoder = new TextDecoder()
   const texts = pieces.map(piece => decoder.decode(Buffer.from(piece, 'latin1'), { stream: true }))
-  const endlessBody: OpenBody = {
-    head: '',
-    before: '',
-    pieces: [],
-    after: '',
-    tail: '',
-    pace: unpaced,
-    isEndless: true,
-    play(sink) {
-      const timers = texts.map((text, i) => setTimeout(() => text !== '' && sink.write(text), atMs[i] ?? 0))
-      return () => timers.forEach(clearTimeout)
-    },
-  }
+  const endlessBody = openBody(sink => {
+    const timers = texts.map((text, i) => setTimeout(() => text !== '' && sink.write(text), atMs[i] ?? 0))
+    return () => timers.forEach(clearTimeout)
+  }, true)
   return { ...reply, body: endlessBody }
 }
 
@@ -201,7 +191,7 @@ function withoutUsage(event: Buffer): Buffer {
 }
 
 /** Whether the platform answered with an error, which is the same in every format. */
-export const isErrorAnswer = ({ status }: RecordedResponse) => status < 200 || status >= 300
+const isErrorAnswer = ({ status }: RecordedResponse) => status < 200 || status >= 300
 
 /** The same answer with another body, sent all at once. */
 const withBody = (response: RecordedResponse, contentType: string, pieces: readonly string[]): RecordedResponse => ({

@@ -1,5 +1,4 @@
 /** Answers requests from recordings, or says why there is no answer: what differs from the most similar recording. */
-
 import { isDeepStrictEqual } from 'node:util'
 import { type Difference, sideBySide } from '../check/finding.js'
 import { ProblemsError } from '../check/problem.js'
@@ -203,7 +202,7 @@ export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Pro
 }
 
 /** Finds candidates by their present key, in the order in which they were recorded. Their names have an outdated key if they were edited or `ignore` has changed. */
-export function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
+function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
   const inOrder = candidates.toSorted((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt))
   const keyed = inOrder.map(({ entry, request }) => ({ entry, key: requestKey(request, ignore) }))
   return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)

@@ -184,7 +184,7 @@ interface OfferedTool extends CalledTool {
 }
 
 /** The tool that the model must call; `undefined` if it may answer with text. */
-export function calledTool(request: ChatRequest): CalledTool | undefined {
+function calledTool(request: ChatRequest): CalledTool | undefined {
   const { calls, names } = demandOf(request)
   if (calls !== 'required') return undefined
   const offered = request.tool_choice ? offeredTools(request) : offeredFunctions(request)

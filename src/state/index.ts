@@ -11,7 +11,7 @@ import { type AnyTable, type Database, tableNames, tablesIn } from './tables.js'
 type StateKind = 'memory' | 'file' | 'postgres'
 
 /** Which kind of state a setting means; undefined if it is invalid. */
-export function stateKindOf(setting: string): StateKind | undefined {
+function stateKindOf(setting: string): StateKind | undefined {
   if (setting === 'memory') return 'memory'
   if (/^file:./.test(setting)) return 'file'
   if (/^postgres(ql)?:\/\/./.test(setting)) return 'postgres'

@@ -111,7 +111,7 @@ export const gatewayKeyMissing = () =>
   new PlatformError(401, GATEWAY, 'No API key found in request', ['www-authenticate', 'Key realm="kong"'])
 
 /** The code of errors of the gateway. */
-export const GATEWAY = 'gateway'
+const GATEWAY = 'gateway'
 
 /** From this version on, a request states which error format it understands (supabase-auth.md, §2.1). */
 const VERSION = '2024-01-01'

@@ -1,11 +1,11 @@
 /** Sends undocumented requests and WebSockets with http-proxy-middleware: the only file that imports it. */
-
 import { type AgentOptions, type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import express, { type Request, type Response } from 'express'
 import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
 import { upstreamTimeout } from '../../core/errors.js'
+import { noBytes } from '../../core/http.js'
 import { handshakeOf } from '../upgrades.js'
 import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
 import { keepForJournal, sendAnswer, setOutcome } from './send-answer.js'
@@ -50,7 +50,7 @@ export function createMiddlewareClient(
     const handshake = handshakeOf(request)
     proxiedBy.set(request, proxied)
     request.headers = proxied.headers
-    if (handshake) middleware.upgrade(request, handshake.socket, Buffer.alloc(0))
+    if (handshake) middleware.upgrade(request, handshake.socket, noBytes)
     else app(request as Request, response as Response, error => proxied.fail(error))
   }
 }

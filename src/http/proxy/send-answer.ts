@@ -2,7 +2,7 @@
 import { createEventSplitter, dataOf } from '../../chat/events.js'
 import { uptimeMs } from '../../core/clock.js'
 import { upstreamTimeout, upstreamUnreadable } from '../../core/errors.js'
-import { headerIn, withOwnAddresses } from '../../core/http.js'
+import { headerIn, noBytes, withOwnAddresses } from '../../core/http.js'
 import type { UpstreamResponse } from '../../core/reply.js'
 import {
   documentedError,
@@ -98,7 +98,7 @@ export function setOutcome(
     answeredBy: { kind: 'live', baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
     error: undefined,
     remark,
-    answer: upstreamResponse(headers, Buffer.alloc(0)),
+    answer: upstreamResponse(headers, noBytes),
     upstream,
     beganMs: uptimeMs(),
     piecesAtMs,
@@ -130,7 +130,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
-    if (!isBegun && !proxied.isOver) writer.write(Buffer.alloc(0))
+    if (!isBegun && !proxied.isOver) writer.write(noBytes)
   })
   return {
     add(bytes) {

@@ -1,5 +1,4 @@
 /** Finds secrets by their form: tokens, keys, parameters of addresses, and what the configuration adds. */
-
 import { unescape as decoded } from 'node:querystring'
 import type { OnSecret } from './fields.js'
 import { credentialsIn, jwtsIn, keysIn, privateKeysIn, traceOfToken } from './keys.js'
@@ -108,7 +107,7 @@ const parameters = new RegExp(traceOfParameter, 'g')
 /** Up to the next parameter or the end of the address. */
 const value = /(?:\[[a-z][a-z\d-]*\]|[^&#\\()[\]])+/y
 
-export function createAddressSearch(isSecret: IsSecretName): Search {
+function createAddressSearch(isSecret: IsSecretName): Search {
   return text => {
     if (!traceOfParameter.test(text)) return []
     return [...text.matchAll(runs)].flatMap(({ 0: run, index }) => {

@@ -269,7 +269,7 @@ const choice = v.pipe(
 const isSomething = (reply: object) => Object.keys(reply).length > 0
 const isChoicesOrOne = (reply: object) => !('choices' in reply) || !Object.keys(choiceEntries).some(key => key in reply)
 
-export const replySchema = v.pipe(
+const replySchema = v.pipe(
   closed({
     ...choiceEntries,
     choices: optional(

@@ -1,5 +1,4 @@
 /** The emulated model's answers to chat completions: by rule, by magic words, or generated. Not in chat.ts, which is loaded to read rules. */
-
 import type { Choice, Generation, ToolCall } from '../../chat/generation.js'
 import type { ChatRequest } from '../../chat/request.js'
 import { check } from '../../check/check.js'
@@ -83,7 +82,7 @@ function madeUp({ request }: ChatInput, { strict, seed }: Pick<Parts, 'strict' |
 let whyUnfit: ((schema: object, value: unknown) => string | undefined) | undefined
 
 /** Whether the code that checks replies has been loaded. */
-export const canJudge = () => whyUnfit !== undefined
+const canJudge = () => whyUnfit !== undefined
 
 export async function loadJudge(): Promise<void> {
   const { validatorOf } = await import('../../check/json-schema.js')
@@ -91,7 +90,7 @@ export async function loadJudge(): Promise<void> {
 }
 
 /** Whether a request asks for a certain format. */
-export const asksForForm = ({ response_format: format }: ChatRequest) => format != null && format.type !== 'text'
+const asksForForm = ({ response_format: format }: ChatRequest) => format != null && format.type !== 'text'
 
 /** Returns a function to call when the log is written, or `undefined` if there is nothing to check. */
 export function mismatchOf(request: ChatRequest, generation: Generation): (() => string | undefined) | undefined {

@@ -1,5 +1,4 @@
 /** The dialect of rules for chat completions: what the emulated model says, and when. */
-
 import type { Choice, Generation, ToolCall } from '../../chat/generation.js'
 import { demandOf } from '../../chat/tools.js'
 import type { Path } from '../../check/check.js'
@@ -54,7 +53,7 @@ function toolOf({ toolResults }: ChatInput, { rule }: ReplyOwner) {
 }
 
 /** Compiles a reply. `path` is its position in the rule. */
-export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, plainTexts: Texts): ReadyChatReply {
+function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, plainTexts: Texts): ReadyChatReply {
   const texts = { ...plainTexts, names: namesOfFacts(facts) }
   const { choices: choiceForms, usage, fault, ...single } = form
   const parts = choiceForms

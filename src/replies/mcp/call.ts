@@ -1,5 +1,4 @@
 /** A call of MCP as rules see it, and the target of a rule as written in `on`: a method, and a name or URI if the method has one. */
-
 import { ProblemsError } from '../../check/problem.js'
 import { didYouMean } from '../../check/suggest.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
@@ -104,8 +103,7 @@ export function whyInvalidTarget(on: string): string | undefined {
 }
 
 /** Whether a text begins with a method that rules can answer, and so is a call rather than a prompt. */
-export const namesCall = (written: string): boolean =>
-  written.includes('/') && methods.includes(mcpTarget(written).method)
+const namesCall = (written: string): boolean => written.includes('/') && methods.includes(mcpTarget(written).method)
 
 export interface TriedCall extends Pick<McpCall, 'method' | 'params' | 'server'> {
   readonly scope?: string | undefined

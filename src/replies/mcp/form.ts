@@ -2,7 +2,6 @@
 import * as v from 'valibot'
 import { closed, described, filled, map, open, optional, text, word } from '../../check/forms.js'
 import { faultSchema } from '../../core/fault.js'
-
 import { logLevels } from '../../core/json-rpc.js'
 import {
   type ConditionsIn,
@@ -19,7 +18,6 @@ import {
   valueCondition,
 } from '../conditions/table.js'
 import { type Condition, fieldAt, fieldPath, type ValueCondition, valueTest } from '../conditions/value-tests.js'
-
 import { ruleFields, ruleForm } from '../rule-form.js'
 import { isNamed, type McpInput, mcpTarget, whyInvalidTarget } from './call.js'
 

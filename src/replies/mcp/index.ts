@@ -1,5 +1,4 @@
 /** The dialect of rules for MCP calls. Loaded with the first such rule or server. */
-
 import type { Path } from '../../check/check.js'
 import { inlineYaml } from '../../check/yaml.js'
 import { noRuleMatches } from '../../core/errors.js'
@@ -172,7 +171,7 @@ const facts: FactTable<McpInput> = {
 }
 
 /** Compiles a reply. `at` is its position in the rule. */
-export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, texts: Texts): ReadyReply<McpGeneration> {
+function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, texts: Texts): ReadyReply<McpGeneration> {
   const { fault, protocolFault, file, ...rest } = form
   const mcpTexts = { ...texts, names: namesOfFacts(facts) }
   const { answeredBy, pace } = owner
@@ -217,7 +216,7 @@ const roundOf = (questions: AskForm): McpRound =>
   )
 
 /** Formats the answer as lines of text. */
-export const linesOfMcpReply = ({ content, error, protocolFault, fault }: McpGeneration): readonly string[] => [
+const linesOfMcpReply = ({ content, error, protocolFault, fault }: McpGeneration): readonly string[] => [
   ...Object.entries(content).map(([name, value]) => `${name} ${typeof value === 'string' ? value : inlineYaml(value)}`),
   ...(error ? [`error ${error.code} ${error.message}`] : []),
   ...(protocolFault ? [`protocol fault ${protocolFault}`] : []),
