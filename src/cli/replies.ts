@@ -3,6 +3,7 @@ import { type ChatRequest, chatRequest } from '../chat/request.js'
 import { check as checkForm } from '../check/check.js'
 import { problemInWords, readText, UsageError } from '../check/problem.js'
 import { sourceInWords } from '../core/reply.js'
+import { namedModels } from '../endpoints/options.js'
 import { mcpServers } from '../mcp/options.js'
 import { replyFilesOf } from '../platform/config/load.js'
 import {
@@ -28,8 +29,10 @@ const checkReplies = command({
     const loaded = loadedConfig(line)
     const { config } = loaded
     const { rules, warnings } = await loadRules(replyFilesOf(loaded), config.seed)
-    const models = config.models.map(({ id }) => id)
-    const mistakes = neverAnswering(rules, models)
+    const mistakes = neverAnswering(
+      rules,
+      config.models.map(({ id }) => id),
+    )
     if (mistakes.length > 0) process.exitCode = 1
     const findings = [...mistakes.map(({ place: origin, sentence }) => ({ origin, sentence })), ...warnings]
     if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
@@ -60,7 +63,7 @@ const tryReplies = command({
     if (call) return explainCall({ ...call, server: [...mcpServers(loaded.config.mcp).keys()][0] ?? '/mcp' }, replies)
     const pathRequest = pathRequestIn(line)
     if (pathRequest) return explainPath(pathRequest, replies)
-    const request = requestFrom(line, models[0]?.id ?? '')
+    const request = requestFrom(line, namedModels(models)[0] ?? '')
     const explanation = replies.explain(request)
     const generation = await explanation.reply()
     const hint = replies.mismatch(request, generation)?.()

@@ -15,11 +15,14 @@ import { CHAT } from '../core/paths.js'
 import type { Reply } from '../core/reply.js'
 import type { Generation, Replies } from '../replies/index.js'
 import type { Model } from './fixed.js'
+import { ANY_MODEL, namedModels } from './options.js'
 
 interface Parts {
   readonly access: Access
   /** The available models. */
   readonly models: readonly Pick<Model, 'id' | 'pace'>[]
+  /** Gets the ids of models without an entry that were used, if any model may be used. */
+  readonly usedModels: Set<string>
   readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'mismatch'>>
   /** The default pace of streams. */
   readonly pace: Pace
@@ -35,15 +38,19 @@ export type Requests = 'warn' | 'strict' | 'lenient'
  * stream.
  */
 export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint {
-  const { models, replies } = parts
-  const modelIds = models.map(({ id }) => id)
+  const { models, replies, usedModels } = parts
+  const modelIds = namedModels(models)
   const knownModels = new Set(modelIds)
+  const takesAny = modelIds.length < models.length
   const answer = createAnswer(parts)
 
   function reply(exchange: Exchange): Reply | Promise<Reply> {
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
-    if (!knownModels.has(request.model)) throw unknownModel(request.model, modelIds)
+    if (!knownModels.has(request.model)) {
+      if (!takesAny) throw unknownModel(request.model, modelIds)
+      if (usedModels.size < MOST_USED_MODELS) usedModels.add(request.model)
+    }
     const refusedByOpenai = requests === 'lenient' ? undefined : openaiRefusal(request)
     if (refusedByOpenai && requests === 'strict') throw refusedAsByOpenai(refusedByOpenai)
     exchange.openaiRefuses = refusedByOpenai?.message
@@ -54,18 +61,25 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
     return answer(exchange, request, generation, requestedPace)
   }
 
-  return { method: 'POST', path: CHAT, access, takesBody: true, describe: mode => describeChat(mode, modelIds), reply }
+  return {
+    method: 'POST',
+    path: CHAT,
+    access,
+    takesBody: true,
+    describe: mode => describeChat(mode, takesAny ? undefined : modelIds),
+    reply,
+  }
 }
 
 /** Returns the function that sends what was generated in the requested form. */
-function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access' | 'requests'>) {
+function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access' | 'requests' | 'usedModels'>) {
   /** The default pace of each model. */
   const modelPaces = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
   /** The pace from the request's header, else the rule's, else the model's. */
   const paceOf = ({ model }: ChatRequest, generation: Generation, requestedPace: PaceInput | undefined): Pace =>
-    paceFrom(requestedPace, paceFrom(generation.pace, modelPaces.get(model) ?? pace))
+    paceFrom(requestedPace, paceFrom(generation.pace, modelPaces.get(model) ?? modelPaces.get(ANY_MODEL) ?? pace))
 
   return (
     exchange: Exchange,
@@ -96,6 +110,9 @@ const replyOf = (form: CompletionForm, { answeredBy, fault }: Generation, remark
 })
 
 const SMALL_REQUEST_BYTES = 10_000
+
+/** At most this many models without an entry are listed. */
+const MOST_USED_MODELS = 1000
 
 /** At most this many models are named. The listing has them all. */
 const MOST_NAMED_MODELS = 20
@@ -140,7 +157,7 @@ const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly 
 /** The request fields that platform-api.md names ("Chat completion request"). */
 const documentedFields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
 
-async function describeChat(mode: Mode, modelIds: readonly string[]): Promise<EndpointDescription> {
+async function describeChat(mode: Mode, modelIds: readonly string[] | undefined): Promise<EndpointDescription> {
   return {
     id: 'createChatCompletion',
     does: 'Creates a chat completion: as one object, or with `stream` as server-sent events.',
@@ -149,7 +166,7 @@ async function describeChat(mode: Mode, modelIds: readonly string[]): Promise<En
     body: chatRequest,
     fields: documentedFields,
     // In other modes, only the live platform or a recording knows the models.
-    ...(mode === 'emulate' && { constraint: { properties: { model: { enum: modelIds } } } }),
+    ...(mode === 'emulate' && modelIds && { constraint: { properties: { model: { enum: modelIds } } } }),
     headers: {
       'x-standin-fault': 'A fault for the answer: `status=429; retryAfter=2`.',
       'x-standin-pace': 'The pace of the stream: `tokensPerSecond=50`.',

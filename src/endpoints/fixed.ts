@@ -4,6 +4,7 @@ import type { Access, Endpoint, EndpointDescription } from '../core/exchange.js'
 import type { PaceInput } from '../core/pace.js'
 import { HEALTH, INDEX, MODELS } from '../core/paths.js'
 import { jsonReply } from '../core/reply.js'
+import { ANY_MODEL } from './options.js'
 
 const fixedEndpoint = (
   path: string,
@@ -88,8 +89,21 @@ export interface Model {
 }
 
 /** GET /v1/models: the models of the platform (platform-api.md, "Endpoints"; the format is OpenAI's). */
-export const modelList = ({ models, access }: { models: readonly Model[]; access: Access }): Endpoint =>
-  fixedEndpoint(MODELS, access, { object: 'list', data: models.map(listedModel) }, describeModels)
+export function modelList({ models, used, access }: ModelListParts): Endpoint {
+  const any = models.find(({ id }) => id === ANY_MODEL)
+  const named = models.filter(model => model !== any)
+  const listed = (all: readonly Model[]) => ({ object: 'list', data: all.map(listedModel) })
+  const fixed = fixedEndpoint(MODELS, access, listed(named), describeModels)
+  if (!any) return fixed
+  return { ...fixed, reply: () => jsonReply(listed([...named, ...[...used].map(id => ({ ...any, id }))])) }
+}
+
+interface ModelListParts {
+  readonly models: readonly Model[]
+  /** The ids that chat accepted as any model, in their order. */
+  readonly used: ReadonlySet<string>
+  readonly access: Access
+}
 
 /** A model as listed, without internal fields. */
 const listedModel = ({ pace: _pace, maxPromptTokens: _maxPromptTokens, ...model }: Model) => model

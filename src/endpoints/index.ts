@@ -10,6 +10,8 @@ import { health, type Model, modelList, withIndex } from './fixed.js'
 interface EndpointParts {
   readonly version: string
   readonly models: readonly Model[]
+  /** The ids of models without an entry that were used, if any model may be used. Chat adds to it. */
+  readonly usedModels: Set<string>
   readonly replies: Pick<Replies, 'answer'>
   readonly pace: Pace
   readonly tokenizer: Tokenizer
@@ -18,11 +20,11 @@ interface EndpointParts {
 }
 
 /** The four documented endpoints. Those of the auth backend are in supabase/ and are loaded separately. */
-export function createEndpoints({ access, version, models, ...chat }: EndpointParts): readonly Endpoint[] {
+export function createEndpoints({ access, version, ...chat }: EndpointParts): readonly Endpoint[] {
   return withIndex(access.index, [
     health({ version, access: access.health }),
-    modelList({ models, access: access.models }),
-    chatCompletions({ ...chat, models, access: access.chat }),
+    modelList({ models: chat.models, used: chat.usedModels, access: access.models }),
+    chatCompletions({ ...chat, access: access.chat }),
   ])
 }
 

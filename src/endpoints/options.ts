@@ -1,6 +1,18 @@
 /** The options of the documented endpoints: the models, and who may call what. */
 import * as v from 'valibot'
-import { described, different, filled, group, integer, list, open, option, text } from '../check/forms.js'
+import {
+  described,
+  different,
+  filled,
+  group,
+  integer,
+  list,
+  oneForm,
+  only,
+  open,
+  option,
+  text,
+} from '../check/forms.js'
 import { access } from '../core/caller.js'
 import { paceInput } from '../core/pace.js'
 
@@ -20,20 +32,40 @@ const model = open({
   ),
 })
 
+const models = v.pipe(
+  list(model, 'models'),
+  v.nonEmpty('a list with at least one model'),
+  v.check(models => different(models.map(({ id }) => id)), 'a list without duplicate ids'),
+)
+
+const defaultModels = [
+  { id: 'gpt-4o-mini', owned_by: 'openai' },
+  { id: 'gpt-4o', owned_by: 'openai' },
+  { id: 'llama-3.3-70b-instruct', owned_by: 'meta' },
+  { id: 'mistral-small-latest', owned_by: 'mistralai' },
+  { id: 'qwen2.5-72b-instruct', owned_by: 'qwen' },
+]
+
+/** The id of an entry that stands for all models that are not listed. */
+export const ANY_MODEL = '*'
+
+/** The ids of the models that have an entry of their own. */
+export const namedModels = (models: readonly { readonly id: string }[]): readonly string[] =>
+  models.flatMap(({ id }) => (id === ANY_MODEL ? [] : [id]))
+
 export const modelOptions = option(
-  v.pipe(
-    list(model, 'models'),
-    v.nonEmpty('a list with at least one model'),
-    v.check(models => different(models.map(({ id }) => id)), 'a list without duplicate ids'),
+  oneForm(
+    [
+      v.pipe(
+        only('any'),
+        v.transform(() => v.parse(models, [...defaultModels, { id: ANY_MODEL }])),
+      ),
+      models,
+    ],
+    value => (typeof value === 'string' ? 0 : 1),
   ),
-  [
-    { id: 'gpt-4o-mini', owned_by: 'openai' },
-    { id: 'gpt-4o', owned_by: 'openai' },
-    { id: 'llama-3.3-70b-instruct', owned_by: 'meta' },
-    { id: 'mistral-small-latest', owned_by: 'mistralai' },
-    { id: 'qwen2.5-72b-instruct', owned_by: 'qwen' },
-  ],
-  'The models that GET /v1/models lists and chat accepts. Other fields of a model are listed unchanged.',
+  defaultModels,
+  'The models that GET /v1/models lists and chat accepts. Other fields of a model are listed unchanged. { id: "*" } accepts all others, which are listed once they have been used; the word any is the default list with it.',
 )
 
 export const accessOptions = group(

@@ -93,7 +93,10 @@ const adviceByCode = new Map<string, string | ((path: string, error: string | un
   ['web3_provider_disabled', signInWithoutProvider],
   ['saml_provider_disabled', signInWithoutProvider],
   ['manual_linking_disabled', signInWithoutProvider],
-  ['unknown_model', 'The option models says which models there are; GET /v1/models lists them.'],
+  [
+    'unknown_model',
+    'Add it to the option models, or accept all with models: any. GET /v1/models lists those there are.',
+  ],
   ['foreign_row', 'Rows of this resource belong to users. Sign in, or use an API key that has an owner.'],
   [
     'no_rule_matches',

@@ -126,7 +126,8 @@ function countRequest({ settings: { requestsPerMinute: limit }, counters }: Part
 }
 
 function requireShortPrompt({ maxPromptTokensOf }: Parts, { model }: ChatRequest, prompt: number): void {
-  const limit = maxPromptTokensOf.get(model)
+  // "*" is the entry for models without one of their own.
+  const limit = maxPromptTokensOf.get(model) ?? maxPromptTokensOf.get('*')
   if (limit !== undefined && prompt > limit) throw promptTooLong(limit, prompt)
 }
 

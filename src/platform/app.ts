@@ -2,6 +2,7 @@
 import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
+import { namedModels } from '../endpoints/options.js'
 import type { App } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
@@ -128,7 +129,7 @@ function configJson(
     version,
     anon_key: tokens.anonKey,
     auth_mode: auth.mode,
-    models: models.map(({ id }) => id),
+    models: namedModels(models),
     endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
     ...(isThere && { sign_in: { email, password } }),
     ...(auth.mode === 'local' && { password_rule: ruleOfPasswords(auth) }),

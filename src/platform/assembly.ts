@@ -204,11 +204,13 @@ function assembleChat({ loaded, rules, tokenizer }: PreparedConfig, { rules: add
   const { memory, atRunTime } = added
   const replies = createReplies({ rules, seed: config.seed, strict: config.strict, memory, atRunTime })
 
+  const usedModels = new Set<string>()
+
   /** The parts that can change at run time. They are rebuilt on a change, so that requests need not check for changes. */
   function changeable(changes: Changes) {
     const { pace, limits, random } = settingsInForce(config, changes)
     const models = config.models.map(model => ({ ...model, pace: ownPace(pace.models, model.id) }))
-    const endpoints = createEndpoints({ ...config, models, pace, replies, tokenizer })
+    const endpoints = createEndpoints({ ...config, models, usedModels, pace, replies, tokenizer })
     return {
       endpoints,
       pace,
@@ -231,6 +233,8 @@ function assembleChat({ loaded, rules, tokenizer }: PreparedConfig, { rules: add
 const ownPace = (paces: Readonly<Record<string, PaceInput>>, id: string) =>
   Object.hasOwn(paces, id) ? paces[id] : undefined
 
-/** The prompt limits of models that have their own. */
+/** The prompt limits of all models, if one of them has a limit. */
 const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>
-  new Map(models.flatMap(({ id, maxPromptTokens: most }) => (most === undefined ? [] : [[id, most]])))
+  models.some(({ maxPromptTokens: most }) => most !== undefined)
+    ? new Map(models.map(({ id, maxPromptTokens: most = Number.POSITIVE_INFINITY }) => [id, most]))
+    : new Map()

@@ -5,6 +5,7 @@ import { check } from '../check/check.js'
 import { invalidRequest, PlatformError } from '../core/errors.js'
 import { CHAT } from '../core/paths.js'
 import { type AnsweredBy, sourceInWords } from '../core/reply.js'
+import { namedModels } from '../endpoints/options.js'
 import { mcpServers } from '../mcp/options.js'
 import {
   createMemory,
@@ -122,7 +123,7 @@ async function explainAttempt(
     const { explain, linesOf } = replies.http
     return { ...(await explainedAttempt(await explain({ ...request, scope }), { linesOf })), total }
   }
-  const body = request?.body ?? { model: model ?? loaded.config.models[0]?.id ?? '', messages }
+  const body = request?.body ?? { model: model ?? namedModels(loaded.config.models)[0] ?? '', messages }
   const checked = check(chatRequest, body, { firstOnly: true })
   if ('mistakes' in checked) throw invalidRequest(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
   const explanation = replies.explain(checked.value, { scope })

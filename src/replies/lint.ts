@@ -85,7 +85,7 @@ function deadScenario({ written: { scenario, per } }: ReadyRule, rules: readonly
 
 function unknownModel({ written: { when } }: ReadyRule, models: readonly string[]): string | undefined {
   const { model } = (when ?? {}) as When
-  if (model === undefined) return undefined
+  if (model === undefined || models.includes('*')) return undefined
   const names = namesOf(model)
   if (names.some(name => models.some(id => nameTest(name).holds(id)))) return undefined
   return `the platform does not list the model ${names.join(', ')}.${didYouMean(names[0] ?? '', models)}`

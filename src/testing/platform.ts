@@ -27,6 +27,7 @@ import { resetOptions, type TestReset } from './input-check.js'
 import type { Awaitable } from './journal.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import { type IdleOptions, untilIdle } from './waiting.js'
+import { createWebHandler, type WebHandler } from './web-handler.js'
 
 /** The environment variables from which clients read the addresses and keys of a platform. */
 export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
@@ -103,6 +104,17 @@ export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abiliti
    * it gets. It can be mounted below a prefix, but pages and links do not know the prefix.
    */
   readonly handler: Handler
+  /**
+   * The same for handlers of the web's `Request` and `Response`: Next, Hono, MSW, `Bun.serve`.
+   *
+   * ```ts
+   * export const POST = (request: Request) => platform.fetch(request)           // app/v1/[...path]/route.ts of Next
+   * http.all('https://api.example.com/*', ({ request }) => platform.fetch(request)) // MSW
+   * ```
+   *
+   * The control API is not among what it answers.
+   */
+  readonly fetch: WebHandler
   receipt(): Receipt | undefined
   /** Changes where answers come from, for all endpoints or for single ones. Throws a `ProblemsError` for a mode that cannot work. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void
@@ -162,6 +174,7 @@ function testPlatform(platform: OpenPlatform): Platform {
     serviceKey,
     apiKey,
     handler,
+    fetch: createWebHandler(handler),
     env: Object.fromEntries(environmentOf(platform)) as TestEnvironment,
     get mode() {
       return platform.mode

@@ -23,6 +23,7 @@ export function modelReplying(said: Partial<Generation>) {
   const endpoint = chatCompletions({
     access: 'anyone',
     models: [hello.model].map(id => ({ id })),
+    usedModels: new Set(),
     replies: { answer: () => complete },
     pace: unpaced,
     tokenizer: estimated,

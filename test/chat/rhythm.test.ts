@@ -24,6 +24,7 @@ function rhythmOf({ all = {}, model, rule, header }: Paces): Pace | undefined {
   const { reply } = chatCompletions({
     access: 'anyone',
     models: [{ id: hello.model, ...(model && { pace: model }) }],
+    usedModels: new Set(),
     replies: { answer: () => said },
     pace: { ...unpaced, ...all } as Pace,
     tokenizer: estimated,

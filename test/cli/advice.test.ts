@@ -39,7 +39,7 @@ test.each([
   ['GET', '/realtime/v1/websocket', null, /nothing at \/realtime\/v1/],
   ['GET', '/auth/v1/authorize?provider=github', null, /no sign-in with other providers/],
   ['GET', '/v1/models/gpt-4o', null, /GET \/v1\/models lists them/],
-  ['POST', '/v1/chat/completions', unknownModel, /The option models/],
+  ['POST', '/v1/chat/completions', unknownModel, /Add it to the option models/],
 ])('the advice on %s %s is in the journal, below its log line and in the message of a failed test', async (...row) => {
   const [method, path, body, expected] = row
   const platform = await platformWith()

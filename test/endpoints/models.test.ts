@@ -80,3 +80,31 @@ test('every listed model answers chat requests', async () => {
     expect(await response.json()).toMatchObject({ model: id })
   }
 })
+
+test('with models: any, an unknown model answers, and is listed once it has been used', async () => {
+  const { ask, chat } = await platformWith({ models: 'any' })
+  const listed = async () => {
+    const { data } = (await (await ask('/v1/models')).json()) as { data: { id: string }[] }
+    return data.map(({ id }) => id)
+  }
+  const before = await listed()
+  expect(before).toHaveLength(5)
+  for (const model of ['claude-sonnet-5', 'gpt-4o', 'claude-sonnet-5']) {
+    const response = await chat({ model, messages: [{ role: 'user', content: 'hello' }] })
+    expect([response.status, await response.json()]).toMatchObject([200, { model }])
+  }
+  expect(await listed()).toEqual([...before, 'claude-sonnet-5'])
+})
+
+test('an entry with the id "*" says what the models without an entry have in common', async () => {
+  const { ask, chat } = await platformWith({
+    models: [{ id: 'one' }, { id: '*', owned_by: 'acme', maxPromptTokens: 5 }],
+  })
+  const short = await chat({ model: 'two', messages: [{ role: 'user', content: 'hi' }] })
+  expect(short.status).toBe(400)
+  expect(await short.json()).toMatchObject({ error: expect.stringContaining('5 tokens') })
+  const own = await chat({ model: 'one', messages: [{ role: 'user', content: 'hello to all of you out there' }] })
+  expect(own.status).toBe(200)
+  const { data } = (await (await ask('/v1/models')).json()) as { data: { id: string; owned_by: string }[] }
+  expect(data.map(({ id, owned_by }) => `${id} of ${owned_by}`)).toEqual(['one of standin'])
+})

@@ -59,7 +59,8 @@ const description = [
 
 /** Created only for their descriptions. */
 async function platformOperations(config: Config): Promise<readonly PlacedOperation[]> {
-  const endpoints = createEndpoints({ ...config, replies: { answer: notCalled }, tokenizer: estimated })
+  const replies = { answer: notCalled }
+  const endpoints = createEndpoints({ ...config, usedModels: new Set(), replies, tokenizer: estimated })
   return describeEndpoints(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
 }
 
