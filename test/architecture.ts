@@ -35,7 +35,7 @@ export const budgets: Readonly<Record<string, number>> = {
   core: 2200,
   dashboard: 300,
   'dashboard/page': 8600,
-  endpoints: 600,
+  endpoints: 700,
   faults: 300,
   http: 4200,
   journal: 1700,
@@ -43,13 +43,13 @@ export const budgets: Readonly<Record<string, number>> = {
   limits: 400,
   mcp: 2300,
   openapi: 1500,
-  platform: 3000,
+  platform: 3100,
   recordings: 5100,
   replies: 6900,
   resources: 1400,
   state: 1200,
   supabase: 4500,
-  testing: 2000,
+  testing: 2100,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */
