@@ -15,6 +15,9 @@ export interface ListedCommand {
 type Load = () => Promise<Readonly<Record<string, Omit<Command<Flags>, 'run'>>>>
 
 const dev: Load = async () => (await import('./dev.js')).devCommands
+const init: Load = async () => (await import('./init.js')).initCommands
+const env: Load = async () => (await import('./env.js')).envCommands
+const ready: Load = async () => (await import('./ready.js')).readyCommands
 const exec: Load = async () => (await import('./exec.js')).execCommands
 const tail: Load = async () => (await import('./tail.js')).tailCommands
 const verify: Load = async () => (await import('./verify.js')).verifyCommands
@@ -31,9 +34,12 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['[dev]', 'Start the platform', dev],
     ['record', 'Start in mode record: forward to the live platform and record answers', dev],
     ['replay', 'Start in mode replay: answer from recordings', dev],
+    ['init', 'Write a configuration, a rule and scripts for this project', init],
     ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
   ],
   'Inspect and check': [
+    ['env', 'Print the environment variables that an app needs, or --write them', env],
+    ['ready', 'Wait until a Standin answers', ready],
     ['tail', 'Follow the requests of a running Standin', tail],
     ['verify', "Check every rule of the platform's document, here or at a --target", verify],
     ['openapi', 'Print the OpenAPI document of the endpoints and your own paths', config],

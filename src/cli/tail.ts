@@ -4,17 +4,16 @@ import { Agent, fetch, type Response } from 'undici'
 import { createEventSplitter, dataOf } from '../chat/events.js'
 import { ProblemsError, StartError, UsageError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
-import { urlHost } from '../http/listen.js'
 import type { JournalEntry } from '../journal/index.js'
-import { addressFlags, type CommandLine, command, integer, textFlag, toggle } from './command.js'
+import { type CommandLine, command, integer, textFlag, toggle } from './command.js'
 import { createEventLog, type EventLog } from './event-log.js'
 import { loadedConfig } from './load.js'
 import { colorsFor, pluralize, printable } from './output.js'
+import { connectionFailure, runningAddress, runningFlags } from './running.js'
 import { stopOnSignals } from './stop-signals.js'
 
 const tailFlags = {
-  ...addressFlags,
-  url: textFlag('URL', 'Address of Standin (PLATFORM_BASE_URL, or as configured)'),
+  ...runningFlags,
   'control-token': textFlag('TOKEN', 'Token for its control API, which needs one if other machines can reach it'),
   last: integer([0, 1000], 'Show this many earlier requests first (0)', 0),
   status: textFlag('STATUS', 'Only answers with this status: 429, 4xx, none'),
@@ -67,16 +66,11 @@ function noticeText(event: Exclude<TailEvent, { kind: 'exchange' }>, { url }: Co
   }
 }
 
-/**
- * The address of a running Standin: from --url, the environment, or the configuration in this folder. Throws a
- * UsageError if there is none. The configured token is only sent to this machine and to the configured address.
- */
+/** The configured token is only sent to this machine and to the configured address. */
 function controlAddress(line: Line): ControlAddress {
-  const { url: urlFlag, port, host, 'control-token': token } = line.flags
-  const given = urlFlag ?? (port === undefined && host === undefined ? urlInEnvironment() : undefined)
-  const url = given === undefined ? configuredAddress(line) : parseAddress(given)
-  const mayHaveToken = given === undefined || isLoopback(url.hostname)
-  return { url: url.origin, token: token ?? (mayHaveToken ? configuredToken(line) : '') }
+  const { url, isConfigured } = runningAddress(line)
+  const mayHaveToken = isConfigured || isLoopback(url.hostname)
+  return { url: url.origin, token: line.flags['control-token'] ?? (mayHaveToken ? configuredToken(line) : '') }
 }
 
 function configuredToken(line: Line): string {
@@ -87,31 +81,6 @@ function configuredToken(line: Line): string {
     if (error instanceof ProblemsError) return ''
     throw error
   }
-}
-
-/**
- * From PLATFORM_BASE_URL, as `standin exec` or a copied .env sets it. An address that is not on this machine is ignored:
- * it may be the live platform.
- */
-function urlInEnvironment(): string | undefined {
-  const url = process.env.PLATFORM_BASE_URL ?? ''
-  if (!URL.canParse(url)) return undefined
-  return isLoopback(new URL(url).hostname) ? url : undefined
-}
-
-function parseAddress(input: string): URL {
-  if (/^https?:\/\//i.test(input) && URL.canParse(input)) return new URL(input)
-  throw new UsageError(`--url must be an http or https address such as http://127.0.0.1:4100, not "${input}".`)
-}
-
-function configuredAddress(line: Line): URL {
-  const { config } = loadedConfig(line)
-  if (config.port === 0) {
-    throw new UsageError(
-      'The configured port is 0, so Standin uses any free one. Give the address with --url http://127.0.0.1:PORT.',
-    )
-  }
-  return new URL(`http://${urlHost(config.host)}:${config.port}`)
 }
 
 interface ControlAddress {
@@ -171,13 +140,6 @@ async function* followJournal(
     await pause(pauseMs, signal)
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
   }
-}
-
-/** The reason for a failed `fetch` in a few words: the system's error code, if there is one. */
-function connectionFailure(error: unknown): string {
-  const { message, cause } = error as Error & { cause?: { code?: string; message?: string } }
-  if (/^UND_ERR_\w+_TIMEOUT$/.test(cause?.code ?? '')) return 'no answer'
-  return cause?.code ?? cause?.message ?? message
 }
 
 /** The connection failed or was lost. */

@@ -1,0 +1,93 @@
+/** `standin init`: what a project needs to begin with, each only if it is not there. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { jsonFrom } from '../check/json-places.js'
+import { readText, StartError } from '../check/problem.js'
+import { isObject } from '../core/json.js'
+import { command } from './command.js'
+
+const config = `\
+# yaml-language-server: $schema=./node_modules/standin/dist/config.schema.json
+# All options: node_modules/standin/docs/configuration.md
+port: 4100
+mode: emulate # emulate answers by itself; proxy, record and replay need or needed the live platform
+models: any # or a list: [{ id: gpt-4o-mini }]
+replies: fixtures/replies/*.yaml # rules for what the model says; saved changes are used at once
+users: # who can sign in
+  - { email: developer@example.com, password: developer }
+upstream: { baseUrl: "" } # the live platform; its key is STANDIN_UPSTREAM_API_KEY
+recordings: { dir: fixtures/recordings, onMiss: fail }
+`
+
+const rules = `\
+# yaml-language-server: $schema=../../node_modules/standin/dist/replies.schema.json
+# The first rule whose conditions hold answers. All conditions and replies: node_modules/standin/docs/rules-and-replies.md
+- name: greeting
+  when: { user: /\\b(hi|hello)\\b/i }
+  reply: { text: 'Hello! How can I help?' }
+`
+
+const scripts = { standin: 'standin', 'test:standin': 'standin exec -- npm test' }
+
+/** The state: users who signed up, their keys and sessions. */
+const ignoredFolder = '.standin/'
+
+export const initCommands = {
+  init: command({
+    flags: {},
+    examples: [['npx standin init && npx standin', 'begin in a project of yours']],
+    run() {
+      // Read first, so that a mistake in it leaves everything as it was.
+      const packageLine = addedScripts()
+      const lines = [
+        existing('platform.config.yaml', 'platform.config.yml', 'platform.config.json') ??
+          written('platform.config.yaml', config),
+        existing('fixtures/replies') ?? written('fixtures/replies/rules.yaml', rules),
+        ignoreLine(),
+        packageLine(),
+      ]
+      return `${lines.join('\n')}\nStart with: npx standin\n`
+    },
+  }),
+}
+
+/** What is said about the first of these that exists. */
+function existing(...names: readonly string[]): string | undefined {
+  const found = names.find(name => existsSync(name))
+  return found && `${found} is there, and was left as it is.`
+}
+
+function written(file: string, text: string): string {
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(file, text, { flag: 'wx' })
+  return `${file} was written.`
+}
+
+function ignoreLine(): string {
+  const before = existsSync('.gitignore') ? readText('.gitignore', '.gitignore') : ''
+  const isThere = before.split(/\r?\n/).some(line => /^\/?\.standin\/?$/.test(line.trim()))
+  if (isThere) return `.gitignore has ${ignoredFolder}, and was left as it is.`
+  const gap = before === '' || before.endsWith('\n') ? '' : '\n'
+  writeFileSync('.gitignore', `${before}${gap}${ignoredFolder}\n`)
+  return `.gitignore: added ${ignoredFolder}`
+}
+
+/** Reads package.json; the returned function adds the scripts. Throws a ProblemsError or a StartError for what it cannot read. */
+function addedScripts(): () => string {
+  const file = 'package.json'
+  if (!existsSync(file)) return () => `There is no ${file}, so no scripts were added.`
+  const text = readText(file, file)
+  const before = jsonFrom(text, file)
+  const present = isObject(before) ? (before.scripts ?? {}) : undefined
+  if (!isObject(before) || !isObject(present))
+    throw new StartError(`${file} must be an object, and so must its scripts. Nothing was written.`)
+  const added = Object.entries(scripts).filter(([name]) => !Object.hasOwn(present, name))
+  if (added.length === 0) return () => `${file} has these scripts, and was left as it is.`
+  const indent = /^[\t ]+/m.exec(text)?.[0] ?? '  '
+  const end = text.endsWith('\n') ? '\n' : ''
+  const after = { ...before, scripts: { ...present, ...Object.fromEntries(added) } }
+  return () => {
+    writeFileSync(file, `${JSON.stringify(after, null, indent)}${end}`)
+    return `${file}: added the ${added.length === 1 ? 'script' : 'scripts'} ${added.map(([name]) => name).join(' and ')}`
+  }
+}

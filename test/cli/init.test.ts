@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { startPlatform } from '../../src/index.js'
+import { type Files, folderWith, run, runIn, writeInto } from '../command.js'
+import { runHere } from '../run-here.js'
+import { hello } from '../scene.js'
+
+async function initIn(files: Files) {
+  const { dir, ended } = runIn(['init'], { files })
+  const end = await ended
+  return { ...end, dir, file: (name: string) => readFileSync(path.join(dir, name), 'utf8') }
+}
+
+test('a project gets a configuration that starts, a rule that answers, an ignored folder, and scripts', async () => {
+  const { code, stdout, dir, file } = await initIn({
+    'package.json': '{\n    "name": "app",\n    "scripts": { "test": "vitest" }\n}\n',
+    '.gitignore': 'node_modules',
+  })
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: [
+      'platform.config.yaml was written.',
+      'fixtures/replies/rules.yaml was written.',
+      '.gitignore: added .standin/',
+      'package.json: added the scripts standin and test:standin',
+      'Start with: npx standin',
+      '',
+    ].join('\n'),
+  })
+  expect(file('.gitignore')).toBe('node_modules\n.standin/\n')
+  expect(file('package.json')).toContain('\n    "scripts": {\n        "test": "vitest",\n        "standin": "standin",')
+  expect(file('platform.config.yaml').trim().split('\n')).toHaveLength(10)
+
+  const platform = await startPlatform({ config: path.join(dir, 'platform.config.yaml'), port: 0, state: 'memory' })
+  try {
+    const answer = await fetch(`${platform.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, model: 'any-model-at-all' }),
+    })
+    const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] }
+    expect(choices[0]?.message.content).toBe('Hello! How can I help?')
+  } finally {
+    await platform.stop()
+  }
+})
+
+test('a second time, everything is there and nothing changes', async () => {
+  const { dir, file } = await initIn({ 'package.json': '{ "scripts": {} }' })
+  const names = ['platform.config.yaml', 'fixtures/replies/rules.yaml', '.gitignore', 'package.json']
+  const before = names.map(file)
+  const { code, stdout } = await runHere(['init'], { dir, env: { PATH: process.env.PATH }, input: undefined })
+  expect(code).toBe(0)
+  expect(stdout.match(/was left as it is/g)).toHaveLength(4)
+  expect(names.map(file)).toEqual(before)
+})
+
+test('files that are there are kept, and scripts of the same name', async () => {
+  const files = {
+    'platform.config.yml': 'port: 4200\n',
+    'fixtures/replies/mine.yaml': '[]\n',
+    'package.json': '{ "scripts": { "standin": "standin --port 4200", "test:standin": "mine" } }',
+  }
+  const { file, stdout, dir } = await initIn(files)
+  for (const [name, text] of Object.entries(files)) expect(file(name)).toBe(text)
+  expect(stdout).toContain('platform.config.yml is there, and was left as it is.')
+  expect(existsSync(path.join(dir, 'platform.config.yaml'))).toBe(false)
+})
+
+test.each([
+  ['{ "scripts": ', 'package.json:1:14: This is not valid JSON.\n'],
+  ['[]', 'package.json must be an object, and so must its scripts. Nothing was written.\n'],
+  ['{ "scripts": "none" }', 'package.json must be an object, and so must its scripts. Nothing was written.\n'],
+])('with the package.json %s nothing is written', async (text, stderr) => {
+  const { code, stderr: said, dir } = await initIn({ 'package.json': text })
+  expect(said).toBe(stderr)
+  expect(code).toBeGreaterThan(0)
+  expect(existsSync(path.join(dir, 'platform.config.yaml'))).toBe(false)
+})
+
+test('env prints what an app needs, for the shell and as JSON', async () => {
+  const files = { 'platform.config.yaml': 'port: 4321\n' }
+  const { stdout } = await run(['env'], { files })
+  expect(stdout).toMatch(
+    /^PLATFORM_BASE_URL=http:\/\/127\.0\.0\.1:4321\nOPENAI_BASE_URL=http:\/\/127\.0\.0\.1:4321\/v1\n/,
+  )
+  const json = JSON.parse((await run(['env', '--json', '--port', '5000'], { files })).stdout)
+  expect(json).toMatchObject({ OPENAI_BASE_URL: 'http://127.0.0.1:5000/v1', SUPABASE_URL: 'http://127.0.0.1:5000' })
+  expect(Object.keys(json)).toEqual(stdout.match(/^\w+/gm))
+})
+
+test('env --write merges into the file: other lines stay, and an earlier value becomes a comment', async () => {
+  const dir = folderWith()
+  const write = async () =>
+    (await runHere(['env', '--write', '.env'], { dir, env: { PATH: process.env.PATH }, input: undefined })).stdout
+  writeInto(dir, { '.env': '# my app\nOPENAI_API_KEY=sk-live-1\nDEBUG=1' })
+  expect(await write()).toBe('.env: added 7 variables, set OPENAI_API_KEY (the earlier lines are comments now)\n')
+  const text = readFileSync(path.join(dir, '.env'), 'utf8')
+  expect(text).toMatch(
+    /^# my app\n# OPENAI_API_KEY=sk-live-1\nOPENAI_API_KEY=sk-local-\w+\nDEBUG=1\nPLATFORM_BASE_URL=/,
+  )
+  expect(await write()).toBe('.env has all of them, and was left as it is.\n')
+  expect(readFileSync(path.join(dir, '.env'), 'utf8')).toBe(text)
+})
+
+test('env refuses what it cannot know: a free port, and the keys of a start of its own', async () => {
+  expect(await run(['env', '--port', '0'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('The configured port is 0'),
+  })
+  const files = {
+    'platform.config.yaml':
+      'host: 0.0.0.0\nmode: proxy\nupstream: { baseUrl: "https://live.test", apiKey: sk-live-1 }\n',
+  }
+  expect(await run(['env'], { files })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('each start makes keys of its own'),
+  })
+})
