@@ -52,6 +52,7 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     scope: expect.any(Function),
     reset: expect.any(Function),
     idle: expect.any(Function),
+    fetch: expect.any(Function),
     handler: expect.any(Function),
     misses: expect.any(Function),
     mcp: { tool: expect.any(Function), server: expect.any(Function), change: expect.any(Function) },

@@ -5,10 +5,14 @@ import { isLoopback } from '../core/origins.js'
 import { CONTROL } from '../core/paths.js'
 import { developmentSecret, developmentUser } from '../core/secrets.js'
 import { mistakesWithoutLive } from '../platform/config/load.js'
+import { changedOptions } from '../platform/config/print.js'
 import { hasPublicSecret } from '../platform/own-secrets.js'
 import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
 import { type Colors, relativePath } from './output.js'
+
+/** Options that the banner shows in other lines. */
+const shownAnyway = /^(host|port|controlToken|mode|modes|state|upstream\.(baseUrl|authUrl)|recordings\.dir)\b/
 
 const wildcards = new Set(['0.0.0.0', '::'])
 
@@ -18,6 +22,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
   const usesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
   // Shows only the well-known development password, never one from the configuration.
   const user = auth.mode === 'local' ? users.find(({ email }) => email === developmentUser.email) : undefined
+  const changed = changedOptions(loaded.config).filter(option => !shownAnyway.test(option))
   const facts = [
     ['Base URL', colors.bold(url)],
     ['Auth URL', authUrl],
@@ -27,6 +32,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
     ...(controlToken === '' ? [] : [['Control', `${controlToken} for ${url}${CONTROL}`] as const]),
     ...(user ? [['Sign in', `${user.email ?? user.phone} with password ${user.password}`] as const] : []),
     ['Config', loaded.file ? relativePath(loaded.file) : 'none, all defaults'],
+    ...(changed.length > 0 ? [['Differs', changed.join(', ')] as const] : []),
     ['State', withoutPassword(state)],
     ...Object.entries(modes).map(([endpoint, mode]) => ['Mode', `${mode} for ${endpoint}`] as const),
     ...(usesLive ? [['Upstream', upstream.baseUrl] as const] : []),

@@ -7,7 +7,9 @@ import path from 'node:path'
 import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
 import { PlatformError } from '../core/errors.js'
 import { configFileNames, replyFilesOf } from '../platform/config/load.js'
+import { changedOptions } from '../platform/config/print.js'
 import { openPlatform, type Platform } from '../platform.js'
+import type { ListedRule } from '../replies/operations.js'
 import { version } from '../version.js'
 import { banner } from './banner.js'
 import { type CommandLine, command, configSources, runFlags } from './command.js'
@@ -116,7 +118,7 @@ function reloadOnChange({ platform, log, bannerText, readAtMs }: ReloadParts): v
       const { keys, address } = printedValuesOf(platform)
       const restart = 'Changes of host, port and state take effect at the next start.'
       return [
-        colors.dim('Reloaded.'),
+        colors.dim(`Reloaded: ${changesSince(before, platform).join(', ') || 'nothing that is in use has changed'}.`),
         // The keys printed at the start are no longer valid.
         ...(keys === before.keys ? [] : [bannerText(colors)]),
         ...(address === before.address ? [] : [colors.yellow(restart)]),
@@ -141,10 +143,28 @@ function filesToWatch({ loaded, textFiles }: Platform, broken: readonly string[]
   }
 }
 
-const printedValuesOf = ({ anonKey, serviceKey, apiKey, loaded: { config } }: Platform) => ({
+const printedValuesOf = ({ anonKey, serviceKey, apiKey, rules, loaded: { config } }: Platform) => ({
   keys: `${anonKey} ${serviceKey} ${apiKey}`,
   address: `${config.host} ${config.port} ${config.state}`,
+  config,
+  rules: textsByFile(rules.list()),
 })
+
+/** The rules of each file, as one text. */
+const textsByFile = (rules: readonly ListedRule[]): ReadonlyMap<string, string> => {
+  const byFile = Map.groupBy(rules, ({ file }) => file ?? '')
+  return new Map([...byFile].map(([file, all]) => [file, JSON.stringify(all.map(({ rule }) => rule))]))
+}
+
+/** What a reload has changed: options, and files of rules. */
+function changesSince(before: ReturnType<typeof printedValuesOf>, platform: Platform): readonly string[] {
+  const now = printedValuesOf(platform)
+  const files = new Set([...before.rules.keys(), ...now.rules.keys()])
+  return [
+    ...changedOptions(now.config, before.config),
+    ...[...files].filter(file => file !== '' && before.rules.get(file) !== now.rules.get(file)),
+  ]
+}
 
 /** Installed before the port opens, so that no signal can end the process without a clean stop. */
 function stopPlatformOnSignals(stopPlatform: (graceMs: number) => Promise<void>): void {

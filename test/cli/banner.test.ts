@@ -44,6 +44,18 @@ SUPABASE_SECRET_KEY=${developmentSecretKey}
 `)
 })
 
+test('the banner names the options that differ from the defaults, and no secret', async () => {
+  const { text } = await bannerWith({
+    models: [{ id: 'mine' }],
+    strict: true,
+    pace: { firstTokenMs: 0, tokensPerSecond: 40 },
+    auth: { jwtSecret: 'a-secret-that-nobody-else-knows-0123456789' },
+    port: 4321,
+  })
+  expect(text).toContain('\n  Differs    models, strict true, pace.tokensPerSecond 40, auth.jwtSecret\n')
+  expect(text).not.toContain('nobody-else-knows')
+})
+
 test('the banner says when no API key works', async () => {
   const { text } = await bannerWith({ apiKeys: [] })
   expect(text).toContain('API key    none is valid')

@@ -51,7 +51,16 @@ test('a reload is shown on the terminal, and a broken edit with the place of its
   expect(await stderr.next('versoin')).toBe(`platform.config.yaml:1:1: versoin ${isUnknown('version')}`)
   expect(await stderr.next('Not reloaded')).toBe('Not reloaded: the last valid configuration is still in use.')
   writeInto(dir, version('2.2.2'))
-  expect(await stdout.next('Reloaded')).toBe('Reloaded.')
+  expect(await stdout.next('Reloaded')).toBe('Reloaded: version 2.2.2.')
+})
+
+test('a reload names the files whose rules have changed', async () => {
+  const { dir, stdout } = start(['--port', '0'], {
+    files: { 'fixtures/replies/a.yaml': saying('one'), 'fixtures/replies/b.yaml': saying('b') },
+  })
+  await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
+  writeInto(dir, { 'fixtures/replies/a.yaml': saying('two') })
+  expect(await stdout.next('Reloaded')).toBe('Reloaded: fixtures/replies/a.yaml.')
 })
 
 test('with --quiet a broken edit is still reported', async () => {
@@ -128,7 +137,7 @@ test('new keys are shown, and a new port is said to need a restart', async () =>
   const baseUrl = await stdout.next('Base URL')
   await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
   writeInto(dir, { 'platform.config.yaml': 'port: 1\napiKeys: [{ name: mine, key: sk-mine }]\n' })
-  await stdout.next('Reloaded.')
+  expect(await stdout.next('Reloaded')).toBe('Reloaded: port 1, apiKeys.')
   expect(await stdout.next('Base URL')).toBe(baseUrl)
   expect(await stdout.next('API key')).toContain('sk-mine')
   expect(await stdout.next('host, port and state')).toBe(

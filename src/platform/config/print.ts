@@ -1,8 +1,11 @@
 /** Prints the configuration: the current values with their origins, or a first file. */
+import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
 import { valueAt } from '../../check/check.js'
 import { inlineYaml } from '../../check/yaml.js'
 import type { LoadedConfig } from './load.js'
-import { isOption, isSecret, walkOptions } from './options.js'
+import { allOptions, isOption, isSecret, walkOptions } from './options.js'
+import { type Config, configSchema } from './schema.js'
 
 const indent = (path: readonly string[]) => '  '.repeat(path.length - 1)
 
@@ -14,6 +17,18 @@ export function printConfig({ config, originOf }: LoadedConfig): string {
     return `${start} ${inlineYaml(masked(valueAt(config, entry.path), entry.path))} # ${originOf(entry.path)}`
   })
   return `${lines.join('\n')}\n`
+}
+
+/** The options with other values than in `before`, the defaults if it is left out: `pace.tokensPerSecond 40`. Lists and secrets are named only. */
+export function changedOptions(config: Config, before: Config = v.parse(configSchema, {})): readonly string[] {
+  return allOptions().flatMap(({ path }) => {
+    const value = valueAt(config, path)
+    if (isDeepStrictEqual(value, valueAt(before, path))) return []
+    const name = path.join('.')
+    const isShort =
+      (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') && value !== ''
+    return [isShort && !isSecret(path) ? `${name} ${String(masked(value, path))}` : name]
+  })
 }
 
 /** Returns `value` with all secrets masked. An empty secret stays empty, since there is nothing to hide. */
