@@ -4,15 +4,30 @@ import { type Finding, fromWorst, type Severity } from '../check/finding.js'
 import { problemInWords } from '../check/problem.js'
 import type { DriftResult } from '../recordings/index.js'
 import { type Colors, pluralize, printable } from './output.js'
-import { findingLine, joinCounts, type Report, type TestCase } from './report.js'
+import { findingLine, findingText, joinCounts, type Report, type TestCase } from './report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
+
+/** A finding, and the recordings that have it. */
+interface DriftGroup extends Finding {
+  readonly files: readonly string[]
+}
+
+/** The findings, the worst and most frequent first. */
+function groupsOf(results: readonly DriftResult[]): readonly DriftGroup[] {
+  const found = results.flatMap(result => driftsOf(result).map(finding => ({ finding, file: result.file })))
+  const groups = Map.groupBy(found, ({ finding }) => `${finding.severity} ${findingText(finding)}`)
+  const all = [...groups.values()].flatMap(same =>
+    same[0] ? [{ ...same[0].finding, files: same.map(({ file }) => file) }] : [],
+  )
+  return fromWorst(all.toSorted((a, b) => b.files.length - a.files.length))
+}
 
 /** `recordings` is the total, including those that were not reached. */
 function driftCounts(results: readonly DriftResult[], recordings: number) {
   const countKind = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
-  const countSeverity = (wanted: Severity) =>
-    results.flatMap(driftsOf).filter(({ severity }) => severity === wanted).length
+  const groups = groupsOf(results)
+  const countSeverity = (wanted: Severity) => groups.filter(({ severity }) => severity === wanted).length
   const drifted = results.filter(result => driftsOf(result).length > 0).length
   return {
     recordings,
@@ -22,7 +37,7 @@ function driftCounts(results: readonly DriftResult[], recordings: number) {
     warning: countSeverity('warning'),
     info: countSeverity('info'),
     updated: results.filter(result => result.kind === 'compared' && result.updated).length,
-    skipped: countKind('skipped') + countKind('mcp'),
+    skipped: countKind('skipped'),
     notAsked: countKind('notAsked'),
     /** Recordings whose credential the live platform refuses. */
     refused: countKind('refused'),
@@ -71,49 +86,64 @@ function refusalText({ credential, status }: Refused, all: readonly DriftResult[
 export const isBroken = (result: DriftResult): boolean =>
   result.kind === 'compared' && !result.updated && result.drifts.some(({ severity }) => severity === 'critical')
 
-const MCP_REASON = 'calls of MCP servers are not compared.'
-
 export function reportOf(results: readonly DriftResult[], total: number, seconds: number): Report {
   const count = driftCounts(results, total)
   return {
     name: 'drift',
     summary: countLine(count),
     seconds,
-    data: { ...count, findings: results },
+    data: { ...count, groups: groupsOf(results), findings: results },
     cases: results.map(result => caseOf(result, results)),
     lines: (colors, isQuiet) => driftLines(results, colors, isQuiet),
   }
 }
 
 function driftLines(results: readonly DriftResult[], colors: Colors, isQuiet: boolean): readonly string[] {
-  const shown = isQuiet ? results.filter(({ kind }) => kind !== 'skipped') : results
-  const lines = shown.flatMap(result => linesAboutOne(result, results, colors))
-  const mcpCount = results.filter(({ kind }) => kind === 'mcp').length
-  if (isQuiet || mcpCount === 0) return lines
-  return [...lines, `${pluralize(mcpCount, 'recording')} skipped: ${MCP_REASON}`]
+  const updated = new Set(
+    results.flatMap(result => (result.kind === 'compared' && result.updated ? [result.file] : [])),
+  )
+  const found = groupsOf(results)
+  const others = [...updated].filter(file => !found.some(({ files }) => files.includes(file)))
+  return [
+    ...found.flatMap(group => groupLines(group, updated, colors)),
+    ...(isQuiet || others.length === 0 ? [] : [`new content: ${filesText(others)}`, ...fileLines(others, updated)]),
+    ...noteLines(results, isQuiet, colors),
+    ...results.flatMap(result => problemLines(result, results, colors)),
+  ]
+}
+
+/** At most this many recordings of a group are listed by name. */
+const MOST_NAMES = 3
+
+const groupLines = (group: DriftGroup, updated: ReadonlySet<string>, colors: Colors): readonly string[] => [
+  `${findingLine(group, colors)}: ${filesText(group.files)}`,
+  ...fileLines(group.files, updated),
+]
+
+const filesText = ({ length }: readonly string[]) => pluralize(length, 'recording')
+
+/** The first few names, indented. */
+function fileLines(files: readonly string[], updated: ReadonlySet<string>): readonly string[] {
+  const named = files.slice(0, MOST_NAMES).map(file => `  ${printable(file)}${updated.has(file) ? ' (updated)' : ''}`)
+  return files.length > MOST_NAMES ? [...named, `  … and ${files.length - MOST_NAMES} more`] : named
+}
+
+/** The recordings that were not compared, by reason. */
+function noteLines(results: readonly DriftResult[], isQuiet: boolean, { dim }: Colors): readonly string[] {
+  const noted = results.filter(result => 'reason' in result).filter(({ kind }) => !isQuiet || kind !== 'skipped')
+  return [...Map.groupBy(noted, skippedNote)].map(([note, same]) => {
+    const [first, ...more] = same.map(({ file }) => printable(file))
+    return `${more.length === 0 ? first : pluralize(same.length, 'recording')} ${dim(printable(note))}`
+  })
 }
 
 const skippedNote = ({ kind, reason }: Extract<DriftResult, { reason: string }>) =>
   kind === 'skipped' ? `skipped: ${reason}` : `not compared: ${reason}`
 
-function linesAboutOne(result: DriftResult, all: readonly DriftResult[], colors: Colors): readonly string[] {
-  const fileLine = (note: string) => `${printable(result.file)} ${colors.dim(printable(note))}`
-  switch (result.kind) {
-    case 'compared': {
-      const findings = fromWorst(result.drifts).map(finding => `  ${findingLine(finding, colors)}`)
-      if (findings.length === 0) return []
-      return [result.updated ? fileLine('(updated)') : printable(result.file), ...findings]
-    }
-    case 'skipped':
-    case 'notAsked':
-      return [fileLine(skippedNote(result))]
-    case 'refused':
-      return isFirstWithCredential(result, all) ? [colors.red(printable(refusalText(result, all)))] : []
-    case 'unreadable':
-      return result.problems.map(problem => colors.red(printable(problemInWords(problem))))
-    case 'mcp':
-      return []
-  }
+function problemLines(result: DriftResult, all: readonly DriftResult[], { red }: Colors): readonly string[] {
+  if (result.kind === 'unreadable') return result.problems.map(problem => red(printable(problemInWords(problem))))
+  if (result.kind !== 'refused' || !isFirstWithCredential(result, all)) return []
+  return [red(printable(refusalText(result, all)))]
 }
 
 function caseOf(result: DriftResult, all: readonly DriftResult[]): TestCase {
@@ -124,13 +154,10 @@ function caseOf(result: DriftResult, all: readonly DriftResult[]): TestCase {
       const [worst, ...others] = fromWorst(result.drifts)
       const details = worst ? [worst, ...others].map(finding => findingLine(finding)) : []
       if (!worst || !isBroken(result)) return { ...test, details }
-      const message = `${worst.path}: ${worst.sentence}`
-      return { ...test, result: 'failure', type: worst.severity, message, details }
+      return { ...test, result: 'failure', type: worst.severity, message: findingText(worst), details }
     }
     case 'skipped':
       return { ...test, result: 'skipped', message: result.reason }
-    case 'mcp':
-      return { ...test, result: 'skipped', message: MCP_REASON }
     case 'notAsked':
       return { ...test, result: 'skipped', message: skippedNote(result) }
     case 'refused': {

@@ -38,7 +38,8 @@ const flags = {
   ...folderFlags,
   upstream: optionFlags.upstream,
   only: textFlag('GLOB', 'Only recordings whose name matches: chat-*'),
-  update: toggle('Replace the recorded answers with the live ones'),
+  update: toggle('Replace the recorded answers that differ in meaning with the live ones, in the same files'),
+  'max-calls': integer([1, 1_000_000], 'Send at most this many requests (all)', undefined),
   concurrency: integer([1, 99], 'Maximum number of concurrent requests (4)', 4),
   ...reportFlags,
 }
@@ -59,7 +60,7 @@ async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
 
 async function compareWithLive(
   platform: Platform,
-  { only, update, concurrency }: CommandLine<typeof flags>['flags'],
+  { only, update, concurrency, 'max-calls': maxCalls = Number.POSITIVE_INFINITY }: CommandLine<typeof flags>['flags'],
   { signal, progressOf }: { readonly signal: AbortSignal; readonly progressOf: (total: number) => Progress },
 ) {
   const { config, dir } = platform.loaded
@@ -79,6 +80,7 @@ async function compareWithLive(
     entries,
     concurrency,
     update,
+    maxCalls,
     signal,
     credentialFor: path => credentialFor(path, live),
     compare: (recorded, live) => compareAnswers(shapeOfAnswer(recorded), shapeOfAnswer(live)),

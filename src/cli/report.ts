@@ -35,10 +35,16 @@ export interface TestCase {
 export const joinCounts = (parts: readonly (readonly [number, string])[]) =>
   parts.flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`])).join(', ')
 
-/** `critical  choices[].message: recorded object, live nothing`. */
-export function findingLine({ severity, path, sentence }: Finding, colors: Colors = noColors): string {
+/** `critical  choices[].message: recorded object, live null`, `critical  usage is gone`. */
+export function findingLine(finding: Finding, colors: Colors = noColors): string {
+  const { severity } = finding
   const color = { critical: colors.red, warning: colors.yellow, info: colors.dim }[severity]
-  return `${color(severity.padEnd('critical'.length))}  ${printable(path === '' ? sentence : `${path}: ${sentence}`)}`
+  return `${color(severity.padEnd('critical'.length))}  ${printable(findingText(finding))}`
+}
+
+export function findingText({ path, sentence }: Finding): string {
+  if (path === '') return sentence
+  return sentence.startsWith('is ') ? `${path} ${sentence}` : `${path}: ${sentence}`
 }
 
 const marks = { held: '✓', broken: '✗', different: '≠', skipped: '-' }

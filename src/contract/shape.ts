@@ -221,11 +221,18 @@ export function compareShapes(recorded: Shape, live: Shape): readonly Finding[] 
   })
 }
 
-const goneField = (path: string, { kinds }: Place) => finding('critical', path, `${alternatives(kinds)}, live nothing`)
+/** A client that reads null reads the same of a field that is missing, in most languages. */
+const goneField = (path: string, { kinds }: Place): Finding =>
+  isOnlyNull(kinds)
+    ? { severity: 'warning', path, sentence: 'is gone (it was null)' }
+    : { severity: 'critical', path, sentence: 'is gone' }
 
 /** An `error` field that did not exist before is not just an addition. */
-const newField = (path: string, { name, kinds }: Place): Finding =>
-  finding(name === 'error' && !isOnlyNull(kinds) ? 'critical' : 'warning', path, `nothing, live ${alternatives(kinds)}`)
+const newField = (path: string, { name, kinds }: Place): Finding => ({
+  severity: name === 'error' && !isOnlyNull(kinds) ? 'critical' : 'warning',
+  path,
+  sentence: `is new (${alternatives(kinds)})`,
+})
 
 type PlaceIn = readonly [place: Place, shape: Shape]
 

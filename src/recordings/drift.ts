@@ -1,14 +1,16 @@
 /** Sends recorded requests to the live platform again and reports what has changed. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { headerIn, retryWaitMs } from '../core/http.js'
-import { stringifyExact } from '../core/json.js'
+import { jsonOf, stringifyExact } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import type { Folder } from './folder.js'
 import { rpcCallOf } from './json-rpc.js'
 import type { RecordingFile } from './names.js'
+import { assembledText } from './play.js'
 import {
   type Capture,
   isStream,
@@ -32,8 +34,10 @@ interface DriftParts {
   readonly compare: (recorded: ComparableAnswer, live: ComparableAnswer) => readonly Finding[]
   /** Matches the placeholders of secrets. */
   readonly placeholder: RegExp
-  /** Whether live answers replace the recorded ones. */
+  /** Whether live answers replace the recorded ones that mean something else. */
   readonly update: boolean
+  /** At most this many requests are sent. */
+  readonly maxCalls: number
   /** Ends the check early, with the results so far. */
   readonly signal: AbortSignal
   readonly onStart: (file: string) => void
@@ -56,8 +60,6 @@ export type DriftResult =
     }
   /** Its request cannot or must not be sent again. */
   | { readonly kind: 'skipped'; readonly file: string; readonly reason: string }
-  /** It is a call of an MCP server, whose answer is not one that a shape describes. */
-  | { readonly kind: 'mcp'; readonly file: string }
   /** It got no answer that could be compared. */
   | { readonly kind: 'notAsked'; readonly file: string; readonly reason: string }
   /** The live platform refuses its credential for every request. */
@@ -75,7 +77,7 @@ interface Attempts {
   readonly failed: DriftResult[]
 }
 
-/** Returns results in the order of the recordings. Those not checked before the signal are left out. */
+/** Returns results in the order of the recordings. Those not checked before the signal or the last call are left out. */
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { entries, signal } = parts
   const allAttempts: Attempts[] = []
@@ -84,18 +86,22 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
     allAttempts.push(attempts)
     return attempts
   })
-  const check: RunningCheck = { ...parts, sendPatiently: patientSend(parts.send), attemptsWith }
+  let calls = 0
+  const mayCall = () => calls < parts.maxCalls && ++calls > 0
+  const check: RunningCheck = { ...parts, sendPatiently: patientSend(parts.send), attemptsWith, mayCall }
   const results = new Map<string, DriftResult>()
-  const queue = entries.values()
+  // The recordings of one request share its answer.
+  const queue = Map.groupBy(entries, ({ key }) => key).values()
   async function work(): Promise<void> {
-    for (const entry of queue) {
+    for (const same of queue) {
       if (signal.aborted) return
-      parts.onStart(entry.file)
-      const result = await checkRecording(entry, check)
-      // A request that the signal aborted says nothing about the platform.
-      if (signal.aborted && result.kind === 'notAsked') return
-      results.set(entry.file, result)
-      parts.onResult(result)
+      parts.onStart(same[0]?.file ?? '')
+      for (const result of await checkRequest(same, check)) {
+        // A request that the signal aborted says nothing about the platform.
+        if (signal.aborted && result.kind === 'notAsked') return
+        results.set(result.file, result)
+        parts.onResult(result)
+      }
     }
   }
   await Promise.all(Array.from({ length: parts.concurrency }, work))
@@ -108,35 +114,69 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
 interface RunningCheck extends DriftParts {
   readonly sendPatiently: SendToLive
   readonly attemptsWith: (credential: string | undefined) => Attempts
+  /** Whether another request may be sent, which then counts. */
+  readonly mayCall: () => boolean
 }
 
-async function checkRecording({ file, key }: RecordingFile, parts: RunningCheck): Promise<DriftResult> {
+/** A recording that was read, and whose request can be sent again. */
+interface Repeatable extends Recording, Pick<RecordingFile, 'file' | 'key'> {}
+
+/** Checks the recordings of one request. */
+async function checkRequest(same: readonly RecordingFile[], check: RunningCheck): Promise<readonly DriftResult[]> {
+  const found = await Promise.all(same.map(entry => repeatable(entry, check)))
+  const results = found.flatMap(one => ('kind' in one ? [one] : []))
+  const [first, ...others] = found.flatMap(one => ('kind' in one ? [] : [one]))
+  return first ? [...results, ...(await checkAnswers([first, ...others], check))] : results
+}
+
+async function repeatable({ file, key }: RecordingFile, parts: RunningCheck): Promise<Repeatable | DriftResult> {
   const recording = await parts.folder.read(file).catch(problemsIn)
   if (recording instanceof ProblemsError) return { kind: 'unreadable', file, problems: recording.problems }
-  const { request, response } = recording
-  if (rpcCallOf(request) !== undefined) return { kind: 'mcp', file }
   const reason = reasonNotToRepeat(recording, parts.placeholder)
-  if (reason !== undefined) return { kind: 'skipped', file, reason }
+  return reason === undefined ? { ...recording, file, key } : { kind: 'skipped', file, reason }
+}
+
+/** Sends the request once, and compares its answer with all that were recorded. */
+async function checkAnswers(
+  all: readonly [Repeatable, ...Repeatable[]],
+  parts: RunningCheck,
+): Promise<readonly DriftResult[]> {
+  const [{ request }] = all
   const credential = parts.credentialFor(request.path)
   const attempts = parts.attemptsWith(credential)
   const lastFailed = attempts.failed.at(-1)
-  if (lastFailed && !attempts.isAccepted && attempts.failed.length >= GIVE_UP_AFTER) return { ...lastFailed, file }
+  if (lastFailed && !attempts.isAccepted && attempts.failed.length >= GIVE_UP_AFTER)
+    return all.map(({ file }) => ({ ...lastFailed, file }))
+  if (!parts.mayCall()) return []
   const recordedAt = new Date().toISOString()
-  const live = await answerTo(recording, parts)
+  const live = await answerTo(all, parts)
   if (typeof live === 'string') {
-    const result: DriftResult = { kind: 'notAsked', file, reason: live }
-    attempts.failed.push(result)
-    return result
+    const results = all.map(({ file }): DriftResult => ({ kind: 'notAsked', file, reason: live }))
+    attempts.failed.push(...results)
+    return results
   }
-  // A bad key must not replace recorded errors, such as a 404.
-  const isNewlyRefused = isRefusal(live.status) && !isRefusal(response.status)
   if (!isRefusal(live.status)) attempts.isAccepted = true
-  else if (isNewlyRefused && credential !== undefined)
-    attempts.failed.push({ kind: 'refused', file, credential, status: live.status })
-  const drifts = parts.compare(comparable(response), comparable(live))
-  const updated = parts.update && !isNewlyRefused && classOf(response) === classOf(live)
-  if (updated) parts.folder.write(file, { recordedAt, request, response: live }, key)
-  return { kind: 'compared', file, drifts, updated }
+  return all.map(recording => {
+    const { file, key, response } = recording
+    // A bad key must not replace recorded errors, such as a 404.
+    const isNewlyRefused = isRefusal(live.status) && !isRefusal(response.status)
+    if (isNewlyRefused && credential !== undefined)
+      attempts.failed.push({ kind: 'refused', file, credential, status: live.status })
+    const drifts = parts.compare(comparable(response), comparable(live))
+    const isReplaced = parts.update && !isNewlyRefused && classOf(response) === classOf(live)
+    const updated = isReplaced && (drifts.length > 0 || !saysTheSame(response, live))
+    if (updated) parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
+    return { kind: 'compared', file, drifts, updated }
+  })
+}
+
+/** Whether two answers of the same shape mean the same. In completions, ids and times do not count. */
+function saysTheSame(recorded: RecordedResponse, live: RecordedResponse): boolean {
+  const [before, now] = [assembledText(recorded), assembledText(live)]
+  if (before !== undefined && now !== undefined) return before === now
+  const [body, liveBody] = [recordedBody(recorded), recordedBody(live)]
+  const value = jsonOf(body)
+  return value === undefined ? body.equals(liveBody) : isDeepStrictEqual(value, jsonOf(liveBody))
 }
 
 function problemsIn(error: unknown): ProblemsError {
@@ -149,9 +189,13 @@ const isRefusal = (status: number) => status === 401 || status === 403
 const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: recordedBody(response) })
 
 /** Returns the answer without its secrets, or the reason why there is none to compare. */
-async function answerTo({ request, response }: Recording, parts: RunningCheck): Promise<RecordedResponse | string> {
-  // If a 429 was recorded, a 429 is the expected answer.
-  const is429Expected = response.status === 429
+async function answerTo(
+  all: readonly [Recording, ...Recording[]],
+  parts: RunningCheck,
+): Promise<RecordedResponse | string> {
+  const [{ request }] = all
+  // If only a 429 was recorded, a 429 is the expected answer.
+  const is429Expected = all.every(({ response }) => response.status === 429)
   let capture: Capture
   try {
     capture = await (is429Expected ? parts.send : parts.sendPatiently)(request, parts.signal)
@@ -198,6 +242,7 @@ const safeMethods = new Set(['GET', 'HEAD'])
  */
 function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
   const { method, path, body } = request
+  if (rpcCallOf(request) !== undefined) return 'Calls of MCP servers are not compared.'
   if (!safeMethods.has(method) && !callsModel(method, path))
     return `${method} ${path} may change something on the live platform.`
   if (method === 'GET' && isStream(response)) return 'It is a stream that may not end.'

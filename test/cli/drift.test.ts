@@ -85,7 +85,7 @@ test('custom paths are requested with the API key if they accept one, and paths 
   })
 })
 
-test('drift is reported per recording, the worst first', async () => {
+test('drift is reported by finding, the worst first, with the recordings that have it', async () => {
   const { refusal: _gone, ...message } = completion('x').choices[0]?.message ?? {}
   const live = await liveThat(
     answering({
@@ -106,22 +106,92 @@ test('drift is reported per recording, the worst first', async () => {
   }
   const { code, stdout, stderr } = await run(['drift'], { files: project(live, Object.values(recordings)) })
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
-  const report = stdout.split(/\n(?! )/)
-  const linesOf = ({ name }: { readonly name: string }) =>
-    report.find(lines => lines.startsWith(name))?.slice(name.length)
-  expect(linesOf(recordings.error)).toBe('\n  critical  status: recorded 200, live 500')
-  expect(linesOf(recordings.refusal)).toBe(`
-  critical  choices[].message.refusal: recorded null, live nothing
-  warning   choices[].logprobs: recorded nothing, live null`)
-  expect(linesOf(recordings.same)).toBeUndefined()
-  expect(linesOf(recordings.stream)).toBe('\n  critical  [DONE]: recorded at the end of the stream, live missing')
-  expect(linesOf(recordings.type)).toBe(`
-  critical  id: recorded string, live number
-  critical  object: recorded chat.completion, live completion`)
-  expect(linesOf(recordings.whole)).toBe(`
-  critical  content-type: recorded text/event-stream, live application/json
-  critical  body: recorded a stream, live JSON as a whole`)
-  expect(report.at(-2)).toBe('6 recordings: 1 unchanged, 5 drifted (7 critical, 1 warning)')
+  expect(stdout).toBe(`critical  status: recorded 200, live 500: 1 recording
+  ${recordings.error.name}
+critical  id: recorded string, live number: 1 recording
+  ${recordings.type.name}
+critical  object: recorded chat.completion, live completion: 1 recording
+  ${recordings.type.name}
+critical  [DONE]: recorded at the end of the stream, live missing: 1 recording
+  ${recordings.stream.name}
+critical  content-type: recorded text/event-stream, live application/json: 1 recording
+  ${recordings.whole.name}
+critical  body: recorded a stream, live JSON as a whole: 1 recording
+  ${recordings.whole.name}
+warning   choices[].logprobs is new (null): 1 recording
+  ${recordings.refusal.name}
+warning   choices[].message.refusal is gone (it was null): 1 recording
+  ${recordings.refusal.name}
+6 recordings: 1 unchanged, 5 drifted (6 critical, 2 warnings)
+`)
+})
+
+test('what is gone from many answers is one finding, with the first few names', async () => {
+  const live = await liveThat(() => ({ body: completion('Hi.') }))
+  const recordings = ['a', 'b', 'c', 'd', 'e'].map(prompt =>
+    recorded(chatRequest(prompt), { body: { ...completion('Hi!'), usage: { total_tokens: 3 } } }),
+  )
+  const [first, second, third] = recordings.map(({ name }) => name)
+  expect(
+    (await run(['drift'], { files: project(live, recordings) })).stdout,
+  ).toBe(`critical  usage is gone: 5 recordings
+  ${first}
+  ${second}
+  ${third}
+  … and 2 more
+5 recordings: 0 unchanged, 5 drifted (1 critical)
+`)
+})
+
+test('the recordings of one request share one live answer', async () => {
+  const live = await liveThat(() => ({ body: completion('Hi.') }))
+  const first = recorded(chatRequest('hello'), { status: 429, body: { error: 'Slow.' } })
+  const second = { ...recorded(chatRequest('hello'), { body: completion('Hi!') }), path: again(first.path, 2) }
+  const third = { ...recorded(chatRequest('hello'), { body: { ...completion('Hi!'), usage: {} } }) }
+  const files = project(live, [first, second, { ...third, path: again(first.path, 3) }])
+  expect(await run(['drift'], { files })).toMatchObject({
+    code: 1,
+    stdout: `critical  usage is gone: 1 recording
+  ${again(first.name, 3)}
+warning   status: recorded 429, live 200: 1 recording
+  ${first.name}
+3 recordings: 1 unchanged, 2 drifted (1 critical, 1 warning)
+`,
+  })
+  expect(live.asked).toHaveLength(1)
+})
+
+/** The name of a further recording of the same request. */
+const again = (name: string, nth: number) => name.replace('.yaml', `-${nth}.yaml`)
+
+test('--max-calls limits the requests that are sent', async () => {
+  const live = await liveThat(() => ({ body: {} }))
+  const recordings = ['a', 'b', 'c', 'd'].map(prompt => recorded(chatRequest(prompt), { body: {} }))
+  const twice = { ...recordings[0], path: again(recordings[0]?.path ?? '', 2) } as ReturnType<typeof recorded>
+  const end = await run(['drift', '--max-calls', '2'], { files: project(live, [...recordings, twice]) })
+  expect(end).toMatchObject({ code: 0, stdout: '5 recordings: 3 unchanged, 2 not reached\n' })
+  expect(live.asked).toHaveLength(2)
+})
+
+test('--update writes only answers that mean something else, into the same files', async () => {
+  const live = await liveThat(
+    answering({
+      same: { body: { ...completion('Hi.'), id: 'chatcmpl-other' } },
+      other: { body: completion('Hello, world.') },
+    }),
+  )
+  const [same, other] = ['same', 'other'].map(prompt => recorded(chatRequest(prompt), { body: completion('Hi.') }))
+  if (!same || !other) throw new Error('There are two.')
+  const command = runIn(['drift', '--update'], { files: project(live, [same, other]) })
+  expect(await command.ended).toMatchObject({
+    code: 0,
+    stdout: `new content: 1 recording
+  ${other.name} (updated)
+2 recordings: 2 unchanged, 1 updated
+`,
+  })
+  expect(readFileSync(path.join(command.dir, same.path), 'utf8')).toBe(same.text)
+  expect(readFileSync(path.join(command.dir, other.path), 'utf8')).toContain('Hello, world.')
 })
 
 const warned = async () => {
@@ -135,11 +205,17 @@ test('--json prints one document and nothing else', async () => {
   expect(JSON.parse(stdout)).toEqual({
     ...{ recordings: 1, same: 0, drifted: 1, critical: 0, warning: 1, info: 0 },
     ...{ updated: 0, skipped: 0, notAsked: 0, refused: 0, unreadable: 0, notReached: 0 },
+    groups: [
+      {
+        ...{ severity: 'warning', path: 'choices[].logprobs', sentence: 'is new (null)' },
+        files: [expect.stringMatching(/-hello-/)],
+      },
+    ],
     findings: [
       {
         kind: 'compared',
         file: expect.stringMatching(/^chat-completions\/gpt-4o-mini-hello-[0-9a-f]{12}\.yaml$/),
-        drifts: [{ severity: 'warning', path: 'choices[].logprobs', sentence: 'recorded nothing, live null' }],
+        drifts: [{ severity: 'warning', path: 'choices[].logprobs', sentence: 'is new (null)' }],
         updated: false,
       },
     ],
@@ -171,12 +247,12 @@ test('--reporter junit writes a test case for each recording, whatever the field
 <testsuites name="standin drift" tests="4" failures="1" errors="0" skipped="1">
   <testsuite name="drift" tests="4" failures="1" errors="0" skipped="1">
     <testcase classname="chat-completions" name="${bad}">
-      <failure type="critical" message="gone: recorded number, live nothing">critical  gone: recorded number, live nothing
-warning   [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;]: recorded nothing, live number</failure>
+      <failure type="critical" message="gone is gone">critical  gone is gone
+warning   [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;] is new (number)</failure>
     </testcase>
     <testcase classname="chat-completions" name="${same}"/>
     <testcase classname="chat-completions" name="${warnedName}">
-      <system-out>warning   choices[].logprobs: recorded nothing, live null</system-out>
+      <system-out>warning   choices[].logprobs is new (null)</system-out>
     </testcase>
     <testcase classname="zoo" name="${zoo}">
       <skipped message="[key] stands for a secret, which was not recorded."/>
@@ -235,7 +311,7 @@ test('recorded calls of MCP servers are skipped, and one line says so', async ()
   const end = await run(['drift'], { files: project(live, recordings, 'mcp: { /mcp: {} }\n') })
   expect(end).toMatchObject({
     code: 0,
-    stdout: `2 recordings skipped: calls of MCP servers are not compared.
+    stdout: `2 recordings skipped: Calls of MCP servers are not compared.
 3 recordings: 1 unchanged, 2 skipped
 `,
   })
@@ -328,7 +404,7 @@ test('a 403 for a key that works for other requests is drift', async () => {
   const files = project(live, [closed, recorded(chatRequest('open'), { body: {} })])
   expect(await run(['drift'], { files })).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining(`${closed.name}\n  critical  status: recorded 200, live 403`),
+    stdout: expect.stringContaining(`critical  status: recorded 200, live 403: 1 recording\n  ${closed.name}\n`),
   })
 })
 
@@ -428,7 +504,7 @@ test('secrets in live answers never reach reports or updated recordings', async 
   const files = project(live, [file])
   for (const reporter of ['json', 'junit']) {
     const { stdout, stderr } = await run(['drift', '--reporter', reporter], { files })
-    expect(stdout).toContain('recorded number, live nothing')
+    expect(stdout).toContain('is gone')
     for (const secret of secrets) expect(stdout + stderr).not.toContain(secret)
   }
   const command = runIn(['drift', '--update'], { files })

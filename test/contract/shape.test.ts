@@ -35,7 +35,7 @@ describe('for any value', () => {
     )
   })
 
-  test('a field that is gone is critical at its path, and nothing else is reported', () => {
+  test('a field that is gone is critical at its path unless it was null, and nothing else is reported', () => {
     const name = fc.stringMatching(/^[a-z_]{1,8}$/)
     const around = fc.array(fc.oneof(name, fc.constant('[]')), { maxLength: 6 })
     fc.assert(
@@ -47,7 +47,8 @@ describe('for any value', () => {
           (path, step) => (path && step !== '[]' ? `${path}.${step}` : path + step),
           '',
         )
-        expect(drifted(wrapped({ ...without, [gone]: value }), wrapped(without))).toEqual([`critical ${path}`])
+        const severity = value === null ? 'warning' : 'critical'
+        expect(drifted(wrapped({ ...without, [gone]: value }), wrapped(without))).toEqual([`${severity} ${path}`])
       }),
     )
   })
@@ -109,7 +110,7 @@ test('both sides are reported, but no values except known words of the API', () 
   expect(found.map(({ path, sentence }) => `${path}: ${sentence}`)).toEqual([
     'id: recorded string, live number',
     'object: recorded chat.completion, live list',
-    'token: recorded nothing, live string',
+    'token: is new (string)',
   ])
 })
 
