@@ -9,7 +9,7 @@ export type { UsePlatformOptions } from './testing/use-platform.js'
 
 /** What jest puts into the global scope of a test file, unless `injectGlobals` is off. */
 interface JestGlobals extends TestRunner {
-  readonly expect: { extend(more: typeof matchers): void }
+  readonly expect: { extend(more: typeof matchers): void; getState: NonNullable<TestRunner['testState']> }
 }
 
 // From the global scope, so that the package does not have to depend on `@jest/globals`.
@@ -38,7 +38,7 @@ jest.expect.extend(matchers)
  * })
  * ```
  */
-export const usePlatform = createUsePlatform(jest as JestGlobals)
+export const usePlatform = createUsePlatform({ ...(jest as JestGlobals), testState: jest.expect.getState })
 
 // For `expect` of @jest/globals. Each declaration has the same type parameters as the one that it adds to.
 declare module 'expect' {

@@ -113,6 +113,8 @@ const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder)
   runtime.rules,
   runtime.mcp,
   runtime.faults,
+  // Closed after the recordings, which it reads.
+  runtime.prompts,
   runtime.recordings,
   createContractPart(runtime),
   journalPart(runtime),
@@ -141,6 +143,7 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     switchMode: modes.switch,
     receipt: recordings.receipt,
     misses: recordings.misses,
+    overBudget: runtime.prompts.overBudget,
     onMiss: recordings.onMiss,
     onMessage,
     reset,

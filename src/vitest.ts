@@ -29,7 +29,10 @@ expect.extend(matchers)
  * })
  * ```
  */
-export const usePlatform = createUsePlatform({ beforeAll, beforeEach, afterEach, afterAll })
+export const usePlatform = createUsePlatform({
+  ...{ beforeAll, beforeEach, afterEach, afterAll },
+  testState: expect.getState,
+})
 
 declare module 'vitest' {
   // Must be declared exactly as vitest 5 does. Vitest 4 has other type parameters; the matchers are typed there as well.

@@ -46,6 +46,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   ],
   Recordings: [
     ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', recordings],
+    ['recordings prompts', 'Write what recordings tell the model into prompts.yaml, for review', recordings],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', recordings],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
     ['import FILE.har', 'Turn a HAR file into recordings; - is standard input', har],

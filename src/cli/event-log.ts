@@ -13,6 +13,7 @@ import {
   columnsOf,
   createOutput,
   jsonLine,
+  printable,
   type TerminalOutput,
 } from './output.js'
 import {
@@ -111,8 +112,10 @@ export function conclude(platform: Platform, log: EventLog, flags: RunFlags): bo
     log.event({ event: 'violations', ...counts }, colors => violationCountsText(counts, colors), isContractFailure)
   }
   if (receipt) log.event({ event: 'receipt', ...receipt }, colors => receiptText(receipt, colors), isStrictFailure)
+  const sentences = platform.overBudget(true)
+  for (const sentence of sentences) log.problem({ event: 'budget', sentence }, ({ red }) => red(printable(sentence)))
   log.end()
-  return isStrictFailure || isContractFailure
+  return isStrictFailure || isContractFailure || sentences.length > 0
 }
 
 interface LogTarget {

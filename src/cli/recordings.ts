@@ -1,7 +1,8 @@
-/** `standin recordings prune` and `scan`: removes recordings that are no longer needed, and finds secrets in them. */
+/** `standin recordings prune`, `scan` and `prompts`: removes recordings that are no longer needed, finds secrets in them, and lists their prompts for review. */
 import { readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { type Problem, ProblemsError, UsageError, unreadable } from '../check/problem.js'
+import { tokenizerNamed } from '../chat/tokens/index.js'
+import { type Problem, ProblemsError, StartError, UsageError, unreadable } from '../check/problem.js'
 import { mapInParallel } from '../core/work.js'
 import { redactionRules } from '../platform/config/load.js'
 import {
@@ -12,6 +13,7 @@ import {
   openFolder,
   type Recording,
   recordedBody,
+  writePrompts,
 } from '../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../recordings/redact/index.js'
 import { command, folderFlags, textFlag, toggle } from './command.js'
@@ -211,4 +213,25 @@ const kindsInBody = ({ response }: Recording, rules: RedactionRules): readonly s
   ...new Set(findSecrets(recordedBody(response).toString('utf8'), rules, []).map(({ kind }) => kind)),
 ]
 
-export const recordingsCommands = { 'recordings prune': prune, 'recordings scan': scan }
+const prompts = command({
+  flags: folderFlags,
+  async run(line) {
+    const { config, folder, ignore } = openRecordings(line)
+    const { file, prompts, hasChanged } = await writePrompts({
+      ...{ folder, ignore, tokenizer: await tokenizerNamed(config.tokenizer) },
+      ...{ tests: new Map(), definitions: [], isAboutRecordings: true, isComplete: true },
+    }).catch(error => {
+      throw error instanceof ProblemsError
+        ? error
+        : new StartError(`prompts.yaml was not written (${error.code ?? error}).`)
+    })
+    const count = pluralize(Object.keys(prompts.definitions).length, 'definition')
+    return { data: { file, hasChanged, ...prompts }, text: `${file} has ${count}${hasChanged ? '' : ', as before'}.\n` }
+  },
+})
+
+export const recordingsCommands = {
+  'recordings prune': prune,
+  'recordings scan': scan,
+  'recordings prompts': prompts,
+}

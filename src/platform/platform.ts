@@ -70,6 +70,8 @@ export interface OpenPlatform {
   readonly violations: Pick<Violations, 'counts' | 'list' | 'onViolating' | 'settle'>
   /** The latest requests without a recording, newest first. */
   misses(): readonly Miss[]
+  /** Sentences about tests under way that have exceeded `recordings.budget`; with `all`, also about those that have ended. */
+  overBudget(all?: boolean): readonly string[]
   onMiss(listener: (miss: Miss) => void): void
   /** The rows of resources, of all users. */
   readonly resources: ResourceRows

@@ -14,6 +14,13 @@ import { idOfUser } from '../supabase/seeds.js'
 import { createTokens, type Tokens } from '../supabase/tokens.js'
 import { type ConfigSources, type LoadedConfig, redactionRules, replyFilesOf } from './config/load.js'
 
+/** The test that is running, in this process. */
+export interface CurrentTest {
+  /** Its file, relative to the current folder. */
+  readonly file: string
+  readonly name: string
+}
+
 /** The sources of a platform. */
 export interface PlatformSources extends ConfigSources {
   /** Rules written in code. They come before those from files. */
@@ -24,6 +31,8 @@ export interface PlatformSources extends ConfigSources {
   readonly report?: (error: unknown) => void
   /** Called with warnings, as sentences. */
   readonly warn?: (sentence: string) => void
+  /** The test that is running, which requests without a scope belong to. */
+  readonly currentTest?: () => CurrentTest | undefined
 }
 
 /** The code of MCP servers. */

@@ -18,6 +18,7 @@ import { createMcpPart } from './mcp.js'
 import { allModes, createModes } from './modes.js'
 import { createListeners, type Part, type ResetOptions } from './part.js'
 import type { PlatformSources, PreparedConfig } from './prepare.js'
+import { createPromptsPart } from './prompts.js'
 import { createRecordingsPart } from './recordings.js'
 import { createRulesPart } from './rules.js'
 import { createSettings } from './settings.js'
@@ -51,7 +52,7 @@ interface Opened {
 }
 
 export function createRuntime(opened: Opened, sources: PlatformSources, later: Later) {
-  const { warn = console.error, report: reportAny = console.error } = sources
+  const { warn = console.error, report: reportAny = console.error, currentTest = () => undefined } = sources
   const { clock } = opened
   const { state } = opened.state
   const { current, renew } = later
@@ -98,6 +99,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     /** The rows of resources, for the control API and tests. */
     resources: createResourceRows({ resources: () => current().resources, state, now: clock.now }),
     recordings: createRecordingsPart({ warn, report, isPast: scopes.isFromBeforeReset, violations: violations.counts }),
+    prompts: createPromptsPart({ journal, warn, currentTest }, current),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,
     announce: messages.emit,

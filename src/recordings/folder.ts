@@ -62,7 +62,7 @@ async function textOfFile(file: string): Promise<string> {
  * Replaces a file atomically: readers get either the old or the new one. Waits for the disk, which takes less time on
  * the whole than handing a small file to another thread four times.
  */
-function replaceFile(to: string, text: string): void {
+export function replaceFile(to: string, text: string): void {
   const unfinished = path.join(path.dirname(to), UNFINISHED)
   try {
     try {
@@ -122,7 +122,8 @@ export async function leftoversIn(dir: string): Promise<readonly string[]> {
   return found
 }
 
-async function isInUse(file: string, pid: number): Promise<boolean> {
+/** Whether the process that wrote a file is still running. */
+export async function isInUse(file: string, pid: number): Promise<boolean> {
   // In a container, a new process may have the same id as an earlier one.
   if (pid === process.pid) {
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))

@@ -17,6 +17,8 @@ export type { Library } from './library.js'
 export { fileOf, type RecordingFile } from './names.js'
 export type { Miss, Receipt } from './operations.js'
 export { assembledText } from './play.js'
+export { addToSent, addUses, chatCallReader, type Definition, overBudget, type Sent, type Uses } from './prompts.js'
+export { writePrompts } from './prompts-file.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {

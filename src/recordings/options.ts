@@ -3,7 +3,19 @@
  */
 import * as v from 'valibot'
 import { isExpression } from '../check/expressions.js'
-import { closed, filled, group, list, numberBetween, option, optional, text, word } from '../check/forms.js'
+import {
+  boolean,
+  closed,
+  filled,
+  group,
+  integer,
+  list,
+  numberBetween,
+  option,
+  optional,
+  text,
+  word,
+} from '../check/forms.js'
 
 const anExpression = 'a regular expression between slashes, such as /\\d+/'
 const expression = v.pipe(text, v.check(isExpression, anExpression))
@@ -69,6 +81,18 @@ export const recordingOptions = group(
       list(ignored, 'paths and expressions'),
       [],
       'Parts to ignore when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
+    ),
+    prompts: option(
+      boolean,
+      false,
+      'Writes prompts.yaml beside the folder after a run: what each test tells the model, for review.',
+    ),
+    budget: group(
+      {
+        promptTokens: option(integer(0), 0, 'Most prompt tokens of a test, or of a run without tests; 0 for no limit.'),
+        calls: option(integer(0), 0, 'Most chat completions of a test, or of a run without tests; 0 for no limit.'),
+      },
+      'What a test may send to the model; more makes it fail.',
     ),
     redact: group(
       {

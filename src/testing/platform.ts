@@ -9,6 +9,7 @@ import type { Handler } from '../http/mount.js'
 import type { Override } from '../platform/config/load.js'
 import type { ConfigInput } from '../platform/config/schema.js'
 import { environmentOf } from '../platform/platform.js'
+import type { CurrentTest } from '../platform/prepare.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import type { RuleInput } from '../replies/index.js'
@@ -116,6 +117,8 @@ export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abiliti
    */
   readonly fetch: WebHandler
   receipt(): Receipt | undefined
+  /** Throws an Error if a test or a scope has exceeded `recordings.budget` since the last reset. */
+  expectWithinBudget(): void
   /** Changes where answers come from, for all endpoints or for single ones. Throws a `ProblemsError` for a mode that cannot work. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void
   /** Closes the port. Open streams are cut after `graceMs` (default 0). Recordings are on disk afterwards. A second call does nothing. */
@@ -144,7 +147,13 @@ export interface PlatformOptions extends ConfigInput {
  *
  * Rejects with a `ProblemsError` for invalid options, files or rules, and with a `StartError` if the port is not available.
  */
-export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+export const startPlatform = (options: PlatformOptions = {}): Promise<Platform> => startForTests(options)
+
+/** The same for a test runner that knows which test is running. */
+export async function startForTests(
+  options: PlatformOptions,
+  currentTest?: () => CurrentTest | undefined,
+): Promise<Platform> {
   const { config, rules = [], listen = true, port = 0, ...others } = options
   const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
   const platform = await openPlatform({
@@ -154,6 +163,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     ...(config !== undefined && { env: process.env }),
     rules,
     listen,
+    ...(currentTest && { currentTest }),
   })
   return testPlatform(platform)
 }
@@ -190,6 +200,10 @@ function testPlatform(platform: OpenPlatform): Platform {
     },
     idle: options => untilIdle(traffic, options),
     receipt: platform.receipt,
+    expectWithinBudget() {
+      const sentences = platform.overBudget()
+      if (sentences.length > 0) throw new Error(sentences.join('\n'))
+    },
     async violations() {
       await platform.violations.settle()
       return platform.violations.list()

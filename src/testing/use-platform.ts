@@ -1,6 +1,7 @@
 /** `usePlatform`: a platform for the tests of a file or a group, with any test runner. */
+import path from 'node:path'
 import type { TestReset } from './input-check.js'
-import { type Platform, type PlatformOptions, startPlatform, type TestEnvironment } from './platform.js'
+import { type Platform, type PlatformOptions, startForTests, type TestEnvironment } from './platform.js'
 
 /** The hooks of a test runner. In node:test, `beforeAll` is `before` and `afterAll` is `after`. */
 export interface TestRunner {
@@ -8,6 +9,8 @@ export interface TestRunner {
   beforeEach(work: () => Promise<void>): unknown
   afterEach(work: () => Promise<void>): unknown
   afterAll(work: () => Promise<void>): unknown
+  /** The test that is running, as `expect.getState()` of jest and vitest has it. Its requests have their own entry in `prompts.yaml`. */
+  testState?(): { readonly testPath?: string | undefined; readonly currentTestName?: string | undefined }
 }
 
 export interface UsePlatformOptions extends PlatformOptions {
@@ -46,26 +49,34 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
     let current: Platform | undefined
     let restoreVariables = () => {}
 
-    const requireNoMisses = async () => {
+    const currentTest = () => {
+      const { testPath, currentTestName: name } = runner.testState?.() ?? {}
+      const file = testPath && path.relative(process.cwd(), testPath).replaceAll('\\', '/')
+      return file && name ? { file, name } : undefined
+    }
+
+    /** Fails for requests without an answer, and for more than the budget. */
+    const checkTest = async () => {
       if (!current) return
       // Requests that are still under way after that belong to no test. The reset removes them.
       await current.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
       if (!allowMisses) current.expectNoMisses()
+      current.expectWithinBudget()
     }
 
     runner.beforeAll(async () => {
-      current = await startPlatform(platformOptions)
+      current = await startForTests(platformOptions, currentTest)
       if (env) restoreVariables = setVariables(env === true ? current.env : env(current))
     })
     if (reset !== false) {
       runner.beforeEach(async () => current?.reset(reset === true ? {} : reset))
-      runner.afterEach(requireNoMisses)
+      runner.afterEach(checkTest)
     }
     runner.afterAll(async () => {
       restoreVariables()
       try {
         // For tests that run at the same time, a miss cannot be assigned to one of them.
-        if (reset === false) await requireNoMisses()
+        if (reset === false) await checkTest()
       } finally {
         await current?.stop()
       }
