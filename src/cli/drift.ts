@@ -38,7 +38,7 @@ const flags = {
   ...folderFlags,
   upstream: optionFlags.upstream,
   only: textFlag('GLOB', 'Only recordings whose name matches: chat-*'),
-  update: toggle('Replace the recorded answers that differ in meaning with the live ones, in the same files'),
+  update: toggle('Replace recorded answers that differ in meaning with the live ones, in the same files'),
   'max-calls': integer([1, 1_000_000], 'Send at most this many requests (all)', undefined),
   concurrency: integer([1, 99], 'Maximum number of concurrent requests (4)', 4),
   ...reportFlags,

@@ -15,6 +15,85 @@ interface PromptsParts {
 
 type Configured = Pick<PreparedConfig, 'loaded' | 'redact'>
 
+export function createPromptsPart({ journal, warn, currentTest }: PromptsParts, current: () => Configured) {
+  const tests = createTests(currentTest)
+  const definitions = new Map<string, Definition>()
+  const overspent: string[] = []
+  let settings: Settings | undefined
+  let stopFollowing = () => {}
+
+  /** Loads what a configuration needs. Returns a function that puts it into force. */
+  async function load(configured: Configured): Promise<() => void> {
+    const next = await settingsOf(configured)
+    return () => {
+      stopFollowing()
+      settings = next
+      stopFollowing = next
+        ? journal.follow(exchange => journal.isPast(exchange) || note(exchange, next, tests, definitions))
+        : () => {}
+    }
+  }
+
+  const sentencesOn = (some: readonly TestPrompts[]) => some.flatMap(test => settings?.overBudget(test) ?? [])
+  const end = (scope?: string) => void overspent.push(...sentencesOn(tests.end(scope)))
+
+  return {
+    open: async () => (await load(current()))(),
+    prepare: load,
+    reset: ({ scope }: ResetOptions) => end(scope),
+    async close() {
+      stopFollowing()
+      end()
+      const { entries, isAboutRecordings } = tests.ended()
+      if (!settings?.isWritten || (entries.size === 0 && !isAboutRecordings)) return
+      await settings
+        .write({ tests: entries, isAboutRecordings, definitions: definitions.values() })
+        .catch(({ code, message }: NodeJS.ErrnoException) =>
+          warn(code ? `prompts.yaml was not written (${code}).` : message),
+        )
+    },
+    /** Sentences about tests under way that have exceeded the budget; with `all`, also about those that have ended. */
+    overBudget: (all = false): readonly string[] => [...(all ? overspent : []), ...sentencesOn(tests.underWay())],
+  }
+}
+
+type Settings = NonNullable<Awaited<ReturnType<typeof settingsOf>>>
+
+/** `undefined` if the configuration has neither a budget nor the file of prompts. */
+async function settingsOf({ loaded: { config, dir }, redact }: Configured) {
+  const { prompts, budget, ...recordings } = config.recordings
+  if (!prompts && budget.promptTokens === 0 && budget.calls === 0) return undefined
+  const loading = import('../recordings/index.js')
+  const tokenizer = await tokenizerNamed(config.tokenizer)
+  const { addToSent, addUses, chatCallReader, ignoreFrom, openFolder, overBudget, writePrompts } = await loading
+  const ignore = ignoreFrom(recordings.ignore)
+  const folder = openFolder(path.resolve(dir, recordings.dir))
+  return {
+    isWritten: prompts,
+    callOf: chatCallReader(redact, ignore, tokenizer),
+    addToSent,
+    addUses,
+    overBudget: ({ who, sent }: TestPrompts) => overBudget(who, sent, budget),
+    write: (found: Pick<Parameters<typeof writePrompts>[0], 'tests' | 'definitions' | 'isAboutRecordings'>) =>
+      writePrompts({ ...found, folder, ignore, tokenizer }),
+  }
+}
+
+/** Counts the call of an exchange for its test. Only exchanges that are recorded or replayed are for the file. */
+function note(exchange: Exchange, settings: Settings, tests: Tests, definitions: Map<string, Definition>): void {
+  const call = settings.callOf(exchange)
+  if (!call) return
+  const test = tests.of(exchange)
+  const { status = 0, code } = exchange.outcome ?? {}
+  if (code === 'no_recording') test.isPartial = true
+  // Refused requests cost nothing, and are sent again.
+  if (status < 200 || status >= 400) return
+  settings.addToSent(test.sent, call)
+  if (!exchange.mode || !usesRecordings(exchange.mode)) return
+  settings.addUses(test.uses, call)
+  for (const one of call.definitions) definitions.set(one.label, one)
+}
+
 /** What one test has sent since it began, or since its scope was reset. */
 interface TestPrompts {
   readonly scope: string
@@ -28,103 +107,39 @@ interface TestPrompts {
   isPartial: boolean
 }
 
-export function createPromptsPart({ journal, warn, currentTest }: PromptsParts, current: () => Configured) {
-  const definitions = new Map<string, Definition>()
-  /** The entries of tests that have ended. A repeated test replaces its entry. */
-  const ended = new Map<string, Uses>()
-  const overspent: string[] = []
+type Tests = ReturnType<typeof createTests>
+
+function createTests(currentTest: PromptsParts['currentTest']) {
+  const entries = new Map<string, Uses>()
   let isAboutRecordings = false
-  let underWay: TestPrompts[] = []
-  let follow = () => () => {}
-  let stopFollowing = () => {}
-  let sentenceFor = (_test: TestPrompts): string | undefined => undefined
-
-  function testOf({ scope }: Exchange): TestPrompts {
-    const test = currentTest()
-    const name = scope || test?.name || ''
-    const entry = test && name ? `${test.file} > ${name}` : name
-    const known = underWay.find(one => one.entry === entry && one.scope === scope)
-    if (known) return known
-    const who = scope === '' ? entry || 'The run' : `scope "${scope}"`
-    const sent = { calls: 0, promptTokens: 0, largest: undefined }
-    const added: TestPrompts = { scope, who, entry, sent, uses: new Map(), isPartial: false }
-    underWay.push(added)
-    return added
-  }
-
-  /** Loads what a configuration needs. Returns a function that puts it into force. */
-  async function load({ loaded: { config }, redact }: Configured): Promise<() => void> {
-    const { prompts, budget, ignore } = config.recordings
-    const isOn = prompts || budget.promptTokens > 0 || budget.calls > 0
-    if (!isOn)
-      return () => {
-        follow = () => () => {}
-      }
-    const { addToSent, addUses, chatCallReader, ignoreFrom, overBudget } = await import('../recordings/index.js')
-    const callOf = chatCallReader(redact, ignoreFrom(ignore), await tokenizerNamed(config.tokenizer))
-    function take(exchange: Exchange): void {
-      const { status = 0, code } = exchange.outcome ?? {}
-      const call = journal.isPast(exchange) ? undefined : callOf(exchange)
-      if (!call) return
-      const test = testOf(exchange)
-      if (code === 'no_recording') test.isPartial = true
-      // Refused requests cost nothing, and are sent again.
-      if (status < 200 || status >= 400) return
-      addToSent(test.sent, call)
-      if (!prompts || !exchange.mode || !usesRecordings(exchange.mode)) return
-      addUses(test.uses, call)
-      for (const one of call.definitions) definitions.set(one.label, one)
-    }
-    return () => {
-      follow = () => journal.follow(take)
-      sentenceFor = ({ who, sent }) => overBudget(who, sent, budget)
-    }
-  }
-
-  /** The tests of a scope have ended; without one, all tests. */
-  function end(scope?: string): void {
-    const isEnding = (test: TestPrompts) => scope === undefined || test.scope === scope
-    for (const test of underWay.filter(isEnding)) {
-      overspent.push(...[sentenceFor(test)].filter(sentence => sentence !== undefined))
-      if (test.entry === '') isAboutRecordings ||= test.uses.size > 0
-      else if (test.isPartial) ended.delete(test.entry)
-      else if (test.uses.size > 0) ended.set(test.entry, test.uses)
-    }
-    underWay = underWay.filter(test => !isEnding(test))
-  }
-
-  function apply(put: () => void): void {
-    put()
-    stopFollowing()
-    stopFollowing = follow()
-  }
-
+  let underWay: readonly TestPrompts[] = []
   return {
-    open: async () => apply(await load(current())),
-    async prepare(next: Configured) {
-      const put = await load(next)
-      return () => apply(put)
+    underWay: () => underWay,
+    /** The test that an exchange belongs to. */
+    of({ scope }: Pick<Exchange, 'scope'>): TestPrompts {
+      const running = currentTest()
+      const name = scope || running?.name || ''
+      const entry = running && name ? `${running.file} > ${name}` : name
+      const known = underWay.find(one => one.entry === entry && one.scope === scope)
+      if (known) return known
+      const who = scope === '' ? entry || 'The run' : `scope "${scope}"`
+      const sent = { calls: 0, promptTokens: 0, largest: undefined }
+      const added: TestPrompts = { scope, who, entry, sent, uses: new Map(), isPartial: false }
+      underWay = [...underWay, added]
+      return added
     },
-    reset: ({ scope }: ResetOptions) => end(scope),
-    async close() {
-      stopFollowing()
-      end()
-      const { config, dir } = current().loaded
-      if (!config.recordings.prompts || (ended.size === 0 && !isAboutRecordings)) return
-      const { ignoreFrom, openFolder, writePrompts } = await import('../recordings/index.js')
-      const folder = openFolder(path.resolve(dir, config.recordings.dir))
-      const [ignore, tokenizer] = [ignoreFrom(config.recordings.ignore), await tokenizerNamed(config.tokenizer)]
-      await writePrompts({
-        ...{ folder, ignore, tokenizer, isAboutRecordings },
-        ...{ tests: ended, definitions: definitions.values() },
-      }).catch(({ code, message }: NodeJS.ErrnoException) =>
-        warn(code ? `prompts.yaml was not written (${code}).` : message),
-      )
+    /** Ends the tests of a scope, or all if none is given, and returns them. A repeated test replaces its entry. */
+    end(scope?: string): readonly TestPrompts[] {
+      const ending = underWay.filter(test => scope === undefined || test.scope === scope)
+      for (const { entry, uses, isPartial } of ending) {
+        if (entry === '') isAboutRecordings ||= uses.size > 0
+        else if (isPartial) entries.delete(entry)
+        else if (uses.size > 0) entries.set(entry, uses)
+      }
+      underWay = underWay.filter(test => !ending.includes(test))
+      return ending
     },
-    /** Sentences about tests under way that have exceeded the budget; with `all`, also about those that have ended. */
-    overBudget: (all = false): readonly string[] => [
-      ...(all ? overspent : []),
-      ...underWay.map(sentenceFor).filter(sentence => sentence !== undefined),
-    ],
+    /** The entries of tests that have ended, and whether there were requests of no test. */
+    ended: () => ({ entries, isAboutRecordings }),
   }
 }

@@ -133,17 +133,16 @@ export interface Budget {
 export function overBudget(who: string, { calls, promptTokens, largest }: Sent, budget: Budget): string | undefined {
   const isOver = (spent: number, most: number) => most > 0 && spent > most
   if (!isOver(promptTokens, budget.promptTokens) && !isOver(calls, budget.calls)) return undefined
-  const [tokens, count] = [numberText(budget.promptTokens), numberText(budget.calls)]
-  const limits =
-    budget.calls === 0
-      ? `${tokens} prompt tokens`
-      : budget.promptTokens === 0
-        ? `${count} calls`
-        : `${tokens} and ${count}`
-  const call = largest
-    ? ` The largest call: ${numberText(largest.promptTokens)} prompt tokens, of them ${largest.longest.name} ${numberText(largest.longest.tokens)}.`
-    : ''
-  return `${who}: ${numberText(promptTokens)} prompt tokens in ${numberText(calls)} ${calls === 1 ? 'call' : 'calls'}; the budget is ${limits}.${call}`
+  const limits = [
+    ...(budget.promptTokens > 0 ? [tokensText(budget.promptTokens)] : []),
+    ...(budget.calls > 0 ? [callsText(budget.calls)] : []),
+  ]
+  const spent = `${who}: ${tokensText(promptTokens)} in ${callsText(calls)}; the budget is ${limits.join(' and ')}.`
+  if (!largest) return spent
+  const { name, tokens } = largest.longest
+  return `${spent} The largest call: ${tokensText(largest.promptTokens)}, of them ${name} ${numberText(tokens)}.`
 }
 
+const tokensText = (count: number) => `${numberText(count)} prompt tokens`
+const callsText = (count: number) => `${numberText(count)} ${count === 1 ? 'call' : 'calls'}`
 const numberText = (number: number) => number.toLocaleString('en')
