@@ -58,6 +58,7 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     mcp: { tool: expect.any(Function), server: expect.any(Function), change: expect.any(Function) },
     resource: expect.any(Function),
     receipt: expect.any(Function),
+    expectWithinBudget: expect.any(Function),
     violations: expect.any(Function),
     switchMode: expect.any(Function),
     stop: expect.any(Function),

@@ -168,7 +168,9 @@ test('--max-calls limits the requests that are sent', async () => {
   const live = await liveThat(() => ({ body: {} }))
   const recordings = ['a', 'b', 'c', 'd'].map(prompt => recorded(chatRequest(prompt), { body: {} }))
   const twice = { ...recordings[0], path: again(recordings[0]?.path ?? '', 2) } as ReturnType<typeof recorded>
-  const end = await run(['drift', '--max-calls', '2'], { files: project(live, [...recordings, twice]) })
+  const end = await run(['drift', '--max-calls', '2', '--concurrency', '1'], {
+    files: project(live, [...recordings, twice]),
+  })
   expect(end).toMatchObject({ code: 0, stdout: '5 recordings: 3 unchanged, 2 not reached\n' })
   expect(live.asked).toHaveLength(2)
 })

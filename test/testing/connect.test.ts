@@ -163,7 +163,7 @@ test('code written for SharedPlatform runs in process and over a connection', as
 })
 
 /** Only the process that started a platform can stop it or mount it; the matchers use the other two parts of a journal. */
-const onlyInProcess = ['handler', 'fetch', 'idle', 'stop', 'nearest', 'underWay']
+const onlyInProcess = ['handler', 'fetch', 'idle', 'stop', 'nearest', 'expectWithinBudget', 'underWay']
 
 test('a connection has everything that a platform in this process has', async () => {
   const local = await startPlatform({ resources: { '/things': { data: [] } } })
