@@ -43,7 +43,7 @@ export const budgets: Readonly<Record<string, number>> = {
   limits: 400,
   mcp: 2300,
   openapi: 1500,
-  platform: 3300,
+  platform: 3200,
   recordings: 5500,
   replies: 6900,
   resources: 1400,
