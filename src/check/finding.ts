@@ -44,12 +44,19 @@ const difference = closed({
 })
 export type Difference = Readonly<v.InferOutput<typeof difference>>
 
-export const closestRecording = closed({ file: text, differences: v.array(difference) })
+export const closestRecording = closed({
+  file: text,
+  differences: v.array(difference),
+  /** If the request would match with further entries of `recordings.ignore`: those. */
+  ignore: v.optional(v.array(v.union([text, closed({ query: text })]))),
+})
 /** The recording that is most similar to a request, and the differences. */
 export interface ClosestRecording {
   readonly file: string
   readonly differences: readonly Difference[]
+  readonly ignore?: Ignorable | undefined
 }
+type Ignorable = readonly (string | { readonly query: string })[]
 
 /** Most severe first. */
 export const fromWorst = <F extends { readonly severity: Severity }>(findings: readonly F[]): readonly F[] =>
@@ -90,6 +97,23 @@ interface Paint {
   readonly faint: (text: string) => string
   readonly harmless: (text: string) => string
 }
+
+/** `Only a date differs. Add to platform.config.yaml: recordings.ignore: [dates]` */
+export function ignoreAdvice(ignore: Ignorable): string {
+  const subjects = ignore.map(one => (typeof one === 'string' ? (nouns[one] ?? one) : `query.${one.query}`))
+  const subject = subjects.join(', ').replace(/, ([^,]*)$/, ' and $1')
+  const entries = ignore.map(one => (typeof one === 'string' ? inYaml(one) : `{ query: ${inYaml(one.query)} }`))
+  const verb = subjects.length === 1 ? 'differs' : 'differ'
+  return `Only ${subject} ${verb}. Add to platform.config.yaml: recordings.ignore: [${entries.join(', ')}]`
+}
+
+const nouns: Readonly<Record<string, string>> = { dates: 'a date', times: 'a time', uuids: 'a UUID', ids: 'an id' }
+
+const inYaml = (text: string) => (/^[a-z$_][\w.$-]*$/i.test(text) ? text : JSON.stringify(text))
+
+/** A miss in the message of a failed test. */
+export const missInTest = (miss: Missed): string =>
+  [missText(miss), ...(miss.nearest?.ignore ? [`→ ${ignoreAdvice(miss.nearest.ignore)}`] : [])].join('\n')
 
 /** The width of a value next to another one. */
 const WIDTH = 48

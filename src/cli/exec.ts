@@ -1,12 +1,14 @@
 /** `standin exec -- <command>`: runs a command with its own platform in its environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { ignoreAdvice } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
-import { once } from '../core/work.js'
+import { memoized, once } from '../core/work.js'
 import { type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
+import type { Miss } from '../recordings/index.js'
 import { warningsOf } from './banner.js'
 import { type CommandLine, command, configSources, runFlags } from './command.js'
 import { conclude, createEventLog, logMessages, logProblems, logRequests } from './event-log.js'
@@ -62,7 +64,12 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   }
   logProblems(platform, log)
   // JSON output is for programs, which need no advice.
-  const advise = once(() => console.error(missAdvice(platform.loaded, program, flags, colorsFor(process.stderr))))
+  const colors = colorsFor(process.stderr)
+  const adviseRecording = once(() => console.error(missAdvice(platform.loaded, program, flags, colors)))
+  // A recording with another date would be missed again tomorrow.
+  const adviseIgnoring = memoized((advice: string) => console.error(colors.cyan(`→ ${advice}`)))
+  const advise = ({ nearest }: Miss) =>
+    nearest?.ignore ? adviseIgnoring(ignoreAdvice(nearest.ignore)) : adviseRecording()
   if (!flags.json) platform.onMiss(advise)
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, environmentFor(platform))

@@ -102,10 +102,12 @@ export function messageEvent({ kind, channel, recipient, code, link }: MessageRo
 }
 
 function outcomeOf(line: JournalEntry): string {
-  const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = line
+  const { mode, endpoint, source, error, hint, remark, advice, status, complete, upstream } = line
   const origin = [mode, source, upstream && REWRITTEN].filter(Boolean).join(' · ')
   if (error !== null) {
-    const reason = printable(hint === null ? error : `${withFullStop(error)} ${hint}`)
+    // The advice has rows of its own.
+    const plain = error.replace(advice ?? '', '').trimEnd()
+    const reason = printable(hint === null ? plain : `${withFullStop(plain)} ${hint}`)
     if (endpoint === null || (mode === null && source === null)) return `refused · ${reason}`
     return mode === null ? reason : `${mode} · ${reason}`
   }

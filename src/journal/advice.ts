@@ -1,4 +1,5 @@
 /** Suggests what to do about a request that was refused or has no recording. */
+import { ignoreAdvice } from '../check/finding.js'
 import { nearest } from '../check/suggest.js'
 import { defaultAccess, type Exchange, usesLive } from '../core/exchange.js'
 import { AUTH, documentedPaths, isAuth, MODELS } from '../core/paths.js'
@@ -10,7 +11,7 @@ interface Circumstances {
 }
 
 /** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
-export function adviceOn({ path, mode, outcome }: Exchange): string | undefined {
+export function adviceOn({ path, mode, outcome, nearest: recording }: Exchange): string | undefined {
   if (outcome === undefined || outcome.status < 400) return undefined
   const { status, error, code, fault, answeredBy, hint } = outcome
   if (fault !== undefined) {
@@ -21,6 +22,7 @@ export function adviceOn({ path, mode, outcome }: Exchange): string | undefined 
   const isLive = answeredBy?.kind === 'live'
   if (isLive && (status === 401 || status === 403)) return checkLiveCredential
   if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
+  if (code === 'no_recording' && recording?.ignore) return ignoreAdvice(recording.ignore)
   if (code === 'not_found') return adviceOnUnknownPath(path, { mode, hint })
   const advice = code === undefined ? undefined : adviceByCode.get(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path, error)

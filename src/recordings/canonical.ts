@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expressionIn } from '../check/expressions.js'
 import { isObject, parseExact } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
+import { ignoredNames, isFixedField, isIgnoredName, mayBeTime, TIME, withoutNamed } from './ignored-names.js'
 import type { RecordedRequest } from './recording.js'
 import { withLeaves } from './redact/index.js'
 
@@ -184,55 +185,73 @@ function otherFormats(body: JsonObject): readonly JsonObject[] {
   return [includesUsage === true ? withoutUsage : withUsage, whole]
 }
 
-/** As written in the configuration: a path, a regular expression between slashes, or an object that names them. */
+/** As written in the configuration: a path, a name, a regular expression between slashes, or an object with some of these. */
 export type IgnoreOption =
   | string
   | { readonly path?: string | undefined; readonly query?: string | undefined; readonly pattern?: string | undefined }
 
 /** Removes the ignored parts of a request. */
-export type Ignore = ReturnType<typeof ignoreFrom>
+export interface Ignore {
+  /** The same with further options. */
+  readonly and: (more: readonly IgnoreOption[]) => Ignore
+  /** What remains of a text. */
+  readonly inText: Erase
+  /** If a pattern applies, the values are returned decoded, since they are only compared. */
+  readonly inQuery: (parameters: readonly Parameter[]) => readonly Parameter[]
+  /** `change` is applied to what the paths leave, before texts are changed. */
+  readonly inJson: (value: unknown, change?: (remainder: unknown) => unknown) => unknown
+  /** The field of a form, whose name is a path (`user[name]`); `undefined` if it is ignored. */
+  readonly inField: (name: string, value: string) => string | undefined
+}
 
-/** An ignored field: all of its value, or the matches of `pattern`. */
+/** Returns what remains of a text. */
+type Erase = (text: string) => string
+
+/** An ignored field: all of its value, or what `erase` removes. */
 interface IgnoredField {
   /** The path to it: names, numbers, `*` for any one step, `**` for any number of steps. */
   readonly steps: readonly string[]
-  readonly pattern: RegExp | undefined
+  readonly erase: Erase | undefined
 }
 
 /** `options` must be valid. The configuration has checked them. */
-export function ignoreFrom(options: readonly IgnoreOption[]) {
-  const patterns: RegExp[] = []
-  const ignoredParameters: { readonly name: string; readonly pattern: RegExp | undefined }[] = []
+export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
+  const ignoredParameters: { readonly name: string; readonly erase: Erase | undefined }[] = []
   const fields: IgnoredField[] = []
-  for (const option of options.map(asObject)) {
-    const expression = option.pattern === undefined ? undefined : expressionIn(option.pattern)
-    const pattern = expression && new RegExp(expression, `${expression.flags}g`)
-    if (option.path !== undefined) fields.push({ steps: stepsOf(option.path), pattern })
-    if (option.query !== undefined) ignoredParameters.push({ name: option.query, pattern })
-    if (pattern && option.path === undefined && option.query === undefined) patterns.push(pattern)
+  const anywhere: string[] = []
+  for (const { path, query, pattern } of options.map(asObject)) {
+    const erase = pattern === undefined ? undefined : eraserOf(pattern)
+    if (path !== undefined) fields.push({ steps: stepsOf(path), erase })
+    if (query !== undefined) ignoredParameters.push({ name: query, erase })
+    if (pattern !== undefined && path === undefined && query === undefined) anywhere.push(pattern)
   }
-  const withoutPatterns = (text: string) => patterns.reduce(without, text)
+  const names = ignoredNames.filter(name => anywhere.includes(name))
+  const expressions = anywhere.filter(pattern => !isIgnoredName(pattern)).map(eraserOf)
 
-  function inJson(value: unknown): unknown {
-    const remainder = fields.length === 0 ? value : withoutIgnored(value, fields)
-    return patterns.length === 0 ? remainder : withTexts(remainder, withoutPatterns)
+  function remainderIn(text: string, field = ''): string {
+    const unnamed = isFixedField(field) ? text : names.reduce((rest, name) => withoutNamed[name](rest), text)
+    return expressions.reduce((rest, erase) => erase(rest), unnamed)
+  }
+
+  const inJson: Ignore['inJson'] = (value, change = asItIs) => {
+    const remainder = change(fields.length === 0 ? value : withoutIgnored(value, fields))
+    return anywhere.length === 0 ? remainder : withTexts(remainder, remainderIn)
   }
 
   return {
-    inText: withoutPatterns,
-    /** If an expression applies, the values are returned decoded, since they are only compared. */
-    inQuery: (parameters: readonly Parameter[]) =>
+    and: more => ignoreFrom([...options, ...more]),
+    inText: text => remainderIn(text),
+    inQuery: parameters =>
       parameters.flatMap(([name, value]): Parameter[] => {
         const matching = ignoredParameters.filter(parameter => parameter.name === percentDecoded(name))
-        if (matching.some(({ pattern }) => !pattern)) return []
-        const expressions = [...matching.map(({ pattern }) => pattern), ...patterns]
-        if (value === undefined || expressions.length === 0) return [[name, value]]
+        if (matching.some(({ erase }) => !erase)) return []
+        if (value === undefined || matching.length + anywhere.length === 0) return [[name, value]]
+        const text = matching.reduce((rest, { erase }) => erase?.(rest) ?? rest, percentDecoded(value))
         // A decoded & would split the parameter in two.
-        return [[name, expressions.reduce(without, percentDecoded(value)).replaceAll('&', '%26')]]
+        return [[name, remainderIn(text, percentDecoded(name)).replaceAll('&', '%26')]]
       }),
     inJson,
-    /** The field of a form, whose name is a path (`user[name]`); `undefined` if it is ignored. */
-    inField(name: string, value: string): string | undefined {
+    inField(name, value) {
       const steps = stepsOf(name).slice(0, DEEPEST_COMPARED)
       const nested = steps.reduceRight<unknown>((inner, step) => Object.fromEntries([[step, inner]]), value)
       const stepInside = (outer: unknown, step: string) =>
@@ -242,12 +261,21 @@ export function ignoreFrom(options: readonly IgnoreOption[]) {
   }
 }
 
+const asItIs = (value: unknown) => value
+
 const asObject = (option: IgnoreOption) => {
   if (typeof option !== 'string') return option
-  return option.startsWith('/') ? { pattern: option } : { path: option }
+  return option.startsWith('/') || isIgnoredName(option) ? { pattern: option } : { path: option }
 }
 
-const without = (text: string, pattern: RegExp | undefined) => (pattern ? text.replaceAll(pattern, '') : text)
+/** The function that removes what has the name, or matches the expression. */
+function eraserOf(pattern: string): Erase {
+  if (isIgnoredName(pattern)) return withoutNamed[pattern]
+  const expression = expressionIn(pattern)
+  if (!expression) return text => text
+  const all = new RegExp(expression, `${expression.flags}g`)
+  return text => text.replaceAll(all, '')
+}
 
 /** Splits `$.messages[*].name` into steps. */
 const stepsOf = (path: string): readonly string[] =>
@@ -280,24 +308,24 @@ function withoutIgnored(value: unknown, fields: readonly IgnoredField[]): unknow
 /** Returns what remains of a value if the paths of `fields` lead to it or through it; `nothing` if it is removed. */
 function remainderOf(value: unknown, fields: readonly IgnoredField[]): unknown {
   const matching = fields.filter(({ steps }) => steps.every(step => step === '**'))
-  if (matching.some(({ pattern }) => !pattern)) return removed
+  if (matching.some(({ erase }) => !erase)) return removed
   const remainder = withoutIgnored(value, fields)
-  return matching.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), remainder)
+  return matching.reduce((rest, { erase }) => (erase ? withTexts(rest, erase) : rest), remainder)
 }
 
 /** Returns the field as seen from one of these names; nothing if its path does not lead there. */
-function stepInto(
-  { steps: [step, ...rest], pattern }: IgnoredField,
-  names: readonly string[],
-): readonly IgnoredField[] {
+function stepInto({ steps: [step, ...rest], erase }: IgnoredField, names: readonly string[]): readonly IgnoredField[] {
   if (step === undefined) return []
-  if (step === '**') return [{ steps: ['**', ...rest], pattern }, ...stepInto({ steps: rest, pattern }, names)]
-  return step === '*' || names.includes(step) ? [{ steps: rest, pattern }] : []
+  if (step === '**') return [{ steps: ['**', ...rest], erase }, ...stepInto({ steps: rest, erase }, names)]
+  return step === '*' || names.includes(step) ? [{ steps: rest, erase }] : []
 }
 
-function withTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map(item => withTexts(item, change))
+/** Changes the texts in a value. `field` is the name of the field that has it. */
+function withTexts(value: unknown, change: (text: string, field: string) => string, field = ''): unknown {
+  if (typeof value === 'string') return change(value, field)
+  // Times are also written as numbers. All other numbers stay as they are.
+  if (typeof value === 'number' && mayBeTime(value)) return change(String(value), field) === TIME ? TIME : value
+  if (Array.isArray(value)) return value.map(item => withTexts(item, change, field))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withTexts(item, change)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withTexts(item, change, key)]))
 }

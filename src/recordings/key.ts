@@ -17,6 +17,7 @@ import {
 } from './canonical.js'
 import { comparedText, isMultipart, withoutBoundary } from './form-body.js'
 import { withoutIds } from './json-rpc.js'
+import { linksByPosition } from './links.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
 import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from './redact/index.js'
 
@@ -96,29 +97,32 @@ function redactedJsonValue(value: unknown, path: string, redaction: Redaction): 
 }
 
 /** The form of a request that is compared: without ignored parts and without defaults. */
-export function comparedForm({ method, path, query, body }: RecordedRequest, ignore: Ignore): RecordedRequest {
+export function comparedForm(request: RecordedRequest, ignore: Ignore, links = linksByPosition): RecordedRequest {
+  const { method, path, query, body } = request
   const nonSecret = parametersIn(query).filter(([, value]) => value === undefined || !isPlaceholder.test(value))
   const parameters = ignore.inQuery(nonSecret).map(([name, value]) => (value === undefined ? name : `${name}=${value}`))
   const comparedPath = ignore.inText(normalPath(path))
-  return { method, path: comparedPath, query: parameters.join('&'), body: comparedBody(path, body, ignore) }
+  return { method, path: comparedPath, query: parameters.join('&'), body: comparedBody(path, body, ignore, links) }
 }
 
 /** The key of a request: 12 hex digits. Used for incoming requests and for recordings on disk alike. */
-export function requestKey(request: RecordedRequest, ignore: Ignore): string {
-  const { method, path, query, body } = comparedForm(request, ignore)
+export function requestKey(request: RecordedRequest, ignore: Ignore, links = linksByPosition): string {
+  const { method, path, query, body } = comparedForm(request, ignore, links)
   return hash('sha256', [method, path, query, comparedBodyText(body)].join('\n'), 'hex').slice(0, 12)
 }
+
+/** The key in the names of files from before ids of tool calls counted by position. */
+export const formerKey = (request: RecordedRequest, ignore: Ignore): string => requestKey(request, ignore, body => body)
 
 /** A whole parameter value that was a credential. Brackets that a caller sent are encoded. */
 const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
 
-function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestBody {
+function comparedBody(path: string, body: RequestBody, ignore: Ignore, links: typeof linksByPosition): RequestBody {
   switch (body.kind) {
-    case 'json':
-      return {
-        kind: 'json',
-        value: withoutDefaults(path, withoutIds(ignore.inJson(withoutBigInts(withoutSecretFields(body.value, path))))),
-      }
+    case 'json': {
+      const value = withoutBigInts(withoutSecretFields(body.value, path))
+      return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(value, links))) }
+    }
     case 'text':
       return { kind: 'text', text: comparedText(body.text, ignore) }
     case 'bytes': {

@@ -16,12 +16,14 @@ import {
   text,
   word,
 } from '../check/forms.js'
+import { ignoredNames } from './ignored-names.js'
 
 const anExpression = 'a regular expression between slashes, such as /\\d+/'
 const expression = v.pipe(text, v.check(isExpression, anExpression))
 
+const name = word(ignoredNames)
 const fieldOrExpression =
-  'the path of a field, such as metadata.requestId or messages[*].name, or a regular expression between slashes'
+  'the path of a field, such as metadata.requestId or messages[*].name, a regular expression between slashes, or one of the words dates, times, uuids, ids'
 /** `$` and dots alone are not a path. */
 const path = v.pipe(
   filled,
@@ -39,7 +41,10 @@ const ignoredPart = v.pipe(
   closed({
     path: optional(path, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
     query: optional(filled, 'A parameter of the query.'),
-    pattern: optional(expression, 'Ignores only what matches this; without path and query, in any text.'),
+    pattern: optional(
+      v.union([name, expression], `${anExpression}, or one of the words dates, times, uuids, ids`),
+      'Ignores only what matches this or has this name; without path and query, in any text.',
+    ),
   }),
   v.check(
     ({ path, query, pattern }) => [path, query, pattern].some(part => part !== undefined),
@@ -51,7 +56,7 @@ const ignoredPart = v.pipe(
   ),
 )
 
-const ignored = v.union([place, ignoredPart], `${fieldOrExpression}, or { path, query, pattern }`)
+const ignored = v.union([name, place, ignoredPart], `${fieldOrExpression}, or { path, query, pattern }`)
 
 const secretPattern = v.union(
   [
@@ -78,9 +83,9 @@ export const recordingOptions = group(
     ),
     speed: option(numberBetween(0, 1000), 1, 'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses.'),
     ignore: option(
-      list(ignored, 'paths and expressions'),
+      list(ignored, 'paths, names and expressions'),
       [],
-      'Parts to ignore when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
+      'Parts to ignore when requests are compared: dates, times, uuids, ids, paths such as metadata.requestId, expressions such as /run \\d+/.',
     ),
     prompts: option(
       boolean,

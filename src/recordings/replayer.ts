@@ -1,12 +1,13 @@
 /** Answers requests from recordings, or says why there is no answer: what differs from the most similar recording. */
 import { isDeepStrictEqual } from 'node:util'
-import { type Difference, sideBySide } from '../check/finding.js'
+import { type ClosestRecording, type Difference, ignoreAdvice, sideBySide } from '../check/finding.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { asksForChat, type Ignore, variantsOf } from './canonical.js'
 import type { Shelf } from './folder.js'
 import { isQueryForm } from './form-body.js'
+import { ignorableIn } from './ignorable.js'
 import {
   carriesAnswer,
   noServerStream,
@@ -15,7 +16,7 @@ import {
   rpcCallOf,
   withClientSession,
 } from './json-rpc.js'
-import { comparedForm, type RequestIdentity, requestKey } from './key.js'
+import { comparedForm, formerKey, type RequestIdentity, requestKey } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
 import type { Question, RecordedRequest, Recording } from './recording.js'
@@ -62,8 +63,13 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const outcome = refreshed ?? (await search(identified, count, parts, byPresentKey(candidates, ignore)))
     if (outcome?.kind === 'found') return forClient(outcome, exchange)
     const closest = outcome ? undefined : nearest(identified.request, candidates, ignore)
-    const nearestRecording = closest && { file: closest.entry.file, differences: closest.differences }
-    const why = outcome ? outcome.why : whyNot(closest)
+    const toIgnore = closest && (await ignorableFor(identified, closest, parts))
+    const nearestRecording = closest && {
+      file: closest.candidate.entry.file,
+      differences: closest.differences.slice(0, MOST_LISTED).map(shortenedDifference),
+      ...(toIgnore && { ignore: toIgnore }),
+    }
+    const why = outcome ? outcome.why : whyNot(nearestRecording)
     const { method, path } = identified.request
     exchange.nearest = nearestRecording
     const at = new Date().toISOString()
@@ -79,18 +85,23 @@ function forClient({ kind, answer }: Extract<ReplayResult, { kind: 'found' }>, e
   return { kind, answer: { ...answer, reply: opensServerStream(exchange) ? withOpenEnd(reply) : reply } }
 }
 
-/** Finds a recording of the request, or one whose answer can be converted to the requested format. `recordingsOf` returns those of a key. */
+/** Finds a recording of the request, or one whose answer can be converted to the requested format. `filesOf` returns those of a key. */
 async function search(
   { request, key }: RequestIdentity,
   count: number,
   parts: ReplayerParts,
-  recordingsOf: Shelf['of'],
+  filesOf: Shelf['of'],
 ): Promise<ReplayResult | Unfit | undefined> {
-  const exact = await choose(recordingsOf(key), count, request, parts)
+  const { ignore } = parts
+  const recordingsOf = (wanted: RecordedRequest, key: string) => {
+    const same = filesOf(key)
+    return same.length > 0 ? same : filesOf(formerKey(wanted, ignore))
+  }
+  const exact = await choose(recordingsOf(request, key), count, request, parts)
   if (exact?.kind === 'found') return exact
   let reason = exact
   for (const variant of variantsOf(request)) {
-    const found = await choose(recordingsOf(requestKey(variant, parts.ignore)), count, request, parts)
+    const found = await choose(recordingsOf(variant, requestKey(variant, ignore)), count, request, parts)
     if (found?.kind === 'found') return found
     reason ??= found
   }
@@ -150,16 +161,28 @@ async function playable({ file }: RecordingFile, { shelf }: ReplayerParts) {
 const unfit = (why: string) => ({ kind: 'unfit', why }) as const
 type Unfit = ReturnType<typeof unfit>
 
-function whyNot(closest: Nearest | undefined): string {
+/** What to ignore so that the nearest recording answers the request, if that really is so. */
+async function ignorableFor({ request, redaction }: RequestIdentity, closest: Nearest, parts: ReplayerParts) {
+  const toIgnore = ignorableIn(closest.differences)
+  if (!toIgnore) return undefined
+  const ignore = parts.ignore.and(toIgnore)
+  const trial = { ...parts, ignore, run: { ...parts.run, served() {} } }
+  const identified = { request, redaction, key: requestKey(request, ignore) }
+  const found = await search(identified, 0, trial, byPresentKey([closest.candidate], ignore))
+  return found?.kind === 'found' ? toIgnore : undefined
+}
+
+function whyNot(closest: ClosestRecording | undefined): string {
   if (!closest) return 'Nothing is recorded for it.'
   const [first, ...others] = closest.differences
-  const nearestIs = `The nearest is ${closest.entry.file}`
+  const nearestIs = `The nearest is ${closest.file}`
   if (!first) return `${nearestIs}.`
   const { field, recorded, asked } = first
   const [recordedText, askedText] = sideBySide(recorded ?? '', asked ?? '', SHOWN_LENGTH)
   const otherFields =
     others.length === 0 ? '' : ` ${others.length} more ${others.length === 1 ? 'field differs' : 'fields differ'}.`
-  return `${nearestIs}; there ${field} ${isText(recorded, recordedText)}, here it ${isText(asked, askedText)}.${otherFields}`
+  const advice = closest.ignore ? ` ${ignoreAdvice(closest.ignore)}` : ''
+  return `${nearestIs}; there ${field} ${isText(recorded, recordedText)}, here it ${isText(asked, askedText)}.${otherFields}${advice}`
 }
 
 /** At most this much of each value is shown in one line. */
@@ -167,8 +190,8 @@ const SHOWN_LENGTH = 60
 
 const isText = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)
 
-export interface Nearest {
-  readonly entry: RecordingFile
+interface Nearest {
+  readonly candidate: Candidate
   readonly differences: readonly Difference[]
 }
 
@@ -186,7 +209,7 @@ interface Candidate extends Question {
 }
 
 /** Reads the recordings whose names are the most similar. */
-export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Promise<readonly Candidate[]> {
+async function candidatesFor(request: RecordedRequest, shelf: Shelf): Promise<readonly Candidate[]> {
   const candidates: Candidate[] = []
   let readBytes = 0
   for (const entry of mostSimilarNames(request, [...shelf.all()])) {
@@ -209,22 +232,19 @@ function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
 }
 
 /** Returns `undefined` if no candidate has the request's method and path. */
-export function nearest(
-  request: RecordedRequest,
-  candidates: readonly Candidate[],
-  ignore: Ignore,
-): Nearest | undefined {
+function nearest(request: RecordedRequest, candidates: readonly Candidate[], ignore: Ignore): Nearest | undefined {
   const asked = withoutResponseFormat(request, ignore)
   const requestFields = leavesOf(asked)
   let best: (Nearest & { readonly apart: number }) | undefined
-  for (const { entry, request: recorded } of candidates) {
+  for (const candidate of candidates) {
+    const { request: recorded } = candidate
     const form = withoutResponseFormat(recorded, ignore)
     if (form.method !== asked.method || form.path !== asked.path) continue
     const differences = differing(requestFields, leavesOf(form))
     const apart = distance(differences) + (rpcCallOf(recorded) === rpcCallOf(request) ? 0 : ANOTHER_CALL)
-    if (!best || apart < best.apart) best = { entry, differences, apart }
+    if (!best || apart < best.apart) best = { candidate, differences, apart }
   }
-  return best && { entry: best.entry, differences: best.differences.slice(0, MOST_LISTED).map(shortenedDifference) }
+  return best
 }
 
 /** Leaves out `stream` and its options, since answers can be converted. */

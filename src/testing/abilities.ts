@@ -1,6 +1,6 @@
 /** What a test can do with a platform, and in the same way with one of its scopes. */
 import * as v from 'valibot'
-import { missText } from '../check/finding.js'
+import { missInTest } from '../check/finding.js'
 import { plainJson } from '../check/plain-json.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
@@ -164,10 +164,7 @@ export function createTestMisses(platform: Platform) {
       // With another `onMiss`, misses are answered as configured, so they do not count.
       const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
       const current = unmatched.filter(one => !platform.journal.isPast(one))
-      requireNone([
-        ...current.filter(isInScope(scope)).map(({ sentence }) => sentence),
-        ...missed.map(miss => missText(miss)),
-      ])
+      requireNone([...current.filter(isInScope(scope)).map(({ sentence }) => sentence), ...missed.map(missInTest)])
     },
   }
 }

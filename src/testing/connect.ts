@@ -1,6 +1,6 @@
 /** Connects a test to a platform in another process: a server started before all tests, or a container. */
 import * as v from 'valibot'
-import { missText } from '../check/finding.js'
+import { missInTest } from '../check/finding.js'
 import { closed, optional } from '../check/forms.js'
 import { plainJson } from '../check/plain-json.js'
 import { ProblemsError } from '../check/problem.js'
@@ -132,7 +132,7 @@ function abilities(control: Control, scope: string | undefined) {
       const missed = failed === 0 ? [] : (await misses()).toReversed()
       requireNone([
         ...unmatched.map(({ request, error }) => `${request.method} ${request.path}: ${error}`),
-        ...missed.map(miss => missText(miss)),
+        ...missed.map(missInTest),
       ])
     },
     resource: path => remoteResource(control, path, scopeQuery),

@@ -16,7 +16,7 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
     <Section heading="h3" title="Why this response">
       {error !== null && (
         <Notice tone={(status ?? 500) >= 500 ? 'danger' : 'care'}>
-          <p>{error}</p>
+          <p>{error.replace(advice ?? '', '')}</p>
           {hint !== null && <p>{hint}</p>}
           {advice !== null && <p>{advice}</p>}
         </Notice>
