@@ -44,7 +44,7 @@ export const budgets: Readonly<Record<string, number>> = {
   mcp: 2300,
   openapi: 1500,
   platform: 3200,
-  recordings: 5500,
+  recordings: 5700,
   replies: 6900,
   resources: 1400,
   state: 1200,

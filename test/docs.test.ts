@@ -188,7 +188,7 @@ test('the example on the page about recordings is valid and has the right key', 
   expect(assembledText(response)).toBe('Paris.')
   const dir = folder()
   writeFileSync(path.join(dir, 'platform.config.yaml'), options ?? '')
-  expect(loadConfig({ cwd: dir }).config.recordings.ignore).toHaveLength(4)
+  expect(loadConfig({ cwd: dir }).config.recordings.ignore).toHaveLength(5)
 })
 
 test.each(pages)('the commands on %s and their flags exist', async name => {

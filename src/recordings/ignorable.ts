@@ -7,12 +7,18 @@ type Ignorable = NonNullable<ClosestRecording['ignore']>
 
 /** More differences than this are no accident. */
 const MOST_DIFFERENCES = 50
+/** Longer texts hold up other requests. */
+const MOST_COMPARED = 500_000
+/** No value that changes as a whole is longer. */
+const LONGEST_VALUE = 200
 
 /**
  * Returns as few entries as possible; `undefined` if a difference is anything else. `differences` must be uncut.
  */
 export function ignorableIn(differences: readonly Difference[]): Ignorable | undefined {
   if (differences.length === 0 || differences.length > MOST_DIFFERENCES) return undefined
+  const length = differences.reduce((sum, { recorded = '', asked = '' }) => sum + recorded.length + asked.length, 0)
+  if (length > MOST_COMPARED) return undefined
   const all = new Set<string>()
   const parameters = new Set<string>()
   for (const difference of differences) {
@@ -30,7 +36,8 @@ export function ignorableIn(differences: readonly Difference[]): Ignorable | und
 }
 
 /** What is said, and what the platform is told to do, is only ignored in parts. */
-const isSaid = (field: string) => /^(?:messages|input|prompt|instructions|tools|functions|model|body)\b/.test(field)
+const isSaid = (field: string) =>
+  /^(?:messages|input|prompt|instructions|tools|functions|model|method|path|body)\b/.test(field)
 
 /** Fields that are another one for each request. */
 const volatileName =
@@ -40,7 +47,7 @@ const volatileName =
 function isVolatile({ field, recorded, asked }: Difference): boolean {
   if (isSaid(field)) return false
   const [then, now] = [leafOf(recorded), leafOf(asked)]
-  if (then === undefined || now === undefined) return false
+  if (then === undefined || now === undefined || then.length + now.length > LONGEST_VALUE) return false
   return volatileName.test(field) || [then, now].every(text => isNamed(without(ignoredNames, text)))
 }
 
@@ -50,6 +57,7 @@ const isNamed = (rest: string) => /^\[(?:uuid|date|time|id)\](?:[T ]\[time\])?$/
 function namesOf({ recorded, asked }: Difference): readonly IgnoredName[] | undefined {
   const [then, now] = [leafOf(recorded), leafOf(asked)]
   if (then === undefined || now === undefined) return undefined
+  if (without(ignoredNames, then) !== without(ignoredNames, now)) return undefined
   return subsets.find(names => without(names, then) === without(names, now))
 }
 
@@ -61,8 +69,8 @@ const subsets: readonly (readonly IgnoredName[])[] = Array.from({ length: 2 ** i
   ignoredNames.filter((_, i) => (choice & (1 << i)) !== 0),
 ).toSorted((one, other) => one.length - other.length)
 
-/** The text of a value that is one; numbers are also texts. */
+/** The text of a value that is one; numbers are also texts, and paths are not JSON. */
 function leafOf(json: string | undefined): string | undefined {
-  const value = json === undefined ? undefined : jsonOf(json)
+  const value = json === undefined ? undefined : (jsonOf(json) ?? json)
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }

@@ -56,18 +56,18 @@ const clockTime =
   /(?<![A-SU-Za-z\d_:.])(?:(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-6]\d(?:[.,]\d{1,9})?)?(?![\d:])(?:\s?[AaPp]\.?[Mm]\b\.?)?|(?:1[0-2]|0?[1-9])\s?[AaPp]\.?[Mm]\b\.?)(?:Z\b|\s?(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?\b|\s?[A-Z]{2,4}T\b)?(?:\s?[+-]\d\d:?\d\d(?!\d))?(?: \([A-Z][A-Za-z ]{2,40} Time\))?/g
 const epoch = /(?<![A-Za-z\d.])1[5-9]\d{8}(?:\d{3})?(?:\.\d{1,9})?(?![\w.]\d|\w)/g
 
-/** Names in programs have no digits and no two capitals in a row, which nearly all random texts of this length have. */
+/** Bounded, since the stack of expressions is. Names in programs have no digits and no two capitals in a row, which nearly all random texts of this length have. */
 const randomIds: readonly RegExp[] = [
   // nanoid.
   /(?<![\w-])(?=[\w-]{0,20}[a-z])(?=[\w-]{0,20}[A-Z])(?=[A-Za-z_-]{0,20}\d|[\w-]{0,19}[A-Z]{2})[\w-]{21}(?![\w-])/g,
   // ULID.
   /(?<![A-Za-z\d])[0-7][\dA-HJKMNP-TV-Z]{25}(?![A-Za-z\d])/g,
   // After a known prefix, such as call_ or chatcmpl-.
-  /(?<![A-Za-z\d])(?:asst|batch|call|chatcmpl|cmpl|conv|evt|fc|file|gen|item|job|msg|org|proj|req|resp|rs|run|sess|session|step|thread|toolu|trace|user)[_-](?=[A-Za-z]{0,60}\d|[A-Za-z]{0,60}[A-Z]{2})[A-Za-z\d]{8,}(?![A-Za-z\d])/g,
+  /(?<![A-Za-z\d])(?:asst|batch|call|chatcmpl|cmpl|conv|evt|fc|file|gen|item|job|msg|org|proj|req|resp|rs|run|sess|session|step|thread|toolu|trace|user)[_-](?=[A-Za-z]{0,60}\d|[A-Za-z]{0,60}[A-Z]{2})[A-Za-z\d]{8,99}(?![A-Za-z\d])/g,
   // After any other prefix.
-  /(?<![A-Za-z\d])[A-Za-z][A-Za-z\d]{1,20}[_-](?=[A-Za-z]{0,60}\d)(?=\d{0,60}[A-Za-z])[A-Za-z\d]{12,}(?![A-Za-z\d])/g,
+  /(?<![A-Za-z\d])[A-Za-z][A-Za-z\d]{1,20}[_-](?=[A-Za-z]{0,60}\d)(?=\d{0,60}[A-Za-z])[A-Za-z\d]{12,99}(?![A-Za-z\d])/g,
   // Hexadecimal.
-  /(?<![A-Za-z\d])(?=[a-f]{0,60}\d)(?=\d{0,60}[a-f])[\da-f]{16,}(?![A-Za-z\d])/gi,
+  /(?<![A-Za-z\d])(?=[a-f]{0,60}\d)(?=\d{0,60}[a-f])[\da-f]{16,128}(?![A-Za-z\d])/gi,
   // Long decimal numbers.
   /(?<![\w.])\d{17,20}(?![\w.]\d|\w)/g,
 ]

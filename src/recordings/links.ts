@@ -52,9 +52,10 @@ function messageByPosition(message: Item, { call, result }: Links): Item {
 }
 
 function itemByPosition(item: Item, { call, reference }: Links): Item {
-  if (item.type === 'item_reference') return withField(item, 'id', reference)
-  const isResult = String(item.type).endsWith('_output')
-  return withField(withField(item, 'id', call), 'call_id', isResult ? reference : call)
+  const type = String(item.type)
+  if (type === 'item_reference') return withField(item, 'id', reference)
+  if (!/(?:^message|^reasoning|_call|_output)$/.test(type)) return item
+  return withField(withField(item, 'id', call), 'call_id', type.endsWith('_output') ? reference : call)
 }
 
 const withField = (item: Item, name: string, change: (value: unknown) => unknown): Item =>

@@ -4,10 +4,11 @@ import { type ClosestRecording, type Difference, ignoreAdvice, sideBySide } from
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { asksForChat, type Ignore, variantsOf } from './canonical.js'
+import { asksForChat, type Ignore, ignoreFrom, variantsOf } from './canonical.js'
 import type { Shelf } from './folder.js'
 import { isQueryForm } from './form-body.js'
 import { ignorableIn } from './ignorable.js'
+import { ignoredNames } from './ignored-names.js'
 import {
   carriesAnswer,
   noServerStream,
@@ -75,7 +76,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const at = new Date().toISOString()
     run.missed({ at, scope: exchange.scope, method, path, reason: why, nearest: nearestRecording }, exchange)
     const title = rpcCallOf(identified.request) ?? `${method} ${exchange.path}`
-    return { kind: 'miss', title, why, isKnownPath: (outcome ?? closest) !== undefined }
+    return { kind: 'miss', title, why, isKnownPath: outcome !== undefined || closest?.isSamePath === true }
   }
 }
 
@@ -193,9 +194,10 @@ const isText = (json: string | undefined, shown: string) => (json === undefined 
 interface Nearest {
   readonly candidate: Candidate
   readonly differences: readonly Difference[]
+  readonly isSamePath: boolean
 }
 
-/** A different tool counts more than any difference in arguments. */
+/** A different tool or path counts more than any difference in arguments. */
 const ANOTHER_CALL = 1_000_000
 
 /** At most this many files are read for a miss: those with the most similar names. */
@@ -231,7 +233,7 @@ function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
   return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
 }
 
-/** Returns `undefined` if no candidate has the request's method and path. */
+/** Returns `undefined` if no candidate has the request's method and path, whatever dates and ids are in the path. */
 function nearest(request: RecordedRequest, candidates: readonly Candidate[], ignore: Ignore): Nearest | undefined {
   const asked = withoutResponseFormat(request, ignore)
   const requestFields = leavesOf(asked)
@@ -239,13 +241,17 @@ function nearest(request: RecordedRequest, candidates: readonly Candidate[], ign
   for (const candidate of candidates) {
     const { request: recorded } = candidate
     const form = withoutResponseFormat(recorded, ignore)
-    if (form.method !== asked.method || form.path !== asked.path) continue
+    const isSamePath = form.path === asked.path
+    const isSimilarPath = isSamePath || anyName.inText(form.path) === anyName.inText(asked.path)
+    if (form.method !== asked.method || !isSimilarPath) continue
     const differences = differing(requestFields, leavesOf(form))
-    const apart = distance(differences) + (rpcCallOf(recorded) === rpcCallOf(request) ? 0 : ANOTHER_CALL)
-    if (!best || apart < best.apart) best = { candidate, differences, apart }
+    const apart = distance(differences) + (isSamePath && rpcCallOf(recorded) === rpcCallOf(request) ? 0 : ANOTHER_CALL)
+    if (!best || apart < best.apart) best = { candidate, differences, isSamePath, apart }
   }
   return best
 }
+
+const anyName = ignoreFrom(ignoredNames)
 
 /** Leaves out `stream` and its options, since answers can be converted. */
 function withoutResponseFormat(request: RecordedRequest, ignore: Ignore): RecordedRequest {

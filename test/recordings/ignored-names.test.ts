@@ -115,6 +115,22 @@ test.each([
   expect(again.status).toBe(200)
 })
 
+test('a date in a path is one that can be ignored, and so is a parameter of the query', async () => {
+  const live = await liveWith(saying({ id: 'live' }))
+  const { recording, replaying } = tape(live.url)
+  const { ask, stop } = await recording()
+  await (await ask('/v1/reports/2026-11-28?nonce=1')).text()
+  await stop()
+  const platform = await replaying()
+  expect((await platform.ask('/v1/reports/2026-11-28?nonce=2')).status).toBe(424)
+  expect((await platform.ask('/v1/reports/2026-11-29?nonce=2')).status).toBe(404)
+  const advice =
+    'Only a date and query.nonce differ. Add to platform.config.yaml: recordings.ignore: [dates, { query: nonce }]'
+  expect(() => platform.expectNoMisses()).toThrow(advice)
+  const ignoring = await replaying({ recordings: { ignore: ['dates', { query: 'nonce' }] } })
+  expect((await ignoring.ask('/v1/reports/2026-11-29?nonce=2')).status).toBe(200)
+})
+
 test.each([
   ['another question', on('2026-11-28'), { ...on('2026-11-29'), temperature: 0 }],
   ['another model', { ...hello, model: 'gpt-4o-2024-08-06' }, { ...hello, model: 'gpt-4o-2024-11-20' }],

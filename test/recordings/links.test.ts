@@ -96,6 +96,7 @@ test('ids that start again with each turn count like random ones, and the ids of
   expect(key(output('call_1'))).not.toBe(key(output('call_2')))
   expect(key({ previous_response_id: 'resp_1' })).not.toBe(key({ previous_response_id: 'resp_2' }))
   expect(key({ call_id: '1' }, '/v1/calls')).not.toBe(key({ call_id: '2' }, '/v1/calls'))
+  expect(key({ input: [{ id: '1' }] }, '/v1/orders')).not.toBe(key({ input: [{ id: '2' }] }, '/v1/orders'))
 })
 
 /** Asks for one tool call, answers it, and returns the answer to that. */
