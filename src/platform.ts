@@ -73,7 +73,8 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
     async loadApp() {
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
-      return loadApp({ runtime, forTests, current, reset, controlToken, stopping: signal })
+      const { underWay } = delivery
+      return loadApp({ runtime, forTests, current, reset, controlToken, stopping: signal, underWay })
     },
   })
 
@@ -121,6 +122,8 @@ const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder)
   clockPart(runtime),
   { prepare: async () => delivery.renew },
   delivery,
+  // After delivery, because the last part is closed first: requests that wait would otherwise keep the port open.
+  runtime.holds,
   { close: () => stopping.abort() },
 ]
 
@@ -139,6 +142,7 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     violations,
     faultCalls: faults.calls,
     failNext: faults.failNext,
+    holds: runtime.holds,
     rules: runtime.rules.rules,
     switchMode: modes.switch,
     receipt: recordings.receipt,

@@ -15,7 +15,7 @@ const floors: readonly (readonly string[])[] = [
   ['core'],
   // What is shaped like OpenAI, the framework of operations, and what rows a state has.
   ['chat', 'control', 'state'],
-  ['faults', 'recordings'],
+  ['faults', 'holds', 'recordings'],
   ['keys', 'replies', 'journal', 'limits', 'contract'],
   ['endpoints', 'supabase', 'mcp', 'resources', 'openapi'],
   ['http'],
@@ -37,7 +37,8 @@ export const budgets: Readonly<Record<string, number>> = {
   'dashboard/page': 8600,
   endpoints: 700,
   faults: 300,
-  http: 4200,
+  holds: 500,
+  http: 4400,
   journal: 1700,
   keys: 800,
   limits: 400,
@@ -49,7 +50,7 @@ export const budgets: Readonly<Record<string, number>> = {
   resources: 1400,
   state: 1200,
   supabase: 4500,
-  testing: 2200,
+  testing: 2400,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */
@@ -115,6 +116,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
     'mcp/',
     'openapi/',
     'endpoints/',
+    'holds/',
   ],
 }
 

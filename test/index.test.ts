@@ -46,6 +46,8 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     outbox: expect.objectContaining({ waitFor: expect.any(Function) }),
     reply: expect.any(Function),
     failNext: expect.any(Function),
+    hold: expect.any(Function),
+    expectHoldsReached: expect.any(Function),
     expectNoMisses: expect.any(Function),
     signIn: expect.any(Function),
     createKey: expect.any(Function),

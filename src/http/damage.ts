@@ -137,18 +137,18 @@ export class DamagedWriter implements Writer {
   happened = false
   /** How much of the body was sent. */
   sentBytes = 0
-  private readonly inner: Writer
+  protected inner: Writer
+  protected isStalled = false
   private damage = noDamage
   private hasLength = false
   /** Whether nothing more is sent. */
   private isOver = false
-  private isStalled = false
   private stallTimer: NodeJS.Timeout | undefined
   /** The steps to take next. During a stall, writers that wait for `drain` add no more. */
   private queue: DamageStep[] = []
 
   constructor(
-    private readonly response: ServerResponse,
+    protected readonly response: ServerResponse,
     private readonly fault: Fault,
   ) {
     this.inner = writerOf(response)
@@ -209,6 +209,7 @@ export class DamagedWriter implements Writer {
     switch (step) {
       case 'stall':
         this.isStalled = true
+        this.onStall()
         if (fault.stallMs !== undefined) this.stallTimer = setTimeout(() => this.endStall(), fault.stallMs)
         return
       case 'cut':
@@ -224,7 +225,17 @@ export class DamagedWriter implements Writer {
     }
   }
 
-  private endStall(): void {
+  /** Takes this last step instead of what waits. */
+  protected stopWith(step: 'cut' | 'end'): void {
+    this.queue = []
+    this.isStalled = false
+    this.take(step)
+  }
+
+  /** Called when a stall begins. */
+  protected onStall(): void {}
+
+  protected endStall(): void {
     this.isStalled = false
     this.run([])
     if (!this.writableNeedDrain) this.response.emit('drain')

@@ -11,10 +11,12 @@ import { isAuth, isReserved } from '../core/paths.js'
 import type { Answer, Forward, Reply } from '../core/reply.js'
 import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
+import type { Holds } from '../holds/index.js'
 import { authorize } from '../keys/identify.js'
 import type { Limits } from '../limits/index.js'
 import { earlierBodyOf, isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { allMethods, isPreflight, preflightHeaders } from './cors.js'
+import { holdRequests } from './held.js'
 import { faultsAfter, faultsBefore, limitChat, limitRequests, ownPagesOnly } from './optional-stages.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
@@ -31,6 +33,7 @@ export interface LineParts {
   /** The limits of each credential, if there are any. */
   readonly limits?: Limits | undefined
   readonly faults: Faults
+  readonly holds: Holds
   /** The headers with the contract check's result for answers that are not emulated, as node's flat array. */
   readonly contractHeaders: () => readonly string[]
 }
@@ -49,16 +52,21 @@ export interface Line {
   readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
   /** Decides whether a WebSocket on a path is forwarded to the live platform; `undefined` while none is. */
   readonly webSockets: () => ((path: string) => boolean) | undefined
+  /** The requests that have not ended, the oldest first. */
+  readonly open: ReadonlySet<RequestContext>
   /** Rebuilds the line after something was switched on or off. Pending requests stay on the old one. */
   renew(): void
 }
 
 /** Creates the line. Every request gets an answer, even if something fails, and is then journaled. */
 export function createLine(current: () => LineParts, services: LineServices): Line {
-  let line = composeLine(current(), services)
+  const open = new Set<RequestContext>()
+  let count = 0
+  let line = composeLine(current(), services, open)
   return {
+    open,
     renew() {
-      line = composeLine(current(), services)
+      line = composeLine(current(), services, open)
     },
     webSockets() {
       const forwards = line.platform.live?.forwardsWebSocket
@@ -70,16 +78,19 @@ export function createLine(current: () => LineParts, services: LineServices): Li
       if (handshakeOf(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
-      const context = {
+      const context: RequestContext = {
         request,
         response,
         exchange,
+        number: ++count,
         surface,
         live,
         quota: undefined,
         answer: undefined,
         hasFault: false,
+        held: undefined,
       }
+      open.add(context)
       try {
         const { host, expect } = request.headers
         if (host === undefined || expect !== undefined || host.includes(',')) requireOneHost(request)
@@ -93,9 +104,9 @@ export function createLine(current: () => LineParts, services: LineServices): Li
 }
 
 /** Chains the stages that are switched on. */
-function composeLine(parts: LineParts, services: LineServices) {
-  const { platform, auth, scopes, limits, faults } = parts
-  const exits = new LineExits(services, parts.contractHeaders)
+function composeLine(parts: LineParts, services: LineServices, open: Set<RequestContext>) {
+  const { platform, auth, scopes, limits, faults, holds } = parts
+  const exits = new LineExits(services, parts.contractHeaders, open)
   const withFaults = faultsAfter(faults)(exits.deliver, exits)
   const stepsWith = (hasFaultHeader: boolean) =>
     [
@@ -104,6 +115,7 @@ function composeLine(parts: LineParts, services: LineServices) {
       limits && limitRequests(limits),
       readRequestBody,
       limits && limitChat,
+      holds.areWaiting() && holdRequests(holds),
       (hasFaultHeader || faults.mayApply()) && faultsBefore(faults),
       getAnswer(withFaults),
     ]
@@ -204,6 +216,7 @@ class LineExits implements Exits {
   constructor(
     private readonly services: LineServices,
     private readonly contractHeaders: () => readonly string[],
+    private readonly open: Set<RequestContext>,
   ) {}
 
   readonly when: Exits['when'] = (context, value, then) => {
@@ -211,8 +224,11 @@ class LineExits implements Exits {
     else then(value)
   }
 
-  readonly journal: Step = ({ exchange }) => {
+  readonly journal: Step = context => {
+    const { exchange, held } = context
     const { add, onEnd, report } = this.services
+    this.open.delete(context)
+    held?.correct(exchange.outcome)
     try {
       add(exchange)
     } catch (error) {
@@ -223,13 +239,17 @@ class LineExits implements Exits {
   }
 
   readonly end: Step = context => {
-    if (!context.hasFault) this.journal(context)
+    const { hasFault, held, response } = context
+    if (hasFault) return
+    if (held && !response.destroyed) response.once('close', () => this.journal(context))
+    else this.journal(context)
   }
 
   readonly deliver: Step = context => {
     const { answer, response } = context
     // `close` has already fired, so no event would end the exchange.
     if (response.destroyed || !answer) return this.end(context)
+    context.held?.attach()
     if (answer.kind === 'reply') this.reply(context, answer)
     else this.forward(context, answer)
   }
@@ -263,15 +283,15 @@ class LineExits implements Exits {
   }
 
   private forward(context: RequestContext, { observer, recordedAs }: Forward): void {
-    const { request, response, exchange, surface, hasFault } = context
+    const { request, response, exchange, surface, hasFault, held } = context
     const forward: ForwardContext = {
       request,
       response,
       exchange,
       recordedAs,
       ownHeaders: () => this.sharedHeaders(context),
-      // A fault that splits the chunks needs an uncompressed body.
-      isUncompressed: hasFault,
+      // A fault or a hold that splits the chunks needs an uncompressed body.
+      isUncompressed: hasFault || held !== undefined,
       observer,
       report: this.services.report,
       done: error => (error === undefined ? this.end(context) : this.fail(context, error)),

@@ -7,6 +7,7 @@ import { type Clock, isOnClock } from '../core/clock.js'
 import { invalidRequest } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { faultOperations } from '../faults/operations.js'
+import { holdOperations, underWayOperations } from '../holds/operations.js'
 import { journalOperations, metricOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
 import { mcpOperations } from '../mcp/operations.js'
@@ -91,7 +92,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: printed, doc
   }),
   reset: operation({
     at: 'POST /reset',
-    does: 'Resets the platform. With a scope, resets its rules and their state, its faults, replay positions and journal. Without one, also resets pace, limits, random faults, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
+    does: 'Resets the platform. With a scope, resets its rules and their state, its faults and holds, replay positions and journal. Without one, also resets pace, limits, random faults, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
     query: scopeQuery,
     body: closed({
       ...scopeQuery.entries,
@@ -140,6 +141,8 @@ export type ControlParts = PlatformParts &
   Parameters<typeof metricOperations>[0] &
   Parameters<typeof modeOperations>[0] &
   Parameters<typeof faultOperations>[0] &
+  Parameters<typeof holdOperations>[0] &
+  Parameters<typeof underWayOperations>[0] &
   Parameters<typeof steeringOperations>[0] &
   Parameters<typeof recordingOperations>[0] &
   Parameters<typeof accountOperations>[0] &
@@ -161,6 +164,8 @@ export const controlOperations = (parts: ControlParts) => ({
   ...metricOperations(parts),
   ...modeOperations(parts),
   ...faultOperations(parts),
+  ...holdOperations(parts),
+  ...underWayOperations(parts),
   ...steeringOperations(parts),
   ...recordingOperations(parts),
   ...accountOperations(parts),

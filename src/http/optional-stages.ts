@@ -145,7 +145,7 @@ interface ErrorFault {
 }
 
 /** The error for a fault with a status. `code` is the auth backend's code. */
-const faultError = ({ status, message, retryAfter }: ErrorFault, code: string, hint: string) =>
+export const faultError = ({ status, message, retryAfter }: ErrorFault, code: string, hint: string) =>
   new PlatformError(
     status,
     code,

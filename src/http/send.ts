@@ -117,10 +117,11 @@ export function sendStream(
   { pacer, piecesAtMs }: StreamOptions,
   done: (complete: boolean, sentBytes?: number) => void,
 ): void {
-  const writer = writerOf(response)
-  writer.writeHead(status, head.statusText, flatHeaders(head))
+  // Looked up for each piece, since a request under way can be held at any time.
+  const writer = () => writerOf(response)
+  writer().writeHead(status, head.statusText, flatHeaders(head))
   if (response.req.method === 'HEAD') {
-    writer.end()
+    writer().end()
     return done(true)
   }
   const encoding = body.isLatin1 ? 'latin1' : 'utf8'
@@ -136,18 +137,18 @@ export function sendStream(
   const sink = {
     write(text: string) {
       note(text)
-      writer.write(text, encoding)
+      writer().write(text, encoding)
     },
     end(text?: string) {
       if (text !== undefined) note(text)
       isComplete = true
-      writer.end(text, encoding)
+      writer().end(text, encoding)
     },
-    isFull: () => writer.writableNeedDrain,
+    isFull: () => writer().writableNeedDrain,
   }
   const stop = open ? open.play(sink) : pacer.play(body, sink)
   // The client learns at once that its request was accepted.
-  if (sentBytes === 0 && !isComplete) writer.flushHeaders()
+  if (sentBytes === 0 && !isComplete) writer().flushHeaders()
   response.once('close', () => {
     stop()
     if (open) done(isComplete || open.isEndless)

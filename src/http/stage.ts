@@ -4,9 +4,10 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PlatformError } from '../core/errors.js'
-import type { Caller, Exchange } from '../core/exchange.js'
+import type { Caller, Exchange, Outcome } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import type { Answer, Reply } from '../core/reply.js'
+import type { Holding } from '../holds/index.js'
 import type { Quota } from '../limits/index.js'
 import type { Cors } from './cors.js'
 import type { ModeOf } from './modes.js'
@@ -17,6 +18,8 @@ export interface RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly exchange: Exchange
+  /** Its number among all requests. */
+  readonly number: number
   readonly surface: Surface
   /** Set if the request may reach the live platform. It is then refused if it comes from a foreign page. */
   readonly live: Live | undefined
@@ -25,6 +28,21 @@ export interface RequestContext {
   answer: Answer | undefined
   /** Whether a fault is applied. The fault then journals the exchange. */
   hasFault: boolean
+  /** Set if a hold has taken the request, which is then journaled when its response closes. */
+  held: HeldRequest | undefined
+}
+
+/** A request that a hold has taken. */
+export interface HeldRequest {
+  /** The id of the hold. */
+  readonly id: string
+  readonly isWaiting: boolean
+  /** Holds everything from now on. */
+  holdNow(holding: Holding): void
+  /** Called before the answer is written. */
+  attach(): void
+  /** Corrects the outcome of an answer of which not everything was sent. */
+  correct(outcome: Outcome | undefined): void
 }
 
 export type Step = (context: RequestContext) => void

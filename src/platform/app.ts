@@ -4,12 +4,14 @@ import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secr
 import type { ConfigJson } from '../dashboard/operations.js'
 import { namedModels } from '../endpoints/options.js'
 import type { App } from '../http/entrance.js'
+import { requestsUnderWay } from '../http/held.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { draftOf } from '../replies/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
+import type { Delivery } from './delivery.js'
 import type { ForTests } from './for-tests.js'
 import { sharesLiveKey } from './own-secrets.js'
 import type { Parts } from './part.js'
@@ -25,6 +27,8 @@ interface Dependencies {
   readonly controlToken: () => string
   /** Aborted when the platform stops, which ends open streams. */
   readonly stopping: AbortSignal
+  /** The requests that are under way. */
+  readonly underWay: Delivery['underWay']
 }
 
 export async function loadApp(dependencies: Dependencies): Promise<App> {
@@ -67,7 +71,8 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
 }
 
 /** The parts of the control API that need no further imports. */
-function controlParts({ current, runtime, forTests, reset }: Dependencies) {
+function controlParts({ current, runtime, forTests, reset, underWay }: Dependencies) {
+  const { holds } = runtime
   const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal } = runtime
   return {
     apiKeys,
@@ -85,6 +90,8 @@ function controlParts({ current, runtime, forTests, reset }: Dependencies) {
     rules: { ...rules.rules, explain: rules.explain },
     draftRule: draftOf,
     faults: { ...faults.calls, add: faults.add },
+    holds,
+    underWay: requestsUnderWay(underWay, holds),
     library: () => current().library(),
     readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
     modes: {

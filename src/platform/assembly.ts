@@ -116,6 +116,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
       scopes: runtime.scopes,
       limits: changed.limits,
       faults: changed.faults,
+      holds: runtime.holds,
       contractHeaders: runtime.violations.headers,
     }),
     applyChanges(changes) {

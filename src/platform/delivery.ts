@@ -52,6 +52,8 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     port: () => listener.port,
     handler: mount.handler,
     traffic,
+    /** The requests that are under way, the oldest first. */
+    underWay: () => line.open,
     /** Rebuilds the request line from what is currently switched on. */
     renew() {
       line.renew()

@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.js'
 import type { Mode, OwnPath } from '../core/exchange.js'
 import type { FaultCallInput } from '../core/fault.js'
 import type { FaultCalls } from '../faults/index.js'
+import type { Holds } from '../holds/index.js'
 import type { Traffic } from '../http/entrance.js'
 import type { ModesByEndpoint } from '../http/modes.js'
 import type { Handler } from '../http/mount.js'
@@ -47,10 +48,12 @@ export interface OpenPlatform {
   readonly faultCalls: FaultCalls
   /** Queues a fault for the next matching requests. Throws a ProblemsError for an invalid fault. */
   failNext(call: FaultCallInput): void
+  /** Holds for the next requests. They survive a reload. */
+  readonly holds: Holds
   /** Rules that are added at run time. They survive a reload. */
   readonly rules: Rules
   /**
-   * Restores everything as configured: removes added rules and faults, the memory of rules, the positions of replays,
+   * Restores everything as configured: removes added rules, faults and holds, the memory of rules, the positions of replays,
    * changes to MCP servers and the journal, and restores pace, limits, random faults, mode, clock and, if the state is
    * in memory, users, sessions, keys, messages and rows of resources. With a scope, only what belongs to the scope: its
    * rules, their memory, its faults, its replays, its changes to MCP servers, its rows and its journal.

@@ -6,11 +6,12 @@ import { isStateUnavailable } from '../core/errors.js'
 import type { FaultCall, FaultCallInput } from '../core/fault.js'
 import { createScopes } from '../core/scope.js'
 import { createChances, createFaultCalls, faultCallFromCode } from '../faults/index.js'
+import { Holds } from '../holds/index.js'
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
 import { createCounters } from '../limits/index.js'
 import type { Changes } from '../limits/options.js'
-import { conditionsOn, type Replies } from '../replies/index.js'
+import { conditionsOn, type Replies, requestTest } from '../replies/index.js'
 import { createResourceRows } from '../resources/manage.js'
 import type { MessageRow } from '../state/rows.js'
 import type { LoadedConfig } from './config/load.js'
@@ -96,6 +97,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     rules: createRulesPart(current, { onPaths: renew, warn }),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
+    holds: new Holds({ onSwitched: renew, compile: ({ on, when }) => requestTest({ on, when }, 'hold') }),
     /** The rows of resources, for the control API and tests. */
     resources: createResourceRows({ resources: () => current().resources, state, now: clock.now }),
     recordings: createRecordingsPart({ warn, report, isPast: scopes.isFromBeforeReset, violations: violations.counts }),

@@ -52,6 +52,7 @@ export type { McpGeneration, McpQuestion, McpReplies, McpRound, McpRuleAnswer } 
 export { createMemory, type Memory } from './memory.js'
 export type { ListedRule } from './operations.js'
 export { readBodyFile, readTextFile } from './parts.js'
+export { requestTest } from './request-test.js'
 export {
   type ChatRuleInput,
   conditionForms,

@@ -9,6 +9,13 @@ import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { Json } from '../state/rows.js'
 import type { KeyOptions, TestKeys } from './credentials.js'
+import {
+  createHoldAbility,
+  type HeldRequests,
+  type HoldInput,
+  requireReached,
+  type SharedHeldRequests,
+} from './hold.js'
 import { inputCheck } from './input-check.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
 import { type AddReply, createAddReply, createFailNext, type FailNext, type SharedAddedReply } from './reply.js'
@@ -47,6 +54,22 @@ export interface SharedAbilities {
    */
   readonly failNext: FailNext<Awaitable<void>>
   /**
+   * Holds the next request that matches, or the next `times` requests: before the answer, or after `after` pieces of a stream.
+   *
+   * ```ts
+   * const held = platform.hold({ when: { user: /weather/ }, after: 3 })
+   * await held.reached()   // three pieces have been sent, and the rest waits
+   * await page.getByRole('button', { name: 'Stop' }).click()
+   * await held.aborted()   // the app has closed the connection
+   * ```
+   *
+   * `on` and `when` are those of rules: without `on`, chat completions; otherwise a path (`GET /builder/projects/:id`) or a call of MCP
+   * (`tools/call get_weather`). It works in every mode. Throws a `ProblemsError` for unknown conditions.
+   */
+  hold(input?: HoldInput): Awaitable<SharedHeldRequests>
+  /** Throws, or rejects with, an Error that names the holds since the last reset that no request has reached. */
+  expectHoldsReached(): Awaitable<void>
+  /**
    * The requests since the last reset, with their answers.
    *
    * ```ts
@@ -83,6 +106,8 @@ export interface Abilities extends SharedAbilities {
   readonly reply: AddReply
   readonly failNext: FailNext
   readonly journal: TestJournal
+  hold(input?: HoldInput): HeldRequests
+  expectHoldsReached(): void
   misses(): readonly Miss[]
   expectNoMisses(): void
 }
@@ -102,6 +127,8 @@ export function createAbilities({ platform, keys, testMisses }: Parts, scope?: s
     journal,
     mcp: createTools({ reply, journal, lists: testLists(platform, scope) }),
     failNext: createFailNext(platform, scope),
+    hold: createHoldAbility(platform, scope),
+    expectHoldsReached: () => requireReached(platform.holds.list(scope)),
     misses: () => testMisses.misses(scope),
     expectNoMisses: () => testMisses.expectNone(scope),
     createKey: options => keys.create(options, scope),
@@ -109,14 +136,14 @@ export function createAbilities({ platform, keys, testMisses }: Parts, scope?: s
   }
 }
 
-/** A scope of a platform in this process or in another one. Its replies, faults and journal only concern its own requests. */
+/** A scope of a platform in this process or in another one. Its replies, faults, holds and journal only concern its own requests. */
 export interface SharedScope extends SharedAbilities {
   readonly name: string
   /** Headers that an app's client must send for its requests to belong to the scope. */
   readonly headers: { readonly [SCOPE_HEADER]: string }
   /** An API key whose requests belong to the scope, for apps that cannot send extra headers. */
   readonly apiKey: string
-  /** Removes the replies, faults, sequences, misses and journal of this scope, and restores the rows of its resources. */
+  /** Removes the replies, faults, holds, sequences, misses and journal of this scope, and restores the rows of its resources. */
   reset(): Promise<void>
 }
 

@@ -15,6 +15,7 @@ import { environmentOf } from '../platform/platform.js'
 import { requireNone, resourceOf, type SharedAbilities, type SharedScope, scopeName } from './abilities.js'
 import { keyOptions, signInOptions, testSessionOf } from './credentials.js'
 import { type ExchangeQuery, entryParts, splitQuery } from './exchange-filter.js'
+import { type HoldInput, heldBy, requireReached, type SharedHeldRequests } from './hold.js'
 import { aText, inputCheck, resetOptions } from './input-check.js'
 import { createJournalView, createWaitFor, type JournalView, type SharedJournal } from './journal.js'
 import type { RemoteReceiver } from './matchers.js'
@@ -126,6 +127,8 @@ function abilities(control: Control, scope: string | undefined) {
     misses,
     mcp: createTools({ reply, journal, lists: remoteLists(control, scopeQuery) }),
     failNext: createRemoteFailNext(control, scopeQuery),
+    hold: createRemoteHold(control, scopeQuery),
+    expectHoldsReached: async () => requireReached((await control('GET /holds', { query: scopeQuery })).data),
     async expectNoMisses() {
       const unmatched = await journal.find(({ code }) => code === 'no_rule_matches')
       const failed = await journal.count(({ code }) => code === 'no_recording')
@@ -192,6 +195,22 @@ const createRemoteFailNext =
   async (fault, options = {}) => {
     const call = plainJson({ ...scopeQuery, ...options, fault }, { origin: 'failNext', isRule: true })
     await control('POST /faults', { body: call as never })
+  }
+
+const createRemoteHold =
+  (control: Control, scopeQuery: ScopeQuery) =>
+  async (input: HoldInput = {}): Promise<SharedHeldRequests> => {
+    const call = plainJson({ ...scopeQuery, ...input }, { origin: 'hold', isRule: true })
+    const { id } = await control('POST /holds', { body: call as never })
+    return heldBy<Promise<void>>(id, {
+      wait: query => control('GET /holds/{id}', { id, query }),
+      act: body => control('POST /holds/{id}', { id, body }),
+      // A reset may have removed the hold already.
+      async remove() {
+        const { data } = await control('GET /holds')
+        if (data.some(hold => hold.id === id)) await control('DELETE /holds/{id}', { id })
+      },
+    })
   }
 
 function journalOf(control: Control, scopeQuery: ScopeQuery): ConnectedJournal {

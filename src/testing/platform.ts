@@ -24,6 +24,7 @@ import {
   scopeName,
 } from './abilities.js'
 import { createKeys, type SignInOptions, signInOptions, type TestSession, testSessionOf } from './credentials.js'
+import { waitingHolds } from './hold.js'
 import { resetOptions, type TestReset } from './input-check.js'
 import type { Awaitable } from './journal.js'
 import { createOutbox, type Outbox } from './outbox.js'
@@ -62,7 +63,7 @@ export interface SharedPlatform
   /** A part of the platform for one test, next to others that run at the same time. */
   scope(name: string): Awaitable<SharedScope>
   /**
-   * Restores the initial state of replies, faults, sequences, the journal, misses, limits, clock and mode, and, if the state
+   * Restores the initial state of replies, faults, holds, sequences, the journal, misses, limits, clock and mode, and, if the state
    * is in memory, of users, sessions, keys and the outbox.
    */
   reset(options?: TestReset): Promise<void>
@@ -98,7 +99,10 @@ export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abiliti
    * requests with its `headers` or its `apiKey`, and come before those of the platform. The same name returns the same scope.
    */
   scope(name: string): Scope
-  /** Resolves when no request is under way and none has arrived for `quietMs`. Rejects on a timeout. */
+  /**
+   * Resolves when no request is under way and none has arrived for `quietMs`. A request that is held is under way. Rejects on a timeout,
+   * and names the holds at which requests wait.
+   */
   idle(options?: IdleOptions): Promise<void>
   /**
    * The platform as a handler for your own server: `http.createServer`, `app.use` of express, supertest. It answers every request
@@ -147,13 +151,11 @@ export interface PlatformOptions extends ConfigInput {
  *
  * Rejects with a `ProblemsError` for invalid options, files or rules, and with a `StartError` if the port is not available.
  */
-export const startPlatform = (options: PlatformOptions = {}): Promise<Platform> => startForTests(options)
+export const startPlatform = async (options: PlatformOptions = {}): Promise<Platform> =>
+  (await startForTests(options)).platform
 
-/** The same for a test runner that knows which test is running. */
-export async function startForTests(
-  options: PlatformOptions,
-  currentTest?: () => CurrentTest | undefined,
-): Promise<Platform> {
+/** The same for a test runner that knows which test is running, with a function that removes all holds. */
+export async function startForTests(options: PlatformOptions, currentTest?: () => CurrentTest | undefined) {
   const { config, rules = [], listen = true, port = 0, ...others } = options
   const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
   const platform = await openPlatform({
@@ -165,7 +167,7 @@ export async function startForTests(
     listen,
     ...(currentTest && { currentTest }),
   })
-  return testPlatform(platform)
+  return { platform: testPlatform(platform), clearHolds: () => platform.holds.reset() }
 }
 
 function testPlatform(platform: OpenPlatform): Platform {
@@ -198,7 +200,7 @@ function testPlatform(platform: OpenPlatform): Platform {
       traffic.disown()
       return platform.reset({ state: resetOptions(options).state })
     },
-    idle: options => untilIdle(traffic, options),
+    idle: options => untilIdle(traffic, options, () => waitingHolds(platform)),
     receipt: platform.receipt,
     expectWithinBudget() {
       const sentences = platform.overBudget()

@@ -47,6 +47,7 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
   return (options = {}) => {
     const { env, reset = true, allowMisses = false, ...platformOptions } = options
     let current: Platform | undefined
+    let clearHolds = () => {}
     let restoreVariables = () => {}
 
     const currentTest = () => {
@@ -55,17 +56,21 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
       return file && name ? { file, name } : undefined
     }
 
-    /** Fails for requests without an answer, and for more than the budget. */
+    /** Fails for requests without an answer, for holds that no request has reached, and for more than the budget. */
     const checkTest = async () => {
       if (!current) return
+      const unreached = rejectionOf(current.expectHoldsReached)
+      // A test may end while requests are held.
+      clearHolds()
       // Requests that are still under way after that belong to no test. The reset removes them.
       await current.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
       if (!allowMisses) current.expectNoMisses()
+      if (unreached) throw unreached.error
       current.expectWithinBudget()
     }
 
     runner.beforeAll(async () => {
-      current = await startForTests(platformOptions, currentTest)
+      ;({ platform: current, clearHolds } = await startForTests(platformOptions, currentTest))
       if (env) restoreVariables = setVariables(env === true ? current.env : env(current))
     })
     if (reset !== false) {
@@ -82,6 +87,16 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
       }
     })
     return platformProxy(() => current)
+  }
+}
+
+/** What a function throws, if it does. */
+function rejectionOf(act: () => void): { readonly error: unknown } | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return { error }
   }
 }
 

@@ -61,13 +61,19 @@ const idleOptions = inputCheck(
   }),
 )
 
-export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Promise<void> {
+/** `held` lists the holds at which requests wait, for the error. */
+export async function untilIdle(
+  traffic: Traffic,
+  options: IdleOptions = {},
+  held: () => readonly string[] = () => [],
+): Promise<void> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, quietMs = Math.min(QUIET_MS, timeoutMs / 2) } = idleOptions(options)
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       const reason = underWayInWords(traffic.pending())
-      reject(new Error(`The platform was not idle within ${timeoutMs} ms: ${reason}.`))
+      const waiting = held().map(title => ` A request waits at ${title}.`)
+      reject(new Error(`The platform was not idle within ${timeoutMs} ms: ${reason}.${waiting.join('')}`))
     }, timeoutMs)
   })
   await Promise.race([untilQuiet(traffic, quietMs), tooLate]).finally(() => clearTimeout(timer))

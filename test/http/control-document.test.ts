@@ -43,7 +43,10 @@ test('each path allows the declared methods, and lists them in its 405', async (
       allowed.toSorted(),
     ])
     expect(await response.json()).toEqual({ error: expect.stringMatching(/^PATCH is not allowed here\. Use /) })
-    const id = path.startsWith('/__standin/replies/') ? await ruleOf(platform) : '1'
+    const idOf = Object.entries({ replies: ruleOf, holds: heldOf }).find(([part]) =>
+      path.startsWith(`/__standin/${part}/`),
+    )
+    const id = (await idOf?.[1](platform)) ?? '1'
     if ('get' in methods) expect((await fetch(platform.url + withId(path, id), { method: 'HEAD' })).status).toBe(200)
   }
 })
@@ -66,6 +69,8 @@ const bodies: Readonly<Record<string, object>> = {
   setLimits: { requestsPerMinute: 1000 },
   setRandomFaults: { random: [{ chance: 0, status: 503 }] },
   addFault: { fault: { status: 503 }, times: 2, path: '/nowhere' },
+  addHold: { on: 'GET /nowhere', scope: 'one' },
+  letHeldGo: { action: 'fail', status: 503, retryAfter: 1 },
   insertRow: { name: 'Atlas' },
   changeRow: { name: 'Atlas' },
   changeMcpServer: { tools: [{ name: 'get_weather' }] },
@@ -110,6 +115,21 @@ async function ruleOf({ url }: Scene): Promise<string> {
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
 }
 
+/** The id of a hold at which a request waits. */
+async function heldOf({ ask, hold }: Scene): Promise<string> {
+  const held = hold({ on: 'GET /health' })
+  void ask('/health').catch(() => {})
+  await held.reached()
+  return held.id
+}
+
+/** The id of a request that is under way. */
+async function underWayOf(platform: Scene): Promise<string> {
+  await heldOf(platform)
+  const response = await fetch(`${platform.url}/__standin/requests`)
+  return ((await response.json()) as { data: readonly { id: string }[] }).data.at(-1)?.id ?? ''
+}
+
 /** The id of an API key. */
 async function keyOf({ url }: Scene): Promise<string> {
   const response = await fetch(`${url}/__standin/keys`)
@@ -147,6 +167,10 @@ test('every answer and every request body matches its declaration', async () => 
     const ids: Readonly<Record<string, typeof ruleOf>> = {
       removeRule: ruleOf,
       removeFault: faultOf,
+      getHold: heldOf,
+      letHeldGo: heldOf,
+      removeHold: heldOf,
+      holdRequest: underWayOf,
       endSession: sessionOf,
       revokeAnyKey: keyOf,
     }

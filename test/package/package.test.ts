@@ -108,7 +108,7 @@ test('the tests of an app pass in parallel files', async () => {
 
 test('the tests in the README and on the page about testing pass in parallel files', async () => {
   const { countsIn } = await ranApp()
-  expect(countsIn('pages/')).toEqual({ files: 3, passed: 6, others: 0 })
+  expect(countsIn('pages/')).toEqual({ files: 4, passed: 7, others: 0 })
 })
 
 test('the files of a globalSetup in the documentation pass', async () => {

@@ -120,7 +120,8 @@ export function keepForJournal({ outcome }: ProxiedRequest, bytes: Buffer): void
 function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink {
   const { context, observer } = proxied
   const { response } = context
-  const writer = writerOf(response)
+  // Looked up for each part, since a request under way can be held at any time.
+  const writer = () => writerOf(response)
   const { headers } = head
   // Only a stream has no length.
   const piecesAtMs = headerIn(headers, 'content-length') === undefined ? [] : undefined
@@ -130,13 +131,13 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
-    if (!isBegun && !proxied.isOver) writer.write(noBytes)
+    if (!isBegun && !proxied.isOver) writer().write(noBytes)
   })
   return {
     add(bytes) {
       if (proxied.isOver) return
       isBegun = true
-      if (!writer.write(bytes)) {
+      if (!writer().write(bytes)) {
         flow.pause()
         response.once('drain', () => flow.resume())
       }
@@ -148,7 +149,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
       if (proxied.isOver) return
       isBegun = true
       proxied.completeAnswer()
-      writer.end()
+      writer().end()
     },
   }
 }

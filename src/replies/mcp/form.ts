@@ -17,7 +17,14 @@ import {
   simple,
   valueCondition,
 } from '../conditions/table.js'
-import { type Condition, fieldAt, fieldPath, type ValueCondition, valueTest } from '../conditions/value-tests.js'
+import {
+  type Condition,
+  fieldAt,
+  fieldPath,
+  nameTest,
+  type ValueCondition,
+  valueTest,
+} from '../conditions/value-tests.js'
 import { ruleFields, ruleForm } from '../rule-form.js'
 import { isNamed, type McpInput, mcpTarget, whyInvalidTarget } from './call.js'
 
@@ -58,7 +65,20 @@ export const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
 })
 
 /** Compiles the conditions of a rule for calls. */
-export const compileMcpWhen = (when: McpWhen): readonly Condition<McpInput>[] => compileWhen(when, mcpConditions)
+export const mcpConditionsOf = ({ on, when }: Pick<McpRule, 'on' | 'when'>): readonly Condition<McpInput>[] => [
+  onTarget(on),
+  ...compileWhen(when ?? {}, mcpConditions),
+]
+
+/** The target counts as a condition too, so that a near miss can name it. */
+function onTarget(on: string): Condition<McpInput> {
+  const target = mcpTarget(on)
+  const test = nameTest(target.name)
+  return {
+    holds: ({ method, name }) => method === target.method && test.holds(name),
+    mismatch: () => `it is for ${on}`,
+  }
+}
 
 function onFieldOf(valueIn: (input: McpInput) => unknown) {
   return (written: string, wanted: ValueCondition, name: string) => {

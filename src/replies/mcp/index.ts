@@ -7,7 +7,6 @@ import { stringifyExact } from '../../core/json.js'
 import type { RpcErrorBody } from '../../core/json-rpc.js'
 import type { PaceInput } from '../../core/pace.js'
 import type { AnsweredBy } from '../../core/reply.js'
-import { type Condition, nameTest } from '../conditions/value-tests.js'
 import type { Dialect, ReadyReply, ReadyRule, ReplyOwner, Texts } from '../dialect.js'
 import { createEngine, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, nearestSentence } from '../explain.js'
@@ -24,27 +23,14 @@ import {
 } from '../parts.js'
 import { sampled, UnfitSchema } from '../structured/index.js'
 import { callFrom, type McpCall, McpInput, mcpTarget, type TriedCall } from './call.js'
-import { compileMcpWhen, type McpReplyForm, type McpRule, type ProtocolFault } from './form.js'
+import { type McpReplyForm, type McpRule, mcpConditionsOf, type ProtocolFault } from './form.js'
 
 type ReadyMcpReply = ReadyReply<McpGeneration>
 type McpReadyRule = ReadyRule<ReadyMcpReply>
 
 export const mcp: Dialect<McpInput, ReadyMcpReply> = {
-  conditions: rule => {
-    const { on, when } = rule as McpRule
-    return [onTarget(on), ...compileMcpWhen(when ?? {})]
-  },
+  conditions: rule => mcpConditionsOf(rule as McpRule),
   compileReply: (form, path, owner, texts) => mcpReplyOf(form as McpReplyForm, path, owner, texts),
-}
-
-/** The target counts as a condition too, so that a near miss can name it. */
-function onTarget(on: string): Condition<McpInput> {
-  const target = mcpTarget(on)
-  const test = nameTest(target.name)
-  return {
-    holds: ({ method, name }) => method === target.method && test.holds(name),
-    mismatch: () => `it is for ${on}`,
-  }
 }
 
 /** An answer of a rule. */
