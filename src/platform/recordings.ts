@@ -61,6 +61,6 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     // Replay starts again from the first recordings of the scope.
     reset: ({ scope }: ResetOptions) => history?.forget(scope),
     // Everything that has ended so far is then on disk.
-    close: () => saveInOrder(async () => {}),
+    close: () => latest?.settle(),
   }
 }

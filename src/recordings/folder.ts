@@ -1,5 +1,5 @@
 /** The folder of recordings: lists names, reads files on demand, writes them atomically, and caches what was read for as long as the files do not change. */
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
@@ -47,6 +47,17 @@ export function openFolder(dir: string) {
     write: (file: string, recording: Recording, key: string) =>
       replaceFile(pathOf(file), recordingText(recording, key)),
     remove: (file: string) => rmSync(pathOf(file), { force: true }),
+    /** Makes a file look new without changing it. One that must not be changed stays as it is. */
+    touch(file: string): void {
+      const now = new Date()
+      try {
+        utimesSync(pathOf(file), now, now)
+      } catch {
+        // A read-only folder, or another user's file.
+      }
+    },
+    isChangedSince: (file: string, ms: number): boolean =>
+      (statSync(pathOf(file), { throwIfNoEntry: false })?.mtimeMs ?? 0) > ms,
   }
 }
 
@@ -166,6 +177,8 @@ export function createShelf(folder: Folder) {
   return {
     ...files,
     dir: folder.dir,
+    touch: folder.touch,
+    isChangedSince: folder.isChangedSince,
     /** Rejects with a ProblemsError if the file is gone or is not a recording. */
     read: recordings.get,
     /** Reads a recording without its answer, which takes a thirtieth of the time. Rejects like `read`. */

@@ -221,7 +221,7 @@ function responseIn(
   const isEvents = isStream({ headers })
   const body = isEvents && !saved.isRaw ? savedStream(content, type, remarks) : saved.bytes
   const events = isEvents ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
-  const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone(body)
+  const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone([{ atMs: 0, bytes: body }])
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   // The size is that of the body as it was sent.
   const isAsSent = headers === original && body === saved.bytes && !saved.isRaw && !hasNoBody(method, status)

@@ -59,6 +59,7 @@ export function openRecordings(parts: RecordingsParts) {
     observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, flush: recorder.flush }),
     receipt: () => parts.run.receipt(shelf.all()),
+    settle: recorder.settle,
     /** The same recordings for browsing. Lists nothing until it is used. */
     library: createLibrary({ ...parts, folder, shelf }),
   }

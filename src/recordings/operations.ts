@@ -1,7 +1,7 @@
 /** Operations on recordings: lists, reads and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
 import { closestRecording, violationCounts } from '../check/finding.js'
-import { arrayOf, boolean, closed, moment, orNull, text, wholeNumber } from '../check/forms.js'
+import { arrayOf, boolean, closed, map, moment, orNull, text, wholeNumber } from '../check/forms.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
 import { dataOf, listingQuery, operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
@@ -92,8 +92,14 @@ const receipt = closed({
   missed: wholeNumber,
   /** Recordings that were neither replayed nor recorded. */
   unused: arrayOf(text),
-  /** Exchanges that were saved. */
+  /** Recordings that were made. */
   recorded: wholeNumber,
+  /** Those of them whose files are as before, because the answer says the same. */
+  unchanged: wholeNumber,
+  /** Those of them that are errors, by status, or `incomplete` for answers that broke off. */
+  errors: map(text, wholeNumber, 'a map of counts'),
+  /** Earlier recordings of the same endpoints that were not asked for. */
+  notAsked: arrayOf(text),
   /** Exchanges that could not be saved, with the reasons. */
   notRecorded: arrayOf(text),
   /** Requests forwarded to the live platform. */

@@ -82,6 +82,11 @@ export const recordingOptions = group(
       'What replay does without a recording: fail (a 424 that names the nearest one), emulate, or record (ask the live platform and record it).',
     ),
     speed: option(numberBetween(0, 1000), 1, 'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses.'),
+    keepRetried: option(
+      boolean,
+      false,
+      'Whether record keeps an error (429, 5xx, an answer that broke off) after which the same request was sent again.',
+    ),
     ignore: option(
       list(ignored, 'paths, names and expressions'),
       [],

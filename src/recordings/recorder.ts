@@ -1,4 +1,6 @@
 /** Records the live platform's answers while they are proxied. Nothing is written before the client has its answer. */
+import { isDeepStrictEqual } from 'node:util'
+import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import type { ResponseObserver } from '../core/reply.js'
 import type { SerialQueue } from '../core/work.js'
@@ -6,10 +8,21 @@ import type { Shelf } from './folder.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import type { RequestIdentity } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
-import { type Capture, MOST_BODY_BYTES, type RecordedChunk, type RecordedRequest, responseOf } from './recording.js'
+import {
+  type Capture,
+  hasDone,
+  isPassingError,
+  isPassingStatus,
+  MOST_BODY_BYTES,
+  type RecordedChunk,
+  type RecordedRequest,
+  type RecordedResponse,
+  responseOf,
+} from './recording.js'
 import type { Redaction } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 import type { Run } from './run.js'
+import { saysTheSame } from './same-answer.js'
 
 export interface RecorderParts {
   readonly shelf: Shelf
@@ -19,6 +32,8 @@ export interface RecorderParts {
   readonly report: (error: unknown) => void
   /** Writes recordings one after the other. */
   readonly saveInOrder: SerialQueue
+  /** Whether errors after which the client tried again get recordings of their own. */
+  readonly keepRetried: boolean
 }
 
 /** An observer that knows from the beginning which file it will write. */
@@ -33,8 +48,6 @@ const MOST_OF_ONE_REQUEST = 100
 interface OpenRecording {
   readonly exchange: Exchange
   readonly entry: RecordingFile
-  /** The recordings of the same request from earlier runs. */
-  readonly earlier: readonly RecordingFile[]
   /** Whether its answer goes on until the client leaves. */
   readonly isEndless: boolean
   /** Without its secrets. */
@@ -47,20 +60,31 @@ interface OpenRecording {
 type ObservedAnswer = OpenRecording & { readonly recordedAt: string; readonly capture: Capture }
 
 export function createRecorder(parts: RecorderParts) {
-  const onEnd = (result: ObservedAnswer | string) => {
-    if (typeof result === 'string') parts.run.notRecorded(result)
-    // Written in this turn of the event loop; only an answer that has to be decompressed takes longer.
-    else void parts.saveInOrder(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
+  const { run, keepRetried, saveInOrder } = parts
+  const observing: Observing = {
+    onFailure(entry) {
+      if (!keepRetried) run.failed(entry)
+    },
+    onEnd(recording, result) {
+      if (typeof result === 'string') run.notRecorded(recording.entry.file, result)
+      // A new file is written in this turn of the event loop, unless its answer has to be decompressed.
+      else void saveInOrder(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
+    },
   }
 
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
     observerOf(exchange: Exchange): NamedObserver | undefined {
       const recording = begin(exchange, parts)
-      return recording && observerFor(recording, onEnd)
+      return recording && observerFor(recording, observing)
     },
     /** Resolves when everything that has ended so far is on disk. */
-    flush: () => parts.saveInOrder(async () => {}),
+    flush: () => saveInOrder(async () => {}),
+    /** Removes the recordings that this run has superseded, once everything is on disk. */
+    settle: () =>
+      saveInOrder(async () => {
+        for (const entry of run.superseded()) removeSuperseded(entry, parts)
+      }),
   }
 }
 
@@ -68,16 +92,15 @@ export function createRecorder(parts: RecorderParts) {
 function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): OpenRecording | undefined {
   const { request, key, redaction, objection } = identify(exchange)
   if (replyWithoutRecording(exchange, request)) return undefined
+  const first = fileOf(request, key, 1)
   if (objection !== undefined) {
-    run.notRecorded(`${fileOf(request, key, 1)} was not saved: ${objection}.`)
+    run.notRecorded(first, `${first} was not saved: ${objection}.`)
     return undefined
   }
   const existing = shelf.of(key)
-  const { nth, earlier, isFirst } = run.begin(key, existing)
+  const nth = run.begin(key, existing)
   if (nth > MOST_OF_ONE_REQUEST) {
-    if (isFirst || nth === MOST_OF_ONE_REQUEST + 1) {
-      run.notRecorded(`At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`)
-    }
+    run.notRecorded(first, `At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${first}.`)
     return undefined
   }
   // A hand-written file name is kept.
@@ -85,39 +108,71 @@ function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): Ope
   return {
     exchange,
     entry: { file, key, nth },
-    earlier,
     isEndless: isEndless(exchange, request),
     request,
     redaction,
   }
 }
 
-async function save({ entry, earlier, recordedAt, request, redaction, capture }: ObservedAnswer, parts: RecorderParts) {
+async function save({ entry, recordedAt, request, redaction, capture }: ObservedAnswer, parts: RecorderParts) {
   const { shelf, run } = parts
+  const { file } = entry
   const answer = await responseOf(capture, request).catch(({ message }: Error) => message)
-  if (typeof answer === 'string') return run.notRecorded(`${entry.file} was not saved: ${answer}.`)
-  // An incomplete answer never replaces a complete one.
-  if (!answer.complete && shelf.of(entry.key).some(({ file }) => file === entry.file)) return
-  shelf.put(entry, { recordedAt, request, response: redactedResponse(answer, redaction, request.path) })
-  run.recorded(entry.file)
-  // Later recordings from an earlier run belong to another conversation.
-  const later = entry.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
-  for (const old of later) shelf.remove(old)
+  if (typeof answer === 'string') return run.notRecorded(file, `${file} was not saved: ${answer}.`)
+  const response = redactedResponse(answer, redaction, request.path)
+  const old = shelf.of(entry.key).some(other => other.file === file) ? await readableRecording(file, shelf) : undefined
+  if (old && isWorse(response, old.response, parts)) {
+    const why = response.complete ? `the live platform answered ${response.status}` : 'the answer broke off'
+    if (!run.isOwn(file)) run.notRecorded(file, `${file} keeps its earlier answer, because ${why}.`)
+    return
+  }
+  const isSame =
+    old !== undefined &&
+    saysTheSame(old.response, response) &&
+    isDeepStrictEqual(old.request.condition, request.condition)
+  if (isSame) shelf.touch(file)
+  else shelf.put(entry, { recordedAt, request, response })
+  run.recorded(entry, response, isSame)
+}
+
+/** An outage while a suite is recorded again must not cost the answers that are there. */
+const isWorse = (response: RecordedResponse, old: RecordedResponse, { keepRetried }: RecorderParts): boolean =>
+  (!response.complete && old.complete) || (!keepRetried && isPassingError(response) && !isPassingError(old))
+
+/** `undefined` for a file that cannot be read, which is replaced. */
+const readableRecording = (file: string, shelf: Shelf) =>
+  shelf.read(file).catch((error: unknown) => {
+    if (!(error instanceof ProblemsError)) throw error
+    return undefined
+  })
+
+function removeSuperseded(entry: RecordingFile, { shelf, run }: RecorderParts): void {
+  try {
+    if (!shelf.isChangedSince(entry.file, run.startedMs)) shelf.remove(entry)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    run.notRecorded(entry.file, `${entry.file} was not removed (${code ?? message}).`)
+  }
 }
 
 function reportFailure({ entry }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
   const { run, report, warn } = parts
   const sentence = `${entry.file} was not saved (${error.code ?? error.message}).`
-  run.notRecorded(sentence)
+  run.notRecorded(entry.file, sentence)
   // A full or read-only disk is not a bug of ours.
   if (error.code === undefined) report(error)
   else warn(sentence)
 }
 
-/**
- * Collects the answer of an exchange. `onEnd` is called with the answer, or with the reason why it cannot be saved.
- */
-function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | string) => void): NamedObserver {
+interface Observing {
+  /** Called as soon as it is clear that the client may try again. */
+  readonly onFailure: (entry: RecordingFile) => void
+  /** Called with the answer, or with the reason why it cannot be saved. */
+  readonly onEnd: (recording: OpenRecording, result: ObservedAnswer | string) => void
+}
+
+/** Collects the answer of an exchange. */
+function observerFor(recording: OpenRecording, { onFailure, onEnd }: Observing): NamedObserver {
   const { entry, exchange, isEndless } = recording
   const recordedAt = nextMoment()
   const startedMs = performance.now()
@@ -128,6 +183,7 @@ function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | 
     file: entry.file,
     head(status, headers, statusText) {
       head = { status, headers, statusText, atMs: performance.now() }
+      if (isPassingStatus(status)) onFailure(entry)
     },
     bytes(bytes) {
       totalBytes += bytes.length
@@ -136,13 +192,14 @@ function observerFor(recording: OpenRecording, onEnd: (result: ObservedAnswer | 
       else if (head) chunks.push({ atMs: performance.now() - head.atMs, bytes: Buffer.from(bytes) })
     },
     end(isWhole) {
+      if (!isWhole && !isEndless && !hasDone(chunks)) onFailure(entry)
       // There was no answer to save: a server may open its stream and send nothing, or refuse to open it.
       if (!head || (opensServerStream(exchange) && !chunks.some(({ bytes }) => bytes.includes('data:')))) return
-      if (totalBytes > MOST_BODY_BYTES) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
+      if (totalBytes > MOST_BODY_BYTES) return onEnd(recording, `Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
       const { atMs, ...rest } = head
       const headMs = atMs - startedMs
       const endMs = performance.now() - atMs
-      onEnd({
+      onEnd(recording, {
         ...recording,
         recordedAt,
         capture: { ...rest, headMs, endMs, chunks, complete: isWhole || isEndless },

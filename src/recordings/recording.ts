@@ -63,6 +63,15 @@ export const isStream = ({ headers }: Pick<RecordedResponse, 'headers'>): boolea
 /** Whether an answer is sent piece by piece. */
 export const hasRhythm = (response: RecordedResponse) => isStream(response) || response.chunks.length > 1
 
+/**
+ * Whether the answer is an error that may be gone when the request is repeated: one that broke off, or whose status tells
+ * clients to try again. Errors such as 401 and 404 stay.
+ */
+export const isPassingError = ({ status, complete }: Pick<RecordedResponse, 'status' | 'complete'>): boolean =>
+  !complete || isPassingStatus(status)
+
+export const isPassingStatus = (status: number): boolean => status === 408 || status === 429 || status >= 500
+
 export const recordedBody = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>
   chunks.length === 1 && chunks[0] ? chunks[0].bytes : Buffer.concat(chunks.map(({ bytes }) => bytes))
 
@@ -106,7 +115,7 @@ export async function responseOf(
     chunks: isStream({ headers })
       ? chunks.map(({ atMs, bytes }) => ({ atMs: roundedMs(atMs), bytes }))
       : joined(chunks, hasLength ? Number.POSITIVE_INFINITY : MOMENT_MS),
-    complete: complete || hasDone(recordedBody({ chunks: chunks.slice(-DONE_CHUNKS) })),
+    complete: complete || hasDone(chunks),
   }
 }
 
@@ -117,7 +126,10 @@ export const roundedMs = (ms: number) => Math.round(ms * 10) / 10
 const DONE_CHUNKS = 16
 
 /** Whether `[DONE]` was sent. OpenAI's clients hang up after reading it (peers.md, "client closes at [DONE]"). */
-export const hasDone = (tail: Buffer) => /(^|\n)data: ?\[DONE\]\r?\n/.test(tail.subarray(-1024).toString('latin1'))
+export function hasDone(chunks: readonly RecordedChunk[]): boolean {
+  const tail = recordedBody({ chunks: chunks.slice(-DONE_CHUNKS) }).subarray(-1024)
+  return /(^|\n)data: ?\[DONE\]\r?\n/.test(tail.toString('latin1'))
+}
 
 /** What arrives within this time was sent at once, wherever the network has cut it. */
 const MOMENT_MS = 20

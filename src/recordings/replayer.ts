@@ -52,12 +52,13 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
       condition ? `${identified.key} ${JSON.stringify(condition)}` : identified.key,
     )
     await shelf.ready()
-    const found = await search(identified, count, parts, shelf.of)
+    const recordingsOf = (key: string) => shelf.of(key).filter(entry => !run.isSuperseded(entry))
+    const found = await search(identified, count, parts, recordingsOf)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.
     await flush()
     await shelf.refresh()
-    const refreshed = await search(identified, count, parts, shelf.of)
+    const refreshed = await search(identified, count, parts, recordingsOf)
     if (refreshed?.kind === 'found') return forClient(refreshed, exchange)
     if (opensServerStream(exchange)) return { kind: 'found', answer: { reply: noServerStream(), afterMs: 0 } }
     const candidates = refreshed ? [] : await candidatesFor(identified.request, shelf)

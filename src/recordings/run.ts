@@ -3,11 +3,13 @@
  * configuration.
  */
 
+import path from 'node:path/posix'
 import { LRUCache } from 'lru-cache'
 import { createByScope, type Scopes } from '../core/scope.js'
 import { memoized } from '../core/work.js'
 import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
+import type { RecordedResponse } from './recording.js'
 
 /** At most this many misses are kept. */
 const MISSES = 100
@@ -23,8 +25,8 @@ export type Run = ReturnType<History['of']>
 /** `onMiss` is called with each miss. Misses of exchanges from before the last reset are not listed. */
 export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBeforeReset'] = () => false) {
   const counts = createByScope(() => memoized((_dir: string) => new LRUCache<string, number>({ max: COUNTED })))
-  const totals: Totals = { served: 0, missed: 0, recorded: 0 }
-  const reasons = new Set<string>()
+  const startedMs = Date.now()
+  const totals: Totals = { served: 0, missed: 0, saved: new Map(), notRecorded: new Map() }
   let misses: Miss[] = []
 
   function missed(miss: Miss, exchange: Parameters<Scopes['isFromBeforeReset']>[0]): void {
@@ -36,8 +38,10 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFr
   return {
     /** The history of a folder. Requests are counted in each folder on their own; the receipt has the totals of all of them. */
     of: memoized((dir: string) => ({
-      ...createReceipt(totals, reasons),
+      ...createReceipt(totals, dir),
       missed,
+      /** Files that were changed later than this may belong to another run. */
+      startedMs,
       /** How many times a request was sent in a scope before this one. */
       count(scope: string, key: string): number {
         const counted = counts.get(scope)(dir)
@@ -45,7 +49,6 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFr
         counted.set(key, before + 1)
         return before
       },
-      begin: createBegin(),
     })),
     /** The latest misses, newest first. */
     misses: (): readonly Miss[] => misses,
@@ -57,47 +60,117 @@ export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFr
   }
 }
 
-function createBegin() {
-  const begun = new Map<string, { readonly nth: number; readonly earlier: readonly RecordingFile[] }>()
-  /**
-   * Begins another recording of a request, with the `existing` ones on disk. Returns its number, the recordings of
-   * earlier runs, which it replaces, and whether it is the first in this run.
-   */
-  return (key: string, existing: readonly RecordingFile[]) => {
-    const before = begun.get(key)
-    const { nth, earlier } = before ?? { nth: 0, earlier: existing }
-    begun.set(key, { nth: nth + 1, earlier })
-    return { nth: nth + 1, earlier, isFirst: !before }
+/** The recordings of one request in this run. */
+interface Begun {
+  count: number
+  isSaved: boolean
+  /** The recordings of earlier runs, which it replaces. */
+  readonly earlier: readonly RecordingFile[]
+  /** The numbers of passing errors that no retry has taken yet. */
+  readonly failed: number[]
+}
+
+/** Numbers the recordings of each request. */
+function createNumbers() {
+  const begun = new Map<string, Begun>()
+  const beyond = ({ count, isSaved, earlier }: Begun) => (isSaved ? earlier.filter(({ nth }) => nth > count) : [])
+  return {
+    /**
+     * Begins another recording of a request, with the `existing` ones on disk. Returns its number: the next one, or that of an
+     * error after which the client tries again.
+     */
+    begin(key: string, existing: readonly RecordingFile[]): number {
+      const request = begun.get(key) ?? { count: 0, isSaved: false, earlier: existing, failed: [] }
+      begun.set(key, request)
+      return request.failed.shift() ?? ++request.count
+    },
+    /** This one has failed, so the next recording of its request takes its number. */
+    failed({ key, nth }: RecordingFile): void {
+      const failed = begun.get(key)?.failed
+      if (!failed || failed.includes(nth)) return
+      failed.push(nth)
+      failed.sort((a, b) => a - b)
+    },
+    saved({ key }: RecordingFile): void {
+      const request = begun.get(key)
+      if (request) request.isSaved = true
+    },
+    isAsked: ({ key }: RecordingFile) => begun.has(key),
+    /** Whether it is from an earlier run, and has a number that this run has not come to, so that it belongs to another conversation. */
+    isSuperseded({ key, file }: RecordingFile): boolean {
+      const request = begun.get(key)
+      return request !== undefined && beyond(request).some(earlier => earlier.file === file)
+    },
+    superseded: (): readonly RecordingFile[] => [...begun.values()].flatMap(beyond),
   }
 }
 
-type Totals = Record<'served' | 'missed' | 'recorded', number>
+/** A recording of this run. */
+interface Saved extends Pick<RecordedResponse, 'status' | 'complete'> {
+  readonly isUnchanged: boolean
+}
 
-/** What was replayed, missed and recorded so far. */
-function createReceipt(totals: Totals, reasons: Set<string>) {
-  const recordedFiles = new Set<string>()
+/** What was replayed, missed and recorded so far in all folders. */
+interface Totals extends Record<'served' | 'missed', number> {
+  /** By path. */
+  readonly saved: Map<string, Saved>
+  /** Sentences, by path. */
+  readonly notRecorded: Map<string, string>
+}
+
+/** What was replayed, missed and recorded so far in a folder. */
+function createReceipt(totals: Totals, dir: string) {
+  const { saved, ...numbers } = createNumbers()
   const replayedFiles = new Set<string>()
-  const isUsed = (file: string) => replayedFiles.has(file) || recordedFiles.has(file)
+  const endpoints = new Set<string>()
+  const pathOf = (file: string) => `${dir}/${file}`
+  const isOwn = (file: string) => totals.saved.has(pathOf(file))
+  const isUsed = (file: string) => replayedFiles.has(file) || isOwn(file)
   return {
+    ...numbers,
     served(file: string): void {
       totals.served++
       replayedFiles.add(file)
     },
-    recorded(file: string): void {
-      totals.recorded++
-      recordedFiles.add(file)
+    recorded(entry: RecordingFile, { status, complete }: RecordedResponse, isUnchanged: boolean): void {
+      saved(entry)
+      endpoints.add(path.dirname(entry.file))
+      totals.saved.set(pathOf(entry.file), { status, complete, isUnchanged })
+      totals.notRecorded.delete(pathOf(entry.file))
     },
-    notRecorded(reason: string): void {
-      if (reasons.size < REASONS) reasons.add(reason)
+    /** The reason is dropped if the file is recorded later. */
+    notRecorded(file: string, reason: string): void {
+      if (totals.notRecorded.size < REASONS) totals.notRecorded.set(pathOf(file), reason)
     },
     /** Whether a recording was made in this run. */
-    isOwn: (file: string) => recordedFiles.has(file),
+    isOwn,
     /** Whether a recording was replayed or made in this run. */
     isUsed,
-    receipt: (all: Iterable<{ readonly file: string }>): RunReceipt => ({
-      ...totals,
-      unused: [...all].flatMap(({ file }) => (isUsed(file) ? [] : [file])),
-      notRecorded: [...reasons],
-    }),
+    receipt(all: Iterable<RecordingFile>): RunReceipt {
+      const { served, missed, notRecorded } = totals
+      const recordings = [...totals.saved.values()]
+      const unused = [...all].filter(({ file }) => !isUsed(file))
+      const notAsked = unused.filter(entry => endpoints.has(path.dirname(entry.file)) && !numbers.isAsked(entry))
+      return {
+        served,
+        missed,
+        unused: unused.map(({ file }) => file),
+        recorded: recordings.length,
+        unchanged: recordings.filter(({ isUnchanged }) => isUnchanged).length,
+        errors: errorsIn(recordings),
+        notAsked: notAsked.map(({ file }) => file),
+        notRecorded: [...notRecorded.values()],
+      }
+    },
   }
+}
+
+function errorsIn(recordings: readonly Saved[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status, complete } of recordings) {
+    if (complete && status < 400) continue
+    const kind = complete ? status : 'incomplete'
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
 }

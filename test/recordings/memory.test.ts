@@ -36,7 +36,7 @@ test('a written recording leaves only its name in memory', async () => {
       const { kept, recording } = recordingOf(nth)
       run.begin(kept.key, shelf.of(kept.key))
       shelf.put(kept, recording)
-      run.recorded(kept.file)
+      run.recorded(kept, recording.response, false)
     }
   }
   await record(0, 100)

@@ -331,6 +331,9 @@ test('the receipt says what was served, missed, left unused and passed on', asyn
     unused: files(),
     passed: 0,
     recorded: 0,
+    unchanged: 0,
+    errors: {},
+    notAsked: [],
     notRecorded: [],
   })
   await chat(hello)
