@@ -59,13 +59,15 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
     log.interrupt()
     console.error(error)
   }
-  const readAtMs = Date.now()
+  const startedMs = Date.now()
   const opening = openPlatform({ ...configSources(line), report: printError, warn: printError })
   stopPlatformOnSignals(async graceMs => {
     // If opening fails, the command itself reports it.
     const platform = await opening
     await platform.stop(graceMs)
-    process.exit(conclude(platform, log, flags) ? EXIT_FAILED : 0)
+    const exitCode = conclude(platform, log, flags) ? EXIT_FAILED : 0
+    if (platform.receipt()) (await import('./after-run.js')).noteReplay({ platform, startedMs, exitCode })
+    process.exit(exitCode)
   })
   const platform = await opening
   requireUsedFlags(platform, flags)
@@ -74,7 +76,7 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
   logMessages(platform, log)
   logProblems(platform, log)
   if (flags.json || !flags.quiet) logRequests(platform, log, flags)
-  reloadOnChange({ platform, log, bannerText, readAtMs })
+  reloadOnChange({ platform, log, bannerText, readAtMs: startedMs })
   // Now, since a start that is killed later would leave nothing for the next one.
   module.flushCompileCache()
 }

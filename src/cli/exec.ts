@@ -4,16 +4,16 @@ import { constants } from 'node:os'
 import { ignoreAdvice } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
 import { memoized, once } from '../core/work.js'
-import { type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
+import { fastReplay, type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { warningsOf } from './banner.js'
-import { type CommandLine, command, configSources, runFlags } from './command.js'
+import { type CommandLine, command, configSources, runFlags, toggle } from './command.js'
 import { conclude, createEventLog, logMessages, logProblems, logRequests } from './event-log.js'
 import { colorsFor } from './output.js'
-import { missAdvice, requireUsedFlags } from './receipt.js'
+import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
 
 /** The exit code if the child succeeded, but --strict or --fail-on-violation failed. */
@@ -23,6 +23,8 @@ const execFlags = {
   ...runFlags,
   port: { ...runFlags.port, meaning: 'Port to listen on (any free port)' },
   state: { ...runFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
+  prune: toggle('With mode record: remove the recordings of the same endpoints that the command did not ask for'),
+  speed: { ...runFlags.speed, meaning: 'Speed of replay: 1 as recorded, 0 without pauses (0)' },
   json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
 }
@@ -32,6 +34,7 @@ export const execCommands = {
     flags: execFlags,
     examples: [
       ['standin exec -- npm test', 'run the tests against a temporary platform'],
+      ['standin exec --mode record --prune -- npm test', 'record again, and remove what is no longer asked for'],
       ['standin exec --mode replay --strict -- npm test', 'fail if a request has no recording'],
     ],
     run: exec,
@@ -42,13 +45,15 @@ export const execCommands = {
 async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { child: program, flags, overrides } = line
   if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
+  const startedMs = Date.now()
   let child: Child | undefined
   let earlySignal: NodeJS.Signals | undefined
   onSignals(signal => {
     if (child) child.send(signal)
     else earlySignal ??= signal
   })
-  const sources = { ...configSources(line), report: (error: unknown) => console.error(error) }
+  const defaults = [fastReplay('standin exec')]
+  const sources = { ...configSources(line), defaults, report: (error: unknown) => console.error(error) }
   const loaded = await loadConfig(sources)
   const temporary = temporaryOptions(loaded)
   const platform = await openPlatform(
@@ -56,6 +61,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     withOptions(loaded, temporary),
   )
   requireUsedFlags(platform, flags)
+  if (flags.prune) requireRecording(platform)
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)
   if (flags.verbose) {
@@ -76,7 +82,13 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const code = await child.ended
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
-  return code === 0 && hasFailed ? EXIT_FAILED : code
+  const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
+  if (!platform.receipt()) return exitCode
+  const { endRecording, noteReplay } = await import('./after-run.js')
+  const ended = { platform, startedMs, exitCode }
+  noteReplay(ended)
+  await endRecording(ended, log, flags.prune)
+  return exitCode
 }
 
 /** The app must never get a live key, so inherited ones are removed from its environment, whatever their names. */

@@ -14,37 +14,49 @@ import type { LoadedConfig } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
-import { type Colors, printable } from './output.js'
+import { type Colors, pluralize, printable } from './output.js'
 import { findingLine, markedLine } from './report.js'
 
-/** At most this many unused recordings are listed by name. */
-const MOST_UNUSED = 10
+/** At most this many recordings are listed by name. */
+const MOST_LISTED = 10
 
 export function receiptText(receipt: Receipt, colors: Colors): string {
   const { unused, notRecorded } = receipt
-  const more = unused.length > MOST_UNUSED ? [`  … and ${unused.length - MOST_UNUSED} more`] : []
   return [
     `Recordings: ${countsOf(receipt, colors).join(', ')}.`,
-    ...(unused.length > 0 && !onlyRecorded(receipt)
-      ? ['Unused:', ...unused.slice(0, MOST_UNUSED).map(file => `  ${file}`), ...more]
-      : []),
+    ...(unused.length > 0 && !onlyRecorded(receipt) ? ['Unused:', ...listedFiles(unused)] : []),
     ...(notRecorded.length > 0 ? ['Not recorded:', ...notRecorded.map(reason => `  ${reason}`)] : []),
   ].join('\n')
 }
 
+/** The first of some recordings, each on a line. */
+export function listedFiles(files: readonly string[]): readonly string[] {
+  const lines = files.slice(0, MOST_LISTED).map(file => `  ${file}`)
+  return files.length > MOST_LISTED ? [...lines, `  … and ${files.length - MOST_LISTED} more`] : lines
+}
+
 function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
   const { served, missed, unused, passed, recorded } = receipt
-  const recordedText = `${recorded} recorded`
   const forwardedText = `${passed} forwarded to the live platform`
-  if (onlyRecorded(receipt)) return [recordedText, forwardedText]
+  if (onlyRecorded(receipt)) return [forwardedText, recordedText(receipt, colors)]
   const missedText = missed > 0 ? colors.red(`${missed} missed`) : '0 missed'
   return [
     `${served} served`,
     missedText,
     `${unused.length} unused`,
     forwardedText,
-    ...(recorded > 0 ? [recordedText] : []),
+    ...(recorded > 0 ? [recordedText(receipt, colors)] : []),
   ]
+}
+
+/** `37 recorded (20 unchanged), of them 11 errors: 429 (9), 503 (2)`. */
+function recordedText({ recorded, unchanged, errors }: Receipt, { red }: Colors): string {
+  const count = `${recorded} recorded${unchanged > 0 ? ` (${unchanged} unchanged)` : ''}`
+  const kinds = Object.entries(errors)
+  if (kinds.length === 0) return count
+  const total = kinds.reduce((sum, [, number]) => sum + number, 0)
+  const list = kinds.map(([kind, number]) => `${kind} (${number})`).join(', ')
+  return `${count}, of them ${red(`${pluralize(total, 'error')}: ${list}`)}`
 }
 
 /** A run that only records replays nothing, so its unused recordings do not count. */
@@ -70,6 +82,16 @@ export function requireUsedFlags({ mode, modes }: Platform, flags: RunFlags): vo
   if (someMode(mode => mode !== 'emulate')) return
   throw new UsageError(
     `--fail-on-violation checks answers of the live platform and of recordings, and mode ${mode} has none. Add --mode.`,
+  )
+}
+
+/** Throws a UsageError for --prune if this run does not record. */
+export function requireRecording({ mode, modes, loaded }: Platform): void {
+  const { onMiss } = loaded.config.recordings
+  const records = (mode: Mode) => mode === 'record' || (mode === 'replay' && onMiss === 'record')
+  if ([mode, ...Object.values(modes)].some(records)) return
+  throw new UsageError(
+    `--prune removes recordings that a recording run did not ask for, and mode ${mode} records nothing. After a replay: standin recordings prune --unused.`,
   )
 }
 

@@ -8,10 +8,12 @@ import { redactionRules } from '../platform/config/load.js'
 import {
   type Folder,
   ignoreFrom,
+  isPassingStatus,
   leftoversIn,
   namedSecretsIn,
   openFolder,
   type Recording,
+  readReplayNotes,
   recordedBody,
   writePrompts,
 } from '../recordings/index.js'
@@ -31,7 +33,7 @@ export function openRecordings(line: Parameters<typeof loadedConfig>[0]) {
   }
 }
 
-type Reason = 'incomplete' | 'old' | 'broken' | 'leftover'
+type Reason = 'unused' | 'error' | 'incomplete' | 'old' | 'broken' | 'leftover'
 
 interface Prunable {
   readonly file: string
@@ -41,27 +43,33 @@ interface Prunable {
 const prune = command({
   flags: {
     ...folderFlags,
+    unused: toggle('Remove recordings that the last complete replay did not use'),
+    errors: toggle('Remove recordings of errors that pass: 408, 429 and 5xx'),
     incomplete: toggle('Remove recordings of answers that broke off'),
     'older-than': textFlag('AGE', 'Remove older recordings: 30d, 12h, 15m'),
     broken: toggle('Remove recordings that cannot be read'),
     'dry-run': toggle('Only print what would be removed'),
   },
   async run(line) {
-    const { incomplete, 'older-than': age, broken, 'dry-run': isDry } = line.flags
+    const { unused, errors, incomplete, 'older-than': age, broken, 'dry-run': isDry } = line.flags
     const maxAgeMs = age === undefined ? Number.POSITIVE_INFINITY : ageMsOf(age)
     const { folder } = openRecordings(line)
-    const all = await prunableIn(folder, maxAgeMs)
-    if (!incomplete && age === undefined && !broken) {
-      return { data: { dryRun: true, candidates: countByReason(all), removed: [] }, text: candidatesText(all) }
+    const replay = lastReplay(folder)
+    if (unused && replay.objection !== undefined)
+      throw new ProblemsError([{ origin: relativePath(folder.dir), sentence: replay.objection }])
+    const all = await prunableIn(folder, maxAgeMs, replay.unused)
+    if (!unused && !errors && !incomplete && age === undefined && !broken) {
+      return { data: { dryRun: true, candidates: countByReason(all), removed: [] }, text: candidatesText(all, replay) }
     }
-    const isChosen = { incomplete, old: true, broken, leftover: true }
+    const isChosen = { unused, error: errors, incomplete, old: true, broken, leftover: true }
     const chosen = all
       .map(({ file, reasons }) => ({ file, reasons: reasons.filter(reason => isChosen[reason]) }))
       .filter(({ reasons }) => reasons.length > 0)
-    if (!isDry) {
-      for (const { file } of chosen) folder.remove(file)
-      await removeEmptyFolders(folder.dir, chosen)
-    }
+    if (!isDry)
+      await removeRecordings(
+        folder,
+        chosen.map(({ file }) => file),
+      )
     return { data: { dryRun: isDry, removed: chosen }, text: removedText(chosen, isDry) }
   },
 })
@@ -76,10 +84,11 @@ function ageMsOf(age: string): number {
 }
 
 /** The recordings that could be removed, and the temporary files of killed processes, which are never needed. */
-async function prunableIn(folder: Folder, maxAgeMs: number) {
+async function prunableIn(folder: Folder, maxAgeMs: number, unused: ReadonlySet<string>) {
   const files = (await folder.list()).map(({ file }) => file)
   const recordings = await mapInParallel(files, async (file): Promise<Prunable> => {
-    return { file, reasons: await reasonsToPrune(folder, file, maxAgeMs) }
+    const reasons = await reasonsToPrune(folder, file, maxAgeMs)
+    return { file, reasons: unused.has(file) ? ['unused', ...reasons] : reasons }
   })
   const leftovers = (await leftoversIn(folder.dir)).map((file): Prunable => ({ file, reasons: ['leftover'] }))
   return [...recordings, ...leftovers]
@@ -89,16 +98,44 @@ async function reasonsToPrune({ read }: Folder, file: string, maxAgeMs: number):
   try {
     const { recordedAt, response } = await read(file)
     const isOld = Date.now() - Date.parse(recordedAt) > maxAgeMs
-    return [...(response.complete ? [] : (['incomplete'] as const)), ...(isOld ? (['old'] as const) : [])]
+    return [
+      ...(isPassingStatus(response.status) ? (['error'] as const) : []),
+      ...(response.complete ? [] : (['incomplete'] as const)),
+      ...(isOld ? (['old'] as const) : []),
+    ]
   } catch (error) {
     if (error instanceof ProblemsError) return ['broken']
     throw error
   }
 }
 
-/** Removes the folders that are now empty, but not the folder of recordings itself. */
-async function removeEmptyFolders(dir: string, removed: readonly Prunable[]): Promise<void> {
-  for (const folder of new Set(removed.map(({ file }) => path.posix.dirname(file)))) {
+/** Which recordings the last replay did not use, or why that is not known. */
+function lastReplay(folder: Folder) {
+  const notes = readReplayNotes(folder.dir)
+  const [first, ...others] = notes
+  const failed = notes.find(({ exitCode }) => exitCode !== 0)
+  const nothing = { unused: new Set<string>(), summary: '' }
+  if (!first) return { ...nothing, objection: `No replay of it is noted. ${REPLAY_FIRST}` }
+  if (failed) {
+    const end = `The last replay ended with exit code ${failed.exitCode}, so it may not have used everything.`
+    return { ...nothing, objection: `${end} ${REPLAY_FIRST}` }
+  }
+  // What several replays at once did not use, and what has not been recorded since.
+  const endedMs = Math.min(...notes.map(note => note.endedMs))
+  const unused = first.unused.filter(
+    file => others.every(note => note.unused.includes(file)) && !folder.isChangedSince(file, endedMs),
+  )
+  const served = notes.reduce((sum, note) => sum + note.served, 0)
+  const summary = `The last replay ended at ${new Date(endedMs).toISOString()} after ${pluralize(served, 'answer')}.`
+  return { unused: new Set(unused), summary, objection: undefined }
+}
+
+const REPLAY_FIRST = 'Replay all tests first: standin exec --mode replay -- npm test.'
+
+/** Removes recordings, and the folders that are empty then, but not the folder of recordings itself. Rejects with the error of the file system. */
+export async function removeRecordings({ dir, remove }: Folder, files: readonly string[]): Promise<void> {
+  for (const file of files) remove(file)
+  for (const folder of new Set(files.map(file => path.posix.dirname(file)))) {
     try {
       for (let at = folder; at !== '.'; at = path.posix.dirname(at)) await rmdir(path.join(dir, at))
     } catch {
@@ -113,10 +150,12 @@ function countByReason(all: readonly Prunable[]) {
   return counts
 }
 
-function candidatesText(all: readonly Prunable[]): string {
-  const { incomplete = 0, broken = 0, leftover = 0 } = countByReason(all)
+function candidatesText(all: readonly Prunable[], { objection, summary }: ReturnType<typeof lastReplay>): string {
+  const { unused = 0, error = 0, incomplete = 0, broken = 0, leftover = 0 } = countByReason(all)
   const lines = [
     'Nothing was removed. Choose what to remove:',
+    `  --unused           ${objection ?? `${pluralize(unused, 'recording')}. ${summary}`}`,
+    `  --errors           ${pluralize(error, 'recording')}`,
     `  --incomplete       ${pluralize(incomplete, 'recording')}`,
     '  --older-than AGE   such as 30d',
     `  --broken           ${pluralize(broken, 'recording')}`,

@@ -22,6 +22,7 @@ export { writePrompts } from './prompts-file.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
+  isPassingStatus,
   isStream,
   MOST_BODY_BYTES,
   type RecordedChunk,
@@ -31,6 +32,7 @@ export {
   recordedBody,
 } from './recording.js'
 export { namedSecretsIn } from './redacted.js'
+export { readReplayNotes, writeReplayNote } from './replay-note.js'
 export { createHistory, type History, type Run } from './run.js'
 
 /** Reads HAR files. Only one command needs it. */

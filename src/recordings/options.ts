@@ -81,7 +81,11 @@ export const recordingOptions = group(
       'fail',
       'What replay does without a recording: fail (a 424 that names the nearest one), emulate, or record (ask the live platform and record it).',
     ),
-    speed: option(numberBetween(0, 1000), 1, 'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses.'),
+    speed: option(
+      numberBetween(0, 1000),
+      1,
+      'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses, which is the default of standin exec and of tests.',
+    ),
     keepRetried: option(
       boolean,
       false,

@@ -6,7 +6,7 @@ import type { Mode } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { createByScope } from '../core/scope.js'
 import type { Handler } from '../http/mount.js'
-import type { Override } from '../platform/config/load.js'
+import { fastReplay, type Override } from '../platform/config/load.js'
 import type { ConfigInput } from '../platform/config/schema.js'
 import { environmentOf } from '../platform/platform.js'
 import type { CurrentTest } from '../platform/prepare.js'
@@ -163,6 +163,7 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     file: config ?? false,
     flags: [...overridesFrom({ port, ...(config === undefined && { state: 'memory' }), ...values })],
     ...(config !== undefined && { env: process.env }),
+    defaults: [fastReplay('startPlatform')],
     rules,
     listen,
     ...(currentTest && { currentTest }),

@@ -7,11 +7,13 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { once } from '../../src/core/work.js'
 import { type Command, type End, folderWith, run, runInProcess, start } from '../command.js'
+import { liveWith } from '../recordings/live.js'
 import { runHere } from '../run-here.js'
 import { platformWith } from '../scene.js'
 import { missOf } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 import { lineOf } from './line.js'
+import { filesOf, namesIn, recorded as recording } from './recorded.js'
 
 const openai = pathToFileURL(createRequire(import.meta.url).resolve('openai'))
 
@@ -379,4 +381,60 @@ test('closing the terminal ends the child', async () => {
   send('SIGHUP')
   expect(await ended).toMatchObject({ code: 7, signal: null })
   await isGone(url)
+})
+
+/** Records these prompts with mode record into a folder that has recordings of "hello" and "goodbye". */
+async function recordedAgain(prompts: readonly string[], flags: readonly string[] = [], ending = '') {
+  const live = await platformWith()
+  const { args, files } = child(`${asking(...prompts)}${ending}`)
+  const tape = filesOf(recording({ prompt: 'hello' }), recording({ prompt: 'goodbye' }))
+  const { dir, ended } = start(['exec', '--mode', 'record', '--upstream', live.url, ...flags, ...args], {
+    files: { ...files, ...tape, 'platform.config.yaml': `upstream: { apiKey: ${live.apiKey} }\n` },
+  })
+  return { ...(await ended), names: await namesIn(dir) }
+}
+
+test('a run that records names the recordings of the same endpoints that it did not ask for', async () => {
+  const { stderr, names } = await recordedAgain(['hello'])
+  expect(stderr).toMatch(
+    /Not asked for in this run \(--prune removes them\): 2 recordings\n {2}chat-completions\/gpt-4o-goodbye-/,
+  )
+  expect(names).toHaveLength(3)
+})
+
+test('--prune removes what a recording run did not ask for', async () => {
+  const { code, stderr, names } = await recordedAgain(['hello'], ['--prune'])
+  expect(code).toBe(0)
+  expect(stderr).toContain('Removed, because this run did not ask for them: 2 recordings\n')
+  expect(names).toEqual([expect.stringContaining('gpt-4o-mini-hello')])
+})
+
+test('--prune removes nothing if the command failed, since it may not have asked for everything', async () => {
+  const { code, stderr, names } = await recordedAgain(['hello'], ['--prune'], 'exit 3\n')
+  expect(code).toBe(3)
+  expect(stderr).toContain('Nothing was pruned, because the run failed')
+  expect(names).toContainEqual(expect.stringContaining('gpt-4o-goodbye'))
+})
+
+test('--prune needs a run that records', async () => {
+  const { code, stderr } = await runInProcess(['exec', '--mode', 'replay', '--prune', '--', 'true'])
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('mode replay records nothing. After a replay: standin recordings prune --unused.'),
+  })
+})
+
+test('the receipt counts recorded errors by status', async () => {
+  const answers = [429, 429, 503, 200]
+  const live = await liveWith((_request, response) => void response.writeHead(answers.shift() ?? 200).end('{}'))
+  const flags = ['--mode', 'record', '--upstream', live.url]
+  const { stderr } = await execHere(asking('one', 'two', 'three', 'four'), { flags })
+  expect(stderr).toContain('4 forwarded to the live platform, 4 recorded, of them 3 errors: 429 (2), 503 (1).\n')
+})
+
+test('a replay does not pause where the live platform did', async () => {
+  const slow = recording({ prompt: 'hello' })
+  const files = filesOf({ ...slow, response: { ...slow.response, headMs: 36_000_000 } })
+  const program = asking('hello').replaceAll('gpt-4o-mini', 'gpt-4o')
+  expect(await exec(program, { flags: ['--mode', 'replay'], files }).ended).toMatchObject({ code: 0, stdout: '200\n' })
 })

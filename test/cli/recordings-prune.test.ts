@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { type Files, runIn } from '../command.js'
+import { readReplayNotes, writeReplayNote } from '../../src/recordings/index.js'
+import { type Files, folderWith, run, runIn, runInProcess } from '../command.js'
 import { DIR, filesOf, nameOf, namesIn, recorded, streamed } from './recorded.js'
 
 /** Runs a `recordings` command, and lists what it left in the folder. */
@@ -73,4 +74,68 @@ test('prune prints one document with --json, and nothing with --quiet', async ()
   expect(JSON.parse(asked.stdout)).toEqual({ dryRun: true, candidates: { incomplete: 1 }, removed: [] })
   for (const args of [['prune', '--incomplete'], ['prune']])
     expect(await recordings([...args, '--quiet'], filesOf(cut))).toMatchObject({ code: 0, stdout: '', stderr: '' })
+})
+
+const failed = (prompt: string, status: number) => {
+  const recording = recorded({ prompt })
+  return { ...recording, response: { ...recording.response, status } }
+}
+
+test('prune --errors removes errors that pass, and keeps those that an app has to expect', async () => {
+  const passing = [failed('busy', 429), failed('down', 503)]
+  const { stdout, names } = await recordings(
+    ['prune', '--errors'],
+    filesOf(good, ...passing, failed('who', 401), failed('none', 404)),
+  )
+  expect(stdout).toBe(`${passing.map(one => `${nameOf(one)}: error\n`).join('')}2 files removed.\n`)
+  expect(names).toHaveLength(3)
+})
+
+/** Asks for these prompts below `standin exec --mode replay`, with three recordings. */
+async function replayed(prompts: readonly string[], ending = '') {
+  const dir = folderWith(filesOf(good, old, recorded({ prompt: 'third' })))
+  const asks = prompts.map(content => {
+    const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
+    return `curl -sf "$OPENAI_BASE_URL/chat/completions" -o answer -H "authorization: Bearer $OPENAI_API_KEY" -H 'content-type: application/json' -d '${body}'\n`
+  })
+  const place = ['--recordings', path.join(dir, DIR)]
+  await runInProcess(['exec', '--mode', 'replay', ...place, '--', 'sh', '-c', `${asks.join('')}${ending}`])
+  const prune = async (...flags: readonly string[]) => ({
+    ...(await run(['recordings', 'prune', ...place, ...flags])),
+    names: await namesIn(dir),
+  })
+  return { dir: path.join(dir, DIR), prune }
+}
+
+test('prune --unused removes what the last complete replay did not use', async () => {
+  const { prune, dir } = await replayed(['hello', 'third'])
+  expect((await prune()).stdout).toMatch(/--unused {11}1 recording\. The last replay ended at \S+Z after 2 answers\.\n/)
+  expect((await prune('--unused', '--dry-run')).names).toHaveLength(3)
+  const { stdout, names } = await prune('--unused')
+  expect(stdout).toBe(`${nameOf(old)}: unused\n1 file removed.\n`)
+  expect(names).toHaveLength(2)
+  expect(readFileSync(path.join(dir, '.standin/.gitignore'), 'utf8')).toBe('*\n')
+})
+
+test.each([
+  ['no replay', [], '', 'No replay of it is noted.'],
+  ['a replay that failed', ['hello'], 'exit 3', 'The last replay ended with exit code 3, so it may not have used'],
+])('after %s, prune --unused says why it removes nothing', async (_, prompts, ending, why) => {
+  const { prune } = await replayed(prompts, ending)
+  expect(await prune('--unused')).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
+  const { stdout, names } = await prune()
+  expect(stdout).toContain(`--unused           ${why}`)
+  expect(names).toHaveLength(3)
+})
+
+test('what one of several replays at the same time has used, or what was recorded since, is not unused', async () => {
+  const { prune, dir } = await replayed(['hello'])
+  const third = nameOf(recorded({ prompt: 'third' }))
+  const [note] = readReplayNotes(dir)
+  if (note) writeReplayNote(dir, { ...note, startedMs: note.startedMs - 1, unused: [nameOf(good), nameOf(old)] })
+  expect((await prune('--unused')).stdout).toBe(`${nameOf(old)}: unused\n1 file removed.\n`)
+  writeReplayNote(dir, { startedMs: Date.now() + 1, endedMs: Date.now() + 2, exitCode: 0, served: 1, unused: [third] })
+  utimesSync(path.join(dir, third), new Date(), new Date(Date.now() + 60_000))
+  expect((await prune('--unused')).stdout).toBe('0 files removed.\n')
+  expect(existsSync(path.join(dir, third))).toBe(true)
 })

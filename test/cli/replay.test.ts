@@ -1,8 +1,10 @@
+import path from 'node:path'
 import { expect, test } from 'vitest'
-import { start } from '../command.js'
+import { folderWith, start } from '../command.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello } from '../scene.js'
 import { missOf } from '../sentences.js'
+import { DIR, filesOf, streamed } from './recorded.js'
 
 /** A folder with one recording of "hello". */
 async function recorded(): Promise<string> {
@@ -74,4 +76,20 @@ test('without --json a miss compares fields side by side on standard error, and 
   send('SIGTERM')
   const { stdout: printed } = await ended
   expect(printed).toContain('Recordings: 0 served, 1 missed, 1 unused, 0 forwarded to the live platform.\n')
+})
+
+test('standin replay keeps the recorded rhythm', async () => {
+  const pieces = ['data: {"choices":[{"index":0,"delta":{"content":"Now"}}]}\n\n', 'data: [DONE]\n\n']
+  const late = streamed({ prompt: 'hello', pieces })
+  const [now, end] = late.response.chunks
+  const chunks = [
+    { ...now, atMs: 0 },
+    { ...end, atMs: 36_000_000 },
+  ] as const
+  const dir = folderWith(filesOf({ ...late, response: { ...late.response, headMs: 0, chunks } as never }))
+  const { ask, end: stop } = await replaying(path.join(dir, DIR), [])
+  const answer = await ask({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'hello' }] })
+  const first = await answer.body?.getReader().read()
+  expect(Buffer.from(first?.value ?? []).toString()).toBe(pieces[0])
+  await stop()
 })

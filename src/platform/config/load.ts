@@ -28,12 +28,17 @@ export interface Override {
   readonly origin: string
 }
 
+/** Where nobody watches a replay, it does not pause. */
+export const fastReplay = (origin: string): Override => ({ path: ['recordings', 'speed'], value: 0, origin })
+
 export interface ConfigSources {
   /** The folder for relative paths, and the place of `platform.config.yaml`. */
   readonly cwd: string
   /** A file that must exist, or `false` for none. By default that of `configFileNames` is read which exists. */
   readonly file?: string | false | undefined
   readonly flags?: readonly Override[]
+  /** What counts instead of the usual defaults, if the file and the environment do not say. */
+  readonly defaults?: readonly Override[]
   /** The environment, which takes precedence over `.env` next to the configuration. If left out, neither is read. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
@@ -59,7 +64,7 @@ function fileOf({ cwd, file: configured }: ConfigSources) {
 
 /** The synchronous part. `read` parses the file; `undefined` if there is none. Throws a ProblemsError. */
 export function configIn(sources: ConfigSources, read: typeof readYaml | undefined): LoadedConfig {
-  const { cwd, flags = [], env } = sources
+  const { cwd, flags = [], defaults = [], env } = sources
   const { file, present } = fileOf(sources)
   const name = path.relative(cwd, file) || file
   const dir = path.dirname(file)
@@ -72,7 +77,8 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)
-  const overrides = [...fromVariables.overrides, ...flags]
+  const ownDefaults = defaults.filter(({ path }) => valueAt(value, path) === undefined)
+  const overrides = [...ownDefaults, ...fromVariables.overrides, ...flags]
   for (const { path, value: given } of overrides) put(value, path, given)
   const overrideOf = (option: Path) => overrides.findLast(({ path }) => path.every((key, i) => option[i] === key))
   const placeOf = (option: Path) => {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { ProblemsError } from '../../../src/check/problem.js'
 import { unpaced } from '../../../src/core/pace.js'
 import { goneNames } from '../../../src/platform/config/gone-options.js'
-import type { ConfigSources, LoadedConfig } from '../../../src/platform/config/load.js'
+import { type ConfigSources, fastReplay, type LoadedConfig } from '../../../src/platform/config/load.js'
 import { variableOf } from '../../../src/platform/config/options.js'
 import { configSchema } from '../../../src/platform/config/schema.js'
 import { type Files, folderWith } from '../../command.js'
@@ -359,4 +359,14 @@ test.each(['STANDIN_API_KEYS', 'STANDIN_AUTH_JWT_SECRET'])('a secret in %s is no
   const complaints = complaintsAbout({ env: { [name]: secret } })
   expect(complaints).toEqual([expect.stringMatching(`^${name}: `)])
   expect(complaints.join()).not.toContain(secret)
+})
+
+test.each([
+  ['nothing', {}, 0, 'code'],
+  ['the file, even with the usual default', { yaml: 'recordings: { speed: 1 }\n' }, 1, 'platform.config.yaml:1'],
+  ['the environment', { env: { STANDIN_RECORDINGS_SPEED: '3' } }, 3, 'STANDIN_RECORDINGS_SPEED'],
+  ['a flag', { flags: [{ path: ['recordings', 'speed'], value: 2, origin: '--speed' }] }, 2, '--speed'],
+])('a replay that nobody watches does not pause, unless a speed is set: %s', (_, sources, speed, origin) => {
+  const { config, originOf } = load({ defaults: [fastReplay('code')], ...sources })
+  expect([config.recordings.speed, originOf(['recordings', 'speed'])]).toEqual([speed, origin])
 })
