@@ -202,6 +202,8 @@ async function filesBelow(dir: string): Promise<readonly string[]> {
     if (seen.has(realFolder)) return
     seen.add(realFolder)
     for (const entry of await readdir(folder, { withFileTypes: true })) {
+      // Notes of runs, which git ignores.
+      if (entry.name === '.standin') continue
       const file = path.join(folder, entry.name)
       const kind = entry.isSymbolicLink() ? await stat(file).catch(ignoreBrokenLink) : entry
       if (kind?.isDirectory()) await visit(file)
