@@ -65,11 +65,8 @@ const prune = command({
     const chosen = all
       .map(({ file, reasons }) => ({ file, reasons: reasons.filter(reason => isChosen[reason]) }))
       .filter(({ reasons }) => reasons.length > 0)
-    if (!isDry)
-      await removeRecordings(
-        folder,
-        chosen.map(({ file }) => file),
-      )
+    const files = chosen.map(({ file }) => file)
+    if (!isDry) await removeRecordings(folder, files)
     return { data: { dryRun: isDry, removed: chosen }, text: removedText(chosen, isDry) }
   },
 })

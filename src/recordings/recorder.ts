@@ -61,22 +61,18 @@ type ObservedAnswer = OpenRecording & { readonly recordedAt: string; readonly ca
 
 export function createRecorder(parts: RecorderParts) {
   const { run, keepRetried, saveInOrder } = parts
-  const observing: Observing = {
-    onFailure(entry) {
-      if (!keepRetried) run.failed(entry)
-    },
-    onEnd(recording, result) {
-      if (typeof result === 'string') run.notRecorded(recording.entry.file, result)
-      // A new file is written in this turn of the event loop, unless its answer has to be decompressed.
-      else void saveInOrder(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
-    },
-  }
-
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
     observerOf(exchange: Exchange): NamedObserver | undefined {
       const recording = begin(exchange, parts)
-      return recording && observerFor(recording, observing)
+      if (!recording) return undefined
+      const { entry } = recording
+      const onFailure = () => (keepRetried ? undefined : run.failed(entry))
+      return observerFor(recording, onFailure, result => {
+        if (typeof result === 'string') run.notRecorded(entry.file, result)
+        // A new file is written in this turn of the event loop, unless its answer has to be decompressed.
+        else void saveInOrder(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
+      })
     },
     /** Resolves when everything that has ended so far is on disk. */
     flush: () => saveInOrder(async () => {}),
@@ -100,7 +96,8 @@ function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): Ope
   const existing = shelf.of(key)
   const nth = run.begin(key, existing)
   if (nth > MOST_OF_ONE_REQUEST) {
-    run.notRecorded(first, `At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${first}.`)
+    const limit = `At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${first}.`
+    run.notRecorded(limit, limit)
     return undefined
   }
   // A hand-written file name is kept.
@@ -126,10 +123,8 @@ async function save({ entry, recordedAt, request, redaction, capture }: Observed
     if (!run.isOwn(file)) run.notRecorded(file, `${file} keeps its earlier answer, because ${why}.`)
     return
   }
-  const isSame =
-    old !== undefined &&
-    saysTheSame(old.response, response) &&
-    isDeepStrictEqual(old.request.condition, request.condition)
+  const isAskedTheSame = isDeepStrictEqual(old?.request.condition, request.condition)
+  const isSame = old !== undefined && isAskedTheSame && saysTheSame(old.response, response)
   if (isSame) shelf.touch(file)
   else shelf.put(entry, { recordedAt, request, response })
   run.recorded(entry, response, isSame)
@@ -164,15 +159,15 @@ function reportFailure({ entry }: ObservedAnswer, error: NodeJS.ErrnoException, 
   else warn(sentence)
 }
 
-interface Observing {
-  /** Called as soon as it is clear that the client may try again. */
-  readonly onFailure: (entry: RecordingFile) => void
-  /** Called with the answer, or with the reason why it cannot be saved. */
-  readonly onEnd: (recording: OpenRecording, result: ObservedAnswer | string) => void
-}
-
-/** Collects the answer of an exchange. */
-function observerFor(recording: OpenRecording, { onFailure, onEnd }: Observing): NamedObserver {
+/**
+ * Collects the answer of an exchange. `onFailure` is called as soon as it is clear that the client may try again, and `onEnd` with
+ * the answer, or with the reason why it cannot be saved.
+ */
+function observerFor(
+  recording: OpenRecording,
+  onFailure: () => void,
+  onEnd: (result: ObservedAnswer | string) => void,
+): NamedObserver {
   const { entry, exchange, isEndless } = recording
   const recordedAt = nextMoment()
   const startedMs = performance.now()
@@ -183,7 +178,7 @@ function observerFor(recording: OpenRecording, { onFailure, onEnd }: Observing):
     file: entry.file,
     head(status, headers, statusText) {
       head = { status, headers, statusText, atMs: performance.now() }
-      if (isPassingStatus(status)) onFailure(entry)
+      if (isPassingStatus(status)) onFailure()
     },
     bytes(bytes) {
       totalBytes += bytes.length
@@ -192,14 +187,14 @@ function observerFor(recording: OpenRecording, { onFailure, onEnd }: Observing):
       else if (head) chunks.push({ atMs: performance.now() - head.atMs, bytes: Buffer.from(bytes) })
     },
     end(isWhole) {
-      if (!isWhole && !isEndless && !hasDone(chunks)) onFailure(entry)
+      if (!isWhole && !isEndless && !hasDone(chunks)) onFailure()
       // There was no answer to save: a server may open its stream and send nothing, or refuse to open it.
       if (!head || (opensServerStream(exchange) && !chunks.some(({ bytes }) => bytes.includes('data:')))) return
-      if (totalBytes > MOST_BODY_BYTES) return onEnd(recording, `Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
+      if (totalBytes > MOST_BODY_BYTES) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${entry.file}.`)
       const { atMs, ...rest } = head
       const headMs = atMs - startedMs
       const endMs = performance.now() - atMs
-      onEnd(recording, {
+      onEnd({
         ...recording,
         recordedAt,
         capture: { ...rest, headMs, endMs, chunks, complete: isWhole || isEndless },
