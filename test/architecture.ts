@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
 export const budgets: Readonly<Record<string, number>> = {
   chat: 2000,
   check: 1800,
-  cli: 4000,
+  cli: 4200,
   contract: 2200,
   control: 300,
   core: 2200,

@@ -45,7 +45,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['openapi', 'Print the OpenAPI document of the endpoints and your own paths', config],
   ],
   Recordings: [
-    ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', recordings],
+    ['recordings prune', 'Remove recordings that are unused, errors, incomplete, broken or old', recordings],
     ['recordings prompts', 'Write what recordings tell the model into prompts.yaml, for review', recordings],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', recordings],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],

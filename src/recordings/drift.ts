@@ -1,16 +1,14 @@
 /** Sends recorded requests to the live platform again and reports what has changed. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { headerIn, retryWaitMs } from '../core/http.js'
-import { jsonOf, stringifyExact } from '../core/json.js'
+import { stringifyExact } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import type { Folder } from './folder.js'
 import { rpcCallOf } from './json-rpc.js'
 import type { RecordingFile } from './names.js'
-import { assembledText } from './play.js'
 import {
   type Capture,
   isStream,
@@ -22,6 +20,7 @@ import {
 } from './recording.js'
 import type { Redact } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
+import { saysTheSame } from './same-answer.js'
 
 interface DriftParts {
   readonly folder: Folder
@@ -168,15 +167,6 @@ async function checkAnswers(
     if (updated) parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
     return { kind: 'compared', file, drifts, updated }
   })
-}
-
-/** Whether two answers of the same shape mean the same. In completions, ids and times do not count. */
-function saysTheSame(recorded: RecordedResponse, live: RecordedResponse): boolean {
-  const [before, now] = [assembledText(recorded), assembledText(live)]
-  if (before !== undefined && now !== undefined) return before === now
-  const [body, liveBody] = [recordedBody(recorded), recordedBody(live)]
-  const value = jsonOf(body)
-  return value === undefined ? body.equals(liveBody) : isDeepStrictEqual(value, jsonOf(liveBody))
 }
 
 function problemsIn(error: unknown): ProblemsError {
