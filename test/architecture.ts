@@ -45,7 +45,7 @@ export const budgets: Readonly<Record<string, number>> = {
   mcp: 2300,
   openapi: 1500,
   platform: 3200,
-  recordings: 5700,
+  recordings: 6000,
   replies: 6900,
   resources: 1400,
   state: 1200,

@@ -23,7 +23,7 @@ const execFlags = {
   ...runFlags,
   port: { ...runFlags.port, meaning: 'Port to listen on (any free port)' },
   state: { ...runFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
-  prune: toggle('With mode record: remove the recordings of the same endpoints that the command did not ask for'),
+  prune: toggle('After recording: remove recordings of the same endpoints that were not asked for'),
   speed: { ...runFlags.speed, meaning: 'Speed of replay: 1 as recorded, 0 without pauses (0)' },
   json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },

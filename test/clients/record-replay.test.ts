@@ -17,7 +17,7 @@ async function recording(options: PlatformOptions) {
   const over = async () => {
     await platform.stop()
     await live.stop()
-    return platformWith({ mode: 'replay', recordings: { dir } })
+    return platformWith({ mode: 'replay', recordings: { dir, speed: 1 } })
   }
   return { live, platform, over }
 }

@@ -85,6 +85,28 @@ test('of a suite that is recorded again, only the file whose answer changed is r
   expect(second[changed[0] ?? '']).toContain('Hello!')
 })
 
+test('an agent whose calls of tools have new ids each time leaves the same files when it is recorded three times', async () => {
+  const live = await liveWith((request, response) => completion('Looking.')(request, response))
+  const { recording, files, text } = tape(live.url)
+  const states: object[] = []
+  for (let run = 0; run < 3; run++) {
+    const { chat, stop } = await recording()
+    const question = { role: 'user', content: 'Where is it?' }
+    const { choices } = (await (await chat({ ...hello, messages: [question] })).json()) as { choices: [Choice] }
+    const [{ message }] = choices
+    const seen = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'Seen.' }
+    await (await chat({ ...hello, messages: [question, message, seen] })).text()
+    await stop()
+    states.push(Object.fromEntries(files().map(file => [file, text(file)])))
+  }
+  expect(files()).toHaveLength(2)
+  expect(states).toEqual([states[0], states[0], states[0]])
+})
+
+interface Choice {
+  readonly message: { readonly tool_calls: readonly [{ readonly id: string }] }
+}
+
 test.each([
   ['cut into other pieces', ['Good', ' day'], true],
   ['with another text', ['Good', ' night'], false],
