@@ -28,8 +28,8 @@ const floors: readonly (readonly string[])[] = [
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
   chat: 2000,
-  check: 1800,
-  cli: 4200,
+  check: 1900,
+  cli: 4400,
   contract: 2200,
   control: 300,
   core: 2200,
@@ -45,7 +45,7 @@ export const budgets: Readonly<Record<string, number>> = {
   mcp: 2300,
   openapi: 1500,
   platform: 3200,
-  recordings: 6000,
+  recordings: 6700,
   replies: 6900,
   resources: 1400,
   state: 1200,

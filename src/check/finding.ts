@@ -41,6 +41,8 @@ const difference = closed({
   /** As JSON; missing if the field is absent. */
   recorded: v.optional(text),
   asked: v.optional(text),
+  /** How many tokens the prompt has more, or fewer, because of it. */
+  tokens: v.optional(v.number('a number')),
 })
 export type Difference = Readonly<v.InferOutput<typeof difference>>
 
@@ -49,11 +51,14 @@ export const closestRecording = closed({
   differences: v.array(difference),
   /** If the request would match with further entries of `recordings.ignore`: those. */
   ignore: v.optional(v.array(v.union([text, closed({ query: text })]))),
+  /** Whether the conversation is the same: only instructions, tools or parameters differ. */
+  sameConversation: v.optional(v.boolean('true or false')),
 })
 /** The recording that is most similar to a request, and the differences. */
 export interface ClosestRecording {
   readonly file: string
   readonly differences: readonly Difference[]
+  readonly sameConversation?: boolean | undefined
   readonly ignore?: Ignorable | undefined
 }
 type Ignorable = readonly (string | { readonly query: string })[]
@@ -84,7 +89,10 @@ export type EndpointViolations = Readonly<Omit<v.InferOutput<typeof violating>, 
   readonly violations: readonly Violation[]
 }
 
-interface Missed {
+/** A request without a recording, or one that was answered from the nearest. */
+export interface Missed {
+  /** The test that sent it, if it is known. */
+  readonly scope: string
   readonly method: string
   readonly path: string
   readonly reason: string
@@ -92,7 +100,7 @@ interface Missed {
 }
 
 /** How texts are shown, with control characters made harmless. */
-interface Paint {
+export interface Paint {
   readonly title: (text: string) => string
   readonly faint: (text: string) => string
   readonly harmless: (text: string) => string
@@ -112,13 +120,13 @@ const nouns: Readonly<Record<string, string>> = { dates: 'a date', times: 'a tim
 const inYaml = (text: string) => (/^[a-z$_][\w.$-]*$/i.test(text) ? text : JSON.stringify(text))
 
 /** A miss in the message of a failed test. */
-export const missInTest = (miss: Missed): string =>
+export const missInTest = (miss: Omit<Missed, 'scope'>): string =>
   [missText(miss), ...(miss.nearest?.ignore ? [`→ ${ignoreAdvice(miss.nearest.ignore)}`] : [])].join('\n')
 
 /** The width of a value next to another one. */
 const WIDTH = 48
 
-export function missText({ method, path, reason, nearest }: Missed, paint: Paint = unpainted): string {
+export function missText({ method, path, reason, nearest }: Omit<Missed, 'scope'>, paint: Paint = unpainted): string {
   const { title: paintTitle, harmless } = paint
   const title = paintTitle(`No recording matches ${method} ${harmless(path)}.`)
   if (!nearest || nearest.differences.length === 0) return `${title} ${harmless(reason)}`
@@ -135,10 +143,10 @@ function table(differences: readonly Difference[], { faint, harmless }: Paint): 
   return [faint(line('field', 'recorded', 'asked')), ...rows.map(row => line(...row))]
 }
 
-const ABSENT = '(absent)'
+export const ABSENT = '(absent)'
 
 const asItIs = (text: string) => text
-const unpainted: Paint = { title: asItIs, faint: asItIs, harmless: asItIs }
+export const unpainted: Paint = { title: asItIs, faint: asItIs, harmless: asItIs }
 
 /** How many characters are shown before the first difference, for context. */
 const BEFORE = 16
@@ -154,4 +162,22 @@ export function sideBySide(one: string, other: string, width: number): readonly 
     return `${start > 0 ? '…' : ''}${cut}${start + width < text.length ? '…' : ''}`
   }
   return [shown(one), shown(other)]
+}
+
+/** How many characters are shown after the last difference. */
+const AFTER = 12
+
+/** Cuts both texts to what differs, with a little context, and to about `width` characters. */
+export function changedParts(one: string, other: string, width: number): readonly [string, string] {
+  if (Math.max(one.length, other.length) <= WIDTH) return [one, other]
+  const shorter = Math.min(one.length, other.length)
+  let front = 0
+  while (front < shorter && one[front] === other[front]) front++
+  let back = 0
+  while (back < shorter - front && one.at(-1 - back) === other.at(-1 - back)) back++
+  const cut = Math.max(0, back - AFTER)
+  const shown = (text: string) => (cut === 0 ? text : `${text.slice(0, text.length - cut)}…`)
+  const start = Math.max(0, front - BEFORE)
+  const shownFrom = (text: string) => (start === 0 ? text : `…${text.slice(start)}`)
+  return sideBySide(shownFrom(shown(one)), shownFrom(shown(other)), width)
 }

@@ -111,7 +111,7 @@ export const optionFlags = {
   },
   speed: option(textFlag('NUMBER', 'Speed of replay: 1 as recorded, 0 without pauses (1)'), 'recordings', 'speed'),
   'on-miss': option(
-    textFlag('WHAT', 'If there is no recording: fail, emulate or record (fail)'),
+    textFlag('WHAT', 'If there is no recording: fail, nearest, emulate or record (fail)'),
     'recordings',
     'onMiss',
   ),

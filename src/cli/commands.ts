@@ -23,6 +23,7 @@ const tail: Load = async () => (await import('./tail.js')).tailCommands
 const verify: Load = async () => (await import('./verify.js')).verifyCommands
 const config: Load = async () => (await import('./config.js')).configCommands
 const recordings: Load = async () => (await import('./recordings.js')).recordingsCommands
+const accept: Load = async () => (await import('./accept.js')).acceptCommands
 const drift: Load = async () => (await import('./drift.js')).driftCommands
 const har: Load = async () => (await import('./har.js')).importCommands
 const mint: Load = async () => (await import('./mint.js')).credentialCommands
@@ -47,6 +48,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   Recordings: [
     ['recordings prune', 'Remove recordings that are unused, errors, incomplete, broken or old', recordings],
     ['recordings prompts', 'Write what recordings tell the model into prompts.yaml, for review', recordings],
+    ['recordings accept', 'Adopt the prompts of a run with --on-miss nearest, offline', accept],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', recordings],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
     ['import FILE.har', 'Turn a HAR file into recordings; - is standard input', har],

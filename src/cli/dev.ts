@@ -22,7 +22,7 @@ import { type WatchedFiles, watchFiles } from './watch.js'
 /** How long open streams may continue after the first signal. */
 const GRACE_MS = 3000
 
-/** The exit code when --strict or --fail-on-violation has failed. */
+/** The exit code when --strict or --fail-on-violation has failed, or answers drifted. */
 const EXIT_FAILED = 1
 
 const dev = command({
@@ -74,7 +74,7 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
   const bannerText = (colors: Colors) => banner(platform, version, colors)
   log.event({ event: 'ready', ...readyFacts(platform) }, bannerText)
   logMessages(platform, log)
-  logProblems(platform, log)
+  logProblems(platform, log, flags)
   if (flags.json || !flags.quiet) logRequests(platform, log, flags)
   reloadOnChange({ platform, log, bannerText, readAtMs: startedMs })
   // Now, since a start that is killed later would leave nothing for the next one.

@@ -2,6 +2,7 @@
  * Reports what happens in a platform: as JSON lines for programs, or as text for people.
  */
 import type { EndpointViolations } from '../check/finding.js'
+import { createMissGroups } from '../check/miss-groups.js'
 import { entryOf, type JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
@@ -17,10 +18,12 @@ import {
   type TerminalOutput,
 } from './output.js'
 import {
+  driftedText,
   failsContract,
   failsStrict,
   missText,
   receiptText,
+  repeatedMissText,
   violatingAnswerText,
   violationCountsText,
 } from './receipt.js'
@@ -52,6 +55,9 @@ export async function createEventLog(
     output.flush()
   }
   return {
+    /** The misses so far, and those that were answered from the nearest recording. */
+    missed: createMissGroups(),
+    drifted: createMissGroups(),
     /** Called before other text is written to the same terminal. */
     interrupt,
     /** Reports an event. With --quiet it is printed only if it is important. */
@@ -87,10 +93,17 @@ export function logRequests({ journal, redact }: Platform, log: EventLog, { verb
   })
 }
 
-/** Reports problems, beginning with those that have already occurred. */
-export function logProblems(platform: Platform, log: EventLog): void {
+/**
+ * Reports problems, beginning with those that have already occurred. Of misses that differ in the same way, people see
+ * the first; `conclude` counts the others, and sums up what drifted.
+ */
+export function logProblems(platform: Platform, log: EventLog, { json }: Pick<Flags, 'json'>): void {
   const { onMiss, violations } = platform
-  const logMiss = (miss: Miss) => log.problem({ event: 'miss', ...miss }, colors => missText(miss, colors))
+  const logMiss = ({ drifted, ...miss }: Miss) => {
+    const isNew = (drifted ? log.drifted : log.missed).add(miss)
+    if (json || (isNew && !drifted))
+      log.problem({ event: drifted ? 'drifted' : 'miss', ...miss }, colors => missText(miss, colors))
+  }
   const logViolations = (violating: EndpointViolations) =>
     log.problem({ event: 'violation', ...violating }, colors => violatingAnswerText(violating, colors))
   for (const violating of violations.list().toReversed()) logViolations(violating)
@@ -108,14 +121,22 @@ export function conclude(platform: Platform, log: EventLog, flags: RunFlags): bo
   const isStrictFailure = failsStrict(receipt, flags)
   const isContractFailure = failsContract(platform, flags)
   const counts = platform.violations.counts()
+  const repeated = log.missed.groups().filter(({ count }) => count > 1)
+  if (repeated.length > 0 && !flags.json)
+    log.event({}, colors => repeated.map(group => repeatedMissText(group, colors)).join('\n'), true)
   if (Object.values(counts).some(count => count > 0)) {
     log.event({ event: 'violations', ...counts }, colors => violationCountsText(counts, colors), isContractFailure)
   }
   if (receipt) log.event({ event: 'receipt', ...receipt }, colors => receiptText(receipt, colors), isStrictFailure)
   const sentences = platform.overBudget(true)
   for (const sentence of sentences) log.problem({ event: 'budget', sentence }, ({ red }) => red(printable(sentence)))
+  const causes = log.drifted.causes()
+  if (causes.length > 0) {
+    const listed = causes.map(({ difference, count, met }) => ({ ...difference, count, scopes: [...met] }))
+    log.event({ event: 'causes', causes: listed }, colors => driftedText(log.drifted, flags, colors), true)
+  }
   log.end()
-  return isStrictFailure || isContractFailure || sentences.length > 0
+  return isStrictFailure || isContractFailure || sentences.length > 0 || causes.length > 0
 }
 
 interface LogTarget {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { ignoreAdvice } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
-import { memoized, once } from '../core/work.js'
+import { memoized } from '../core/work.js'
 import { fastReplay, type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
 import { environmentOf } from '../platform/platform.js'
@@ -16,7 +16,7 @@ import { colorsFor } from './output.js'
 import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
 
-/** The exit code if the child succeeded, but --strict or --fail-on-violation failed. */
+/** The exit code if the child succeeded, but --strict or --fail-on-violation failed, or answers drifted. */
 const EXIT_FAILED = 1
 
 const execFlags = {
@@ -68,14 +68,19 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     logRequests(platform, log, flags)
     logMessages(platform, log)
   }
-  logProblems(platform, log)
+  logProblems(platform, log, flags)
   // JSON output is for programs, which need no advice.
   const colors = colorsFor(process.stderr)
-  const adviseRecording = once(() => console.error(missAdvice(platform.loaded, program, flags, colors)))
   // A recording with another date would be missed again tomorrow.
   const adviseIgnoring = memoized((advice: string) => console.error(colors.cyan(`→ ${advice}`)))
-  const advise = ({ nearest }: Miss) =>
-    nearest?.ignore ? adviseIgnoring(ignoreAdvice(nearest.ignore)) : adviseRecording()
+  let isAdvised = false
+  const advise = (miss: Miss) => {
+    if (miss.nearest?.ignore) adviseIgnoring(ignoreAdvice(miss.nearest.ignore))
+    else if (!isAdvised && !miss.drifted) {
+      isAdvised = true
+      console.error(missAdvice(platform.loaded, program, flags, miss, colors))
+    }
+  }
   if (!flags.json) platform.onMiss(advise)
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, environmentFor(platform))

@@ -7,6 +7,7 @@ import {
   missText as plainMissText,
   type ViolationCounts,
 } from '../check/finding.js'
+import { causeText, type MissGroup, type MissGroups, repeatText } from '../check/miss-groups.js'
 import { UsageError } from '../check/problem.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
 import { quoted } from '../journal/curl.js'
@@ -36,12 +37,12 @@ export function listedFiles(files: readonly string[]): readonly string[] {
 }
 
 function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
-  const { served, missed, unused, passed, recorded } = receipt
+  const { served, drifted, missed, unused, passed, recorded } = receipt
   const forwardedText = `${passed} forwarded to the live platform`
   if (onlyRecorded(receipt)) return [forwardedText, recordedText(receipt, colors)]
   const missedText = missed > 0 ? colors.red(`${missed} missed`) : '0 missed'
   return [
-    `${served} served`,
+    drifted > 0 ? `${served} served (${colors.red(`${drifted} drifted`)})` : `${served} served`,
     missedText,
     `${unused.length} unused`,
     forwardedText,
@@ -117,35 +118,53 @@ export function violationCountsText({ documented, decided, unjudged }: Violation
   return `Contract violations: ${colors.red(`${documented} documented`)}, ${decided} decided.${more}`
 }
 
-export const missText = (miss: Miss, { red, dim }: Colors): string =>
-  plainMissText(miss, { title: red, faint: dim, harmless: printable })
+const paintWith = ({ red, dim }: Colors) => ({ title: red, faint: dim, harmless: printable })
+
+export const missText = (miss: Omit<Miss, 'drifted'>, colors: Colors): string => plainMissText(miss, paintWith(colors))
+
+/** A difference that several requests had, of which only the first was printed. */
+export const repeatedMissText = (group: MissGroup, colors: Colors): string => repeatText(group, paintWith(colors))
+
+/** What drifted, and how to accept it. */
+export const driftedText = (drifted: MissGroups, flags: PlaceFlags, colors: Colors): string =>
+  [
+    colors.red('Recordings of other prompts answered:'),
+    ...drifted.causes().map(cause => causeText(cause, paintWith(colors))),
+    colors.cyan(
+      `→ Accept the change, offline: ${printable(['standin recordings accept', ...placesIn(flags, ['config', 'recordings'])].join(' '))}`,
+    ),
+  ].join('\n')
 
 /** The flags that say what to record, and where. */
 type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>
+
+/** Those of the flags that are set, as they are written. */
+const placesIn = (flags: PlaceFlags, names: readonly (keyof PlaceFlags)[]) =>
+  names.flatMap(name => (flags[name] === undefined ? [] : [`--${name} ${inShell(flags[name])}`]))
 
 /** Advice on misses in `standin exec`, with the full path of the folder, as it may not be the intended one. */
 export function missAdvice(
   { config, dir }: LoadedConfig,
   command: readonly string[],
   flags: PlaceFlags,
+  { nearest }: Miss,
   { cyan }: Colors,
 ): string {
   const { recordings, upstream } = config
   const folder = path.resolve(dir, recordings.dir)
   const state = isEmpty(folder) ? `${folder} has no recordings` : `The recordings are in ${folder}`
-  const places = (['config', 'upstream', 'recordings'] as const).flatMap(name => {
-    const value = flags[name]
-    return value === undefined ? [] : [`--${name} ${inShell(value)}`]
-  })
   const record = [
     'standin exec --mode record',
-    ...places,
+    ...placesIn(flags, ['config', 'upstream', 'recordings']),
     ...(upstream.baseUrl === '' ? ['--upstream URL'] : []),
     '--',
     ...command.map(inShell),
   ]
   const emulate = recordings.onMiss === 'fail' ? '\n  Or emulate missing answers: --on-miss emulate.' : ''
-  return cyan(`→ ${printable(state)}. Record what is missing:\n    ${printable(record.join(' '))}${emulate}`)
+  const accept = nearest?.sameConversation
+    ? '\n  Or, as only the prompt differs, answer from the nearest with --on-miss nearest, and run standin recordings accept.'
+    : ''
+  return cyan(`→ ${printable(state)}. Record what is missing:\n    ${printable(record.join(' '))}${accept}${emulate}`)
 }
 
 /** Ready to copy: words with spaces or shell characters are quoted. */

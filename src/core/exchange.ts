@@ -121,7 +121,7 @@ export interface Exchange {
   /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
-  /** The closest recording, if none answered the request. */
+  /** The closest recording, if there is none of the request. */
   nearest?: ClosestRecording | undefined
   /** How the answer violates the contract, once that was checked. */
   violations?: readonly Violation[]

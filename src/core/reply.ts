@@ -129,7 +129,8 @@ export type AnsweredBy =
   | { readonly kind: 'resource'; readonly path: string }
   /** An MCP server, by its path: a list, or a result without a rule. */
   | { readonly kind: 'mcp'; readonly path: string }
-  | { readonly kind: 'recording'; readonly file: string }
+  /** `drifted` if the recorded request has other instructions, tools or parameters. */
+  | { readonly kind: 'recording'; readonly file: string; readonly drifted?: boolean }
   /** An operation of an OpenAPI document, and the name of the example, if one was sent. */
   | { readonly kind: 'openapi'; readonly document: string; readonly operation: string; readonly example?: string }
   /** The live platform at this address, and the recording that was made of its answer. */
@@ -171,7 +172,7 @@ export function sourceInWords(by: AnsweredBy): string {
     case 'mcp':
       return `MCP server ${by.path}`
     case 'recording':
-      return `recording ${by.file}`
+      return `recording ${by.file}${by.drifted ? ' (drifted)' : ''}`
     case 'openapi':
       return by.example ? `${by.document}, example ${by.example}` : by.document
     case 'live':

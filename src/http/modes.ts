@@ -7,11 +7,13 @@ import { glob, lookupMethod } from '../core/paths.js'
 /** Patterns such as `GET /v1/*` with their modes. The first match wins. */
 export type ModesByEndpoint = Readonly<Record<string, Mode>>
 
+/** What replay does with a request that has no recording. */
+export type OnMiss = 'fail' | 'nearest' | 'emulate' | 'record'
+
 export type ModeOf = (request: { readonly method: string; readonly path: string }) => Mode
 
 /** Whether a request in this mode may reach the live platform. */
-export const mayUseLive = (mode: Mode, onMiss: 'fail' | 'emulate' | 'record') =>
-  usesLive(mode) || (mode === 'replay' && onMiss === 'record')
+export const mayUseLive = (mode: Mode, onMiss: OnMiss) => usesLive(mode) || (mode === 'replay' && onMiss === 'record')
 
 /**
  * Returns the function that finds the mode of a request. `mode` applies where no pattern matches. HEAD counts as GET.

@@ -11,7 +11,7 @@ import { type Gateway, isOpenAtGateway } from '../supabase/callers.js'
 import { authErrorReply, codeOfStatus } from '../supabase/errors.js'
 import { allMethods, type Cors } from './cors.js'
 import { jsonRpcError, platformErrorReply } from './error-bodies.js'
-import { type ModeOf, mayUseLive } from './modes.js'
+import { type ModeOf, mayUseLive, type OnMiss } from './modes.js'
 import { isTraversal } from './proxy/headers.js'
 import type { Live, Surface } from './stage.js'
 
@@ -37,7 +37,7 @@ interface LiveOptions {
   /** Whether an MCP server is at a path. MCP errors have their own form. */
   readonly isMcp?: ((path: string) => boolean) | undefined
   /** What replay does with a request that has no recording. */
-  readonly onMiss: 'fail' | 'emulate' | 'record'
+  readonly onMiss: OnMiss
   /** Which pages may reach the live platform, and which MCP servers. */
   readonly origins: Pick<Origins, 'requireOwn' | 'requireOwnPage'>
   readonly liveCors: Cors
@@ -179,6 +179,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     case 'record':
       return record(mixed, exchange)
     case 'fail':
+    case 'nearest':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isUndocumented && !found.isKnownPath) {
         throw isTraversal(exchange.path) ? notFoundWithDots() : notFound()

@@ -99,7 +99,7 @@ const answeredBy = v.variant('kind', [
   closed({ kind: kind('magic'), words: arrayOf(text) }),
   closed({ kind: kind('resource'), path: text }),
   closed({ kind: kind('mcp'), path: text }),
-  closed({ kind: kind('recording'), file: text }),
+  closed({ kind: kind('recording'), file: text, drifted: optionalMember(boolean) }),
   closed({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
   closed({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
 ])
@@ -200,7 +200,7 @@ const detailFields = {
   ...ending,
   /** What to do about an error, unless the error says so itself. */
   advice: shownField(orNull(text), ({ exchange }) => adviceOn(exchange) ?? null),
-  /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
+  /** The closest recording, and where it differs; absent if a recording of the request answered, or if nothing is recorded for the path. */
   nearest: shownField(
     optionalMember(closestRecording),
     ({ exchange: { nearest }, redaction }) => nearest && (redaction.value(nearest) as ClosestRecording),

@@ -16,7 +16,7 @@ interface Reporters {
   readonly violations: () => ViolationCounts
 }
 
-type Configured = Pick<PreparedConfig, 'loaded' | 'redact'>
+type Configured = Pick<PreparedConfig, 'loaded' | 'redact' | 'tokenizer'>
 
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
@@ -26,7 +26,7 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   let history: History | undefined
   let forwarded = 0
 
-  async function open({ loaded: { config, dir }, redact }: Configured): Promise<Recordings> {
+  async function open({ loaded: { config, dir }, redact, tokenizer }: Configured): Promise<Recordings> {
     const { createHistory, openRecordings } = await import('../recordings/index.js')
     history ??= createHistory(missed.emit, isPast)
     const folder = path.resolve(dir, config.recordings.dir)
@@ -35,6 +35,7 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
       warn,
       report,
       redact,
+      tokenizer,
       saveInOrder,
       dir: folder,
       run: history.of(folder),

@@ -88,14 +88,14 @@ const withOneOf = <const S extends v.GenericSchema>(schema: S, keys: readonly st
 const body = { json: v.optional(v.unknown()), text: v.optional(text), base64: v.optional(base64) }
 const contents = ['json', 'text', 'base64'] as const
 
-const request = closed({
+export const requestForm = closed({
   method: v.pipe(text, v.nonEmpty('a method such as GET')),
   path: v.pipe(text, v.startsWith('/', 'a path that begins with /')),
   query: v.optional(text),
   condition: v.optional(map(text, text, 'a map of names and values')),
   body: v.optional(withOneOf(closed(body), contents)),
 })
-export type RequestForm = v.InferOutput<typeof request>
+export type RequestForm = v.InferOutput<typeof requestForm>
 
 /** Numbers may be written without quotes. */
 const headerValue = v.union([text, v.number(), v.bigint(), v.array(text)], 'a string or a list of strings')
@@ -129,12 +129,12 @@ export const recordingForm = closed({
   recordedAt,
   key: v.optional(text),
   complete: v.optional(v.boolean('true or false'), true),
-  request,
+  request: requestForm,
   response,
 })
 
 /** Only the request, and when it was made. */
-export const questionForm = open({ recordedAt, request })
+export const questionForm = open({ recordedAt, request: requestForm })
 
 /**
  * The text of a value, after a key or as a document of its own. All lines but the first are indented by at least

@@ -32,19 +32,12 @@ import {
 /** Returns the text of the file of a recording. */
 export function recordingText(recording: Recording, key: string): string {
   const { recordedAt, request, response } = recording
-  const { method, path, query, condition } = request
   const { status, statusText, complete } = response
   const file = {
     recordedAt,
     key,
     ...(complete ? {} : { complete }),
-    request: {
-      method,
-      path,
-      ...(query === '' ? {} : { query }),
-      ...(condition && { condition }),
-      ...requestBody(request),
-    },
+    request: requestFields(request),
     response: {
       status,
       ...(statusText !== undefined && { statusText }),
@@ -56,6 +49,35 @@ export function recordingText(recording: Recording, key: string): string {
     },
   }
   return `${headingOf(recording)}${yamlText(file)}\n`
+}
+
+/** A request as it is written in a file. */
+export function requestFields(request: RecordedRequest) {
+  const { method, path, query, condition } = request
+  return {
+    method,
+    path,
+    ...(query === '' ? {} : { query }),
+    ...(condition && { condition }),
+    ...requestBody(request),
+  }
+}
+
+/**
+ * Replaces the request and the key in the text of a recording. Everything else stays byte for byte, but for a first line
+ * that was made of the request. `undefined` if the file is not laid out as `recordingText` does it.
+ */
+export function withRequest(text: string, before: RecordedRequest, request: RecordedRequest, key: string) {
+  const start = /^request:/m.exec(text)?.index
+  if (start === undefined) return undefined
+  const nextKey = /^[^\s#]/gm
+  nextKey.lastIndex = start + 1
+  const end = nextKey.exec(text)?.index ?? text.length
+  const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
+  const section = `${yamlText({ request: requestFields(request) })}\n`.replaceAll('\n', lineEnd)
+  const changed = (text.slice(0, start) + section + text.slice(end)).replace(/^key: .*$/m, `key: ${key}`)
+  const [title = ''] = changed.split(lineEnd, 1)
+  return title === titleOf(before) ? titleOf(request) + changed.slice(title.length) : changed
 }
 
 const tenths = (ms: number) => Math.max(0, Math.round(ms * 10) / 10)
@@ -137,7 +159,8 @@ function checked<S extends v.GenericSchema>(form: S, text: string, origin: strin
   throw new ProblemsError(problems, [origin])
 }
 
-function requestFrom({ method, path, query = '', condition, body }: RequestForm): RecordedRequest {
+/** The request in a file of the right form. */
+export function requestFrom({ method, path, query = '', condition, body }: RequestForm): RecordedRequest {
   const line = { method: method.toUpperCase(), path, query, ...(condition && { condition }) }
   if (!body) return { ...line, body: { kind: 'none' } }
   if (Object.hasOwn(body, 'json'))
@@ -187,15 +210,15 @@ const LONGEST_PROMPT = 80
 
 /** The comment at the top of the file, line by line. */
 function headingOf({ request, response }: Recording): string {
+  const answer = isStream(response) ? assembledText(response) : undefined
+  const lines = answer ? ['', ...wrapped(answer)] : []
+  return [titleOf(request), ...lines.map(line => `# ${line}`.trimEnd())].map(line => `${line}\n`).join('')
+}
+
+function titleOf(request: RecordedRequest): string {
   const { model, prompt } = subjectOf(request)
   const subject = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginningOf(prompt)}"`]
-  const title = `${request.method} ${request.path}${subject.join('')}`
-  const answer = isStream(response) ? assembledText(response) : undefined
-  const lines = [harmless(title), ...(answer ? ['', ...wrapped(answer)] : [])]
-  return lines
-    .map(line => `# ${line}`.trimEnd())
-    .map(line => `${line}\n`)
-    .join('')
+  return `# ${harmless(`${request.method} ${request.path}${subject.join('')}`)}`.trimEnd()
 }
 
 /** The beginning of a prompt, in one line. */

@@ -46,6 +46,8 @@ export function openFolder(dir: string) {
     /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
     write: (file: string, recording: Recording, key: string) =>
       replaceFile(pathOf(file), recordingText(recording, key)),
+    /** The same for a text. */
+    writeText: (file: string, text: string) => replaceFile(pathOf(file), text),
     remove: (file: string) => rmSync(pathOf(file), { force: true }),
     /** Makes a file look new without changing it. One that must not be changed stays as it is. */
     touch(file: string): void {
@@ -140,6 +142,10 @@ export async function isInUse(file: string, pid: number): Promise<boolean> {
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
     return mtimeMs >= performance.timeOrigin
   }
+  return isRunning(pid)
+}
+
+export function isRunning(pid: number): boolean {
   try {
     // Signal 0 only checks whether the process exists.
     return process.kill(pid, 0)
@@ -167,6 +173,13 @@ const CHUNK_BYTES = 250
 
 export function createShelf(folder: Folder) {
   const { put, remove, ...files } = createIndex(folder)
+  const questions = createFileCache({
+    stamp: folder.stamp,
+    read: async (file): Promise<Question> => questionIn(await folder.text(file), file),
+    sizeOf: question => 1024 + 2 * stringifyExact(question).length,
+    uncheckedMs: UNCHECKED_MS,
+    maxSize: REMEMBERED_BYTES,
+  })
   const recordings = createFileCache({
     stamp: folder.stamp,
     read: folder.read,
@@ -182,7 +195,7 @@ export function createShelf(folder: Folder) {
     /** Rejects with a ProblemsError if the file is gone or is not a recording. */
     read: recordings.get,
     /** Reads a recording without its answer, which takes a thirtieth of the time. Rejects like `read`. */
-    question: async (file: string): Promise<Question> => questionIn(await folder.text(file), file),
+    question: questions.get,
     /** The folder must have been listed. */
     put(entry: RecordingFile, recording: Recording): void {
       folder.write(entry.file, recording, entry.key)

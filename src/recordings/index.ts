@@ -1,6 +1,7 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
 
 import { type IgnoreOption, ignoreFrom } from './canonical.js'
+import { createDriftNote } from './drift-note.js'
 import { createShelf, openFolder } from './folder.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
@@ -8,6 +9,7 @@ import { createRecorder, type RecorderParts } from './recorder.js'
 import type { Redact } from './redact/index.js'
 import { createFind, type ReplayerParts } from './replayer.js'
 
+export { type AcceptedChange, acceptDrift } from './accept.js'
 export { ignoreFrom } from './canonical.js'
 export { type DriftResult, findDrift, type SendToLive } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
@@ -39,11 +41,13 @@ export { createHistory, type History, type Run } from './run.js'
 export const loadHar = () => import('./har.js')
 
 /** The options of the same names (options.ts), and what else recordings need. */
-interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'flush'> {
+interface RecordingsParts
+  extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'flush' | 'note'> {
   /** The absolute path of the folder. */
   readonly dir: string
   readonly ignore: readonly IgnoreOption[]
   readonly redact: Redact
+  readonly onMiss: string
 }
 
 export type Recordings = ReturnType<typeof openRecordings>
@@ -54,12 +58,13 @@ export function openRecordings(parts: RecordingsParts) {
   const shelf = createShelf(folder)
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
+  const note = parts.onMiss === 'nearest' ? createDriftNote(parts.dir, parts.warn) : undefined
   return {
     /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */
     ready: shelf.ready,
     /** Call `ready` first. */
     observerOf: recorder.observerOf,
-    find: createFind({ ...parts, shelf, identify, ignore, flush: recorder.flush }),
+    find: createFind({ ...parts, shelf, identify, ignore, flush: recorder.flush, note }),
     receipt: () => parts.run.receipt(shelf.all()),
     settle: recorder.settle,
     /** The same recordings for browsing. Lists nothing until it is used. */

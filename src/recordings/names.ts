@@ -27,6 +27,18 @@ export const fileOf = (request: RecordedRequest, key: string, nth: number): stri
   // long as the process runs.
   [endpointFolder(request.path), '/', slugOf(request), '-', key, nth > 1 ? `-${nth}` : '', '.yaml'].join('')
 
+/** The name that a recording gets together with another request. One that was written by hand gets only the other key. */
+export function renamedFile(
+  { file, key, nth }: RecordingFile,
+  before: RecordedRequest,
+  after: RecordedRequest,
+  newKey: string,
+) {
+  if (file === fileOf(before, key, nth)) return fileOf(after, newKey, nth)
+  const at = file.lastIndexOf(key)
+  return file.slice(0, at) + newKey + file.slice(at + key.length)
+}
+
 const LONGEST_SLUG = 50
 const LONGEST_MODEL = 30
 const LONGEST_FOLDER = 60

@@ -81,6 +81,8 @@ const miss = closed({
   reason: text,
   /** The most similar recording, and the differences; absent if nothing is recorded for the path. */
   nearest: v.optional(closestRecording),
+  /** Whether it was answered from that recording, because of onMiss nearest. */
+  drifted: v.optional(boolean),
 })
 /** A request without a recording. */
 export type Miss = ValueOf<typeof miss>
@@ -88,6 +90,8 @@ export type Miss = ValueOf<typeof miss>
 const receipt = closed({
   /** Requests answered from recordings. */
   served: wholeNumber,
+  /** Those of them whose recording has other instructions, tools or parameters. */
+  drifted: wholeNumber,
   /** Requests without a recording. */
   missed: wholeNumber,
   /** Recordings that were neither replayed nor recorded. */

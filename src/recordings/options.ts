@@ -77,9 +77,9 @@ export const recordingOptions = group(
   {
     dir: option(filled, 'fixtures/recordings', 'Folder of the recordings, relative to this file.'),
     onMiss: option(
-      word(['fail', 'emulate', 'record']),
+      word(['fail', 'nearest', 'emulate', 'record']),
       'fail',
-      'What replay does without a recording: fail (a 424 that names the nearest one), emulate, or record (ask the live platform and record it).',
+      'What replay does without a recording: fail (a 424 that names the nearest one), nearest (answer from one of the same conversation with another prompt), emulate, or record (ask the live platform and record it).',
     ),
     speed: option(
       numberBetween(0, 1000),

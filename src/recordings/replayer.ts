@@ -1,12 +1,14 @@
 /** Answers requests from recordings, or says why there is no answer: what differs from the most similar recording. */
 import { isDeepStrictEqual } from 'node:util'
+import type { Tokenizer } from '../chat/tokens/index.js'
 import { type ClosestRecording, type Difference, ignoreAdvice, sideBySide } from '../check/finding.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { asksForChat, type Ignore, ignoreFrom, variantsOf } from './canonical.js'
+import { differing, distance, leavesOf, shortenedDifference } from './differences.js'
+import type { DriftNote } from './drift-note.js'
 import type { Shelf } from './folder.js'
-import { isQueryForm } from './form-body.js'
 import { ignorableIn } from './ignorable.js'
 import { ignoredNames } from './ignored-names.js'
 import {
@@ -20,6 +22,7 @@ import {
 import { comparedForm, formerKey, type RequestIdentity, requestKey } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
+import { promptDifferences, shownChange } from './prompt-change.js'
 import type { Question, RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 
@@ -29,6 +32,9 @@ export interface ReplayerParts {
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly ignore: Ignore
   readonly speed: number
+  readonly tokenizer: Tokenizer
+  /** If there is one, a request without a recording is answered from one of the same conversation, which is noted there. */
+  readonly note: DriftNote | undefined
   /** Resolves when everything recorded so far is on disk. */
   readonly flush: () => Promise<void>
 }
@@ -64,25 +70,74 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const candidates = refreshed ? [] : await candidatesFor(identified.request, shelf)
     const outcome = refreshed ?? (await search(identified, count, parts, byPresentKey(candidates, ignore)))
     if (outcome?.kind === 'found') return forClient(outcome, exchange)
-    const closest = outcome ? undefined : nearest(identified.request, candidates, ignore)
-    const toIgnore = closest && (await ignorableFor(identified, closest, parts))
-    const nearestRecording = closest && {
-      file: closest.candidate.entry.file,
-      differences: closest.differences.slice(0, MOST_LISTED).map(shortenedDifference),
-      ...(toIgnore && { ignore: toIgnore }),
-    }
-    const why = outcome ? outcome.why : whyNot(nearestRecording)
-    const { method, path } = identified.request
-    exchange.nearest = nearestRecording
-    const at = new Date().toISOString()
-    run.missed({ at, scope: exchange.scope, method, path, reason: why, nearest: nearestRecording }, exchange)
-    const title = rpcCallOf(identified.request) ?? `${method} ${exchange.path}`
-    return { kind: 'miss', title, why, isKnownPath: outcome !== undefined || closest?.isSamePath === true }
+    return missed(exchange, identified, { count, unfit: outcome, candidates }, parts)
+  }
+}
+
+/** What was found out about a request without a recording. `unfit` says why a recording of it cannot be replayed. */
+interface Search {
+  readonly count: number
+  readonly unfit: Unfit | undefined
+  readonly candidates: readonly Candidate[]
+}
+
+/** Notes a miss. If it may be, it is answered from a recording of the same conversation. */
+async function missed(
+  exchange: Exchange,
+  identified: RequestIdentity,
+  { count, unfit, candidates }: Search,
+  parts: ReplayerParts,
+): Promise<ReplayResult> {
+  const { request } = identified
+  const closest = unfit ? undefined : nearest(request, candidates, parts.ignore)
+  const drifted = closest?.isChat ? await driftedAnswer(identified, closest, { count, candidates }, parts) : undefined
+  exchange.nearest = closest && (await shownNearest(identified, closest, parts))
+  if (exchange.nearest && drifted?.kind === 'found') exchange.nearest = { ...exchange.nearest, file: drifted.file }
+  const reason = (unfit ?? (drifted?.kind === 'unfit' ? drifted : undefined))?.why ?? whyNot(exchange.nearest)
+  const { method, path } = request
+  const { nearest: nearestRecording, scope } = exchange
+  const miss = { at: new Date().toISOString(), scope, method, path, reason, nearest: nearestRecording }
+  parts.run.missed(drifted?.kind === 'found' ? { ...miss, drifted: true } : miss, exchange)
+  if (drifted?.kind === 'found') return forClient(drifted, exchange)
+  const title = rpcCallOf(request) ?? `${method} ${exchange.path}`
+  return { kind: 'miss', title, why: reason, isKnownPath: unfit !== undefined || closest?.isSamePath === true }
+}
+
+/** Answers from the recordings of another prompt, and notes it, if the configuration allows that. */
+async function driftedAnswer(
+  { request, key: asked }: RequestIdentity,
+  closest: Nearest,
+  { count, candidates }: Pick<Search, 'count' | 'candidates'>,
+  parts: ReplayerParts,
+): Promise<Found | Unfit | undefined> {
+  const { note, shelf, ignore } = parts
+  if (!note) return undefined
+  const key = requestKey(closest.candidate.request, ignore)
+  const named = shelf.of(key)
+  const same = named.length > 0 ? named : byPresentKey(candidates, ignore)(key)
+  const found = await choose(same, count, request, parts)
+  if (found?.kind !== 'found') return found
+  note.drifted(asked, { files: same.map(({ file }) => file), key, request })
+  const { reply } = found.answer
+  const answeredBy = { kind: 'recording', file: found.file, drifted: true } as const
+  return { ...found, answer: { ...found.answer, reply: { ...reply, answeredBy } } }
+}
+
+/** The nearest recording as it is shown. */
+async function shownNearest(identified: RequestIdentity, closest: Nearest, parts: ReplayerParts) {
+  const { candidate, isChat } = closest
+  const shown = (one: Difference) => (isChat ? shownChange(one, parts.tokenizer) : shortenedDifference(one))
+  const toIgnore = await ignorableFor(identified, closest, parts)
+  return {
+    file: candidate.entry.file,
+    differences: closest.differences.slice(0, MOST_LISTED).map(shown),
+    ...(toIgnore && { ignore: toIgnore }),
+    ...(isChat && { sameConversation: true }),
   }
 }
 
 /** Sessions belong to a client, not to a recording. A session's own stream stays open, because clients reopen one that ends. */
-function forClient({ kind, answer }: Extract<ReplayResult, { kind: 'found' }>, exchange: Exchange): ReplayResult {
+function forClient({ kind, answer }: Pick<Found, 'kind' | 'answer'>, exchange: Exchange): ReplayResult {
   const reply = withClientSession(answer.reply, exchange)
   return { kind, answer: { ...answer, reply: opensServerStream(exchange) ? withOpenEnd(reply) : reply } }
 }
@@ -93,18 +148,20 @@ async function search(
   count: number,
   parts: ReplayerParts,
   filesOf: Shelf['of'],
-): Promise<ReplayResult | Unfit | undefined> {
-  const { ignore } = parts
+): Promise<Found | Unfit | undefined> {
+  const { ignore, note } = parts
   const recordingsOf = (wanted: RecordedRequest, key: string) => {
     const same = filesOf(key)
     return same.length > 0 ? same : filesOf(formerKey(wanted, ignore))
   }
-  const exact = await choose(recordingsOf(request, key), count, request, parts)
-  if (exact?.kind === 'found') return exact
-  let reason = exact
-  for (const variant of variantsOf(request)) {
-    const found = await choose(recordingsOf(variant, requestKey(variant, ignore)), count, request, parts)
-    if (found?.kind === 'found') return found
+  let reason: Unfit | undefined
+  for (const variant of [request, ...variantsOf(request)]) {
+    const itsKey = variant === request ? key : requestKey(variant, ignore)
+    const found = await choose(recordingsOf(variant, itsKey), count, request, parts)
+    if (found?.kind === 'found') {
+      note?.exact(found.file)
+      return found
+    }
     reason ??= found
   }
   return reason
@@ -116,7 +173,7 @@ async function choose(
   count: number,
   request: RecordedRequest,
   parts: ReplayerParts,
-): Promise<Extract<ReplayResult, { kind: 'found' }> | Unfit | undefined> {
+): Promise<Found | Unfit | undefined> {
   if (same.length === 0) return undefined
   const results = await Promise.all(same.map(entry => playable(entry, parts)))
   const fit = results.filter(one => one.kind === 'fit')
@@ -130,8 +187,11 @@ async function choose(
   const response = inFormatOf(request, recording)
   if (!response) return unfit(`${file} cannot be converted to the requested format.`)
   parts.run.served(file)
-  return { kind: 'found', answer: delayedReplyOf(response, parts.speed, file) }
+  return { kind: 'found', answer: delayedReplyOf(response, parts.speed, file), file }
 }
+
+/** The answer in a recording. */
+type Found = Extract<ReplayResult, { kind: 'found' }> & { readonly file: string }
 
 /** The recordings with the request's own condition, if there are any; else those that answer without one. */
 function suitableFor<T extends { recording: Recording }>({ condition }: RecordedRequest, all: readonly T[]) {
@@ -168,7 +228,7 @@ async function ignorableFor({ request, redaction }: RequestIdentity, closest: Ne
   const toIgnore = ignorableIn(closest.differences)
   if (!toIgnore) return undefined
   const ignore = parts.ignore.and(toIgnore)
-  const trial = { ...parts, ignore, run: { ...parts.run, served() {} } }
+  const trial = { ...parts, ignore, run: { ...parts.run, served() {} }, note: undefined }
   const identified = { request, redaction, key: requestKey(request, ignore) }
   const found = await search(identified, 0, trial, byPresentKey([closest.candidate], ignore))
   return found?.kind === 'found' ? toIgnore : undefined
@@ -192,14 +252,20 @@ const SHOWN_LENGTH = 60
 
 const isText = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)
 
+/** The most similar recording. */
 interface Nearest {
   readonly candidate: Candidate
   readonly differences: readonly Difference[]
   readonly isSamePath: boolean
+  /** Whether it is a chat with the same conversation. */
+  readonly isChat: boolean
 }
 
 /** A different tool or path counts more than any difference in arguments. */
 const ANOTHER_CALL = 1_000_000
+
+/** At most this many differences are listed. */
+const MOST_LISTED = 50
 
 /** At most this many files are read for a miss: those with the most similar names. */
 const MOST_READ = 100
@@ -234,25 +300,38 @@ function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
   return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
 }
 
-/** Returns `undefined` if no candidate has the request's method and path, whatever dates and ids are in the path. */
-function nearest(request: RecordedRequest, candidates: readonly Candidate[], ignore: Ignore): Nearest | undefined {
-  const asked = withoutResponseFormat(request, ignore)
-  const requestFields = leavesOf(asked)
-  let best: (Nearest & { readonly apart: number }) | undefined
-  for (const candidate of candidates) {
-    const { request: recorded } = candidate
-    const form = withoutResponseFormat(recorded, ignore)
-    const isSamePath = form.path === asked.path
-    const isSimilarPath = isSamePath || anyName.inText(form.path) === anyName.inText(asked.path)
-    if (form.method !== asked.method || !isSimilarPath) continue
-    const differences = differing(requestFields, leavesOf(form))
-    const apart = distance(differences) + (isSamePath && rpcCallOf(recorded) === rpcCallOf(request) ? 0 : ANOTHER_CALL)
-    if (!best || apart < best.apart) best = { candidate, differences, isSamePath, apart }
-  }
-  return best
+/**
+ * Prefers a recording of the same conversation with the fewest differences. Returns `undefined` if no candidate has the
+ * request's method and path, whatever dates and ids are in the path.
+ */
+function nearest(asked: RecordedRequest, candidates: readonly Candidate[], ignore: Ignore): Nearest | undefined {
+  const form = withoutResponseFormat(asked, ignore)
+  const fields = leavesOf(form)
+  const all = candidates.flatMap(candidate => {
+    const { request } = candidate
+    const recorded = withoutResponseFormat(request, ignore)
+    const isSamePath = recorded.path === form.path
+    const isSimilarPath = isSamePath || anyName.inText(recorded.path) === anyName.inText(form.path)
+    if (recorded.method !== form.method || !isSimilarPath) return []
+    const changes = promptDifferences(recorded, form)
+    const differences = changes ?? differing(fields, leavesOf(recorded))
+    const apart = distance(differences) + (isSamePath && rpcCallOf(request) === rpcCallOf(asked) ? 0 : ANOTHER_CALL)
+    // A request for a stream is rather answered from a stream.
+    const isOtherFormat = isStreamed(request) !== isStreamed(asked)
+    const rank = [changes?.length ?? Number.POSITIVE_INFINITY, apart, Number(isOtherFormat)]
+    return [{ candidate, differences, isSamePath, isChat: changes !== undefined, rank }]
+  })
+  return all.sort((one, other) => compareRanks(one.rank, other.rank))[0]
 }
 
 const anyName = ignoreFrom(ignoredNames)
+
+const isStreamed = ({ body }: RecordedRequest) =>
+  body.kind === 'json' && isObject(body.value) && body.value.stream === true
+
+/** Compares the first numbers that differ. */
+const compareRanks = (one: readonly number[], other: readonly number[]) =>
+  one.map((rank, i) => (rank === other[i] ? 0 : rank - (other[i] ?? 0))).find(order => order !== 0) ?? 0
 
 /** Leaves out `stream` and its options, since answers can be converted. */
 function withoutResponseFormat(request: RecordedRequest, ignore: Ignore): RecordedRequest {
@@ -279,71 +358,4 @@ function mostSimilarNames(request: RecordedRequest, all: readonly RecordingFile[
     .sort((a, b) => b.likeness - a.likeness)
     .slice(0, MOST_READ)
     .map(({ entry }) => entry)
-}
-
-/** How much of a field is shown. */
-const LISTED_LENGTH = 200
-/** At most this many differences are listed. */
-const MOST_LISTED = 50
-
-function shortenedDifference({ field, recorded, asked }: Difference): Difference {
-  const [recordedText, askedText] = sideBySide(recorded ?? '', asked ?? '', LISTED_LENGTH)
-  return { field, recorded: recorded && recordedText, asked: asked && askedText }
-}
-
-type Fields = ReadonlyMap<string, string>
-
-/** The fields that differ, in the order of the incoming request. */
-function differing(requestFields: Fields, recordedFields: Fields): readonly Difference[] {
-  const names = new Set([...requestFields.keys(), ...recordedFields.keys()])
-  const all = [...names].map(field => ({ field, recorded: recordedFields.get(field), asked: requestFields.get(field) }))
-  return all.filter(({ recorded, asked }) => recorded !== asked)
-}
-
-/** Each differing field counts at most 1, and less the more both values have in common. */
-const distance = (differences: readonly Difference[]): number =>
-  differences
-    .map(({ asked, recorded }) => (asked === undefined || recorded === undefined ? 1 : unlikeness(asked, recorded)))
-    .reduce((sum, one) => sum + one, 0)
-
-/** From just above 0 for nearly equal texts to 1. Only common beginnings and ends count. */
-function unlikeness(one: string, other: string): number {
-  const shorter = Math.min(one.length, other.length)
-  let front = 0
-  while (front < shorter && one[front] === other[front]) front++
-  let back = 0
-  while (back < shorter - front && one.at(-1 - back) === other.at(-1 - back)) back++
-  return 0.1 + 0.9 * (1 - (front + back) / Math.max(one.length, other.length))
-}
-
-/** All leaves of a request by path, as JSON. */
-function leavesOf({ method, path, query, body }: RecordedRequest): Fields {
-  const fields = new Map<string, string>()
-  fields.set('method', method)
-  fields.set('path', path)
-  addParameters(query, fields, 'query.')
-  if (body.kind === 'json') addLeaves(body.value, fields)
-  if (body.kind === 'text' && isQueryForm(body.text)) addParameters(body.text, fields)
-  else if (body.kind === 'text') fields.set('body', JSON.stringify(body.text))
-  if (body.kind === 'bytes') fields.set('body', `${body.bytes.length} bytes: ${body.bytes.toString('base64')}`)
-  return fields
-}
-
-function addParameters(query: string, fields: Map<string, string>, prefix = ''): void {
-  const parameters = Map.groupBy(new URLSearchParams(query), ([name]) => name)
-  for (const [name, all] of parameters) {
-    const values = all.map(([, value]) => value)
-    fields.set(prefix + name, JSON.stringify(values.length === 1 ? values[0] : values))
-  }
-}
-
-function addLeaves(value: unknown, fields: Map<string, string>, name = ''): void {
-  const inside = typeof value === 'object' && value !== null ? Object.entries(value) : []
-  if (inside.length === 0) fields.set(name === '' ? 'body' : name, JSON.stringify(value))
-  for (const [key, inner] of inside) addLeaves(inner, fields, under(name, key, Array.isArray(value)))
-}
-
-function under(name: string, key: string, isList: boolean): string {
-  if (isList) return `${name}[${key}]`
-  return name === '' ? key : `${name}.${key}`
 }

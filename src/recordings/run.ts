@@ -26,11 +26,11 @@ export type Run = ReturnType<History['of']>
 export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBeforeReset'] = () => false) {
   const counts = createByScope(() => memoized((_dir: string) => new LRUCache<string, number>({ max: COUNTED })))
   const startedMs = Date.now()
-  const totals: Totals = { served: 0, missed: 0, saved: new Map(), notRecorded: new Map() }
+  const totals: Totals = { served: 0, drifted: 0, missed: 0, saved: new Map(), notRecorded: new Map() }
   let misses: Miss[] = []
 
   function missed(miss: Miss, exchange: Parameters<Scopes['isFromBeforeReset']>[0]): void {
-    totals.missed++
+    totals[miss.drifted ? 'drifted' : 'missed']++
     if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
     onMiss(miss)
   }
@@ -111,7 +111,7 @@ interface Saved extends Pick<RecordedResponse, 'status' | 'complete'> {
 }
 
 /** What was replayed, missed and recorded so far in all folders. */
-interface Totals extends Record<'served' | 'missed', number> {
+interface Totals extends Record<'served' | 'drifted' | 'missed', number> {
   /** By path. */
   readonly saved: Map<string, Saved>
   /** Sentences, by path. */
@@ -147,12 +147,13 @@ function createReceipt(totals: Totals, dir: string) {
     /** Whether a recording was replayed or made in this run. */
     isUsed,
     receipt(all: Iterable<RecordingFile>): RunReceipt {
-      const { served, missed, notRecorded } = totals
+      const { served, drifted, missed, notRecorded } = totals
       const recordings = [...totals.saved.values()]
       const unused = [...all].filter(({ file }) => !isUsed(file))
       const notAsked = unused.filter(entry => endpoints.has(path.dirname(entry.file)) && !numbers.isAsked(entry))
       return {
         served,
+        drifted,
         missed,
         unused: unused.map(({ file }) => file),
         recorded: recordings.length,

@@ -1,9 +1,6 @@
 /** What a test can do with a platform, and in the same way with one of its scopes. */
 import * as v from 'valibot'
-import { missInTest } from '../check/finding.js'
 import { plainJson } from '../check/plain-json.js'
-import type { Exchange } from '../core/exchange.js'
-import { jsonOf } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
@@ -18,6 +15,7 @@ import {
 } from './hold.js'
 import { inputCheck } from './input-check.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
+import type { TestMisses } from './misses.js'
 import { type AddReply, createAddReply, createFailNext, type FailNext, type SharedAddedReply } from './reply.js'
 import { createTools, type TestTools, testLists } from './tools.js'
 
@@ -86,7 +84,7 @@ export interface SharedAbilities {
   misses(): Awaitable<readonly Miss[]>
   /**
    * Throws, or rejects with, an Error that lists the requests since the last reset that no recording or, with `strict`, no rule
-   * matched. Misses that `recordings.onMiss` answers in another way do not count.
+   * matched, each difference once. Misses that `recordings.onMiss` emulates or records do not count.
    */
   expectNoMisses(): Awaitable<void>
   /** An API key for `/v1`: of the user with the address `user`, or of no user. */
@@ -164,53 +162,6 @@ export function createScope(name: string, parts: Parameters<typeof createAbiliti
     apiKey: keys.keyOfScope(name),
     reset: () => platform.reset({ scope: name }),
   }
-}
-
-type TestMisses = ReturnType<typeof createTestMisses>
-
-const MOST_UNMATCHED = 100
-
-export function createTestMisses(platform: Platform) {
-  /** Requests that no rule matched, with `strict`. */
-  let unmatched: readonly (Pick<Exchange, 'scope' | 'startedMs'> & { readonly sentence: string })[] = []
-  platform.journal.followErrors(exchange => {
-    const { outcome, method, path, scope, startedMs } = exchange
-    if (outcome?.code !== 'no_rule_matches') return
-    const sentence = `${method} ${path}${lastMessageOf(exchange)}: ${outcome.error}`
-    unmatched = [...unmatched.slice(1 - MOST_UNMATCHED), { scope, startedMs, sentence }]
-  })
-
-  const isInScope = (scope: string | undefined) => (one: { readonly scope: string }) =>
-    (scope ?? one.scope) === one.scope
-  const misses = (scope?: string): readonly Miss[] => platform.misses().filter(isInScope(scope))
-
-  return {
-    misses,
-    /** Throws an Error that lists these requests, each with the closest recording or rule. */
-    expectNone(scope?: string): void {
-      // With another `onMiss`, misses are answered as configured, so they do not count.
-      const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
-      const current = unmatched.filter(one => !platform.journal.isPast(one))
-      requireNone([...current.filter(isInScope(scope)).map(({ sentence }) => sentence), ...missed.map(missInTest)])
-    },
-  }
-}
-
-/** Throws an Error with these sentences, one per request. */
-export function requireNone(sentences: readonly string[]): void {
-  if (sentences.length === 0) return
-  const title =
-    sentences.length === 1
-      ? 'A request had no prepared answer.'
-      : `${sentences.length} requests had no prepared answer.`
-  throw new Error([title, ...sentences].join('\n\n'))
-}
-
-/** The last message of a chat request that no rule matched. The journal has dropped what was parsed. */
-function lastMessageOf({ chat, body }: Exchange): string {
-  const { messages } = (chat ?? (body && jsonOf(body)) ?? {}) as Partial<NonNullable<Exchange['chat']>>
-  const content = messages?.at(-1)?.content
-  return typeof content === 'string' ? `, ${JSON.stringify(content.slice(0, 200))}` : ''
 }
 
 export interface TestResource {

@@ -1,6 +1,5 @@
 /** Connects a test to a platform in another process: a server started before all tests, or a container. */
 import * as v from 'valibot'
-import { missInTest } from '../check/finding.js'
 import { closed, optional } from '../check/forms.js'
 import { plainJson } from '../check/plain-json.js'
 import { ProblemsError } from '../check/problem.js'
@@ -12,13 +11,14 @@ import { SCOPE_HEADER } from '../core/scope.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
-import { requireNone, resourceOf, type SharedAbilities, type SharedScope, scopeName } from './abilities.js'
+import { resourceOf, type SharedAbilities, type SharedScope, scopeName } from './abilities.js'
 import { keyOptions, signInOptions, testSessionOf } from './credentials.js'
 import { type ExchangeQuery, entryParts, splitQuery } from './exchange-filter.js'
 import { type HoldInput, heldBy, requireReached, type SharedHeldRequests } from './hold.js'
 import { aText, inputCheck, resetOptions } from './input-check.js'
 import { createJournalView, createWaitFor, type JournalView, type SharedJournal } from './journal.js'
 import type { RemoteReceiver } from './matchers.js'
+import { requireNone } from './misses.js'
 import { outboxOf } from './outbox.js'
 import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
 import { type AddReply, type FailNext, ruleFrom, type SharedAddedReply } from './reply.js'
@@ -132,11 +132,10 @@ function abilities(control: Control, scope: string | undefined) {
     async expectNoMisses() {
       const unmatched = await journal.find(({ code }) => code === 'no_rule_matches')
       const failed = await journal.count(({ code }) => code === 'no_recording')
-      const missed = failed === 0 ? [] : (await misses()).toReversed()
-      requireNone([
-        ...unmatched.map(({ request, error }) => `${request.method} ${request.path}: ${error}`),
-        ...missed.map(missInTest),
-      ])
+      requireNone({
+        unmatched: unmatched.map(({ request, error }) => `${request.method} ${request.path}: ${error}`),
+        missed: (await misses()).toReversed().filter(({ drifted }) => drifted || failed > 0),
+      })
     },
     resource: path => remoteResource(control, path, scopeQuery),
     createKey: async (options = {}) =>

@@ -17,7 +17,6 @@ import {
   type Abilities,
   createAbilities,
   createScope,
-  createTestMisses,
   type Scope,
   type SharedAbilities,
   type SharedScope,
@@ -27,6 +26,7 @@ import { createKeys, type SignInOptions, signInOptions, type TestSession, testSe
 import { waitingHolds } from './hold.js'
 import { resetOptions, type TestReset } from './input-check.js'
 import type { Awaitable } from './journal.js'
+import { createTestMisses, type TestMisses } from './misses.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import { type IdleOptions, untilIdle } from './waiting.js'
 import { createWebHandler, type WebHandler } from './web-handler.js'
@@ -154,7 +154,7 @@ export interface PlatformOptions extends ConfigInput {
 export const startPlatform = async (options: PlatformOptions = {}): Promise<Platform> =>
   (await startForTests(options)).platform
 
-/** The same for a test runner that knows which test is running, with a function that removes all holds. */
+/** The same for a test runner that knows which test is running, with what only `usePlatform` needs. */
 export async function startForTests(options: PlatformOptions, currentTest?: () => CurrentTest | undefined) {
   const { config, rules = [], listen = true, port = 0, ...others } = options
   const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
@@ -168,14 +168,14 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     listen,
     ...(currentTest && { currentTest }),
   })
-  return { platform: testPlatform(platform), clearHolds: () => platform.holds.reset() }
+  const testMisses = createTestMisses(platform)
+  return { platform: testPlatform(platform, testMisses), testMisses, clearHolds: () => platform.holds.reset() }
 }
 
-function testPlatform(platform: OpenPlatform): Platform {
+function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform {
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
   const { traffic, handler } = platform.forTests
   const keys = createKeys(platform)
-  const testMisses = createTestMisses(platform)
   const parts = { platform, keys, testMisses }
   const scopes = createByScope(name => createScope(name, parts), Number.POSITIVE_INFINITY)
   let stopped: Promise<void> | undefined

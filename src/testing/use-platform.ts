@@ -1,6 +1,8 @@
 /** `usePlatform`: a platform for the tests of a file or a group, with any test runner. */
 import path from 'node:path'
+import type { Miss } from '../recordings/index.js'
 import type { TestReset } from './input-check.js'
+import { requireNoDrift, requireNone } from './misses.js'
 import { type Platform, type PlatformOptions, startForTests, type TestEnvironment } from './platform.js'
 
 /** The hooks of a test runner. In node:test, `beforeAll` is `before` and `afterAll` is `after`. */
@@ -46,9 +48,11 @@ const IDLE_TIMEOUT_MS = 1000
 export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOptions) => Platform {
   return (options = {}) => {
     const { env, reset = true, allowMisses = false, ...platformOptions } = options
+    let started: Awaited<ReturnType<typeof startForTests>> | undefined
     let current: Platform | undefined
-    let clearHolds = () => {}
     let restoreVariables = () => {}
+    const drifted: Miss[] = []
+    const reported = new Set<string>()
 
     const currentTest = () => {
       const { testPath, currentTestName: name } = runner.testState?.() ?? {}
@@ -56,32 +60,41 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
       return file && name ? { file, name } : undefined
     }
 
-    /** Fails for requests without an answer, for holds that no request has reached, and for more than the budget. */
-    const checkTest = async () => {
-      if (!current) return
-      const unreached = rejectionOf(current.expectHoldsReached)
+    /**
+     * Fails for requests without an answer, for holds that no request has reached, and for more than the budget. `test` is
+     * the one that has just ended.
+     */
+    const checkTest = async (test?: string) => {
+      if (!started) return
+      const { platform, testMisses, clearHolds } = started
+      const unreached = rejectionOf(platform.expectHoldsReached)
       // A test may end while requests are held.
       clearHolds()
       // Requests that are still under way after that belong to no test. The reset removes them.
-      await current.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
-      if (!allowMisses) current.expectNoMisses()
+      await platform.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
+      const { unmatched, missed } = testMisses.unprepared()
+      // These tests may go on to pass. All of it is reported once, at the end.
+      for (const miss of missed) if (miss.drifted) drifted.push({ ...miss, scope: test ?? miss.scope })
+      if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.drifted) }, reported)
       if (unreached) throw unreached.error
-      current.expectWithinBudget()
+      platform.expectWithinBudget()
     }
 
     runner.beforeAll(async () => {
-      ;({ platform: current, clearHolds } = await startForTests(platformOptions, currentTest))
+      started = await startForTests(platformOptions, currentTest)
+      current = started.platform
       if (env) restoreVariables = setVariables(env === true ? current.env : env(current))
     })
     if (reset !== false) {
       runner.beforeEach(async () => current?.reset(reset === true ? {} : reset))
-      runner.afterEach(checkTest)
+      runner.afterEach(() => checkTest(runner.testState?.().currentTestName))
     }
     runner.afterAll(async () => {
       restoreVariables()
       try {
         // For tests that run at the same time, a miss cannot be assigned to one of them.
         if (reset === false) await checkTest()
+        if (!allowMisses) requireNoDrift(drifted)
       } finally {
         await current?.stop()
       }

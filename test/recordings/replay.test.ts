@@ -327,6 +327,7 @@ test('the receipt says what was served, missed, left unused and passed on', asyn
   expect(receipt()).toEqual({
     violations,
     served: 0,
+    drifted: 0,
     missed: 0,
     unused: files(),
     passed: 0,

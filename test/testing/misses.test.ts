@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { createUsePlatform } from '../../src/test-runner.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello, platformWith } from '../scene.js'
 import { NEAREST } from '../sentences.js'
@@ -72,3 +73,63 @@ test('expectNoMisses ignores misses that were emulated', async () => {
   platform.expectNoMisses()
   expect(platform.misses()).toHaveLength(1)
 })
+
+test('a difference that many requests have is shown once, with the tests that met it', async () => {
+  const { replaying } = await taped()
+  const platform = await replaying()
+  const changed = { ...asking('capital of France'), temperature: 0.5 }
+  for (const name of ['one', 'two', 'one']) await platform.chat(changed, { headers: platform.scope(name).headers })
+  const message = messageOf(() => platform.expectNoMisses())
+  expect(message).toMatch(/^3 requests had no prepared answer\./)
+  expect(message.match(/The nearest is/g)).toHaveLength(1)
+  expect(message).toMatch(/\n {2}2 more requests missed in the same way\n {2}in one, two$/)
+})
+
+test('usePlatform lets tests pass on drifted answers, and fails once at the end, with their names', async () => {
+  const { dir } = await taped()
+  const hooks = {
+    beforeAll: async () => {},
+    beforeEach: async () => {},
+    afterEach: async () => {},
+    afterAll: async () => {},
+  }
+  let currentTestName = ''
+  const set = (name: keyof typeof hooks) => (work: () => Promise<void>) => {
+    hooks[name] = work
+  }
+  const runner = {
+    ...{
+      beforeAll: set('beforeAll'),
+      beforeEach: set('beforeEach'),
+      afterEach: set('afterEach'),
+      afterAll: set('afterAll'),
+    },
+    testState: () => ({ currentTestName }),
+  }
+  const platform = createUsePlatform(runner)({ mode: 'replay', recordings: { dir, onMiss: 'nearest' } })
+  await hooks.beforeAll()
+  for (const name of ['greets', 'answers']) {
+    currentTestName = name
+    await hooks.beforeEach()
+    const response = await fetch(`${platform.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ ...asking('capital of France'), model: 'gpt-5' }),
+      headers: { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' },
+    })
+    expect(response.status).toBe(200)
+    await hooks.afterEach()
+  }
+  await expect(hooks.afterAll()).rejects.toThrow(
+    'Recordings of other prompts answered. Accept the change with standin recordings accept:\n\n' +
+      '2 requests differ in model: "gpt-4o-mini" → "gpt-5"\n  in greets, answers',
+  )
+})
+
+function messageOf(check: () => void): string {
+  try {
+    check()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return ''
+}

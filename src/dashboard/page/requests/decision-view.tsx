@@ -69,6 +69,7 @@ function Origin({ entry: { answeredBy, source, request, error } }: { readonly en
       return (
         <>
           recording <Link to={recordingAt(answeredBy.file)}>{answeredBy.file}</Link>
+          {answeredBy.drifted && ', of another prompt (drifted)'}
         </>
       )
     case 'live': {

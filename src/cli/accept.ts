@@ -1,0 +1,46 @@
+/** `standin recordings accept`: adopts the prompts of a run with --on-miss nearest. */
+
+import { tokenizerNamed } from '../chat/tokens/index.js'
+import { changeInWords } from '../check/miss-groups.js'
+import { problemInWords } from '../check/problem.js'
+import { type AcceptedChange, acceptDrift } from '../recordings/index.js'
+import { command, folderFlags, toggle } from './command.js'
+import { pluralize, printable } from './output.js'
+import { openRecordings } from './recordings.js'
+
+const accept = command({
+  flags: { ...folderFlags, 'dry-run': toggle('Only print what would be changed') },
+  examples: [['standin exec --mode replay --on-miss nearest -- npm test', 'find out what to accept']],
+  async run(line) {
+    const isDry = line.flags['dry-run']
+    const { folder, ignore, config } = openRecordings(line)
+    const tokenizer = await tokenizerNamed(config.tokenizer)
+    const { accepted, problems } = await acceptDrift({ folder, ignore, tokenizer, isDry })
+    const data = { dryRun: isDry, accepted, problems }
+    const text = acceptedText(accepted, isDry, problems.length === 0)
+    if (problems.length === 0) return { data, text }
+    process.exitCode = 1
+    for (const problem of problems) console.error(printable(problemInWords(problem)))
+    return { data, text }
+  },
+})
+
+const NOTHING =
+  'Nothing to accept: no answer has drifted since the last time. Run the tests with --mode replay --on-miss nearest.\n'
+
+/** The changes, each with the recordings that got it. */
+function acceptedText(accepted: readonly AcceptedChange[], isDry: boolean, isWhole: boolean): string {
+  if (accepted.length === 0) return isWhole ? NOTHING : 'Nothing was accepted.\n'
+  const groups = Map.groupBy(accepted, ({ differences }) => differences.map(changeInWords).join('\n'))
+  const lines = [...groups].flatMap(([changes, all]) => [
+    ...changes.split('\n'),
+    ...all.map(
+      ({ from, to, isCopy }) => `  ${from} ${isCopy ? 'is copied to' : '→'} ${to.slice(to.lastIndexOf('/') + 1)}`,
+    ),
+  ])
+  const count = pluralize(accepted.length, 'recording')
+  const end = isDry ? `${count} would be changed.` : `${count} changed. The answers are the same.`
+  return `${[...lines, end].map(printable).join('\n')}\n`
+}
+
+export const acceptCommands = { 'recordings accept': accept }

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { folderWith, run } from '../command.js'
+import { liveWith } from '../recordings/live.js'
+import { namesIn } from './recorded.js'
+
+const QUESTIONS = 15
+
+/** An agent's suite: questions, one of them twice, and a tool loop. It fails if a request has no answer. */
+const suite = `
+const { OPENAI_BASE_URL, OPENAI_API_KEY, SYSTEM, DEVELOPER, MODEL = 'gpt-4o-mini', TOOL = 'get_weather' } = process.env
+const instructions = [SYSTEM && { role: 'system', content: SYSTEM }, DEVELOPER && { role: 'developer', content: DEVELOPER }]
+const tools = [{ type: 'function', function: { name: TOOL, parameters: { type: 'object', properties: {} } } }]
+async function ask(scope, messages, more = {}) {
+  const response = await fetch(OPENAI_BASE_URL + '/chat/completions', {
+    method: 'POST',
+    headers: { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json', 'x-standin-scope': scope },
+    body: JSON.stringify({ model: MODEL, messages: [...instructions.filter(Boolean), ...messages], user: 'run-' + Math.random(), ...more }),
+  })
+  if (!response.ok) process.exitCode = 1
+  return (await response.json()).choices?.[0].message
+}
+const user = content => ({ role: 'user', content })
+for (let i = 0; i < ${QUESTIONS}; i++) await ask('question ' + i, [user('Question ' + i)])
+for (const expected of ['first', 'second']) {
+  const { content } = (await ask('twice', [user('Twice')])) ?? {}
+  if (!content?.endsWith(expected)) process.exitCode = 1
+}
+const call = await ask('weather', [user('Weather?')], { tools })
+if (call) await ask('weather', [user('Weather?'), call, { role: 'tool', tool_call_id: call.tool_calls[0].id, content: '12' }], { tools })
+`
+
+/** A suite that has been recorded, and committed to git. */
+async function recordedSuite({ ignore = 'user' } = {}) {
+  let twice = 0
+  const live = await liveWith((request, response) => {
+    const { messages, model } = JSON.parse(live.seen.at(-1)?.body ?? '{}')
+    const { role, content } = messages.at(-1)
+    const said = content === 'Twice' ? `Twice, ${++twice === 1 ? 'first' : 'second'}` : `Answer to ${content}`
+    const calls = [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }]
+    const message = role === 'user' && content === 'Weather?' ? { content: null, tool_calls: calls } : { content: said }
+    const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }]
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ id: request.url, object: 'chat.completion', created: 1, model, choices }))
+  })
+  const project = folderWith({
+    'suite.mjs': suite,
+    'platform.config.yaml': `upstream: { baseUrl: ${live.url}, apiKey: sk-live-0123456789 }\nrecordings: { ignore: [${ignore}] }\n`,
+  })
+  const config = ['--config', path.join(project, 'platform.config.yaml')]
+  const dir = path.join(project, 'fixtures/recordings')
+  const exec = (flags: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    run(['exec', ...config, ...flags, '--', process.execPath, path.join(project, 'suite.mjs')], {
+      env: { SYSTEM: 'You are a guide. Answer briefly. Never guess.', ...env },
+    })
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: project, encoding: 'utf8' })
+  expect(await exec(['--mode', 'record'])).toMatchObject({ code: 0 })
+  await live.close()
+  git('init', '-q')
+  git('add', '.')
+  git('commit', '-qm', 'recorded')
+  return {
+    dir,
+    git,
+    exec,
+    replay: (env?: Readonly<Record<string, string>>) => exec(['--mode', 'replay'], env),
+    nearest: (env?: Readonly<Record<string, string>>) => exec(['--mode', 'replay', '--on-miss', 'nearest'], env),
+    accept: (...flags: readonly string[]) => run(['recordings', 'accept', ...config, ...flags]),
+    names: () => namesIn(project),
+    /** What git shows for a commit of everything: for each file its status, and the lines that changed. */
+    changes() {
+      git('add', '.')
+      const statuses = git('diff', '--cached', '-M50%', '--name-status')
+        .trim()
+        .split('\n')
+        .map(line => line[0])
+      const lines = git('diff', '--cached', '-M50%', '-U0').match(/^[-+](?![-+]).*$/gm) ?? []
+      return {
+        statuses,
+        lines: lines.map(line => line.replace(/^(.)\s*/, '$1 ')).filter(line => !/^. key: /.test(line)),
+      }
+    },
+  }
+}
+
+const RECORDINGS = QUESTIONS + 4
+
+test('a changed sentence costs two commands: the run says once what differs, accept renames the recordings, and replay is green', async () => {
+  const { replay, nearest, accept, changes, names, git } = await recordedSuite()
+  const changed = { SYSTEM: 'You are a guide. Answer in one sentence. Never guess.' }
+  const missed = await replay(changed)
+  expect(missed.code).toBe(1)
+  expect(missed.stderr.match(/The nearest is/g)).toHaveLength(1)
+  expect(missed.stderr).toContain('18 requests missed in the same way')
+  expect(missed.stderr).toContain('--on-miss nearest')
+
+  const drifted = await nearest(changed)
+  expect(drifted).toMatchObject({ code: 1, stdout: '' })
+  expect(drifted.stderr).toContain(
+    `${RECORDINGS} requests differ in messages[0].content: …a guide. Answer briefly. Never gues… → …a guide. Answer in one sentence. Never gues… (+2 tokens)\n  in question 0, question 1,`,
+  )
+  expect(drifted.stderr).toContain(`${RECORDINGS} served (${RECORDINGS} drifted), 0 missed, 0 unused`)
+  expect(drifted.stderr).toMatch(/→ Accept the change, offline: standin recordings accept --config \S+\n$/)
+
+  const before = await names()
+  const dry = await accept('--dry-run')
+  expect(dry).toMatchObject({ code: 0, stderr: '' })
+  expect(dry.stdout).toContain(`${RECORDINGS} recordings would be changed.\n`)
+  expect(await names()).toEqual(before)
+  expect(git('status', '--short')).toBe('')
+
+  const accepted = await accept()
+  expect(accepted).toMatchObject({ code: 0, stderr: '' })
+  expect(accepted.stdout.match(/^messages\[0\].content: .*Answer briefly.* → .*\(\+2 tokens\)$/gm)).toHaveLength(1)
+  expect(accepted.stdout).toContain(`${RECORDINGS} recordings changed. The answers are the same.\n`)
+  const { statuses, lines } = changes()
+  expect(statuses).toEqual(Array(RECORDINGS).fill('R'))
+  expect(new Set(lines)).toEqual(
+    new Set([
+      '- - content: You are a guide. Answer briefly. Never guess.',
+      '+ - content: You are a guide. Answer in one sentence. Never guess.',
+    ]),
+  )
+  expect(await replay(changed)).toMatchObject({ code: 0 })
+  expect(await accept()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to accept/) })
+})
+
+test.each([
+  ['another model', { MODEL: 'gpt-5-mini' }, /requests differ in model: "gpt-4o-mini" → "gpt-5-mini"/, RECORDINGS],
+  [
+    'a renamed tool',
+    { TOOL: 'weather_of' },
+    /2 requests differ in tools\[0\]\.function\.name: "get_weather" → "weather_of"/,
+    2,
+  ],
+  [
+    'an added developer message',
+    { DEVELOPER: 'Be kind.' },
+    /19 requests differ in messages\[1\] \(developer\): \(absent\) → "Be kind\." \(\+\d tokens\)/,
+    RECORDINGS,
+  ],
+])('%s is accepted in the same way', async (_what, env, cause, changedFiles) => {
+  const { replay, nearest, accept, changes } = await recordedSuite()
+  const drifted = await nearest(env)
+  expect(drifted.code).toBe(1)
+  expect(drifted.stderr).toMatch(cause)
+  expect(drifted.stderr.match(/requests? differs? in/g)).toHaveLength(1)
+  expect(await accept()).toMatchObject({ code: 0, stderr: '' })
+  const { statuses, lines } = changes()
+  expect(statuses).toEqual(Array(changedFiles).fill('R'))
+  const values = Object.values(env).join()
+  expect(
+    lines.filter(line => line.startsWith('+') && !line.includes(values) && !line.includes('role: developer')),
+  ).toEqual([])
+  expect(await replay(env)).toMatchObject({ code: 0 })
+})
