@@ -1,5 +1,6 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { threadId } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
 import { run } from '../command.js'
@@ -188,6 +189,21 @@ test('recordings that were edited or removed since the run, and broken notes, ar
   )
   expect(stdout).toContain('1 recording changed.')
   expect(await statuses(asking('New.', 'fine'))).toEqual([200])
+})
+
+test('a folder that cannot be written is an error, nothing is lost, and accepting again works', async () => {
+  const { drifting, accept, dir, texts, statuses } = await recordedWith([asking('Old.')])
+  await drifting(asking('New.'))
+  const before = texts()
+  // Where the file would be written first; the users of containers may write anywhere.
+  const unfinished = path.join(dir, `chat-completions/.recording.${process.pid}-${threadId}.tmp`)
+  mkdirSync(unfinished)
+  const { code, stderr } = await accept()
+  expect([code, stderr]).toEqual([1, `${dir}: cannot be written (ERR_FS_EISDIR). Accept again when it can.\n`])
+  rmSync(unfinished, { recursive: true })
+  expect(texts()).toEqual(before)
+  expect(await accept()).toMatchObject({ code: 0 })
+  expect(await statuses(asking('New.'))).toEqual([200])
 })
 
 test('without a run there is nothing to accept', async () => {
