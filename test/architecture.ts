@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
 export const budgets: Readonly<Record<string, number>> = {
   chat: 2000,
   check: 1900,
-  cli: 4400,
+  cli: 4300,
   contract: 2200,
   control: 300,
   core: 2200,
