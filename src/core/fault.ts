@@ -18,6 +18,10 @@ export const faultEntries = {
   ),
   cutAfterChunks: optional(count(0), 'Closes the connection after this many chunks of a stream.'),
   cutAfterBytes: optional(count(0), 'Closes the connection after this many bytes of the body.'),
+  endAfterChunks: optional(
+    count(0),
+    'Ends a stream normally after this many chunks, and always before its finish_reason and usage; done: missing leaves out the [DONE], too.',
+  ),
   stallAfterChunks: optional(count(0), 'Stops sending after this many chunks of a stream.'),
   stallMs: optional(
     numberBetween(0, 3_600_000, 'milliseconds'),
@@ -25,6 +29,10 @@ export const faultEntries = {
   ),
   malformedChunk: optional(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
   done: optional(word(['missing', 'double']), 'Omits the [DONE] of a stream, or sends it twice.'),
+  interleave: optional(
+    onlyTrue,
+    'Mixes the fragments of parallel tool calls in a stream; id and name are only in the first fragment of each.',
+  ),
   errorAfterChunks: optional(count(0), 'Sends an error event after this many chunks of a stream and ends it.'),
   truncate: optional(onlyTrue, 'Truncates the JSON of the answer, as if it were complete.'),
   contentType: optional(
@@ -41,9 +49,26 @@ export type FaultKey = keyof typeof faultEntries
 type Entries = { readonly [K in FaultKey]?: unknown }
 
 /** Faults that only apply to streams. */
-const streamFaults = ['cutAfterChunks', 'stallAfterChunks', 'malformedChunk', 'done', 'errorAfterChunks'] as const
+const streamFaults = [
+  'cutAfterChunks',
+  'endAfterChunks',
+  'stallAfterChunks',
+  'malformedChunk',
+  'done',
+  'interleave',
+  'errorAfterChunks',
+] as const
 /** Faults that end an answer early. */
-const endingFaults = ['cutAfterChunks', 'cutAfterBytes', 'errorAfterChunks', 'truncate', 'reset'] as const
+const endingFaults = [
+  'cutAfterChunks',
+  'endAfterChunks',
+  'cutAfterBytes',
+  'errorAfterChunks',
+  'truncate',
+  'reset',
+] as const
+/** Those of them after which a stream still has its `[DONE]`. */
+const endingsWithDone: readonly FaultKey[] = ['truncate', 'endAfterChunks']
 /** The faults themselves. The other keys only add details. */
 export const effects: readonly FaultKey[] = [
   'status',
@@ -74,7 +99,8 @@ function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]>
   if (fault.status !== undefined) for (const key of present(streamFaults)) yield conflict(key, 'status')
   const [ending, ...more] = present(endingFaults)
   for (const key of more) yield conflict(key, String(ending))
-  if (fault.done !== undefined && ending !== undefined && ending !== 'truncate') yield conflict('done', ending)
+  if (fault.done !== undefined && ending !== undefined && !endingsWithDone.includes(ending))
+    yield conflict('done', ending)
 }
 
 /** Requires that a fault has an effect, and that none of its keys is useless. */

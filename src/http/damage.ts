@@ -1,7 +1,9 @@
 /** Damages a body while it is written to a response: which bytes are sent, what happens between them, and how it ends. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { chunkOf } from '../chat/chunks.js'
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
+import { createInterleaver } from '../chat/interleave.js'
 import type { Fault } from '../core/fault.js'
 import { headerIn, noBytes } from '../core/http.js'
 import { setWriter, type Writer, writerOf } from './send.js'
@@ -32,7 +34,8 @@ const noDamage: Damage = { begin: () => [], take: bytes => [bytes], end: () => [
 const halfLength = (length: number) => Math.floor(length / 2)
 
 function damageOf(fault: Fault, { isStream, length }: BodyFacts): Damage {
-  const inner = isStream ? streamDamage(fault) : noDamage
+  const ofEvents = isStream ? streamDamage(fault) : noDamage
+  const inner = isStream && fault.interleave ? interleaving(ofEvents) : ofEvents
   if (fault.cutAfterBytes !== undefined) return cutAfter(inner, fault.cutAfterBytes, 'cut')
   const ending = fault.reset ? 'reset' : 'truncate'
   if (isStream || length === 0 || !(fault.reset || fault.truncate)) return inner
@@ -60,6 +63,25 @@ function cutAfter(inner: Damage, bytes: number, ending: DamageStep): Damage {
     end: () => limit(inner.end()),
   }
 }
+
+/** Mixes the fragments of parallel tool calls. */
+function interleaving(inner: Damage): Damage {
+  const interleaver = createInterleaver()
+  const pass = ({ events, isMixed }: ReturnType<typeof interleaver.push>): DamageStep[] => [
+    ...(isMixed ? ['spoilt' as const] : []),
+    ...events.flatMap(inner.take),
+  ]
+  return {
+    begin: inner.begin,
+    take: bytes => pass(interleaver.push(bytes)),
+    end: () => [...pass(interleaver.rest()), ...inner.end()],
+  }
+}
+
+/** Whether a stream ends before this event, as if it were complete. A `finish_reason` would make it so, and is not sent. */
+const endsBefore = (event: Buffer, { endAfterChunks }: Fault, chunks: number) =>
+  endAfterChunks !== undefined &&
+  (chunks >= endAfterChunks || chunkOf(event)?.choices?.some(({ finish_reason }) => finish_reason) === true)
 
 /** A stream is reset after this many chunks. */
 const CHUNKS_BEFORE_RESET = 2
@@ -103,6 +125,7 @@ function streamDamage(fault: Fault): Damage {
     const data = dataOf(event)
     if (data === undefined) return [event]
     if (data.trim() === '[DONE]') return [...passHeld({ isLast: true }), ...passDone(event)]
+    if (endsBefore(event, fault, chunks)) return ['spoilt', ...(chunkOf(event) ? passDone(doneEvent) : []), 'end']
     if (!fault.truncate) return passChunk(event, false)
     const steps = passHeld({ isLast: false })
     held = event
@@ -270,7 +293,8 @@ function bodyFactsIn(headers: readonly string[]): BodyFacts {
 /** The headers to send with this fault: with its content type, and without a length that the damage would make wrong. */
 function damagedHeadersOf(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
   const { contentType, truncate } = fault
-  const changesStream = (fault.malformedChunk ?? fault.done ?? fault.errorAfterChunks) !== undefined
+  const { malformedChunk, done, errorAfterChunks, endAfterChunks, interleave } = fault
+  const changesStream = (malformedChunk ?? done ?? errorAfterChunks ?? endAfterChunks ?? interleave) !== undefined
   const changesLength = truncate || (isStream && changesStream)
   const sentHeaders = headers.filter((_text, i) => {
     const name = headers[i - (i % 2)]?.toLowerCase()
@@ -289,6 +313,8 @@ export function reset(response: ServerResponse): void {
   if (response.socket) resetSocket(response.socket)
   else response.once('socket', resetSocket)
 }
+
+const doneEvent = Buffer.from('data: [DONE]\n\n')
 
 /** The error event at the end of a stream. */
 const brokenStream = 'Something went wrong on the server while the answer was being sent.'

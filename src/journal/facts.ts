@@ -112,7 +112,8 @@ const USAGE_BYTES = 1024
 /** Whether only a part of the answer was sent. */
 const isCut = ({ complete, fault }: Outcome) =>
   !complete ||
-  (fault?.isSpoilt === true && (fault.fault.errorAfterChunks !== undefined || fault.fault.truncate === true))
+  (fault?.isSpoilt === true &&
+    (fault.fault.errorAfterChunks ?? fault.fault.endAfterChunks ?? fault.fault.truncate) !== undefined)
 
 /**
  * The tokens that the answer reports; for a stream without usage, the tokens counted here. Those of the part of an answer

@@ -14,8 +14,8 @@ export const MAGIC_PREFIX = 'standin:'
 /** The effect of a magic word. Anything that it does not set stays unchanged. */
 interface Effect {
   readonly choice?: Partial<Choice>
-  /** The tool to call. */
-  readonly calls?: CalledTool
+  /** The tools to call, in parallel. */
+  readonly calls?: readonly CalledTool[]
   readonly fault?: Fault
   readonly pace?: PaceInput
 }
@@ -58,10 +58,15 @@ export const magicWords: Readonly<Record<string, MagicWord>> = {
   ],
   stall: ['Stalls after 3 chunks of the stream.', { fault: { stallAfterChunks: 3 } }],
   cut: ['Closes the connection after 3 chunks of the stream.', { fault: { cutAfterChunks: 3 } }],
+  end: ['Ends the stream normally after 3 chunks, without a finish_reason.', { fault: { endAfterChunks: 3 } }],
   hang: ['Never answers.', { fault: { hang: true } }],
   reset: ['Resets the connection before any byte of the answer.', { fault: { reset: 'before' } }],
   malformed: ['Breaks the JSON of the second chunk.', { fault: { malformedChunk: 2 } }],
   'no-done': ['Leaves out the [DONE] of the stream.', { fault: { done: 'missing' } }],
+  interleave: [
+    'Calls two of the offered tools, or one twice, and mixes the fragments of the calls in the stream.',
+    request => mixedToolCalls(request),
+  ],
   'error-event': [
     'Sends an error event after 3 chunks of the stream, and ends it.',
     { fault: { errorAfterChunks: 3 } },
@@ -102,8 +107,11 @@ export async function magicReply(request: ChatRequest, prompt: string, seed: num
   const merged = <T>(parts: readonly (T | undefined)[]): Partial<T> => Object.assign({}, ...parts.toReversed())
   const fault = merged(effects.map(effect => effect.fault))
   const pace = merged(effects.map(effect => effect.pace))
-  const tool = effects.find(({ calls }) => calls)?.calls
-  const [called] = tool ? await callsOf(tool, request, seed) : []
+  const tools = effects.find(({ calls }) => calls)?.calls ?? []
+  // Two calls of one tool differ.
+  const made = await Promise.all(tools.map((tool, i) => callsOf(tool, request, seed + i)))
+  const toolCalls = made.flatMap(([call]) => call?.toolCalls ?? [])
+  const called = toolCalls.length > 0 ? { text: null, toolCalls } : undefined
   const choice = merged([...effects.map(effect => effect.choice), called])
   const hasAnswer = choice.text !== undefined || fault.status !== undefined
   const usual = hasAnswer ? [{ text: '' }] : (await defaultReply(request, seed)).choices
@@ -137,16 +145,30 @@ function statusError(_: ChatRequest, detail: string): Effect {
 }
 
 function chosenToolCall(request: ChatRequest, wanted: string): Effect {
-  const last = request.messages.at(-1)
-  // A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever.
-  if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
+  const reported = reportedResult(request)
+  if (reported) return reported
   const tools = offeredTools(request)
-  const calls = wanted === '' ? tools[0] : tools.find(({ name }) => name === wanted)
-  if (calls) return { calls }
+  const tool = wanted === '' ? tools[0] : tools.find(({ name }) => name === wanted)
+  if (tool) return { calls: [tool] }
   const names = tools.map(({ name }) => name)
   throw tools.length === 0
     ? noToolOffered(`${MAGIC_PREFIX}tool`)
     : toolNotOffered(wanted, didYouMean(wanted, names), names)
+}
+
+function mixedToolCalls(request: ChatRequest): Effect {
+  const [first, second = first] = offeredTools(request)
+  const reported = reportedResult(request)
+  if (reported) return reported
+  if (!first || !second) throw noToolOffered(`${MAGIC_PREFIX}interleave`)
+  return { calls: [first, second], fault: { interleave: true } }
+}
+
+/** A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever. */
+function reportedResult({ messages }: ChatRequest): Effect | undefined {
+  const last = messages.at(-1)
+  const isResult = last?.role === 'tool' || last?.role === 'function'
+  return isResult ? { choice: { text: `The tool says: ${textOf(last)}` } } : undefined
 }
 
 /** For a word such as `standin:slwo` in a prompt. `near` is a sentence that suggests the intended word. */

@@ -38,6 +38,7 @@ test.each([
   ['', 'it is no fault: it must say what goes wrong, such as status or delayMs.'],
   ['status=503; cutAfterChunks=3', 'cutAfterChunks is not possible together with status.'],
   ['reset=before; truncate', 'truncate is not possible together with reset: before.'],
+  ['endAfterChunks=3; cutAfterChunks=3', 'endAfterChunks is not possible together with cutAfterChunks.'],
   ['delayMs=5; retryAfter=5', 'retryAfter is only for a fault with status.'],
 ])('an invalid fault header is refused with the reason: %s', async (fault, sentence) => {
   const { ask } = await platformWith()

@@ -104,6 +104,27 @@ test.each(streams)(
   },
 )
 
+test.each(streams)(
+  'a stream ends normally before its finish_reason, with and without [DONE]: %s',
+  async (_name, way) => {
+    const ask = await failing(way)
+    for (const [fault, chunks, isDone] of [
+      ['endAfterChunks=0', 0, true],
+      ['endAfterChunks=3', 3, true],
+      ['endAfterChunks=3; done=missing', 3, false],
+      ['endAfterChunks=99', CHUNKS - 1, true],
+    ] as const) {
+      const { isWhole, text } = await ask(fault)
+      const events = eventsIn(text).map(json)
+      expect([fault, isWhole, events.length]).toEqual([fault, true, chunks + Number(isDone)])
+      expect(events.at(-1) === '[DONE]').toBe(isDone)
+      expect(events.slice(0, chunks).map(event => JSON.parse(event).choices[0].finish_reason)).toEqual(
+        Array(chunks).fill(null),
+      )
+    }
+  },
+)
+
 test.each(streams)('an error event ends a stream, and a stall interrupts it: %s', async (_name, way) => {
   const ask = await failing(way)
   const custom = await ask('errorAfterChunks=2; message=The model "fell" over')

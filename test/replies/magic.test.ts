@@ -39,6 +39,7 @@ test.each([
   ['standin:slow', { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } }],
   ['standin:stall', { fault: { stallAfterChunks: 3 } }],
   ['standin:cut', { fault: { cutAfterChunks: 3 } }],
+  ['standin:end', { fault: { endAfterChunks: 3 } }],
   ['standin:hang', { fault: { hang: true } }],
   ['standin:reset', { fault: { reset: 'before' } }],
   ['standin:malformed', { fault: { malformedChunk: 2 } }],

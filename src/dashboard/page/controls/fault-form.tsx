@@ -26,6 +26,7 @@ const samples: Values = {
   delayMs: '3000',
   cutAfterChunks: '3',
   cutAfterBytes: '100',
+  endAfterChunks: '3',
   stallAfterChunks: '3',
   errorAfterChunks: '3',
   malformedChunk: '2',
