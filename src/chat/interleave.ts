@@ -2,6 +2,7 @@
 import { chunkOf } from './chunks.js'
 import { createEventSplitter } from './events.js'
 import type { JsonFields, VendorCall, VendorChunk } from './reader.js'
+import { sseEvent } from './spoil.js'
 
 type Choice = NonNullable<VendorChunk['choices']>[number]
 
@@ -104,5 +105,3 @@ const endingIn = (chunk: VendorChunk): readonly Buffer[] =>
   (chunk.choices ?? []).flatMap(choice =>
     choice.finish_reason ? sseEvent({ ...chunk, choices: [{ ...choice, delta: {} }] }) : [],
   )
-
-const sseEvent = (chunk: VendorChunk) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`)

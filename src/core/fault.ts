@@ -33,6 +33,11 @@ export const faultEntries = {
     onlyTrue,
     'Mixes the fragments of parallel tool calls in a stream; id and name are only in the first fragment of each.',
   ),
+  finishReason: optional(
+    word(['length', 'content_filter']),
+    'Stops a chat completion in the middle of its text, with this finish_reason.',
+  ),
+  malformedArguments: optional(onlyTrue, 'Breaks the JSON of the arguments of tool calls.'),
   errorAfterChunks: optional(count(0), 'Sends an error event after this many chunks of a stream and ends it.'),
   truncate: optional(onlyTrue, 'Truncates the JSON of the answer, as if it were complete.'),
   contentType: optional(
@@ -65,16 +70,18 @@ const endingFaults = [
   'cutAfterBytes',
   'errorAfterChunks',
   'truncate',
+  'finishReason',
   'reset',
 ] as const
 /** Those of them after which a stream still has its `[DONE]`. */
-const endingsWithDone: readonly FaultKey[] = ['truncate', 'endAfterChunks']
+const endingsWithDone: readonly FaultKey[] = ['truncate', 'endAfterChunks', 'finishReason']
 /** The faults themselves. The other keys only add details. */
 export const effects: readonly FaultKey[] = [
   'status',
   'delayMs',
   'hang',
   'contentType',
+  'malformedArguments',
   ...new Set([...streamFaults, ...endingFaults]),
 ]
 /** Keys that are only valid together with one of others. */

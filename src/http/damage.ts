@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { chunkOf } from '../chat/chunks.js'
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
 import { createInterleaver } from '../chat/interleave.js'
+import { eventWithBrokenArguments, stoppedCompletion, stoppingEvent, withBrokenArguments } from '../chat/spoil.js'
 import type { Fault } from '../core/fault.js'
 import { headerIn, noBytes } from '../core/http.js'
 import { setWriter, type Writer, writerOf } from './send.js'
@@ -38,6 +39,7 @@ function damageOf(fault: Fault, { isStream, length }: BodyFacts): Damage {
   const inner = isStream && fault.interleave ? interleaving(ofEvents) : ofEvents
   if (fault.cutAfterBytes !== undefined) return cutAfter(inner, fault.cutAfterBytes, 'cut')
   const ending = fault.reset ? 'reset' : 'truncate'
+  if (!isStream && (fault.finishReason || fault.malformedArguments)) return rewriting(fault)
   if (isStream || length === 0 || !(fault.reset || fault.truncate)) return inner
   if (length !== undefined) return cutAfter(inner, halfLength(length), ending)
   // Of a body of unknown length, half of the first part is sent.
@@ -78,10 +80,38 @@ function interleaving(inner: Damage): Damage {
   }
 }
 
-/** Whether a stream ends before this event, as if it were complete. A `finish_reason` would make it so, and is not sent. */
-const endsBefore = (event: Buffer, { endAfterChunks }: Fault, chunks: number) =>
-  endAfterChunks !== undefined &&
-  (chunks >= endAfterChunks || chunkOf(event)?.choices?.some(({ finish_reason }) => finish_reason) === true)
+/** Changes the JSON of a completion that is no stream. */
+function rewriting({ finishReason, malformedArguments }: Fault): Damage {
+  const parts: Buffer[] = []
+  return {
+    ...noDamage,
+    take(bytes) {
+      parts.push(bytes)
+      return []
+    },
+    end() {
+      const body = Buffer.concat(parts)
+      const stopped = finishReason && stoppedCompletion(body, finishReason)
+      const changed = (malformedArguments && withBrokenArguments(stopped ?? body)) || stopped
+      return changed ? ['spoilt', changed] : [body]
+    },
+  }
+}
+
+/** A stream stops with a `finishReason` after the role and two pieces. */
+const CHUNKS_BEFORE_STOP = 3
+
+/** The bytes with which a stream ends before this event, as if it were complete; `undefined` if it goes on. */
+function endingBefore(event: Buffer, { endAfterChunks, finishReason }: Fault, chunks: number): Buffer[] | undefined {
+  const chunk = chunkOf(event)
+  const most = endAfterChunks ?? (finishReason && chunk && CHUNKS_BEFORE_STOP)
+  if (most === undefined) return undefined
+  // The original reason would make the stream complete.
+  const isDue = chunks >= most || chunk?.choices?.some(({ finish_reason }) => finish_reason) === true
+  if (!isDue) return undefined
+  const last = finishReason && stoppingEvent(event, finishReason)
+  return last ? [last] : []
+}
 
 /** A stream is reset after this many chunks. */
 const CHUNKS_BEFORE_RESET = 2
@@ -106,8 +136,10 @@ function streamDamage(fault: Fault): Damage {
 
   function passChunk(event: Buffer, isHalved: boolean): DamageStep[] {
     chunks++
-    const isSpoilt = isHalved || chunks === fault.malformedChunk
-    return isSpoilt ? ['spoilt', halvedEvent(event), ...dueSteps()] : [event, ...dueSteps()]
+    const broken = fault.malformedArguments && eventWithBrokenArguments(event)
+    const isHalf = isHalved || chunks === fault.malformedChunk
+    const sent = isHalf ? halvedEvent(broken || event) : broken || event
+    return [...(sent === event ? [] : ['spoilt' as const]), sent, ...dueSteps()]
   }
 
   function passHeld({ isLast }: { readonly isLast: boolean }): DamageStep[] {
@@ -125,7 +157,8 @@ function streamDamage(fault: Fault): Damage {
     const data = dataOf(event)
     if (data === undefined) return [event]
     if (data.trim() === '[DONE]') return [...passHeld({ isLast: true }), ...passDone(event)]
-    if (endsBefore(event, fault, chunks)) return ['spoilt', ...(chunkOf(event) ? passDone(doneEvent) : []), 'end']
+    const ending = endingBefore(event, fault, chunks)
+    if (ending) return ['spoilt', ...ending, ...(chunkOf(event) ? passDone(doneEvent) : []), 'end']
     if (!fault.truncate) return passChunk(event, false)
     const steps = passHeld({ isLast: false })
     held = event
@@ -293,9 +326,10 @@ function bodyFactsIn(headers: readonly string[]): BodyFacts {
 /** The headers to send with this fault: with its content type, and without a length that the damage would make wrong. */
 function damagedHeadersOf(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
   const { contentType, truncate } = fault
-  const { malformedChunk, done, errorAfterChunks, endAfterChunks, interleave } = fault
+  const { malformedChunk, done, errorAfterChunks, endAfterChunks, interleave, finishReason, malformedArguments } = fault
   const changesStream = (malformedChunk ?? done ?? errorAfterChunks ?? endAfterChunks ?? interleave) !== undefined
-  const changesLength = truncate || (isStream && changesStream)
+  const changesContent = (finishReason ?? malformedArguments) !== undefined
+  const changesLength = truncate || changesContent || (isStream && changesStream)
   const sentHeaders = headers.filter((_text, i) => {
     const name = headers[i - (i % 2)]?.toLowerCase()
     if (name === 'content-type') return contentType === undefined

@@ -109,11 +109,11 @@ const COUNTED_BYTES = 32_768
 /** Usage comes at the end of an answer. */
 const USAGE_BYTES = 1024
 
+const cuttingFaults = ['errorAfterChunks', 'endAfterChunks', 'finishReason', 'truncate'] as const
+
 /** Whether only a part of the answer was sent. */
 const isCut = ({ complete, fault }: Outcome) =>
-  !complete ||
-  (fault?.isSpoilt === true &&
-    (fault.fault.errorAfterChunks ?? fault.fault.endAfterChunks ?? fault.fault.truncate) !== undefined)
+  !complete || (fault?.isSpoilt === true && cuttingFaults.some(key => fault.fault[key] !== undefined))
 
 /**
  * The tokens that the answer reports; for a stream without usage, the tokens counted here. Those of the part of an answer

@@ -154,6 +154,7 @@ inBrowser('the server accepts every kind of fault in the form', async () => {
     { delayMs: 3000 },
     { hang: true },
     { contentType: 'text/html' },
+    { malformedArguments: true },
     { cutAfterChunks: 3 },
     { endAfterChunks: 3 },
     { stallAfterChunks: 3 },
@@ -163,6 +164,7 @@ inBrowser('the server accepts every kind of fault in the form', async () => {
     { errorAfterChunks: 3 },
     { cutAfterBytes: 100 },
     { truncate: true },
+    { finishReason: 'length' },
     { reset: 'before' },
   ])
   await faults.getByRole('button', { name: 'Remove all' }).click()

@@ -142,6 +142,34 @@ test.each(streams)('an error event ends a stream, and a stall interrupts it: %s'
   expect([cut.isWhole, eventsIn(cut.text).length]).toEqual([false, 1])
 })
 
+test.each(all)('an answer stops in the middle with finish_reason length: %s', async (_name, way) => {
+  const ask = await failing(way)
+  const { isWhole, text } = await ask('finishReason=length')
+  expect(isWhole).toBe(true)
+  const answers = way.isStream ? eventsIn(text).slice(0, -1).map(json) : [text]
+  const choices = answers.map(answer => JSON.parse(answer).choices[0])
+  expect(choices.map(({ delta, message }) => (delta ?? message).content ?? '').join('')).toMatch(/^one two( thre)?$/)
+  expect(choices.at(-1).finish_reason).toBe('length')
+  if (way.isStream) expect(eventsIn(text).at(-1)).toBe('data: [DONE]')
+})
+
+test.each([true, false])('the arguments of tool calls are not JSON, stream: %s', async stream => {
+  const { chat } = await platformWith({
+    rules: [{ reply: { toolCalls: [{ name: 'look', arguments: { at: { x: 1 } } }] } }],
+  })
+  const tools = [{ type: 'function', function: { name: 'look' } }]
+  const text = await (
+    await chat({ ...hello, tools, stream }, { headers: { 'x-standin-fault': 'malformedArguments' } })
+  ).text()
+  const answers = stream ? eventsIn(text).slice(0, -1).map(json) : [text]
+  const calls = answers.flatMap(answer => {
+    const { delta, message } = JSON.parse(answer).choices[0]
+    return (delta ?? message).tool_calls ?? []
+  })
+  const written = calls.map(call => call.function.arguments).join('')
+  expect([written.slice(0, 6), isJson(written)]).toEqual(['{{"at"', false])
+})
+
 test.each(wholes)('an answer without a stream can be truncated, and has no chunks to fail: %s', async (_name, way) => {
   const ask = await failing(way)
   const full = await ask()
