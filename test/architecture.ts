@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['chat', 'control', 'state'],
   ['faults', 'holds', 'recordings'],
   ['keys', 'replies', 'journal', 'limits', 'contract'],
-  ['endpoints', 'supabase', 'mcp', 'resources', 'openapi'],
+  ['adversary', 'endpoints', 'supabase', 'mcp', 'resources', 'openapi'],
   ['http'],
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
@@ -27,12 +27,13 @@ const floors: readonly (readonly string[])[] = [
 
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
-  chat: 2000,
+  adversary: 500,
+  chat: 2100,
   check: 1900,
-  cli: 4300,
+  cli: 4600,
   contract: 2200,
   control: 300,
-  core: 2200,
+  core: 2300,
   dashboard: 300,
   'dashboard/page': 8600,
   endpoints: 700,
@@ -46,11 +47,11 @@ export const budgets: Readonly<Record<string, number>> = {
   openapi: 1500,
   platform: 3200,
   recordings: 6700,
-  replies: 6900,
+  replies: 7000,
   resources: 1400,
   state: 1200,
   supabase: 4500,
-  testing: 2400,
+  testing: 2500,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */

@@ -3,6 +3,9 @@ import { jsonOf } from '../core/json.js'
 import { chunkOf } from './chunks.js'
 import { completionIn, type VendorCall, type VendorChunk } from './reader.js'
 
+/** A stream stops with another reason after the role and two pieces. */
+export const CHUNKS_BEFORE_STOP = 3
+
 /** The first half of a text, in whole characters. */
 export const firstHalf = (text: string) => text.slice(0, Math.ceil(text.length / 2)).replace(/[\ud800-\udbff]$/, '')
 

@@ -9,6 +9,7 @@ import { allOptions } from '../platform/config/options.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
+import { adversaryFlags, requireAdversary, startAdversary } from './adversary.js'
 import { warningsOf } from './banner.js'
 import { type CommandLine, command, configSources, runFlags, toggle } from './command.js'
 import { conclude, createEventLog, logMessages, logProblems, logRequests } from './event-log.js'
@@ -27,6 +28,7 @@ const execFlags = {
   speed: { ...runFlags.speed, meaning: 'Speed of replay: 1 as recorded, 0 without pauses (0)' },
   json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
+  ...adversaryFlags,
 }
 
 export const execCommands = {
@@ -35,6 +37,7 @@ export const execCommands = {
     examples: [
       ['standin exec -- npm test', 'run the tests against a temporary platform'],
       ['standin exec --mode record --prune -- npm test', 'record again, and remove what is no longer asked for'],
+      ['standin exec --adversary -- npm test', 'find out what the app does wrong when calls fail'],
       ['standin exec --mode replay --strict -- npm test', 'fail if a request has no recording'],
     ],
     run: exec,
@@ -46,7 +49,8 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { child: program, flags, overrides } = line
   if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
   const startedMs = Date.now()
-  let child: Child | undefined
+  requireAdversary(flags)
+  let child: Pick<Child, 'ended' | 'send'> | undefined
   let earlySignal: NodeJS.Signals | undefined
   onSignals(signal => {
     if (child) child.send(signal)
@@ -62,6 +66,12 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   )
   requireUsedFlags(platform, flags)
   if (flags.prune) requireRecording(platform)
+  if (flags.adversary) {
+    const env = environmentFor(platform)
+    child = startAdversary({ platform, program, env, flags })
+    if (earlySignal) child.send(earlySignal)
+    return await child.ended.finally(() => platform.stop())
+  }
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)
   if (flags.verbose) {

@@ -12,6 +12,7 @@ export interface Report {
   readonly name: string
   readonly summary: string
   readonly seconds: number
+  /** A list is written as one line for each item. */
   readonly data: object
   readonly cases: readonly TestCase[]
   /** The report for a terminal, without the summary. */
@@ -94,7 +95,8 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
       // Files get no colours.
       const colors = output === undefined ? colorsFor(process.stdout) : noColors
       const text = writers[format](report, colors, quiet)
-      if (output === undefined) return void process.stdout.write(text)
+      // The process may exit afterwards, which would lose what a pipe has not taken yet.
+      if (output === undefined) return new Promise(written => process.stdout.write(text, () => written()))
       if (!quiet) console.error(report.summary)
       await writeFile(output, text).catch(error => {
         throw cannotWrite(output, error)
@@ -104,7 +106,7 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
 }
 
 const writers = {
-  json: ({ data }: Report) => `${JSON.stringify(data)}\n`,
+  json: ({ data }: Report) => (Array.isArray(data) ? data : [data]).map(one => `${JSON.stringify(one)}\n`).join(''),
   junit: junitOf,
   text({ lines, summary }: Report, colors: Colors, isQuiet: boolean): string {
     const all = [...lines(colors, isQuiet), ...(isQuiet ? [] : [summary])]

@@ -4,7 +4,13 @@ import type { Socket } from 'node:net'
 import { chunkOf } from '../chat/chunks.js'
 import { createEventSplitter, dataOf, halvedEvent } from '../chat/events.js'
 import { createInterleaver } from '../chat/interleave.js'
-import { eventWithBrokenArguments, stoppedCompletion, stoppingEvent, withBrokenArguments } from '../chat/spoil.js'
+import {
+  CHUNKS_BEFORE_STOP,
+  eventWithBrokenArguments,
+  stoppedCompletion,
+  stoppingEvent,
+  withBrokenArguments,
+} from '../chat/spoil.js'
 import type { Fault } from '../core/fault.js'
 import { headerIn, noBytes } from '../core/http.js'
 import { setWriter, type Writer, writerOf } from './send.js'
@@ -97,9 +103,6 @@ function rewriting({ finishReason, malformedArguments }: Fault): Damage {
     },
   }
 }
-
-/** A stream stops with a `finishReason` after the role and two pieces. */
-const CHUNKS_BEFORE_STOP = 3
 
 /** The bytes with which a stream ends before this event, as if it were complete; `undefined` if it goes on. */
 function endingBefore(event: Buffer, { endAfterChunks, finishReason }: Fault, chunks: number): Buffer[] | undefined {

@@ -10,7 +10,7 @@ import type { Redact } from './redact/index.js'
 import { createFind, type ReplayerParts } from './replayer.js'
 
 export { type AcceptedChange, acceptDrift } from './accept.js'
-export { ignoreFrom } from './canonical.js'
+export { type Ignore, ignoreFrom } from './canonical.js'
 export { type DriftResult, findDrift, type SendToLive } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
 export type { ImportResult } from './har.js'

@@ -1,6 +1,7 @@
 /** Checks whether a platform received the requests that a test expects: matchers for vitest and jest, and their messages. */
 import { inspect } from 'node:util'
 import type { ExchangeQuery } from './exchange-filter.js'
+import { checkHandled, type Handled } from './handled.js'
 import { inWords, readable, receivedInWords, shortenPair } from './in-words.js'
 import type { JournalView } from './journal.js'
 import { toolCallFilter } from './tools.js'
@@ -120,6 +121,12 @@ export interface ReceivedMatchers<R = void, T = unknown> {
   toHaveReceivedLast(query: ExchangeQuery): MatcherReturn<R, T>
   /** A tool of an MCP server was called at least once since the last reset, with at least these arguments. */
   toHaveCalledTool(name: string, args?: Readonly<Record<string, unknown>>): MatcherReturn<R, T>
+  /**
+   * A fault hit a request since the last reset, and the app did what it should: it did not take half an answer for a whole one
+   * (`truncation`), waited for Retry-After (`rate-limit`), did not repeat what was refused (`refusal`), retried no more than an
+   * SDK (`outage`), ran no tool twice (`retry`), closed the connection that it gave up (`stall`).
+   */
+  toHaveHandled(what: Handled): MatcherReturn<R, T>
 }
 
 export const matchers = {
@@ -137,6 +144,9 @@ export const matchers = {
   toHaveCalledTool(this: Context, receiver: unknown, name: string, args?: Readonly<Record<string, unknown>>) {
     const query = toolCallFilter(name, args)
     return checkTitled('toHaveCalledTool', this, receiver, query, one => checkReceived(one, query, this.utils))
+  },
+  toHaveHandled(this: Context, receiver: unknown, what: Handled) {
+    return checkTitled('toHaveHandled', this, receiver, {}, one => checkHandled(one.journal, what))
   },
 }
 

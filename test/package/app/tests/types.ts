@@ -19,6 +19,7 @@ export async function right(platform: Platform): Promise<readonly string[]> {
   createUsePlatform({ beforeAll: before, beforeEach, afterEach, afterAll: after })({ env: true })
   expect(platform.scope('a')).toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
   expect(platform).toHaveCalledTool('get_weather', { city: 'Oslo' })
+  expect(platform).not.toHaveHandled('truncation')
   await platform
     .scope('a')
     .mcp.tool('get_weather')

@@ -1,0 +1,180 @@
+/** The calls of a client as the journal has them: which are the same call, what their answers said, and which SDK sent them. */
+import { chunkOf } from '../chat/chunks.js'
+import { eventsIn, isStreamType } from '../chat/events.js'
+import { type Content, completionIn, contentOf, createSum, type VendorChunk } from '../chat/reader.js'
+import { CHUNKS_BEFORE_STOP, firstHalf } from '../chat/spoil.js'
+import type { Fault } from '../core/fault.js'
+import { isObject, jsonOf } from '../core/json.js'
+import { isAuth, isReserved } from '../core/paths.js'
+import type { JournalEntry } from '../journal/index.js'
+import { type Ignore, ignoreFrom, requestKey } from '../recordings/index.js'
+
+export interface ClientCall {
+  /** Its id in the journal. */
+  readonly id: string
+  /** Equal for the same request, whatever its credential and its ids are. */
+  readonly key: string
+  readonly method: string
+  readonly path: string
+  /** `POST /v1/chat/completions "hello"`. */
+  readonly title: string
+  /** A call of a model, of a tool of an MCP server, of the auth backend, or any other. */
+  readonly kind: 'chat' | 'tool' | 'auth' | 'protocol' | 'path'
+  /** Milliseconds since 1970. */
+  readonly startMs: number
+  readonly endMs: number
+  /** Null if there was no answer. */
+  readonly status: number | null
+  /** False if the client left before the end of the answer. */
+  readonly complete: boolean
+  readonly body: unknown
+  /** The name of an SDK that retries by itself. */
+  readonly sdk: string | undefined
+  /** The fault that changed its answer. */
+  readonly fault: Fault | undefined
+  readonly answer: ClientAnswer
+}
+
+interface ClientAnswer {
+  readonly isStream: boolean
+  /** How many chunks a stream of a chat completion has. */
+  readonly chunks: number
+  /** The text that the client got. */
+  readonly text: string
+  /** The text without the fault, as far as the journal has it. */
+  readonly wholeText: string
+  /** The ids of the tool calls that the client got. */
+  readonly toolCallIds: readonly string[]
+}
+
+/** The calls among these exchanges, in the order in which they began. */
+export const clientCalls = (entries: readonly JournalEntry[], ignore = ignoreFrom([])): readonly ClientCall[] =>
+  entries
+    .filter(({ request: { method, path } }) => method !== 'OPTIONS' && !isReserved(path))
+    .map(entry => clientCall(entry, ignore))
+    .toSorted((one, other) => one.startMs - other.startMs)
+
+function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
+  const { id, at, durationMs, request, status, fault } = entry
+  const { method, path, headers, body } = request
+  const startMs = Date.parse(at)
+  const happened = fault?.happened ? fault.fault : undefined
+  return {
+    id,
+    key: callKey(entry, ignore),
+    method,
+    path,
+    title: titleOf(entry),
+    kind: kindOf(entry),
+    startMs,
+    endMs: startMs + durationMs,
+    status,
+    complete: entry.complete,
+    body,
+    sdk: sdkOf(headers),
+    fault: happened,
+    answer: answerOf(entry.response, happened),
+  }
+}
+
+/** The key of a call. Its ids count by their position, since clients make them up. */
+export function callKey({ request }: Pick<JournalEntry, 'request'>, ignore: Ignore): string {
+  const { method, path, query, body } = request
+  const known = new Map<string, string>()
+  const numbered = (id: string) => known.get(id) ?? known.set(id, `[id ${known.size + 1}]`).get(id) ?? id
+  const samePath = path
+    .split('/')
+    .map(part => (isMadeUp.test(part) ? numbered(part) : part))
+    .join('/')
+  const kind =
+    body === undefined
+      ? ({ kind: 'none' } as const)
+      : typeof body === 'string'
+        ? ({ kind: 'text', text: body } as const)
+        : ({ kind: 'json', value: withIds(body, numbered) } as const)
+  return requestKey({ method, path: samePath, query, body: kind }, ignore)
+}
+
+/** A UUID, or an id as OpenAI writes them. */
+const isMadeUp = /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[a-z]+_[\da-zA-Z]{12,})$/
+const idField = /^id$|_id$|[a-z]Id$/
+
+function withIds(value: unknown, numbered: (id: string) => string, name = ''): unknown {
+  if (Array.isArray(value)) return value.map(item => withIds(item, numbered))
+  if (isObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withIds(part, numbered, key)]))
+  return typeof value === 'string' && (idField.test(name) || isMadeUp.test(value)) ? numbered(value) : value
+}
+
+const MOST_SHOWN = 40
+
+function titleOf({ request, call }: JournalEntry): string {
+  const { method, path, body } = request
+  const messages = messagesIn(body)
+  const prompt = messages.findLast(({ role }) => role === 'user')?.content
+  const about = call ?? (typeof prompt === 'string' ? JSON.stringify(prompt.slice(0, MOST_SHOWN)) : '')
+  const step = messages.at(-1)?.role === 'tool' ? ' with a tool result' : ''
+  return `${method} ${path} ${about}`.trim() + step
+}
+
+function kindOf({ request: { path, body }, call }: JournalEntry): ClientCall['kind'] {
+  if (isAuth(path)) return 'auth'
+  if (call !== null) return call.startsWith('tools/call ') ? 'tool' : 'protocol'
+  return messagesIn(body).length > 0 ? 'chat' : 'path'
+}
+
+/** By the headers that an SDK sends with each request. LangChain uses that of OpenAI. */
+function sdkOf(headers: Readonly<Record<string, string>>): string | undefined {
+  if (headers['x-stainless-lang'] !== undefined) return 'the SDK of OpenAI'
+  return /(?:^|\s)ai\/\d/.test(headers['user-agent'] ?? '') ? 'the AI SDK' : undefined
+}
+
+interface ChatMessage {
+  readonly role?: unknown
+  readonly content?: unknown
+  readonly tool_call_id?: unknown
+  readonly tool_calls?: unknown
+}
+
+export const messagesIn = (body: unknown): readonly ChatMessage[] =>
+  isObject(body) && 'messages' in body && Array.isArray(body.messages) ? body.messages.filter(isObject) : []
+
+/** Reads an answer as the client got it. The journal has the whole answer of a stream that ended early. */
+function answerOf({ headers, body }: JournalEntry['response'], fault: Fault = {}): ClientAnswer {
+  const isStream = isStreamType(headers['content-type'] ?? '')
+  const chunks = isStream ? chunksIn(String(body ?? '')) : []
+  const whole = isStream ? contentOfChunks(chunks) : contentOfCompletion(body)
+  const sent = isStream ? contentOfChunks(sentChunks(chunks, fault)) : whole
+  const wholeText = whole?.text ?? ''
+  return {
+    isStream,
+    chunks: chunks.filter(chunk => chunk?.choices?.length).length,
+    text: !isStream && fault.finishReason !== undefined ? firstHalf(wholeText) : (sent?.text ?? ''),
+    wholeText,
+    toolCallIds: sent?.calls.flatMap(({ id }) => (id === '' ? [] : [id])) ?? [],
+  }
+}
+
+type Chunks = readonly (VendorChunk | undefined)[]
+
+const chunksIn = (body: string): Chunks => eventsIn(Buffer.from(body)).map(chunkOf)
+
+function sentChunks(chunks: Chunks, fault: Fault): Chunks {
+  const { endAfterChunks, cutAfterChunks, stallAfterChunks, stallMs, errorAfterChunks, finishReason } = fault
+  const stalled = stallMs === undefined ? stallAfterChunks : undefined
+  const stopped = finishReason && CHUNKS_BEFORE_STOP
+  const most = endAfterChunks ?? cutAfterChunks ?? stalled ?? errorAfterChunks ?? stopped
+  return chunks.slice(0, most).filter((_, i) => i + 1 !== fault.malformedChunk)
+}
+
+function contentOfChunks(chunks: Chunks): Content | undefined {
+  const sum = createSum()
+  // Assembling changes the chunks.
+  for (const chunk of chunks) if (chunk) sum.add(structuredClone(chunk))
+  return contentOfCompletion(sum.completion())
+}
+
+function contentOfCompletion(body: unknown): Content | undefined {
+  const message = completionIn(typeof body === 'string' ? jsonOf(body) : body)?.choices[0]?.message
+  return message && contentOf(message)
+}

@@ -1,0 +1,54 @@
+/** The faults that a client is tested with: to which calls each applies, and which verdicts it can lead to. */
+import type { Fault } from '../core/fault.js'
+import type { ClientCall } from './calls.js'
+import type { VerdictCode } from './judge.js'
+
+export interface ClientTest {
+  /** Such as `error-503`; where there is a magic word for the same, its name. */
+  readonly name: string
+  /** The fault for a call, as it was answered without one; `undefined` if it cannot apply. */
+  faultFor(call: ClientCall): Fault | undefined
+  /** The next requests of the same call that fail; 1 by default, since retries should succeed. */
+  readonly times?: number
+  /** The fault of a repetition, to see whether the first connection is still open then. */
+  readonly next?: Fault
+  /** The only verdicts that it is for. */
+  readonly only?: readonly VerdictCode[]
+}
+
+const RETRY_AFTER_SECONDS = 2
+const SLOW_MS = 3000
+/** Longer than the end of a connection takes to arrive. */
+const NEXT_MS = 250
+/** More than any client sends. */
+const ALWAYS = 1000
+
+const always = (fault: Fault) => () => fault
+/** In the middle of a stream, after its first text. */
+const inStream = (fault: (middle: number) => Fault) => (call: ClientCall) =>
+  call.answer.isStream && call.answer.chunks > 0 ? fault(Math.max(2, Math.floor(call.answer.chunks / 2))) : undefined
+
+/** In the order in which they are tried. */
+export const clientTests: readonly ClientTest[] = [
+  { name: 'error-429', faultFor: always({ status: 429, retryAfter: RETRY_AFTER_SECONDS }) },
+  { name: 'error-503', faultFor: always({ status: 503 }) },
+  { name: 'outage', faultFor: always({ status: 503 }), times: ALWAYS, only: ['retry-storm'] },
+  { name: 'error-400', faultFor: always({ status: 400 }) },
+  { name: 'error-401', faultFor: always({ status: 401 }) },
+  { name: 'reset', faultFor: always({ reset: 'before' }) },
+  { name: 'cut', faultFor: inStream(middle => ({ cutAfterChunks: middle })) },
+  { name: 'end', faultFor: inStream(middle => ({ endAfterChunks: middle, done: 'missing' })) },
+  { name: 'stall', faultFor: inStream(middle => ({ stallAfterChunks: middle })), next: { delayMs: NEXT_MS } },
+  { name: 'malformed', faultFor: inStream(middle => ({ malformedChunk: middle })) },
+  { name: 'double-done', faultFor: inStream(() => ({ done: 'double' })) },
+  {
+    name: 'slow',
+    faultFor: inStream(() => ({ stallAfterChunks: 0, stallMs: SLOW_MS })),
+    next: { delayMs: NEXT_MS },
+  },
+  { name: 'length', faultFor: ({ answer }) => (answer.text === '' ? undefined : { finishReason: 'length' }) },
+  {
+    name: 'bad-arguments',
+    faultFor: ({ answer }) => (answer.toolCallIds.length === 0 ? undefined : { malformedArguments: true }),
+  },
+]

@@ -1,0 +1,246 @@
+/** Judges what a client made of a fault, by the calls that it sent and by how it ended. */
+import type { Fault } from '../core/fault.js'
+import { type ClientCall, messagesIn } from './calls.js'
+
+export const verdictCodes = [
+  'truncation-accepted',
+  'retry-after-ignored',
+  'retried-hopeless',
+  'retry-storm',
+  'no-retry',
+  'executed-twice',
+  'connection-kept',
+  'failed',
+  'hung',
+] as const
+export type VerdictCode = (typeof verdictCodes)[number]
+
+export interface ClientVerdict {
+  readonly code: VerdictCode
+  /** Whether it is a mistake of the client. It may also be right to fail. */
+  readonly isBug: boolean
+  readonly sentence: string
+  /** The calls that show it. */
+  readonly calls: readonly ClientCall[]
+}
+
+/** A run of a client with a fault. */
+export interface ClientRun {
+  /** All of its calls, in order. */
+  readonly calls: readonly ClientCall[]
+  /** The one that the fault hit. */
+  readonly hit: ClientCall
+  readonly fault: Fault
+  /** The calls of the same client without the fault, if they are known. */
+  readonly before?: readonly ClientCall[]
+  readonly end: 'passed' | 'failed' | 'killed'
+}
+
+interface RunFacts extends ClientRun {
+  /** The same call, also the one that was hit. */
+  readonly same: readonly ClientCall[]
+  /** How often the client sends it anyway. */
+  readonly usual: number
+  /** The same call after the one that was hit. */
+  readonly again: readonly ClientCall[]
+  readonly isRepeated: boolean
+  /** All calls after the one that was hit. */
+  readonly later: readonly ClientCall[]
+}
+
+type Finding = Omit<ClientVerdict, 'code' | 'isBug'> & { readonly isBug?: false }
+type Judge = (run: RunFacts) => Finding | undefined
+
+/** Returns what the client did wrong; nothing if it did everything right. */
+export function judge(run: ClientRun): readonly ClientVerdict[] {
+  const { calls, hit, before } = run
+  const isSame = ({ key }: ClientCall) => key === hit.key
+  const same = calls.filter(isSame)
+  // A call that the client gave up is not counted, since another one took its place.
+  const usual = Math.max(1, before?.filter(call => isSame(call) && call.complete).length ?? 1)
+  const later = calls.slice(calls.indexOf(hit) + 1)
+  const again = later.filter(isSame)
+  const facts = { ...run, same, usual, again, later, isRepeated: again.length > 0 && same.length > usual }
+  const found = Object.entries(judges).flatMap(([code, find]) => verdictFrom(code as VerdictCode, find(facts)))
+  if (run.end === 'killed') return [...found, ...verdictFrom('hung', hung(facts))]
+  // What went wrong before says why.
+  return found.length > 0 ? found : verdictFrom('failed', failed(facts))
+}
+
+const verdictFrom = (code: VerdictCode, finding: Finding | undefined): readonly ClientVerdict[] =>
+  finding ? [{ isBug: true, ...finding, code }] : []
+
+const judges: Readonly<Partial<Record<VerdictCode, Judge>>> = {
+  'truncation-accepted': truncationAccepted,
+  'retry-after-ignored': retryAfterIgnored,
+  'retried-hopeless': retriedHopeless,
+  'retry-storm': retryStorm,
+  'no-retry': noRetry,
+  'executed-twice': executedTwice,
+  'connection-kept': connectionKept,
+}
+
+/** Whether a client gets only a part of an answer. */
+export const isTruncating = (fault: Fault): boolean =>
+  (fault.stallAfterChunks !== undefined && fault.stallMs === undefined) ||
+  [fault.endAfterChunks, fault.cutAfterChunks, fault.finishReason, fault.malformedChunk, fault.errorAfterChunks].some(
+    value => value !== undefined,
+  )
+
+function truncationAccepted(run: RunFacts): Finding | undefined {
+  const { fault, hit, later, before, end, isRepeated } = run
+  if (!isTruncating(fault) || hit.kind !== 'chat') return undefined
+  const echo = later.find(call => goesOnWith(call, run))
+  if (echo)
+    return {
+      sentence: 'Only a part of the answer arrived, and a later request goes on with it as if it were all.',
+      calls: [hit, echo],
+    }
+  const known = new Set(before?.map(({ key }) => key))
+  const reaction = later.find(({ kind, key }) => kind === 'chat' && !known.has(key))
+  if (end !== 'passed' || isRepeated || reaction) return undefined
+  return {
+    sentence: 'Only a part of the answer arrived. The run passes all the same, and does not ask again.',
+    calls: [hit],
+  }
+}
+
+/** A shorter text may be part of another one by chance. */
+const TELLING_LENGTH = 20
+
+/** Whether a call contains the part of an answer, or its tool calls, and is no attempt to get the rest. */
+function goesOnWith(call: ClientCall, { hit, before, isRepeated }: RunFacts): boolean {
+  const lastOf = ({ body }: ClientCall) => JSON.stringify(messagesIn(body).at(-1))
+  // To ask for the rest, a client adds a message that it does not send otherwise.
+  const asksForRest = before && call.kind === 'chat' && !before.some(one => lastOf(one) === lastOf(call))
+  if (asksForRest || (!before && hit.fault?.finishReason !== undefined)) return false
+  const { toolCallIds } = hit.answer
+  const calledIn = (message: { readonly tool_calls?: unknown }) =>
+    toolCallIds.some(id => JSON.stringify(message.tool_calls ?? null).includes(JSON.stringify(id)))
+  if (!isRepeated && messagesIn(call.body).some(calledIn)) return true
+  const part = hit.answer.text.trim()
+  const whole = before?.find(({ key }) => key === hit.key)?.answer.text ?? hit.answer.wholeText
+  if (part === '' || part === whole.trim()) return false
+  const has = ({ body }: ClientCall) =>
+    textsIn(body).some(
+      text => text.trim() === part || (part.length >= TELLING_LENGTH && text.includes(part) && !text.includes(whole)),
+    )
+  return has(call) && !has(hit) && before?.some(has) !== true
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** Timers may be early by this much, and the answer takes time to arrive. */
+const TOLERANCE_MS = 100
+
+function retryAfterIgnored({ fault, hit, again, usual }: RunFacts): Finding | undefined {
+  if (fault.status === undefined || fault.retryAfter === undefined) return undefined
+  const earliestMs = hit.endMs + fault.retryAfter * 1000 - TOLERANCE_MS
+  const early = again.filter(({ startMs }) => startMs < earliestMs)
+  const retry = early[usual - 1]
+  if (!retry) return undefined
+  const waited = ((retry.startMs - hit.endMs) / 1000).toFixed(1)
+  const sentence = `Retry-After asked for ${fault.retryAfter} s, and the call came again after ${waited} s.`
+  return { sentence, calls: [hit, retry] }
+}
+
+function retriedHopeless({ fault, hit, again, later, isRepeated }: RunFacts): Finding | undefined {
+  const { status } = fault
+  const [retry] = again
+  if (!retry || !isRepeated || (status !== 400 && status !== 401)) return undefined
+  // With a new token, the same call may succeed.
+  const isSignedIn = later.some(({ kind, startMs }) => kind === 'auth' && startMs <= retry.startMs)
+  if (status === 401 && isSignedIn) return undefined
+  return {
+    sentence: `The same call came again after a ${status}, which it gets again whenever it is repeated.`,
+    calls: [hit, retry],
+  }
+}
+
+/** OpenAI's SDK and the AI SDK send a call up to three times, and need about two seconds or more for that. */
+const DEFAULT_ATTEMPTS = 3
+const STORM_MS = 2000
+
+function retryStorm({ same, usual }: RunFacts): Finding | undefined {
+  const failures = same.filter(({ status }) => status === null || status >= 400)
+  const most = DEFAULT_ATTEMPTS * usual
+  const start = failures.findIndex(({ startMs }, i) => (failures[i + most]?.startMs ?? Infinity) - startMs < STORM_MS)
+  if (start < 0) return undefined
+  const end = (failures[start]?.startMs ?? 0) + STORM_MS
+  const storm = failures.slice(start).filter(({ startMs }) => startMs < end)
+  return {
+    sentence: `The call failed, and came ${storm.length} times within ${STORM_MS / 1000} s; an SDK would send it ${most} times by default.`,
+    calls: storm,
+  }
+}
+
+/** Whether the same request may succeed a moment later. */
+export const isTransient = ({ status = 0, reset }: Fault) => status === 429 || status >= 500 || reset === 'before'
+
+function noRetry({ fault, hit, later, isRepeated, before }: RunFacts): Finding | undefined {
+  if (!hit.sdk || !isTransient(fault) || isRepeated) return undefined
+  const known = new Set(before?.map(({ key }) => key))
+  if (later.some(({ kind, key }) => kind === hit.kind && !known.has(key))) return undefined
+  return {
+    sentence: `${hit.sdk[0]?.toUpperCase()}${hit.sdk.slice(1)} would have sent the call again, but it came only once.`,
+    calls: [hit],
+  }
+}
+
+const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+function executedTwice(run: RunFacts): Finding | undefined {
+  const { calls, hit, before, again } = run
+  const [retry] = again
+  const told = calls.find(({ body }) => isToldTwice(body))
+  if (told && !before?.some(({ body }) => isToldTwice(body)))
+    return { sentence: 'A request has two results of the same tool call: the tool ran twice.', calls: [hit, told] }
+  if (!retry) return undefined
+  const countIn = (all: readonly ClientCall[], key: string) => all.filter(call => call.key === key).length
+  const isExecution = ({ kind, method, key }: ClientCall) =>
+    key !== hit.key && (kind === 'tool' || (kind === 'path' && changing.has(method)))
+  const repeated = calls.find(
+    call => isExecution(call) && countIn(calls, call.key) > Math.max(1, countIn(before ?? [], call.key)),
+  )
+  if (!repeated) return undefined
+  const all = calls.filter(({ key }) => key === repeated.key)
+  return { sentence: `After the retry, ${repeated.title} ran again.`, calls: [hit, ...all] }
+}
+
+/** Whether a conversation has two results of the same tool call. */
+function isToldTwice(body: unknown): boolean {
+  const ids = messagesIn(body).flatMap(({ tool_call_id: id }) => (typeof id === 'string' ? [id] : []))
+  return new Set(ids).size < ids.length
+}
+
+function connectionKept({ hit, again, isRepeated }: RunFacts): Finding | undefined {
+  const retry = again.at(-1)
+  if (!retry || !isRepeated || hit.endMs <= retry.endMs || retry.endMs - retry.startMs < TOLERANCE_MS) return undefined
+  return {
+    sentence:
+      'The call came again while the connection of the first one stayed open: it was given up, but not aborted.',
+    calls: [hit, retry],
+  }
+}
+
+function failed({ end, fault, hit, again }: RunFacts): Finding | undefined {
+  if (end !== 'failed' || fault.status === 400 || fault.status === 401) return undefined
+  // An answer that is lost for good may fail a run that expects one.
+  const isSurvivable = isTransient(fault) || fault.done === 'double' || fault.stallMs !== undefined
+  return {
+    sentence:
+      again.length > 0
+        ? 'The run failed, although the call was repeated.'
+        : 'The run failed, and the call was not repeated.',
+    calls: [hit, ...again],
+    ...(!isSurvivable && { isBug: false }),
+  }
+}
+
+const hung = ({ hit, again }: RunFacts): Finding => ({
+  sentence: 'The run took more than three times as long as without the fault, and was ended.',
+  calls: [hit, ...again],
+})

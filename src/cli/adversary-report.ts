@@ -1,0 +1,101 @@
+/** The result of `standin exec --adversary` as a report. */
+import type { ClientCall } from '../adversary/calls.js'
+import type { ClientVerdict } from '../adversary/judge.js'
+import type { Mode } from '../core/exchange.js'
+import { type Colors, pluralize, printable } from './output.js'
+import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from './report.js'
+
+/** A run with one fault at one call. */
+export interface AdversaryResult {
+  readonly call: ClientCall
+  /** The name of the fault. */
+  readonly fault: string
+  readonly seconds: number
+  readonly verdicts: readonly ClientVerdict[]
+  /** False if the call did not come, or its answer was too short for the fault. */
+  readonly wasHit: boolean
+}
+
+interface AdversaryRun {
+  readonly results: readonly AdversaryResult[]
+  /** How many runs there would be in all. */
+  readonly planned: number
+  readonly seconds: number
+  readonly mode: Mode
+}
+
+export const adversaryReport = (run: AdversaryRun): Report => ({
+  name: 'adversary',
+  summary: summaryOf(run),
+  seconds: run.seconds,
+  data: run.results.flatMap(result => result.verdicts.map(verdict => dataOf(result, verdict))),
+  cases: run.results.map(caseOf),
+  lines: (colors, isQuiet) => linesOf(run, colors, isQuiet),
+})
+
+function summaryOf({ results, planned, seconds }: AdversaryRun): string {
+  const verdicts = results.flatMap(result => result.verdicts)
+  const bugs = verdicts.filter(({ isBug }) => isBug).length
+  const counts = joinCounts([
+    [bugs, bugs === 1 ? 'bug' : 'bugs'],
+    [verdicts.length - bugs, verdicts.length - bugs === 1 ? 'note' : 'notes'],
+    [results.filter(({ wasHit }) => !wasHit).length, 'without effect'],
+  ])
+  const runs = `${pluralize(results.length, 'run')}${results.length < planned ? ` of ${planned}` : ''}`
+  return `${runs} with a fault: ${counts || 'nothing to report'} (${seconds.toFixed(1)} s)`
+}
+
+function linesOf({ results }: AdversaryRun, colors: Colors, isQuiet: boolean): readonly string[] {
+  const shown = isQuiet ? results.filter(({ verdicts }) => verdicts.some(({ isBug }) => isBug)) : results
+  const calls = [...new Map(shown.map(({ call }) => [call.key, call])).values()]
+  const blocks = calls.flatMap(call => [
+    '',
+    colors.bold(printable(call.title)),
+    ...shown.filter(({ call: { key } }) => key === call.key).flatMap(result => resultLines(result, colors)),
+  ])
+  return [...blocks.slice(isQuiet ? 1 : 0), ...(isQuiet ? [] : [''])]
+}
+
+const outcomeOf = ({ isBug }: ClientVerdict): CheckOutcome => (isBug ? 'broken' : 'different')
+
+function resultLines({ fault, verdicts, wasHit }: AdversaryResult, colors: Colors): readonly string[] {
+  const name = fault.padEnd(NAME_WIDTH)
+  if (!wasHit)
+    return [
+      `  ${markedLine('skipped', [name, 'without effect: the call did not come in this run.', undefined], colors)}`,
+    ]
+  if (verdicts.length === 0) return [`  ${markedLine('held', [name, 'handled', undefined], colors)}`]
+  return verdicts.map(verdict => {
+    const { code, sentence } = verdict
+    return `  ${markedLine(outcomeOf(verdict), [name, `${code}: ${printable(sentence)}`, traceOf(verdict)], colors)}`
+  })
+}
+
+const NAME_WIDTH = 13
+const MOST_TRACED = 6
+
+/** `(journal: 12 503, 13 200)`. */
+function traceOf({ calls }: ClientVerdict): string {
+  const shown = calls.slice(0, MOST_TRACED).map(({ id, status }) => `${id} ${status ?? 'no answer'}`)
+  return `(journal: ${shown.join(', ')}${calls.length > MOST_TRACED ? ', …' : ''})`
+}
+
+function dataOf({ call, fault, seconds }: AdversaryResult, { code, isBug, sentence, calls }: ClientVerdict): object {
+  const { method, path, title } = call
+  const requests = calls.map(({ id, method, path, status, startMs }) => ({
+    id,
+    at: new Date(startMs).toISOString(),
+    method,
+    path,
+    status,
+  }))
+  return { code, isBug, call: { method, path, title }, fault, sentence, requests, seconds }
+}
+
+function caseOf({ call, fault, verdicts, wasHit }: AdversaryResult): TestCase {
+  const test = { classname: call.title, name: fault }
+  if (!wasHit) return { ...test, result: 'skipped', message: 'The call did not come in this run.' }
+  const details = verdicts.map(verdict => `${verdict.code}: ${verdict.sentence} ${traceOf(verdict)}`)
+  const bug = verdicts.find(({ isBug }) => isBug)
+  return bug ? { ...test, result: 'failure', type: bug.code, message: bug.sentence, details } : { ...test, details }
+}
