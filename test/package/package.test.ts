@@ -74,7 +74,7 @@ const testsOn = (...names: readonly string[]): Files => {
 /** All tests of the app, the pages and the app with projects, including those that fail, in one run: starting another one takes longer than the tests. */
 const ranApp = forAll(async until => {
   const app = await appFolder(until)
-  const onPages = testsOn('README.md', 'docs/testing.md')
+  const onPages = testsOn('README.md', 'docs/coming-from.md', 'docs/testing.md')
   cpSync(path.join(import.meta.dirname, 'builder'), app.dir, { recursive: true })
   writeInto(app.dir, { ...onPages, 'src/ask.js': asking })
   const flags = ['--reporter=default', '--reporter=json', '--outputFile=outcome.json']
