@@ -6,7 +6,7 @@ import { type BuildOptions, build, type OutputBundle, type Plugin } from 'rolldo
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
-  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|prom-client|undici|vitest)(\/|$)/
+  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|undici|vitest)(\/|$)/
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 
