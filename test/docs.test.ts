@@ -88,7 +88,7 @@ const expected: Record<string, RegExp> = {
   'In scripts': /^pong$/m,
   'In tests':
     /^\[ \{ id: 2, name: 'Borealis' \}, \{ id: 1, name: 'Atlas 2' \} \]\n\[ \{ id: 2, name: 'Borealis' \} \]$/m,
-  'Beside the tests': /"ready":true/,
+  'Beside the tests': /is ready\.$/m,
 }
 
 const scripts = [
