@@ -15,7 +15,7 @@ WORKDIR /app
 VOLUME /data
 # On every address of the container, Standin makes a control token at each start, and prints it; STANDIN_CONTROL_TOKEN sets one.
 ENV STANDIN_HOST=0.0.0.0 STANDIN_STATE=file:/data/state.db
-USER 1000
+USER 1000:1000
 EXPOSE 4100
 HEALTHCHECK --interval=5s --start-period=10s CMD ["standin", "ready", "--timeout", "0", "--url", "http://127.0.0.1:4100"]
 CMD ["standin"]
