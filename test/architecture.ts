@@ -30,7 +30,7 @@ export const budgets: Readonly<Record<string, number>> = {
   adversary: 500,
   chat: 2100,
   check: 1900,
-  cli: 4600,
+  cli: 4700,
   contract: 2200,
   control: 300,
   core: 2300,

@@ -11,11 +11,12 @@ import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { adversaryFlags, requireAdversary, startAdversary } from './adversary.js'
 import { warningsOf } from './banner.js'
-import { type CommandLine, command, configSources, runFlags, toggle } from './command.js'
+import { type CommandLine, command, configSources, fileName, runFlags, toggle } from './command.js'
 import { conclude, createEventLog, logMessages, logProblems, logRequests } from './event-log.js'
 import { colorsFor } from './output.js'
 import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
+import { createSummary } from './summary.js'
 
 /** The exit code if the child succeeded, but --strict or --fail-on-violation failed, or answers drifted. */
 const EXIT_FAILED = 1
@@ -28,6 +29,7 @@ const execFlags = {
   speed: { ...runFlags.speed, meaning: 'Speed of replay: 1 as recorded, 0 without pauses (0)' },
   json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
+  summary: fileName('Append a summary of the run to FILE, as Markdown for the page of a CI job'),
   ...adversaryFlags,
 }
 
@@ -50,6 +52,8 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
   const startedMs = Date.now()
   requireAdversary(flags)
+  if (flags.adversary && flags.summary !== undefined)
+    throw new UsageError('--summary is about one run. With --adversary, use --reporter junit --output FILE.')
   let child: Pick<Child, 'ended' | 'send'> | undefined
   let earlySignal: NodeJS.Signals | undefined
   onSignals(signal => {
@@ -79,31 +83,37 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     logMessages(platform, log)
   }
   logProblems(platform, log, flags)
+  const summarize = flags.summary === undefined ? undefined : createSummary(flags.summary, platform)
   // JSON output is for programs, which need no advice.
-  const colors = colorsFor(process.stderr)
-  // A recording with another date would be missed again tomorrow.
-  const adviseIgnoring = memoized((advice: string) => console.error(colors.cyan(`→ ${advice}`)))
-  let isAdvised = false
-  const advise = (miss: Miss) => {
-    if (miss.nearest?.ignore) adviseIgnoring(ignoreAdvice(miss.nearest.ignore))
-    else if (!isAdvised && !miss.drifted) {
-      isAdvised = true
-      console.error(missAdvice(platform.loaded, program, flags, miss, colors))
-    }
-  }
-  if (!flags.json) platform.onMiss(advise)
+  if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, environmentFor(platform))
   const code = await child.ended
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
   const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
+  summarize?.(log, exitCode)
   if (!platform.receipt()) return exitCode
   const { endRecording, noteReplay } = await import('./after-run.js')
   const ended = { platform, startedMs, exitCode }
   noteReplay(ended)
   await endRecording(ended, log, flags.prune)
   return exitCode
+}
+
+/** Prints each advice once. */
+function adviseOnMisses({ loaded }: Platform, { child: program, flags }: CommandLine<typeof execFlags>) {
+  const colors = colorsFor(process.stderr)
+  // A recording with another date would be missed again tomorrow.
+  const adviseIgnoring = memoized((advice: string) => console.error(colors.cyan(`→ ${advice}`)))
+  let isAdvised = false
+  return (miss: Miss) => {
+    if (miss.nearest?.ignore) adviseIgnoring(ignoreAdvice(miss.nearest.ignore))
+    else if (!isAdvised && !miss.drifted) {
+      isAdvised = true
+      console.error(missAdvice(loaded, program, flags, miss, colors))
+    }
+  }
 }
 
 /** The app must never get a live key, so inherited ones are removed from its environment, whatever their names. */

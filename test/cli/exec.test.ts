@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { open, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -437,4 +437,31 @@ test('a replay does not pause where the live platform did', async () => {
   const files = filesOf({ ...slow, response: { ...slow.response, headMs: 36_000_000 } })
   const program = asking('hello').replaceAll('gpt-4o-mini', 'gpt-4o')
   expect(await exec(program, { flags: ['--mode', 'replay'], files }).ended).toMatchObject({ code: 0, stdout: '200\n' })
+})
+
+test('--summary appends the requests, the misses by cause, and unused recordings, as Markdown that nothing in them can break', async () => {
+  const ask = (text: string) =>
+    `await fetch(process.env.OPENAI_BASE_URL + '/chat/completions', { method: 'POST', headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY, 'content-type': 'application/json' }, body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: ${JSON.stringify(text)} }] }) });`
+  const live = await platformWith()
+  const dir = folderWith({
+    'record.mjs': ask('One') + ask('Two'),
+    'replay.mjs': ask('One') + ask('Three\n```\n# not a title') + ask('Three\n```\n# not a title'),
+    'platform.config.yaml': `upstream: { baseUrl: '${live.url}', apiKey: '${live.apiKey}' }\n`,
+    'summary.md': 'before\n',
+  })
+  const exec = (mode: string) =>
+    runHere(['exec', '--mode', mode, '--summary', 'summary.md', '--', process.execPath, `${mode}.mjs`], {
+      dir,
+      env: { PATH: process.env.PATH },
+      input: undefined,
+    })
+  await exec('record')
+  await exec('replay')
+  const [before, recorded, replayed = ''] = readFileSync(path.join(dir, 'summary.md'), 'utf8').split(/^### /m)
+  expect(before).toBe('before\n')
+  expect(recorded).toContain('Standin: mode record, exit code 0')
+  expect(recorded).toContain('| `POST /v1/chat/completions` | 2 | 0 |')
+  expect(replayed).toContain('| `POST /v1/chat/completions` | 3 | 2 |')
+  expect(replayed).toMatch(/Misses: 1<.*````text\n.*1 more request missed in the same way.*\n````/s)
+  expect(replayed).toMatch(/Unused recordings: 1<.*two-\w+\.yaml/s)
 })

@@ -1,0 +1,71 @@
+/** The summary of a run as Markdown, for the page of a CI job. */
+import { appendFileSync } from 'node:fs'
+import { causeText, type MissGroups, missGroupText } from '../check/miss-groups.js'
+import type { Exchange } from '../core/exchange.js'
+import type { Platform } from '../platform.js'
+import { noColors } from './output.js'
+import { receiptText, violatingAnswerText } from './receipt.js'
+
+/** At most this many groups of misses, files and findings are listed. */
+const MOST_LISTED = 20
+
+/** Counts the requests from now on. The returned function appends the summary to the file, and throws the system's error. */
+export function createSummary(file: string, platform: Platform) {
+  const counts = new Map<string, { total: number; failed: number }>()
+  platform.journal.follow(exchange => {
+    const name = nameOfEndpoint(exchange)
+    const count = counts.get(name) ?? { total: 0, failed: 0 }
+    count.total++
+    if ((exchange.outcome?.status ?? 0) >= 400 || !exchange.outcome?.complete) count.failed++
+    counts.set(name, count)
+  })
+  return ({ missed, drifted }: { readonly missed: MissGroups; readonly drifted: MissGroups }, exitCode: number) => {
+    const receipt = platform.receipt()
+    const violations = platform.violations.list()
+    const sections = [
+      `### Standin: mode ${platform.mode}, exit code ${exitCode}`,
+      requestsTable(counts),
+      ...(receipt ? [receiptText({ ...receipt, unused: [] }, noColors)] : []),
+      section('Misses', missed.groups().map(missGroupText)),
+      section(
+        'Answered from recordings of other prompts',
+        drifted.causes().map(cause => causeText(cause)),
+      ),
+      section('Unused recordings', receipt && receipt.served > 0 ? receipt.unused : []),
+      section('Not asked for in this run', receipt?.notAsked ?? []),
+      section(
+        'Findings',
+        violations.map(one => violatingAnswerText(one, noColors)),
+      ),
+    ]
+    appendFileSync(file, `${sections.filter(text => text !== '').join('\n\n')}\n`)
+  }
+}
+
+const nameOfEndpoint = ({ method, path, endpoint }: Exchange) => `${method} ${endpoint?.path ?? path}`
+
+function requestsTable(counts: ReadonlyMap<string, { readonly total: number; readonly failed: number }>): string {
+  if (counts.size === 0) return 'No requests: was the base URL read before the run set it?'
+  const rows = [...counts].sort(([, one], [, other]) => other.total - one.total).slice(0, MOST_LISTED)
+  const lines = rows.map(
+    ([name, { total, failed }]) => `| ${inCode(name).replaceAll('|', '\\|')} | ${total} | ${failed} |`,
+  )
+  return ['| request | count | errors |', '| --- | --- | --- |', ...lines].join('\n')
+}
+
+/** A title with the number of items, and the items in a block. Empty if there are none. */
+function section(title: string, items: readonly string[]): string {
+  if (items.length === 0) return ''
+  const shown = items.slice(0, MOST_LISTED)
+  const more = items.length > shown.length ? [`… and ${items.length - shown.length} more`] : []
+  return `<details open><summary>${title}: ${items.length}</summary>\n\n${block([...shown, ...more].join('\n'))}\n\n</details>`
+}
+
+/** Text that Markdown shows as it is, whatever it contains. */
+function block(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}text\n${text}\n${fence}`
+}
+
+const inCode = (text: string) => `\`${text.replace(/[`\n\r]/g, ' ').slice(0, 200)}\``
