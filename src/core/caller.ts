@@ -13,8 +13,14 @@ export type Caller =
   | { readonly kind: 'anon' }
   | { readonly kind: 'service' }
   | { readonly kind: 'user'; readonly id: string; readonly email?: string }
-  /** `email` is the owner's. */
-  | { readonly kind: 'apiKey'; readonly name: string; readonly id: string; readonly email?: string }
+  /** `owner` is the id of the user that it belongs to, if any, and `email` their address. */
+  | {
+      readonly kind: 'apiKey'
+      readonly name: string
+      readonly id: string
+      readonly owner?: string
+      readonly email?: string
+    }
   /** A caller whose credential only the live platform can check. */
   | { readonly kind: 'stranger'; readonly id: string }
   /** A caller whose credential was refused. Without any credential, a caller is anonymous. */

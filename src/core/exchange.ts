@@ -108,6 +108,8 @@ export interface Exchange {
   caller: Caller
   /** The test that the request belongs to, where several share a server; empty for none. */
   scope: string
+  /** The scopes to which it could belong, and what names each, if there is more than one. The first counts. */
+  scopeCandidates?: readonly { readonly by: string; readonly scope: string }[] | undefined
   /** The endpoint, once it is known. */
   endpoint: Endpoint | undefined
   /** The mode of the answer, once it is decided. */

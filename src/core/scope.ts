@@ -1,46 +1,11 @@
-/** Scopes separate tests that share one server: finds the scope of a request, and keeps a value for each scope. */
-import * as v from 'valibot'
-import { closed, optional } from '../check/forms.js'
-import { uptimeMs } from './clock.js'
+/** Scopes separate tests that share one server: the header that names the scope of a request, and a value for each scope. */
 import type { Exchange } from './exchange.js'
 
 /** The request header that names its scope. */
 export const SCOPE_HEADER = 'x-standin-scope'
 
-/** The schema of a query that names a scope. */
-export const scopeQuery = closed({ scope: optional(v.string('a string'), 'The scope; without it, all scopes.') })
-
-export type Scopes = ReturnType<typeof createScopes>
-
-/** `onBound` is called when the first API key is bound to a scope. */
-export function createScopes(onBound: () => void = () => {}) {
-  /** The scopes of API keys, by the key's id. */
-  const byKey = new Map<string, string>()
-  let allResetMs = 0
-  const resetMs = createByScope(uptimeMs)
-  return {
-    byKey,
-    /** The scope from the request's header, or that of its API key; empty if there is neither. */
-    of({ scope, caller }: Pick<Exchange, 'scope' | 'caller'>): string {
-      if (scope !== '') return scope
-      return (caller.kind === 'apiKey' ? byKey.get(caller.id) : undefined) ?? ''
-    },
-    /** Assigns requests with this API key to `scope`. */
-    bind(keyId: string, scope: string): void {
-      byKey.set(keyId, scope)
-      if (byKey.size === 1) onBound()
-    },
-    /** Notes when a scope is reset; without a scope, when everything is. */
-    beginReset(scope?: string): void {
-      resetMs.forget(scope)
-      if (scope === undefined) allResetMs = uptimeMs()
-      else resetMs.get(scope)
-    },
-    /** Whether an exchange began before the last reset of its scope, for example in a test that has ended. */
-    isFromBeforeReset: ({ scope, startedMs }: Pick<Exchange, 'scope' | 'startedMs'>) =>
-      startedMs < (resetMs.find(scope) ?? allResetMs),
-  }
-}
+/** Whether an exchange began before the last reset of its scope, for example in a test that has ended. */
+export type IsFromBeforeReset = (exchange: Pick<Exchange, 'scope' | 'startedMs'>) => boolean
 
 /** Far more than tests run in parallel. */
 const MOST_SCOPES = 1000

@@ -9,7 +9,7 @@ import { anonymous, type Caller, type Exchange, type Outcome, usesRecordings } f
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
 import { isAuth, isReserved } from '../core/paths.js'
 import type { Answer, Forward, Reply } from '../core/reply.js'
-import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
+import { SCOPE_HEADER } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import type { Holds } from '../holds/index.js'
 import { authorize } from '../keys/identify.js'
@@ -20,16 +20,16 @@ import { holdRequests } from './held.js'
 import { faultsAfter, faultsBefore, limitChat, limitRequests, ownPagesOnly } from './optional-stages.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
+import { type ScopeParts, scopeByBody, scopeByToken } from './scopes.js'
 import { sendComplete, sendStream } from './send.js'
 import type { Exits, RequestContext, Stage, Step, Surface } from './stage.js'
 import { handshakeOf } from './upgrades.js'
 
 /** What the line is built from. A feature that is switched off has no stage on the line. */
-export interface LineParts {
+export interface LineParts extends ScopeParts {
   readonly platform: Surface
   /** The auth backend below /auth/v1. */
   readonly auth: Surface
-  readonly scopes: Scopes
   /** The limits of each credential, if there are any. */
   readonly limits?: Limits | undefined
   readonly faults: Faults
@@ -73,8 +73,10 @@ export function createLine(current: () => LineParts, services: LineServices): Li
       return forwards && (path => !isAuth(path) && !isReserved(path) && forwards({ method: 'GET', path }))
     },
     accept(request, response, path) {
-      const { platform, auth, first, firstWithFault, exits } = line
+      const { platform, auth, scopes, scopesBy, first, firstWithFault, exits } = line
       const exchange = newExchange(request, path)
+      const { baggage, [SCOPE_HEADER]: scope } = request.headers
+      if (baggage !== undefined || scope !== undefined) scopes.decide(exchange, scopesBy)
       if (handshakeOf(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
@@ -105,15 +107,17 @@ export function createLine(current: () => LineParts, services: LineServices): Li
 
 /** Chains the stages that are switched on. */
 function composeLine(parts: LineParts, services: LineServices, open: Set<RequestContext>) {
-  const { platform, auth, scopes, limits, faults, holds } = parts
-  const exits = new LineExits(services, parts.contractHeaders, open)
+  const { platform, auth, scopes, scopesBy, limits, faults, holds } = parts
+  const exits = new LineExits(services, parts, open)
   const withFaults = faultsAfter(faults)(exits.deliver, exits)
   const stepsWith = (hasFaultHeader: boolean) =>
     [
       (platform.live || auth.live) && ownPagesOnly,
-      enterSurface(scopes.byKey.size > 0 ? scopes : undefined),
+      enterSurface(scopes.dependOnCaller() ? parts : undefined),
+      scopes.users.areAny() && scopeByToken(parts),
       limits && limitRequests(limits),
       readRequestBody,
+      scopes.users.areAny() && scopeByBody(parts),
       limits && limitChat,
       holds.areWaiting() && holdRequests(holds),
       (hasFaultHeader || faults.mayApply()) && faultsBefore(faults),
@@ -121,17 +125,17 @@ function composeLine(parts: LineParts, services: LineServices, open: Set<Request
     ]
       .filter(stage => typeof stage === 'function')
       .reduceRight<Step>((next, stage) => stage(next, exits), faults.areRandom ? withFaults : exits.deliver)
-  return { platform, auth, exits, first: stepsWith(false), firstWithFault: stepsWith(true) }
+  return { platform, auth, scopes, scopesBy, exits, first: stepsWith(false), firstWithFault: stepsWith(true) }
 }
 
-/** Finds the endpoint and the caller, and checks that the caller has access. */
+/** Finds the endpoint and the caller, and checks that the caller has access. `scoped` is given if the scope depends on the caller. */
 const enterSurface =
-  (scopes: Scopes | undefined): Stage =>
+  (scoped: ScopeParts | undefined): Stage =>
   (next, { when, deliver, end }) => {
     function continueAs(context: RequestContext, caller: Caller): void {
       const { response, exchange } = context
       exchange.caller = caller
-      if (scopes) exchange.scope = scopes.of(exchange)
+      scoped?.scopes.decide(exchange, scoped.scopesBy)
       if (response.destroyed) return end(context)
       if (exchange.endpoint) authorize(caller, exchange.endpoint)
       next(context)
@@ -153,13 +157,24 @@ const enterSurface =
 
     function enter(context: RequestContext, isOptions = context.exchange.method === 'OPTIONS'): void {
       if (isOptions) return answerOptions(context)
-      const caller = context.surface.enter(context.exchange)
+      const caller = scoped ? enterAnyScope(context) : context.surface.enter(context.exchange)
       if (caller instanceof Promise) when(context, caller, found => continueAs(context, found))
       else continueAs(context, caller)
     }
 
     return enter
   }
+
+/** Finds the endpoint among those of all scopes, since the caller may decide otherwise than the headers. */
+function enterAnyScope({ surface, exchange }: RequestContext): Caller | Promise<Caller> {
+  const { scope } = exchange
+  exchange.scope = ''
+  try {
+    return surface.enter(exchange)
+  } finally {
+    exchange.scope = scope
+  }
+}
 
 const readRequestBody: Stage =
   (next, { fail, end }) =>
@@ -215,7 +230,7 @@ const getAnswer =
 class LineExits implements Exits {
   constructor(
     private readonly services: LineServices,
-    private readonly contractHeaders: () => readonly string[],
+    private readonly parts: LineParts,
     private readonly open: Set<RequestContext>,
   ) {}
 
@@ -258,7 +273,11 @@ class LineExits implements Exits {
     const { request, response, exchange, hasFault } = context
     const error = cause instanceof PlatformError ? cause : internalError()
     if (error !== cause) this.services.report(cause)
-    if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
+    if (error.more.tried) {
+      exchange.caller = { kind: 'refused', tried: error.more.tried }
+      const { scopes, scopesBy } = this.parts
+      if (scopes.users.areAny()) scopes.decide(exchange, scopesBy)
+    }
     // The fault has journaled it when the connection closed, and journal entries do not change.
     if (hasFault && response.destroyed) return
     if (response.headersSent) {
@@ -302,7 +321,7 @@ class LineExits implements Exits {
 
   /** The headers that our own answers and live ones have: what is left of the limits, and the contract check's result. */
   private sharedHeaders({ exchange: { mode }, quota }: RequestContext): readonly string[] {
-    const contract = mode === undefined || mode === 'emulate' ? noHeaders : this.contractHeaders()
+    const contract = mode === undefined || mode === 'emulate' ? noHeaders : this.parts.contractHeaders()
     return quota ? [...quota.headers(), ...contract] : contract
   }
 
@@ -375,18 +394,17 @@ function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMess
 }
 
 function newExchange({ method = '', url = '', headers }: IncomingMessage, path: string): Exchange {
-  const { authorization, [SCOPE_HEADER]: scope } = headers
   const queryStart = url.indexOf('?')
   return {
     method,
     path,
     query: queryStart < 0 ? '' : url.slice(queryStart + 1),
     headers,
-    authorization,
+    authorization: headers.authorization,
     startedMs: uptimeMs(),
     endedMs: undefined,
     caller: anonymous,
-    scope: typeof scope === 'string' ? scope : '',
+    scope: '',
     endpoint: undefined,
     mode: undefined,
     body: undefined,

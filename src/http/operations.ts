@@ -14,6 +14,7 @@ import { mcpOperations } from '../mcp/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
+import { scopeOperations } from '../scopes/operations.js'
 import {
   accountOperations,
   outboxOperations,
@@ -132,6 +133,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: printed, doc
 })
 
 export type ControlParts = PlatformParts &
+  Parameters<typeof scopeOperations>[0] &
   Parameters<typeof journalOperations>[0] &
   Parameters<typeof runOperations>[0] &
   Parameters<typeof violationOperations>[0] &
@@ -155,6 +157,7 @@ export type ControlParts = PlatformParts &
 
 export const controlOperations = (parts: ControlParts) => ({
   ...platformOperations(parts),
+  ...scopeOperations(parts),
   ...journalOperations(parts),
   ...runOperations(parts),
   ...violationOperations(parts),

@@ -187,3 +187,19 @@ export function piecesOf({ outcome }: Exchange): number {
   if (!complete || length < MOST_TIMED_PIECES || answer?.kind !== 'reply') return length
   return typeof answer.body === 'string' || Buffer.isBuffer(answer.body) ? length : answer.body.pieces.length
 }
+
+/** What names a scope, in words. */
+const scopeSourceInWords: Readonly<Record<string, string>> = {
+  token: 'its token',
+  apiKey: 'its API key',
+  body: 'the user in its body',
+  baggage: 'its baggage',
+  header: 'its header x-standin-scope',
+}
+
+/** Says that a request could belong to more than one scope, if so. */
+export function scopesInWords({ scopeCandidates: candidates }: Exchange): string | undefined {
+  if (!candidates) return undefined
+  const all = candidates.map(({ by, scope }) => `"${scope}" by ${scopeSourceInWords[by] ?? by}`)
+  return `It could belong to different scopes: ${all.join(', ')}. The first one counts (option scopes.by).`
+}

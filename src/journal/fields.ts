@@ -37,6 +37,7 @@ import {
   piecesOf,
   responseBytesOf,
   rounded,
+  scopesInWords,
   tokensOf,
 } from './facts.js'
 
@@ -81,7 +82,10 @@ const caller = v.variant('kind', [
   closed({ kind: kind('anon') }),
   closed({ kind: kind('service') }),
   closed({ kind: kind('user'), id: text, email: optionalMember(text) }),
-  closed({ kind: kind('apiKey'), name: text, id: text, email: optionalMember(text) }),
+  closed({
+    ...{ kind: kind('apiKey'), name: text, id: text },
+    ...{ owner: optionalMember(text), email: optionalMember(text) },
+  }),
   closed({ kind: kind('stranger'), id: text }),
   closed({ kind: kind('refused'), tried: refusedCredential }),
 ])
@@ -195,8 +199,11 @@ const detailFields = {
   ),
   /** Whether it can be repeated, because its whole body is kept. */
   repeatable: shownField(boolean, ({ exchange }) => isRepeatable(exchange)),
-  /** Other information, for example the nearest rule if none matched. It may quote the prompt. */
-  remark: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.remark?.())),
+  /** Other information, for example the nearest rule if none matched, or the scopes to which it could belong. It may quote the prompt. */
+  remark: shownField(orNull(text), ({ exchange, shown }) => {
+    const remarks = [exchange.outcome?.remark?.(), scopesInWords(exchange)].filter(Boolean)
+    return shown(remarks.length > 0 ? remarks.join(' ') : null)
+  }),
   ...ending,
   /** What to do about an error, unless the error says so itself. */
   advice: shownField(orNull(text), ({ exchange }) => adviceOn(exchange) ?? null),

@@ -2,7 +2,7 @@
 import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
-import type { Scopes } from '../core/scope.js'
+import type { IsFromBeforeReset } from '../core/scope.js'
 import { credentialsOf, type Redact } from '../recordings/redact/index.js'
 import { curlOf } from './curl.js'
 import { briefOf, entryOf, type JournaledExchange } from './fields.js'
@@ -25,7 +25,7 @@ interface JournalParts {
   /** Returns the current redaction, which is applied when an exchange is read. */
   readonly redact: () => Redact
   /** Whether an exchange began before the last reset. Such exchanges are not shown. */
-  readonly isPast?: Scopes['isFromBeforeReset']
+  readonly isPast?: IsFromBeforeReset
   readonly report?: (error: unknown) => void
 }
 

@@ -225,8 +225,9 @@ export function createApiKeys(parts: Parts): ApiKeys {
       const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
       if (expiresAtMs <= now()) throw refusalOf(secret, 'expired', key)
       if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refusalOf(secret, 'ownerless', key)
+      const ownership = key.user_id === null ? {} : { owner: key.user_id }
       const email = owner?.email ? { email: owner.email } : {}
-      return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
+      return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...ownership, ...email }, expiresAtMs }
     },
     noteUse: uses.noteUse,
     async list(userId) {

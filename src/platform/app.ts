@@ -80,6 +80,7 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     journal,
     violations,
     reset,
+    scopes: runtime.scopes,
     misses: recordings.misses,
     receipt: recordings.receipt,
     resources: runtime.resources,

@@ -114,6 +114,8 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
       platform: platform.surface(changed, ownPaths()),
       auth: own.surface,
       scopes: runtime.scopes,
+      scopesBy: config.scopes.by,
+      identifyUser: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
       limits: changed.limits,
       faults: changed.faults,
       holds: runtime.holds,

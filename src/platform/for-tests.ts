@@ -2,6 +2,7 @@
 import { noSuchUser, usersAreLive } from '../core/errors.js'
 import { developmentUser } from '../core/secrets.js'
 import type { NewApiKey } from '../keys/operations.js'
+import type { Scopes } from '../scopes/index.js'
 import type { Backend } from '../supabase/backend.js'
 import type {
   Accounts,
@@ -29,6 +30,8 @@ export interface ForTests extends Messages, Accounts {
   /** Creates a key. A scope given alone has one key, which is created once, and again after it was revoked. */
   createKey(wish: KeyRequest): Promise<NewApiKey>
   mintToken(request: TokenRequest): Promise<MintedToken>
+  /** The scopes of users. */
+  readonly scopes: Pick<Scopes, 'follow' | 'unfollow'>
 }
 
 export function createForTests(runtime: Runtime, current: () => Assembly): ForTests {
@@ -55,6 +58,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
   return {
     ...createOutbox(state.state),
     signIn,
+    scopes,
     async mintToken(request) {
       if (request.role === 'user' && usersAreElsewhere()) throw usersAreLive()
       return tokenFor(backend(), request, seedOf)

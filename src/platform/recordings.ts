@@ -1,7 +1,7 @@
 /** The recordings of one process, across reloads. Their code is loaded when a mode first needs them. */
 import path from 'node:path'
 import type { ViolationCounts } from '../check/finding.js'
-import type { Scopes } from '../core/scope.js'
+import type { IsFromBeforeReset } from '../core/scope.js'
 import { createSerialQueue, once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
 import { createListeners, type ResetOptions } from './part.js'
@@ -12,7 +12,7 @@ interface Reporters {
   readonly warn: (sentence: string) => void
   /** Called with internal errors. */
   readonly report: (error: unknown) => void
-  readonly isPast: Scopes['isFromBeforeReset']
+  readonly isPast: IsFromBeforeReset
   readonly violations: () => ViolationCounts
 }
 

@@ -4,7 +4,6 @@ import { createViolations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable } from '../core/errors.js'
 import type { FaultCall, FaultCallInput } from '../core/fault.js'
-import { createScopes } from '../core/scope.js'
 import { createChances, createFaultCalls, faultCallFromCode } from '../faults/index.js'
 import { Holds } from '../holds/index.js'
 import { createJournal } from '../journal/index.js'
@@ -13,6 +12,7 @@ import { createCounters } from '../limits/index.js'
 import type { Changes } from '../limits/options.js'
 import { conditionsOn, type Replies, requestTest } from '../replies/index.js'
 import { createResourceRows } from '../resources/manage.js'
+import { createScopes } from '../scopes/index.js'
 import type { MessageRow } from '../state/rows.js'
 import type { LoadedConfig } from './config/load.js'
 import { createMcpPart } from './mcp.js'
@@ -23,7 +23,7 @@ import { createPromptsPart } from './prompts.js'
 import { createRecordingsPart } from './recordings.js'
 import { createRulesPart } from './rules.js'
 import { createSettings } from './settings.js'
-import { createStatePart, type OpenedState } from './state.js'
+import { createStatePart, findUsers, type OpenedState } from './state.js'
 
 /** What follows from the current configuration. */
 interface Current extends Pick<PreparedConfig, 'loaded' | 'redact' | 'resources'> {
@@ -62,7 +62,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
   const loaded = () => current().loaded
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
   const messages = createListeners<MessageRow>()
-  const scopes = createScopes(renew)
+  const scopes = createScopes(renew, async users => (usersAreElsewhere() ? [] : findUsers(state, users)))
   const journal = createJournal({ redact, isPast: scopes.isFromBeforeReset, report })
   const apiKeys = createApiKeys({ state, report, now: clock.now, usersAreElsewhere })
   state.onRevoked(() => current().authenticator.forget())

@@ -4,9 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ProblemsError, StartError } from '../check/problem.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
-import type { Scopes } from '../core/scope.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import { removeScope, seedResources } from '../resources/seeds.js'
+import type { Scopes } from '../scopes/index.js'
+import type { UserIdentity } from '../scopes/users.js'
 import { openState, restoreRows, type Snapshot, snapshotOf } from '../state/index.js'
 import { type State, TakenError } from '../state/rows.js'
 import { plantSeeds, type UserSeed } from '../supabase/seeds.js'
@@ -158,3 +159,17 @@ async function closeState(state: State, apiKeys: ApiKeys, { report, keys }: Clos
 /** The configured user with this address. The development user is not configured, and stays unchanged. */
 export const configuredUser = ({ config: { users }, originOf }: LoadedConfig, email: string): UserSeed | undefined =>
   originOf(['users']) === 'default' ? undefined : users.find(seed => seed.email?.toLowerCase() === email)
+
+/** The users with these ids or addresses. */
+export const findUsers = (
+  state: State,
+  wanted: readonly UserIdentity[],
+): Promise<readonly (UserIdentity | undefined)[]> =>
+  state.read(({ users }) =>
+    Promise.all(
+      wanted.map(async ({ id, email }) => {
+        const user = (id && (await users.get(id))) || (email ? (await users.find({ email }))[0] : undefined)
+        return user && { id: user.id, email: user.email ?? undefined }
+      }),
+    ),
+  )

@@ -5,7 +5,7 @@
 
 import path from 'node:path/posix'
 import { LRUCache } from 'lru-cache'
-import { createByScope, type Scopes } from '../core/scope.js'
+import { createByScope, type IsFromBeforeReset } from '../core/scope.js'
 import { memoized } from '../core/work.js'
 import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
@@ -23,13 +23,13 @@ export type History = ReturnType<typeof createHistory>
 export type Run = ReturnType<History['of']>
 
 /** `onMiss` is called with each miss. Misses of exchanges from before the last reset are not listed. */
-export function createHistory(onMiss: (miss: Miss) => void, isPast: Scopes['isFromBeforeReset'] = () => false) {
+export function createHistory(onMiss: (miss: Miss) => void, isPast: IsFromBeforeReset = () => false) {
   const counts = createByScope(() => memoized((_dir: string) => new LRUCache<string, number>({ max: COUNTED })))
   const startedMs = Date.now()
   const totals: Totals = { served: 0, drifted: 0, missed: 0, saved: new Map(), notRecorded: new Map() }
   let misses: Miss[] = []
 
-  function missed(miss: Miss, exchange: Parameters<Scopes['isFromBeforeReset']>[0]): void {
+  function missed(miss: Miss, exchange: Parameters<IsFromBeforeReset>[0]): void {
     totals[miss.drifted ? 'drifted' : 'missed']++
     if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
     onMiss(miss)

@@ -89,10 +89,7 @@ const newKeyInput = closed({
     'The address of its owner. An unknown user signs up. Without an address the key belongs to no user.',
   ),
   expiresInMs: optional(testKeyExpiry, 'Milliseconds until it expires; negative for one that has expired.'),
-  scope: optional(
-    text,
-    'The scope of requests that use this key and name no scope. Given alone, the answer is the same key each time.',
-  ),
+  scope: optional(text, 'The scope of requests that use this key. Given alone, the answer is the same key each time.'),
 })
 /** Which key to create. */
 export type NewKeyInput = ValueOf<typeof newKeyInput>

@@ -1,9 +1,12 @@
 /** What a test can do with a platform, and in the same way with one of its scopes. */
-import * as v from 'valibot'
+import { closed, oneForm, optional } from '../check/forms.js'
 import { plainJson } from '../check/plain-json.js'
+import { isObject } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
+import { baggageOf } from '../scopes/baggage.js'
+import { type ScopedUser, scopedUser, scopeName } from '../scopes/users.js'
 import type { Json } from '../state/rows.js'
 import type { KeyOptions, TestKeys } from './credentials.js'
 import {
@@ -139,19 +142,34 @@ export interface SharedScope extends SharedAbilities {
   readonly name: string
   /** Headers that an app's client must send for its requests to belong to the scope. */
   readonly headers: { readonly [SCOPE_HEADER]: string }
+  /** The value of the W3C header `baggage` for the same, which OpenTelemetry passes on from the page to the app's server and further. */
+  readonly baggage: string
   /** An API key whose requests belong to the scope, for apps that cannot send extra headers. */
   readonly apiKey: string
   /** Removes the replies, faults, holds, sequences, misses and journal of this scope, and restores the rows of its resources. */
   reset(): Promise<void>
+  /** The same at the end of a test. Requests of the scope's users no longer belong to it, until the scope is opened again. */
+  close(): Promise<void>
+}
+
+/** The scope of a user. */
+export interface UserScope {
+  /** An email address, which need not have signed up yet, the id of a user, or the `user` that `signIn` returns. */
+  readonly user: ScopedUser
+  /** By default the address, or else the id. Users with the same name share a scope. */
+  readonly name?: string | undefined
 }
 
 /** The same for a platform in this process. */
 export interface Scope extends Omit<SharedScope, keyof Abilities>, Abilities {}
 
-const aName = 'a name of printable ASCII characters'
-
-/** Names can be sent in a header, so they only have characters that a header can contain unencoded. */
-export const scopeName = inputCheck('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
+/** A name, or a user whose scope it is. */
+export const scopeInput = inputCheck(
+  'scope',
+  oneForm([scopeName, closed({ user: scopedUser, name: optional(scopeName, 'The name.') })], value =>
+    isObject(value) ? 1 : 0,
+  ),
+)
 
 export function createScope(name: string, parts: Parameters<typeof createAbilities>[0]): Scope {
   const { platform, keys } = parts
@@ -159,8 +177,13 @@ export function createScope(name: string, parts: Parameters<typeof createAbiliti
     ...createAbilities(parts, name),
     name,
     headers: { [SCOPE_HEADER]: name },
+    baggage: baggageOf(name),
     apiKey: keys.keyOfScope(name),
     reset: () => platform.reset({ scope: name }),
+    close() {
+      platform.forTests.scopes.unfollow(name)
+      return platform.reset({ scope: name })
+    },
   }
 }
 

@@ -11,7 +11,8 @@ import { SCOPE_HEADER } from '../core/scope.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
-import { resourceOf, type SharedAbilities, type SharedScope, scopeName } from './abilities.js'
+import { baggageOf } from '../scopes/baggage.js'
+import { resourceOf, type SharedAbilities, type SharedScope, scopeInput, type UserScope } from './abilities.js'
 import { keyOptions, signInOptions, testSessionOf } from './credentials.js'
 import { type ExchangeQuery, entryParts, splitQuery } from './exchange-filter.js'
 import { type HoldInput, heldBy, requireReached, type SharedHeldRequests } from './hold.js'
@@ -32,7 +33,7 @@ export interface ConnectOptions {
 /** A platform in another process. Its matchers return promises. */
 export interface ConnectedPlatform extends SharedPlatform, RemoteReceiver {
   readonly journal: ConnectedJournal
-  scope(name: string): Promise<ConnectedScope>
+  scope(of: string | UserScope): Promise<ConnectedScope>
 }
 
 export interface ConnectedScope extends SharedScope, RemoteReceiver {
@@ -93,8 +94,9 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       watch: poll,
     }),
     clock: clockOf(control),
-    scope(input) {
-      const name = scopeName(input)
+    async scope(input) {
+      const of = scopeInput(input)
+      const name = typeof of === 'string' ? of : (await control('POST /scopes', { body: of })).scope
       const scope = scopes.get(name) ?? openScope(control, name)
       scopes.set(name, scope)
       scope.catch(() => scopes.delete(name))
@@ -163,8 +165,10 @@ async function openScope(control: Control, name: string): Promise<ConnectedScope
     ...abilities(control, name),
     name,
     headers: { [SCOPE_HEADER]: name },
+    baggage: baggageOf(name),
     apiKey: key,
     reset: () => control('POST /reset', { body: { scope: name } }),
+    close: () => control('DELETE /scopes/{name}', { name }),
   }
 }
 

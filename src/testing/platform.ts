@@ -20,7 +20,8 @@ import {
   type Scope,
   type SharedAbilities,
   type SharedScope,
-  scopeName,
+  scopeInput,
+  type UserScope,
 } from './abilities.js'
 import { createKeys, type SignInOptions, signInOptions, type TestSession, testSessionOf } from './credentials.js'
 import { waitingHolds } from './hold.js'
@@ -60,8 +61,8 @@ export interface SharedPlatform
   readonly outbox: Outbox
   /** The clock for everything that expires. */
   readonly clock: SharedClock
-  /** A part of the platform for one test, next to others that run at the same time. */
-  scope(name: string): Awaitable<SharedScope>
+  /** A part of the platform for one test, next to others that run at the same time: by name, or of a user. */
+  scope(of: string | UserScope): Awaitable<SharedScope>
   /**
    * Restores the initial state of replies, faults, holds, sequences, the journal, misses, limits, clock and mode, and, if the state
    * is in memory, of users, sessions, keys and the outbox.
@@ -97,8 +98,16 @@ export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abiliti
   /**
    * A part of the platform for one test, next to others that run at the same time. Its replies, faults and journal only concern
    * requests with its `headers` or its `apiKey`, and come before those of the platform. The same name returns the same scope.
+   *
+   * The scope of a user has all requests of that user: with their token or their API key, or with their id or address in the body
+   * (`safety_identifier`, `user`), whatever the key of the app's server is.
+   *
+   * ```ts
+   * const scope = platform.scope({ user: 'ada@example.com' })
+   * await scope.reply('Hi Ada!')
+   * ```
    */
-  scope(name: string): Scope
+  scope(of: string | UserScope): Scope
   /**
    * Resolves when no request is under way and none has arrived for `quietMs`. A request that is held is under way. Rejects on a timeout,
    * and names the holds at which requests wait.
@@ -196,7 +205,10 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
     signIn: async (user = {}) => testSessionOf(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
     outbox: createOutbox(platform),
     clock: platform.clock,
-    scope: name => scopes.get(scopeName(name)),
+    scope(input) {
+      const of = scopeInput(input)
+      return scopes.get(typeof of === 'string' ? of : platform.forTests.scopes.follow(of.user, of.name))
+    },
     reset(options = {}) {
       traffic.disown()
       return platform.reset({ state: resetOptions(options).state })

@@ -1,6 +1,7 @@
 /** Decides what is forwarded between the client and the live platform: which paths and which headers. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { headerIn } from '../../core/http.js'
+import { withoutScope } from '../../scopes/baggage.js'
 
 // Headers that are meant for a single connection (RFC 9110 §7.6.1).
 const hopByHop = new Set(
@@ -34,6 +35,11 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, body: Buffer | un
   const forwarded: IncomingHttpHeaders = {}
   for (const name in headers) {
     if (!notForwarded.has(name) && !named.has(name) && !name.startsWith(OWN_PREFIX)) forwarded[name] = headers[name]
+  }
+  if (forwarded.baggage !== undefined) {
+    const baggage = withoutScope(String(forwarded.baggage))
+    if (baggage === '') delete forwarded.baggage
+    else forwarded.baggage = baggage
   }
   // An empty body is sent with its length; a request without a body, like most GETs, without one.
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined

@@ -28,6 +28,7 @@ import { mcpOptions } from '../../mcp/options.js'
 import { openapiOptions } from '../../openapi/options.js'
 import { recordingOptions } from '../../recordings/options.js'
 import { resourceOptions } from '../../resources/options.js'
+import { scopeOptions } from '../../scopes/options.js'
 import { apiKeyOptions, authOptions, userOptions } from '../../supabase/options.js'
 
 export const defaultReplies = 'fixtures/replies/*.{yaml,yml}'
@@ -99,6 +100,7 @@ export const configSchema = closed({
   upstream: upstreamOptions,
   recordings: recordingOptions,
   cors: corsOptions,
+  scopes: scopeOptions,
   faults: group(
     {
       random: option(
