@@ -20,7 +20,7 @@ import { holdRequests } from './held.js'
 import { faultsAfter, faultsBefore, limitChat, limitRequests, ownPagesOnly } from './optional-stages.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
-import { type ScopeParts, scopeByBody, scopeByToken } from './scopes.js'
+import { type ScopeParts, scopeByMore } from './scopes.js'
 import { sendComplete, sendStream } from './send.js'
 import type { Exits, RequestContext, Stage, Step, Surface } from './stage.js'
 import { handshakeOf } from './upgrades.js'
@@ -114,10 +114,9 @@ function composeLine(parts: LineParts, services: LineServices, open: Set<Request
     [
       (platform.live || auth.live) && ownPagesOnly,
       enterSurface(scopes.dependOnCaller() ? parts : undefined),
-      scopes.users.areAny() && scopeByToken(parts),
       limits && limitRequests(limits),
       readRequestBody,
-      scopes.users.areAny() && scopeByBody(parts),
+      scopes.dependOnCaller() && scopeByMore(parts),
       limits && limitChat,
       holds.areWaiting() && holdRequests(holds),
       (hasFaultHeader || faults.mayApply()) && faultsBefore(faults),

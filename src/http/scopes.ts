@@ -1,7 +1,7 @@
-/** The stages of the line that find a request's scope by what its headers do not say. Only on the line while there are scopes of users. */
-import type { Exchange } from '../core/exchange.js'
+/** The stage of the line that finds a request's scope by more than its headers and its caller. */
+import { anonymous, type Exchange } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
-import { callsModel, isAuth } from '../core/paths.js'
+import { callsModel } from '../core/paths.js'
 import type { Identify } from '../keys/identify.js'
 import type { Scopes } from '../scopes/index.js'
 import type { ScopeSource } from '../scopes/options.js'
@@ -11,37 +11,30 @@ export interface ScopeParts {
   readonly scopes: Scopes
   /** What may name a scope, in this order. */
   readonly scopesBy: readonly ScopeSource[]
-  /** Identifies a user of the emulated auth backend, whose endpoints do this later, and for themselves. */
-  readonly identifyUser?: Identify | undefined
+  /** Identifies callers where access requires no caller, as at the auth backend, whose endpoints look for themselves. */
+  readonly identifyAnyway?: Identify | undefined
 }
 
-/** Finds the scope of a request to the auth backend by its token. */
-export const scopeByToken =
-  ({ scopes, scopesBy, identifyUser }: ScopeParts): Stage =>
+/** Finds the scope by the user that the body of a call to a model names, and by a credential that access did not require. */
+export const scopeByMore =
+  ({ scopes, scopesBy, identifyAnyway }: ScopeParts): Stage =>
   (next, { when }) =>
   context => {
     const { exchange } = context
-    const { authorization } = exchange
-    if (!identifyUser || !authorization || !isAuth(exchange.path)) return next(context)
-    const identified = (async () => identifyUser(authorization))().catch(() => exchange.caller)
-    when(context, identified, caller => {
-      scopes.decide(exchange, scopesBy, { headers: exchange.headers, caller })
-      next(context)
-    })
-  }
+    const { headers, authorization, caller } = exchange
+    const said = scopes.users.areAny() && scopesBy.includes('body') ? usersIn(exchange) : []
+    const identify = authorization !== undefined && caller.kind === 'anonymous' ? identifyAnyway : undefined
+    if (said.length === 0 && !identify) return next(context)
 
-/** Finds the scope of a call to a model by the user that its body names. */
-export const scopeByBody =
-  ({ scopes, scopesBy }: ScopeParts): Stage =>
-  (next, { when }) =>
-  context => {
-    const { exchange } = context
-    const said = scopesBy.includes('body') ? usersIn(exchange) : []
-    if (said.length === 0) return next(context)
-    // Without a state there is no scope to find, and the request is refused elsewhere if it needs one.
-    const known = said.some(scopes.users.scopeOf) ? undefined : scopes.users.lookUp().catch(() => {})
-    when(context, known, () => {
-      scopes.decide(exchange, scopesBy, { headers: exchange.headers, caller: exchange.caller, said })
+    async function cluesOf() {
+      // Without a state there is no scope to find, and the request is refused elsewhere if it needs one.
+      if (said.length > 0 && !said.some(scopes.users.scopeOf)) await scopes.users.lookUp().catch(() => {})
+      const holder = async () => identify?.(authorization) ?? caller
+      return { headers, said, caller: await holder().catch(() => anonymous) }
+    }
+
+    when(context, cluesOf(), clues => {
+      scopes.decide(exchange, scopesBy, clues)
       next(context)
     })
   }

@@ -115,7 +115,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
       auth: own.surface,
       scopes: runtime.scopes,
       scopesBy: config.scopes.by,
-      identifyUser: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
+      identifyAnyway: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
       limits: changed.limits,
       faults: changed.faults,
       holds: runtime.holds,

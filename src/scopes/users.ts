@@ -67,10 +67,11 @@ export function createScopedUsers(findUsers: FindUsers) {
     async lookUp(): Promise<void> {
       const wanted = all
       const found = await findUsers(wanted.map(({ given }) => given))
-      wanted.forEach((followed, i) => {
-        followed.found = found[i]
-      })
-      replaceAll(all)
+      const changed = wanted.filter(
+        ({ found: before }, i) => before?.id !== found[i]?.id || before?.email !== found[i]?.email,
+      )
+      for (const followed of changed) followed.found = found[wanted.indexOf(followed)]
+      if (changed.length > 0) replaceAll(all)
     },
   }
 }

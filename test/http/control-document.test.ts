@@ -64,6 +64,7 @@ const bodies: Readonly<Record<string, object>> = {
   setClock: { advanceMs: 1000, frozen: true },
   startSession: { email: 'ada@example.com' },
   createTestKey: { scope: 'one' },
+  followUser: { user: 'ada@example.com', name: 'one' },
   createToken: { role: 'user', email: 'ada@example.com', expiresIn: 60 },
   setPace: { firstTokenMs: 20, models: { 'gpt-4o': { tokensPerSecond: 5 } } },
   setLimits: { requestsPerMinute: 1000 },

@@ -133,6 +133,8 @@ test('faults, holds, misses, own paths, MCP and the auth backend follow the user
   expect([await statusOf('/builder/1'), await statusOf('/builder/1', other)]).toEqual([200, 404])
   // The path is found although a header names another scope.
   expect(await statusOf('/builder/1', bearer, inHeader('green').headers)).toBe(200)
+  await scope.reply({ on: 'GET /open', access: 'anyone', reply: { json: { of: 'Ada' } } })
+  expect([await statusOf('/open'), await statusOf('/open', other)]).toEqual([200, 404])
   scope.failNext({ status: 503 }, { path: '/auth/v1/user' })
   expect([await statusOf('/auth/v1/user', other), await statusOf('/auth/v1/user')]).toEqual([200, 503])
   await scope.mcp.tool('weather').reply('Sunny.')
