@@ -22,7 +22,7 @@ const floors: readonly (readonly string[])[] = [
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
   ['testing', 'dashboard/page'],
-  ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'cli.ts', 'cli'],
+  ['index.ts', 'vitest.ts', 'jest.ts', 'playwright.ts', 'test-runner.ts', 'cli.ts', 'cli'],
 ]
 
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
@@ -94,6 +94,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'pretty-ms': ['cli/output.ts'],
   // Installed by the user, and only needed with this entry point.
   vitest: ['vitest.ts'],
+  '@playwright/test': ['playwright.ts', 'testing/browser-session.ts'],
   // Types only.
   expect: ['jest.ts'],
   '@valibot/to-json-schema': ['check/form-schema.ts'],

@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take ten seconds or more. */
 const long =
-  /\/(dashboard\/(accessibility|controls|playground|playground-accessibility|request-history|requests)|state\/(replicas|revoked)|package\/package|mcp\/conformance|cli\/exec|docs)\.test\.ts$/
+  /\/(dashboard\/(accessibility|controls|playground|playground-accessibility|request-history|requests)|state\/(replicas|revoked)|package\/(package|playwright)|mcp\/conformance|cli\/exec|docs)\.test\.ts$/
 
 /** Runs the longest files first, so that none of them runs alone at the end; the others in random order, by the seed of the run. */
 export class LongestFirst extends BaseSequencer {

@@ -17,8 +17,8 @@ import {
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
 /** Debian's Chromium; its headless shell opens a page in half the time. */
-const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync)
-const noBrowser = executablePath === undefined
+const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync) ?? ''
+const noBrowser = executablePath === ''
 if (noBrowser) console.warn('Dashboard tests are skipped: there is no Chromium in /usr/bin.')
 
 /** A test that needs a browser. */
@@ -74,6 +74,9 @@ interface SharedPage {
   isInUse: boolean
 }
 
+/** How Playwright starts the browser. */
+export const launchOptions = { executablePath, args: browserArguments, ignoreDefaultArgs }
+
 let launched: Promise<Browser> | undefined
 let shared: Promise<SharedPage> | undefined
 
@@ -82,7 +85,7 @@ async function theBrowser(): Promise<Browser> {
   const before = await launched
   if (before?.isConnected()) return before
   shared = undefined
-  launched = chromium.launch({ executablePath: executablePath as string, args: browserArguments, ignoreDefaultArgs })
+  launched = chromium.launch(launchOptions)
   return launched
 }
 

@@ -1,10 +1,10 @@
 /** An app in a temporary folder, with the built package among its dependencies as npm installs it. */
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
-import { folderWith, forAll, type Until } from '../command.js'
+import { type Files, folderWith, forAll, type Until } from '../command.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Where an app's packages come from, by priority: other versions under `npm run clients`, then the project's own. */
@@ -22,6 +22,22 @@ export async function ask(question) {
   return choices[0].message.content
 }
 `
+
+/** The code blocks of a page of docs/ by the file names in their first lines. */
+export function filesOf(page: string): Files {
+  const blocks = readFileSync(path.join(root, 'docs', page), 'utf8').matchAll(
+    /^```\w+\n(?:\/\/|#) ([\w./-]+)\n(.*?)^```/gms,
+  )
+  return Object.fromEntries([...blocks].map(([, file = '', code = '']) => [file, code]))
+}
+
+/** The tests with Playwright, those of the documentation among them, and the app that they are for. */
+export function playwrightFiles(): Files {
+  const folder = path.join(import.meta.dirname, 'playwright')
+  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => /\.[jt]s$/.test(name))
+  const files = own.map(name => [name, readFileSync(path.join(folder, name), 'utf8')])
+  return { ...Object.fromEntries(files), ...filesOf('playwright.md') }
+}
 
 export interface App {
   readonly dir: string

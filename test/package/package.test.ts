@@ -4,18 +4,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { type Files, forAll, writeInto } from '../command.js'
 import { platformWith } from '../scene.js'
-import { type App, appsForAll, asking, hasPackage, writeTypes } from './apps.js'
+import { type App, appsForAll, asking, filesOf, hasPackage, playwrightFiles, writeTypes } from './apps.js'
 import { packagesNamed } from './type-imports.js'
 
 const appFolder = appsForAll()
 
 const page = (name: string) => readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8')
-
-/** The code blocks of a page by the file names in their first lines. */
-const filesOf = (name: string): Files => {
-  const blocks = page(`docs/${name}`).matchAll(/^```\w+\n(?:\/\/|#) ([\w./-]+)\n(.*?)^```/gms)
-  return Object.fromEntries([...blocks].map(([, file = '', code = '']) => [file, code]))
-}
 
 const documented = (file: string) =>
   filesOf('testing-another-process.md')[file] ?? expect.fail(`docs/testing-another-process.md has no ${file}.`)
@@ -28,7 +22,7 @@ const remote: Files = Object.fromEntries(
 /** An app with the types of the package, shared by tests that only read it, because writing the types takes long. */
 const typedApp = forAll(async until => {
   const app = await appFolder(until)
-  writeInto(app.dir, remote)
+  writeInto(app.dir, { ...remote, ...playwrightFiles() })
   expect(await writeTypes(app)).toEqual({ code: 0, output: '' })
   return app
 })
@@ -38,7 +32,7 @@ test('an app whose tests use the package and the files of the documentation type
   // That package comes with jest, which only `npm run clients` installs.
   const more = hasPackage('@jest/globals') ? ['jest/imported-types.ts'] : []
   const { include } = JSON.parse(readFileSync(path.join(app.dir, 'tsconfig.json'), 'utf8'))
-  const checked = [...include, 'remote']
+  const checked = [...include, 'remote', '*.e2e.ts', 'playwright.config.ts']
   writeFileSync(
     path.join(app.dir, 'tsconfig.all.json'),
     JSON.stringify({ extends: './tsconfig.json', files: more, include: checked }),
@@ -58,7 +52,7 @@ test('the types only import dependencies and peer dependencies of the package', 
   const app = await typedApp()
   const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
   const types = path.join(app.dir, 'node_modules/standin/dist/types')
-  const entries = ['index.d.ts', 'vitest.d.ts', 'jest.d.ts', 'test-runner.d.ts', 'contract/index.d.ts']
+  const entries = ['index', 'vitest', 'jest', 'playwright', 'test-runner', 'contract/index'].map(name => `${name}.d.ts`)
   const has = new Set(Object.keys({ ...installed.dependencies, ...installed.peerDependencies }))
   // Express comes without its types.
   has.delete('express')

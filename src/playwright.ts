@@ -1,0 +1,155 @@
+/** The entry point for Playwright: a `test` whose tests have a part of a platform and a user of their own, and an `expect` with matchers. */
+import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import {
+  expect as baseExpect,
+  test as baseTest,
+  type ExpectMatcherState,
+  type Page,
+  type TestInfo,
+} from '@playwright/test'
+import { storageKeysOf, writeSession } from './testing/browser-session.js'
+import { type ConnectedPlatform, type ConnectedScope, connect } from './testing/connect.js'
+import type { SignInOptions, TestSession } from './testing/credentials.js'
+import { receivedInWords } from './testing/in-words.js'
+import { type MatcherResult, matchers, type RemoteReceiver } from './testing/matchers.js'
+import { type PlatformOptions, startPlatform } from './testing/platform.js'
+
+/** Which Standin the tests of a project use. */
+export interface StandinSource extends PlatformOptions {
+  /** The address of one that is running, for example because `webServer` started it. */
+  readonly url?: string | undefined
+  /** Its control token. Only needed if it can be reached from other machines. */
+  readonly controlToken?: string | undefined
+}
+
+/** What `use` in the configuration of Playwright can set: `defineConfig<StandinOptions>({ use: { … } })`. */
+export interface StandinOptions {
+  /**
+   * Which Standin the tests use. With `url`, that one. Without any option, the one of `PLATFORM_BASE_URL`, which `standin exec` sets.
+   * Otherwise each worker starts its own, with the options of `startPlatform`.
+   */
+  standinOptions: StandinSource
+  /** Whether tests may pass although a request had no prepared answer. */
+  allowMisses: boolean
+}
+
+/** The part of a platform that belongs to one test: requests of its user, of its API key, or with its headers. */
+export interface TestPlatform extends ConnectedScope {
+  /** The address of the user who belongs to this test alone. They are signed up by `signIn(page)`, or by the app. */
+  readonly email: string
+}
+
+export interface PageSignInOptions extends SignInOptions {
+  /** The `storageKey` of the app's client, if it sets one. */
+  readonly storageKey?: string | undefined
+}
+
+interface TestFixtures extends Pick<StandinOptions, 'allowMisses'> {
+  /**
+   * Replies, faults, holds and requests of this test alone. At its end, the test fails if a request had no prepared answer, or if
+   * a hold was not reached.
+   *
+   * ```ts
+   * test('the weather is shown', async ({ page, platform, signIn }) => {
+   *   await platform.reply('Sunny.')
+   *   await signIn(page)
+   *   await page.goto('/')
+   *   await expect(page.getByText('Sunny.')).toBeVisible()
+   * })
+   * ```
+   */
+  platform: TestPlatform
+  /**
+   * Signs the test's user in without clicks: writes the session for supabase-js and `@supabase/ssr`, for the origin of the page, or of
+   * `baseURL`. A page that is open is loaded again. With `email`, it is another user, whose requests are not the test's.
+   */
+  signIn(page: Page, options?: PageSignInOptions): Promise<TestSession>
+}
+
+interface WorkerFixtures extends Pick<StandinOptions, 'standinOptions'> {
+  /** The whole platform: its outbox, its clock, its keys, and what other tests see, too. */
+  standin: ConnectedPlatform
+}
+
+/** `test` of Playwright with the fixtures `platform`, `signIn` and `standin`. Combine it with your own: `mergeTests(test, yours)`. */
+export const test = baseTest.extend<TestFixtures, WorkerFixtures>({
+  standinOptions: [{}, { scope: 'worker', option: true }],
+  allowMisses: [false, { option: true }],
+  standin: [
+    async ({ standinOptions }, use) => {
+      const { url, controlToken, ...options } = standinOptions
+      const running = addressOfRunning(url, Object.keys(options))
+      if (running !== undefined) return use(await connect(running, { controlToken }))
+      const own = await startPlatform(options)
+      await use(await connect(own.url))
+      await own.stop()
+    },
+    { scope: 'worker' },
+  ],
+  platform: async ({ standin, allowMisses }, use, testInfo) => {
+    const email = addressFor(testInfo)
+    const scope = await standin.scope({ user: email })
+    try {
+      await use({ ...scope, email })
+      if (testInfo.status !== testInfo.expectedStatus)
+        await testInfo.attach('standin', {
+          body: receivedInWords(await scope.journal.find()),
+          contentType: 'text/plain',
+        })
+      await checkAfterTest(scope, allowMisses)
+    } finally {
+      await scope.close()
+    }
+  },
+  signIn: async ({ standin, platform, baseURL }, use) =>
+    use(async (page, { storageKey, ...user } = {}) => {
+      const signedIn = await standin.signIn({ email: platform.email, ...user })
+      const keys = storageKey === undefined ? storageKeysOf(standin.authUrl) : [storageKey]
+      await writeSession(page, signedIn.session, { keys, baseURL })
+      return signedIn
+    }),
+})
+
+/** The address of the Standin that runs already; `undefined` if there are options for one of the worker's own. */
+function addressOfRunning(url: string | undefined, options: readonly string[]): string | undefined {
+  if (options.length === 0) return url ?? process.env.PLATFORM_BASE_URL
+  if (url === undefined) return undefined
+  throw new Error(`standinOptions: the Standin at ${url} runs already, so ${options.join(', ')} cannot be set here.`)
+}
+
+/** An address for one run of a test, which tells a reader of the journal which test it is. */
+function addressFor({ title }: TestInfo): string {
+  const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? ['test']
+  return `${words.join('-').slice(0, 40)}.${randomBytes(6).toString('hex')}@example.com`
+}
+
+/** Rejects with everything that was not as prepared: requests without an answer, and holds that no request has reached. */
+async function checkAfterTest(scope: ConnectedScope, allowMisses: boolean): Promise<void> {
+  const checks = [scope.expectHoldsReached(), ...(allowMisses ? [] : [scope.expectNoMisses()])]
+  const failed = (await Promise.allSettled(checks)).filter(({ status }) => status === 'rejected')
+  const sentences = failed.map(result => ('reason' in result ? result.reason.message : ''))
+  if (sentences.length > 0) throw new Error(sentences.join('\n\n'))
+}
+
+/** How often the platform is asked while a matcher waits. */
+const POLL_INTERVAL_MS = 100
+
+/** Makes a matcher wait until it passes, as those of Playwright do, for at most the time limit of `expect`. */
+const waiting = <Args extends readonly unknown[]>(
+  matcher: (this: ExpectMatcherState, receiver: unknown, ...args: Args) => MatcherResult | Promise<MatcherResult>,
+) =>
+  async function (this: ExpectMatcherState, receiver: RemoteReceiver, ...args: Args): Promise<MatcherResult> {
+    for (const until = performance.now() + this.timeout; ; await setTimeout(POLL_INTERVAL_MS)) {
+      const result = await matcher.call(this, receiver, ...args)
+      if (result.pass !== this.isNot || performance.now() >= until) return result
+    }
+  }
+
+/** `expect` of Playwright with the matchers for `platform`. They wait, so they must be awaited. */
+export const expect = baseExpect.extend({
+  toHaveReceived: waiting(matchers.toHaveReceived),
+  toHaveReceivedTimes: waiting(matchers.toHaveReceivedTimes),
+  toHaveReceivedLast: waiting(matchers.toHaveReceivedLast),
+  toHaveCalledTool: waiting(matchers.toHaveCalledTool),
+})

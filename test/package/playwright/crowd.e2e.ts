@@ -1,0 +1,42 @@
+import { expect, test } from 'standin/playwright'
+
+const people = ['Ada', 'Bob', 'Cem', 'Dai', 'Eva', 'Fay', 'Gus', 'Hal']
+
+for (const name of people)
+  test(`${name} gets the answer for ${name} while seven others ask the same`, async ({
+    page,
+    platform,
+    signIn,
+  }, info) => {
+    await platform.reply(`For ${name}.`)
+    await signIn(page)
+    await page.goto('/')
+    await page.request.get(`/meet?crowd=${info.repeatEachIndex}`)
+    await page.getByRole('button', { name: 'Ask' }).click()
+    await expect(page.getByRole('status')).toHaveText(`For ${name}.`)
+    await page.goto('/rendered')
+    await expect(page.getByRole('status')).toHaveText(`For ${name}.`)
+    await expect(platform).toHaveReceivedTimes(2, '/v1/chat/completions')
+  })
+
+test('nobody has signed in, and the app passes baggage on', async ({ page, platform }) => {
+  await page.context().setExtraHTTPHeaders({ baggage: platform.baggage })
+  await platform.reply('For anyone.')
+  await page.goto('/')
+  await page.getByRole('button', { name: 'Ask' }).click()
+  await expect(page.getByRole('status')).toHaveText('For anyone.')
+  await expect(platform).toHaveReceived('/v1/chat/completions')
+})
+
+test('an open page is loaded again, for another user if the test wants one', async ({ page, platform, signIn }) => {
+  await page.goto('/')
+  await expect(page.getByRole('heading')).toHaveText('Please sign in.')
+  await signIn(page)
+  await expect(page.getByRole('heading')).toHaveText(`Hello ${platform.email}`)
+  // With more in the session than one cookie can hold.
+  const email = `${'long'.repeat(12)}@${`${'part'.repeat(12)}.`.repeat(3)}example.com`
+  const { user } = await signIn(page, { email })
+  await expect(page.getByRole('heading')).toHaveText(`Hello ${user.email}`)
+  await page.goto('/rendered')
+  await expect(page.getByRole('heading')).toHaveText(`Hello ${user.email}`)
+})
