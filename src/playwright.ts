@@ -34,7 +34,7 @@ export interface StandinOptions {
   allowMisses: boolean
 }
 
-/** The part of a platform that belongs to one test: requests of its user, of its API key, or with its headers. */
+/** The part of a platform that belongs to one test: to requests of its users, with its API key, or with its headers. */
 export interface TestPlatform extends ConnectedScope {
   /** The address of the user who belongs to this test alone. They are signed up by `signIn(page)`, or by the app. */
   readonly email: string
@@ -62,7 +62,7 @@ interface TestFixtures extends Pick<StandinOptions, 'allowMisses'> {
   platform: TestPlatform
   /**
    * Signs the test's user in without clicks: writes the session for supabase-js and `@supabase/ssr`, for the origin of the page, or of
-   * `baseURL`. A page that is open is loaded again. With `email`, it is another user, whose requests are not the test's.
+   * `baseURL`. A page that is open is loaded again. With `email`, it is another user, whose requests then belong to the test, too.
    */
   signIn(page: Page, options?: PageSignInOptions): Promise<TestSession>
 }
@@ -88,16 +88,19 @@ export const test = baseTest.extend<TestFixtures, WorkerFixtures>({
     { scope: 'worker' },
   ],
   platform: async ({ standin, allowMisses }, use, testInfo) => {
-    const email = addressFor(testInfo)
-    const scope = await standin.scope({ user: email })
+    const email = `test-${randomBytes(6).toString('hex')}@example.com`
+    const scope = await standin.scope({ user: email, name: scopeOf(testInfo) })
+    // A run that was killed may have left something.
+    await scope.reset()
     try {
       await use({ ...scope, email })
-      if (testInfo.status !== testInfo.expectedStatus)
+      const sentences = await problemsAfterTest(scope, allowMisses)
+      if (sentences.length > 0 || testInfo.status !== testInfo.expectedStatus)
         await testInfo.attach('standin', {
           body: receivedInWords(await scope.journal.find()),
           contentType: 'text/plain',
         })
-      await checkAfterTest(scope, allowMisses)
+      if (sentences.length > 0) throw new Error(sentences.join('\n\n'))
     } finally {
       await scope.close()
     }
@@ -105,6 +108,7 @@ export const test = baseTest.extend<TestFixtures, WorkerFixtures>({
   signIn: async ({ standin, platform, baseURL }, use) =>
     use(async (page, { storageKey, ...user } = {}) => {
       const signedIn = await standin.signIn({ email: platform.email, ...user })
+      await standin.scope({ user: signedIn.user, name: platform.name })
       const keys = storageKey === undefined ? storageKeysOf(standin.authUrl) : [storageKey]
       await writeSession(page, signedIn.session, { keys, baseURL })
       return signedIn
@@ -118,18 +122,19 @@ function addressOfRunning(url: string | undefined, options: readonly string[]): 
   throw new Error(`standinOptions: the Standin at ${url} runs already, so ${options.join(', ')} cannot be set here.`)
 }
 
-/** An address for one run of a test, which tells a reader of the journal which test it is. */
-function addressFor({ title }: TestInfo): string {
-  const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? ['test']
-  return `${words.join('-').slice(0, 40)}.${randomBytes(6).toString('hex')}@example.com`
+/** The title of a test, which recorded prompts and the journal show: the same in each run, and of one test at a time. */
+function scopeOf({ project, titlePath, repeatEachIndex }: TestInfo): string {
+  const repeated = repeatEachIndex === 0 ? '' : `repeat ${repeatEachIndex}`
+  const title = [project.name, ...titlePath, repeated].filter(part => part !== '').join(' > ')
+  // Names of scopes can be sent in headers.
+  return title.trim().replace(/[^ -~]+/g, encodeURIComponent)
 }
 
-/** Rejects with everything that was not as prepared: requests without an answer, and holds that no request has reached. */
-async function checkAfterTest(scope: ConnectedScope, allowMisses: boolean): Promise<void> {
+/** What was not as prepared: holds that no request has reached, and requests without an answer. */
+async function problemsAfterTest(scope: ConnectedScope, allowMisses: boolean): Promise<readonly string[]> {
   const checks = [scope.expectHoldsReached(), ...(allowMisses ? [] : [scope.expectNoMisses()])]
-  const failed = (await Promise.allSettled(checks)).filter(({ status }) => status === 'rejected')
-  const sentences = failed.map(result => ('reason' in result ? result.reason.message : ''))
-  if (sentences.length > 0) throw new Error(sentences.join('\n\n'))
+  const outcomes = await Promise.allSettled(checks)
+  return outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason.message] : []))
 }
 
 /** How often the platform is asked while a matcher waits. */

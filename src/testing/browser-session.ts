@@ -36,7 +36,7 @@ export async function writeSession(
 ): Promise<void> {
   const shown = /^https?:/.test(page.url()) ? page.url() : undefined
   const address = shown ?? baseURL
-  if (address === undefined)
+  if (!address)
     throw new Error(
       'signIn(page) needs the address of the app: set baseURL in playwright.config.ts, or open a page first.',
     )

@@ -11,7 +11,7 @@ for (const name of people)
     await platform.reply(`For ${name}.`)
     await signIn(page)
     await page.goto('/')
-    await page.request.get(`/meet?crowd=${info.repeatEachIndex}`)
+    await page.request.get(`/meet?people=8&repeat=${info.repeatEachIndex}`)
     await page.getByRole('button', { name: 'Ask' }).click()
     await expect(page.getByRole('status')).toHaveText(`For ${name}.`)
     await page.goto('/rendered')
@@ -28,15 +28,18 @@ test('nobody has signed in, and the app passes baggage on', async ({ page, platf
   await expect(platform).toHaveReceived('/v1/chat/completions')
 })
 
-test('an open page is loaded again, for another user if the test wants one', async ({ page, platform, signIn }) => {
+test('an open page is loaded again, also for a second user', async ({ page, platform, signIn }, info) => {
+  await platform.reply('For both.')
   await page.goto('/')
   await expect(page.getByRole('heading')).toHaveText('Please sign in.')
   await signIn(page)
   await expect(page.getByRole('heading')).toHaveText(`Hello ${platform.email}`)
   // With more in the session than one cookie can hold.
-  const email = `${'long'.repeat(12)}@${`${'part'.repeat(12)}.`.repeat(3)}example.com`
-  const { user } = await signIn(page, { email })
-  await expect(page.getByRole('heading')).toHaveText(`Hello ${user.email}`)
+  const email = `${'long'.repeat(11)}${info.repeatEachIndex}@${`${'part'.repeat(12)}.`.repeat(3)}example.com`
+  await signIn(page, { email })
+  await expect(page.getByRole('heading')).toHaveText(`Hello ${email}`)
   await page.goto('/rendered')
-  await expect(page.getByRole('heading')).toHaveText(`Hello ${user.email}`)
+  await expect(page.getByRole('heading')).toHaveText(`Hello ${email}`)
+  await expect(page.getByRole('status')).toHaveText('For both.')
+  await expect(platform).toHaveReceivedTimes(1, '/v1/chat/completions')
 })

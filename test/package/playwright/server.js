@@ -53,14 +53,15 @@ async function rendered(request, response) {
   response.end(`<h1>Hello ${data.user.email}</h1><output>${choices[0].message.content}</output>`)
 }
 
-/** Those who wait for each other, by the name of their meeting. */
+/** Those who wait for each other, by the address of their meeting. */
 const meetings = new Map()
 
-/** Answers when eight have come. */
+/** Answers when as many have come as the address says. */
 function meet({ url }, response) {
   const come = [...(meetings.get(url) ?? []), response]
   meetings.set(url, come)
-  if (come.length === 8) for (const one of come) one.end()
+  const people = Number(new URL(url, 'http://localhost').searchParams.get('people'))
+  if (come.length === people) for (const one of come) one.end()
 }
 
 const routes = {

@@ -1,13 +1,13 @@
 import { expect, test } from 'standin/playwright'
 
-const people = ['Ada', 'Bob', 'Cem', 'Dai', 'Eva', 'Fay', 'Gus', 'Hal']
+const people = ['Ada', 'Bob', 'Cem']
 
 for (const name of people)
   test(`${name} has no scope`, async ({ page, standin, signIn }) => {
     await standin.reply(`For ${name}.`)
     await signIn(page)
     await page.goto('/')
-    await page.request.get('/meet?crowd=without')
+    await page.request.get('/meet?people=3')
     await page.getByRole('button', { name: 'Ask' }).click()
     await expect(page.getByRole('status')).toHaveAttribute('aria-busy', 'false')
     expect(await page.getByRole('status').textContent()).toBe(`For ${name}.`)
@@ -25,7 +25,7 @@ test('expects another model', async ({ platform, request, standin }) => {
 })
 
 test.describe(() => {
-  test.use({ baseURL: undefined })
+  test.use({ baseURL: '' })
 
   test('signs in on no page', async ({ page, signIn }) => {
     await signIn(page)
