@@ -43,7 +43,10 @@ test('an app whose tests use the package and the files of the documentation type
   // one file cannot declare both, the matchers are typed anyway, and docs/getting-started.md says so.
   const mistakes = output
     .split('\n')
-    .filter(line => /^(\w+|.*\/node_modules\/standin)\/.*error TS/.test(line) && !/vitest\.d\.ts.*TS2428/.test(line))
+    .filter(
+      line =>
+        /^([\w.]+\(|\w+\/|.*\/node_modules\/standin\/).*error TS/.test(line) && !/vitest\.d\.ts.*TS2428/.test(line),
+    )
   expect(mistakes).toEqual([])
   expect(output).not.toMatch(/^error /m)
 })
