@@ -157,4 +157,5 @@ export const expect = baseExpect.extend({
   toHaveReceivedTimes: waiting(matchers.toHaveReceivedTimes),
   toHaveReceivedLast: waiting(matchers.toHaveReceivedLast),
   toHaveCalledTool: waiting(matchers.toHaveCalledTool),
+  toHaveHandled: waiting(matchers.toHaveHandled),
 })
