@@ -52,7 +52,7 @@ export const budgets: Readonly<Record<string, number>> = {
   scopes: 300,
   state: 1200,
   supabase: 4500,
-  testing: 2500,
+  testing: 2600,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */
