@@ -44,9 +44,14 @@ const useOtherKind =
   'OPENAI_API_KEY (an API key) and SUPABASE_ANON_KEY (the anon key) are printed at startup. standin token prints a user token.'
 const signInAgain = 'Sign in again, or get a token with standin token.'
 const useTokenOfThisBackend = 'Use a token of this backend: sign in, or run standin token.'
-const signInWithoutProvider =
-  'Standin has no sign-in with other providers. Use a password, a magic link or a code, or get a token with standin token.'
+const addProvider =
+  'Name the provider in the option auth.external: { github: {} }. A test can do without: platform.signInWith(provider, { email }).'
+const signInOtherwise =
+  'Standin has no sign-in of this kind. Use a password, a magic link, a code or signInWithOAuth, or get a token with standin token.'
 const changeLimit = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
+
+/** Supabase's words for a provider that is not among auth.external. */
+const PROVIDER_OFF = 'Unsupported provider: provider is not enabled'
 
 /** Advice by the code of the error; it may depend on the path and the message. Errors with other codes say what to do themselves. */
 const adviceByCode = new Map<string, string | ((path: string, error: string | undefined) => string | undefined)>([
@@ -90,11 +95,11 @@ const adviceByCode = new Map<string, string | ((path: string, error: string | un
     'Follow the link in the outbox (GET /__standin/outbox), or set auth.mailerAutoconfirm to do without it.',
   ],
   // Supabase's code for whatever is wrong with a request.
-  ['validation_failed', path => (path === `${AUTH}/authorize` ? signInWithoutProvider : undefined)],
-  ['provider_disabled', signInWithoutProvider],
-  ['web3_provider_disabled', signInWithoutProvider],
-  ['saml_provider_disabled', signInWithoutProvider],
-  ['manual_linking_disabled', signInWithoutProvider],
+  ['validation_failed', (_path, error) => (error === PROVIDER_OFF ? addProvider : undefined)],
+  ['provider_disabled', signInOtherwise],
+  ['web3_provider_disabled', signInOtherwise],
+  ['saml_provider_disabled', signInOtherwise],
+  ['manual_linking_disabled', 'Set auth.securityManualLinkingEnabled: true.'],
   [
     'unknown_model',
     'Add it to the option models, or accept all with models: any. GET /v1/models lists those there are.',

@@ -13,7 +13,8 @@ import type {
   SignInInput,
   TokenRequest,
 } from '../supabase/operations.js'
-import { createOutbox, signIn as signInWith, tokenFor } from '../supabase/people.js'
+import { createOutbox, signInByAccount, signIn as signInWith, tokenFor } from '../supabase/people.js'
+import type { ProviderName } from '../supabase/providers.js'
 import { startSession, tokenResponse } from '../supabase/sessions.js'
 import { validEmail } from '../supabase/users.js'
 import type { Assembly } from './assembly.js'
@@ -42,6 +43,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
   async function signIn(wanted: SignInInput): Promise<SessionJson> {
     if (usersAreElsewhere()) throw usersAreLive()
     if (wanted.user_id !== undefined) return signInById(backend(), wanted.user_id)
+    if (wanted.provider !== undefined) return signInByProvider(backend(), wanted.provider, wanted.email, seedOf)
     return signInByEmail(backend(), wanted, seedOf)
   }
 
@@ -90,6 +92,16 @@ async function signInByEmail(
 ): Promise<SessionJson> {
   const address = validEmail(email)
   return tokenResponse(backend, await signInWith(backend, address, seedOf(address), password))
+}
+
+function signInByProvider(
+  backend: Backend,
+  provider: ProviderName,
+  given: string = developmentUser.email,
+  seedOf: (email: string) => ReturnType<typeof configuredUser>,
+): Promise<SessionJson> {
+  const email = validEmail(given)
+  return signInByAccount(backend, { provider, email, isVerified: true }, seedOf(email))
 }
 
 async function signInById(backend: Backend, id: string): Promise<SessionJson> {

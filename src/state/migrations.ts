@@ -58,6 +58,7 @@ const migrations = [
   { name: '001-users-sessions-keys', up: (step: Step) => runAll(usersSessionsKeys, step) },
   { name: '002-digests-of-secrets', up: removePlainSecrets },
   { name: '003-resources', up: (step: Step) => runAll(resources, step) },
+  { name: '004-other-providers', up: (step: Step) => runAll(otherProviders, step) },
 ]
 
 // TEXT stands for the text type of the database. JSON is stored as text, which preserves the order of keys, and NUL.
@@ -124,8 +125,19 @@ const resources = `
   create index resource_rows_resource on resource_rows (resource, parent, "position");
   create index resource_rows_owner on resource_rows (owner)`
 
+const otherProviders = `
+  create table identity_owners (
+    id TEXT not null primary key, user_id TEXT not null, email TEXT not null, created_at TEXT not null
+  );
+  create index identity_owners_user_id on identity_owners (user_id);
+  create index identity_owners_email on identity_owners (email);
+  alter table flow_states add column provider TEXT;
+  alter table flow_states add column redirect_to TEXT;
+  alter table flow_states add column linking_user_id TEXT;
+  alter table flow_states add column is_offline integer not null default 0`
+
 async function runAll(statements: string, { query, schema, text }: Step): Promise<void> {
-  const inSchema = statements.replaceAll(/(?<=create table | on )/g, schema).replaceAll('TEXT', text)
+  const inSchema = statements.replaceAll(/(?<=(?:create|alter) table | on )/g, schema).replaceAll('TEXT', text)
   for (const statement of inSchema.split(';')) await query(statement)
 }
 

@@ -12,14 +12,15 @@ export type Json = Readonly<Record<string, unknown>>
 /** Lone surrogates cannot be encoded as UTF-8. SQLite ends a text at NUL, and PostgreSQL refuses it. */
 export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-/** A way in which a user can sign in (an email address, a phone number). */
+/** A way in which a user can sign in (an email address, a phone number, an account at another provider). */
 export interface Identity {
   readonly identity_id: string
   /** The provider's id for the user; for email and phone, the user's own id. */
   readonly id: string
   readonly user_id: string
   readonly identity_data: Json
-  readonly provider: 'email' | 'phone'
+  /** email, phone, or another provider, such as github. */
+  readonly provider: string
   readonly last_sign_in_at: Moment
   readonly created_at: Moment
   readonly updated_at: Moment
@@ -106,17 +107,37 @@ export interface OneTimeTokenRow {
   readonly created_at: Moment
 }
 
-/** A PKCE sign-in (RFC 7636) that waits for the app to return. */
+/** Which user has an account at another provider. Only for finding them: their identities are in their row. */
+export interface IdentityOwnerRow {
+  /** The provider and its id for the user, separated by a space. */
+  readonly id: string
+  readonly user_id: string
+  /** The address of the account. */
+  readonly email: string
+  readonly created_at: Moment
+}
+
+/** A sign-in that waits for the app to return with its verifier (PKCE, RFC 7636), or for the user to choose an account. */
 export interface FlowStateRow {
   readonly id: string
+  /** Null until the user has chosen an account. */
   readonly user_id: string | null
   /** SHA-256 of the code, hex. */
   readonly auth_code: string
+  /** Empty without PKCE. */
   readonly code_challenge: string
   readonly code_challenge_method: string
   readonly authentication_method: string
   readonly created_at: Moment
   readonly auth_code_issued_at: Moment | null
+  /** The other provider; null for a link in an email, as are the next two. */
+  readonly provider: string | null
+  /** Where the browser returns to. */
+  readonly redirect_to: string | null
+  /** The user to whom the account will be linked; null for a sign-in. */
+  readonly linking_user_id: string | null
+  /** Whether the app gets a refresh token of the provider. */
+  readonly is_offline: boolean
 }
 
 export interface ApiKeyRow {
@@ -194,6 +215,7 @@ export interface Rows {
   readonly refresh_tokens: RefreshTokenRow
   readonly one_time_tokens: OneTimeTokenRow
   readonly flow_states: FlowStateRow
+  readonly identity_owners: IdentityOwnerRow
   readonly api_keys: ApiKeyRow
   readonly messages: MessageRow
   readonly resources: ResourceHead

@@ -64,7 +64,8 @@ const shapes: { readonly [N in TableName]: Partial<Shape<keyof Rows[N] & string>
   sessions: { json: ['amr'], accessColumns: [] },
   refresh_tokens: { key: 'token', booleans: ['revoked'] },
   one_time_tokens: {},
-  flow_states: {},
+  flow_states: { booleans: ['is_offline'] },
+  identity_owners: {},
   api_keys: {
     booleans: ['seeded'],
     unique: ['digest'],

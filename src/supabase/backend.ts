@@ -1,6 +1,7 @@
 /** What every part of the auth backend works with. */
 import type { Origins } from '../core/origins.js'
 import type { MessageRow, Moment, State } from '../state/rows.js'
+import type { ProviderName } from './providers.js'
 import type { Tokens } from './tokens.js'
 
 /** The settings of the backend, with the names and meanings that Supabase Auth gives them. */
@@ -16,6 +17,9 @@ export interface AuthSettings {
   readonly apiExternalUrl: string
   readonly disableSignup: boolean
   readonly externalAnonymousUsersEnabled: boolean
+  /** The other providers to sign in with, each with the address of the account to use without asking. */
+  readonly external: { readonly [P in ProviderName]?: { readonly account?: string | undefined } }
+  readonly securityManualLinkingEnabled: boolean
   /** Whether new email addresses and phone numbers need no confirmation. */
   readonly mailerAutoconfirm: boolean
   /** The code in every email and text message; empty for a new one each time. */

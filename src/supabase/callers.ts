@@ -47,7 +47,7 @@ interface GatewayParts {
 }
 
 const openPaths =
-  /^\/auth\/v1\/(verify|callback|authorize|\.well-known\/jwks\.json|\.well-known\/oauth-authorization-server|sso\/saml\/.*)$/
+  /^\/auth\/v1\/(verify|callback|authorize|authorize\/account|\.well-known\/jwks\.json|\.well-known\/oauth-authorization-server|sso\/saml\/.*)$/
 
 /** Whether the gateway requires no key for this path. */
 export const isOpenAtGateway = (path: string) => openPaths.test(path)

@@ -42,8 +42,8 @@ export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please 
 export const userBanned = (status = 400, message = 'User is banned', tried?: RefusedCredential) =>
   refusal(status, 'user_banned', message, { tried })
 export const userAlreadyExists = () => refusal(422, 'user_already_exists', 'User already registered')
-export const emailExists = () =>
-  refusal(422, 'email_exists', 'A user with this email address has already been registered')
+export const emailExists = (status = 422) =>
+  refusal(status, 'email_exists', 'A user with this email address has already been registered')
 export const phoneExists = (message = 'A user with this phone number has already been registered') =>
   refusal(422, 'phone_exists', message)
 export const signupDisabled = () => refusal(422, 'signup_disabled', 'Signups not allowed for this instance')
@@ -71,6 +71,39 @@ export const samePassword = () =>
   refusal(422, 'same_password', 'New password should be different from the old password.')
 export const anonymousWithoutAddress = () =>
   refusal(422, 'validation_failed', 'Updating password of an anonymous user without an email or phone is not allowed')
+
+// Accounts at other providers.
+
+export const providerNotEnabled = (why = 'provider is not enabled') => validationFailed(`Unsupported provider: ${why}`)
+export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
+export const identityExists = (isOwn: boolean) =>
+  refusal(422, 'identity_already_exists', `Identity is already linked${isOwn ? '' : ' to another user'}`)
+export const identityNotFound = () => refusal(422, 'identity_not_found', "Identity doesn't exist")
+export const onlyIdentity = () =>
+  refusal(422, 'single_identity_not_deletable', 'User must have at least 1 identity after unlinking')
+export const emailConflictOnUnlinking = () =>
+  refusal(422, 'email_conflict_identity_not_deletable', 'Unable to unlink identity due to email conflict')
+export const linkingUserNotFound = () => refusal(422, 'user_not_found', 'Linking target user not found')
+export const multipleAccounts = () =>
+  refusal(
+    500,
+    'unexpected_failure',
+    'Multiple accounts with the same email address in the same linking domain detected: default',
+  )
+/** `code` is another one for a sign-in than for linking. */
+export const unverifiedEmail = (code: string, provider: string, isSent: boolean) =>
+  refusal(
+    422,
+    code,
+    isSent
+      ? `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`
+      : `Unverified email with ${provider}. Verify the email with ${provider} in order to sign in`,
+  )
+export const badState = (why: string) => refusal(400, 'bad_oauth_state', `OAuth state ${why}`)
+export const badCallback = (message: string) => refusal(400, 'bad_oauth_callback', message)
+export const flowStateUsed = () => refusal(400, 'flow_state_already_used', 'State has already been used')
+export const noExchange = (code: string) =>
+  refusal(500, 'unexpected_failure', `Unable to exchange external code: ${code.slice(0, 4)}`)
 
 // Codes, links and flows.
 

@@ -22,6 +22,7 @@ import { type ListingQuery, listingQuery, operation, pageOf, type ValueOf } from
 import { noSuchSession } from '../core/errors.js'
 import { testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Json } from '../state/rows.js'
+import { providerNames } from './providers.js'
 import type { UserJson } from './users.js'
 
 const session = closed({
@@ -59,13 +60,19 @@ const signInFields = closed({
   email: optional(email, 'The user; by default the development user. Unknown users are signed up.'),
   password: optional(text, 'Checked if given. A user who signs up gets it.'),
   user_id: optional(text, 'The id of an existing user, such as one without an email address.'),
+  provider: optional(word(providerNames), 'Another provider at which the user has an account, such as github.'),
 })
 const signInInput = v.pipe(
   signInFields,
   where<v.InferOutput<typeof signInFields>>(
     'user_id',
-    'left out if email or password is given',
-    ({ user_id, email, password }) => user_id === undefined || (email === undefined && password === undefined),
+    'left out if email, password or provider is given',
+    ({ user_id, ...others }) => user_id === undefined || Object.values(others).every(value => value === undefined),
+  ),
+  where(
+    'password',
+    'left out if provider is given',
+    ({ password, provider }) => password === undefined || provider === undefined,
   ),
 )
 /** Which user to sign in. */
@@ -78,6 +85,9 @@ const grantedSession = closed({
   expires_at: wholeNumber,
   refresh_token: text,
   user: objectOf<UserJson>(),
+  /** A made-up one, after a sign-in by another provider. */
+  provider_token: optionalMember(text),
+  provider_refresh_token: optionalMember(text),
 })
 /** A session in the format of Supabase Auth, as `setSession` takes it. */
 export type SessionJson = ValueOf<typeof grantedSession>

@@ -17,6 +17,7 @@ import {
   isEmail,
   LONGEST_EMAIL_BYTES,
   list,
+  map,
   metadata,
   option,
   secret,
@@ -32,6 +33,15 @@ import {
   developmentSecretKey,
   developmentUser,
 } from '../core/secrets.js'
+import { providerNames } from './providers.js'
+
+const email = v.pipe(
+  text,
+  v.check(isEmail, 'an email address'),
+  v.maxBytes(LONGEST_EMAIL_BYTES, `an email address of at most ${LONGEST_EMAIL_BYTES} bytes`),
+)
+
+const provider = closed({ account: v.optional(email) })
 
 export const authOptions = group(
   {
@@ -84,6 +94,16 @@ export const authOptions = group(
     ),
     disableSignup: option(boolean, false, 'Whether sign-ups are refused.'),
     externalAnonymousUsersEnabled: option(boolean, true, 'Whether users may sign in anonymously.'),
+    external: option(
+      map(word(providerNames), v.nullish(provider, {}), 'a map from providers to their settings'),
+      {},
+      'Other providers to sign in with, such as { github: {}, google: {} }. With an account (an email address), its holder is signed in without being asked.',
+    ),
+    securityManualLinkingEnabled: option(
+      boolean,
+      true,
+      'Whether signed-in users may link accounts at other providers, and unlink them.',
+    ),
     mailerAutoconfirm: option(boolean, true, 'Whether new email addresses and phone numbers are confirmed at once.'),
     testOtp: option(
       v.pipe(text, v.regex(/^(\d{6})?$/, '6 digits in quotes')),
@@ -98,13 +118,7 @@ export const authOptions = group(
 const user = v.pipe(
   closed({
     id: v.optional(id),
-    email: v.optional(
-      v.pipe(
-        text,
-        v.check(isEmail, 'an email address'),
-        v.maxBytes(LONGEST_EMAIL_BYTES, `an email address of at most ${LONGEST_EMAIL_BYTES} bytes`),
-      ),
-    ),
+    email: v.optional(email),
     phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
     password: v.optional(secret(v.pipe(filled, v.maxBytes(72, 'a string of at most 72 bytes')))),
     confirmed: v.optional(v.boolean('true or false'), true),

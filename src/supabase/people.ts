@@ -1,5 +1,4 @@
 /** Users, their sessions, tokens and the outbox as developers and tests use them, without any credential. */
-import { randomUUID } from 'node:crypto'
 import { type ListingQuery, searchFor } from '../control/operation.js'
 import { developmentUser } from '../core/secrets.js'
 import type { MessageRow, SessionRow, State, Table, UserRow } from '../state/rows.js'
@@ -8,8 +7,10 @@ import { invalidCredentials } from './errors.js'
 import { letters, type MessageKind } from './letters.js'
 import type { Message, Messages, MintedToken, OpenSession, OpenSessions, TokenRequest, UserList } from './operations.js'
 import { hashOf, matchesHash } from './passwords.js'
-import { idOfUser, plantUser, type UserSeed } from './seeds.js'
+import { issuesRefreshToken, type ProviderAccount, providerTokens } from './providers.js'
+import { idOfUser, newUserId, plantUser, type UserSeed } from './seeds.js'
 import { endSessions, endSessionsOf, type Grant, startSession, tokenResponse } from './sessions.js'
+import { userOfAccount } from './social.js'
 import { keysExpireAtSeconds } from './tokens.js'
 import { confirmedEmail, newUser, signedUp, userJson, validEmail } from './users.js'
 
@@ -197,12 +198,22 @@ export async function signIn(
     const [existing] = await tables.users.find({ email })
     if (existing) return startSession(backend, tables, existing, 'password')
     const at = momentOf(backend)
-    const stableId = idOfUser({ email })
-    // The id may belong to a user who has changed their address, or was soft-deleted.
-    const id = (await tables.users.get(stableId)) ? randomUUID() : stableId
+    const id = await newUserId(tables, email)
     const unconfirmed = signedUp(newUser(at, { id, encrypted_password }), 'email', email, {})
     const user = { ...unconfirmed, ...confirmedEmail(unconfirmed, at) }
     await tables.users.insert(user)
     return startSession(backend, tables, user, 'password')
   })
+}
+
+/** Signs in the holder of an account at another provider, who may be the user of a seed, with tokens of the provider. */
+export async function signInByAccount(backend: Backend, account: ProviderAccount, seed: UserSeed | undefined) {
+  if (seed) await plantUser(backend.state, seed, backend.now)
+  const grant = await backend.state.write(async tables => {
+    const result = await userOfAccount(backend, tables, account)
+    if ('refusal' in result) throw result.refusal
+    return startSession(backend, tables, result.user, 'oauth')
+  })
+  const isOffline = issuesRefreshToken(account.provider, new URLSearchParams())
+  return { ...(await tokenResponse(backend, grant)), ...providerTokens(account.provider, isOffline) }
 }

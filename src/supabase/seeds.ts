@@ -1,5 +1,5 @@
 /** Adds the configured users and API keys to the state at the start, with stable ids. */
-import { scrypt as scryptWithCallback } from 'node:crypto'
+import { randomUUID, scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { developmentUser, digestOf } from '../core/secrets.js'
@@ -57,6 +57,12 @@ function stableId(name: string): string {
 
 export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | 'phone'>) =>
   id?.toLowerCase() ?? stableId(`user ${email?.toLowerCase() ?? phone}`)
+
+/** The id of a new user: that of a configured one with this address, unless a user has it who has changed their address. */
+export async function newUserId({ users }: Tables, email: string): Promise<string> {
+  const id = idOfUser({ email })
+  return (await users.get(id)) ? randomUUID() : id
+}
 
 /**
  * Adds the seeds to the state. Existing rows stay as the app left them, unless their seed has changed since. A

@@ -141,6 +141,7 @@ export async function removeUser(tables: Tables, { id }: Pick<UserRow, 'id'>): P
   await endSessionsOf(tables, id)
   await tables.one_time_tokens.remove({ user_id: id })
   await tables.flow_states.remove({ user_id: id })
+  await tables.identity_owners.remove({ user_id: id })
   await tables.api_keys.remove({ user_id: id })
   await tables.users.remove({ id })
 }
@@ -218,22 +219,32 @@ export async function beginFlow(
 ): Promise<void> {
   for (const flow of await flow_states.find({ user_id: userId })) {
     const isWaiting = flow.auth_code_issued_at === null
-    const isOver = isWaiting ? flow.authentication_method === method : hasExpired(backend, flow)
+    const isOver = isWaiting ? flow.authentication_method === method : isFlowOver(backend, flow)
     if (isOver) await flow_states.remove({ id: flow.id })
   }
+  await flow_states.insert({ ...newFlow(backend, challenge, method), user_id: userId })
+}
+
+/** A flow of nobody yet, for sign-ins by a link and by another provider. Only the latter may have no challenge. */
+export function newFlow(backend: Backend, challenge: Challenge | undefined, method: string): FlowStateRow {
+  const { code_challenge = '', code_challenge_method } = challenge ?? {}
   // A plain challenge is the verifier itself.
-  const isVerifier = challenge.code_challenge_method !== 's256'
-  await flow_states.insert({
+  const isVerifier = code_challenge_method === 'plain'
+  return {
     id: randomUUID(),
-    user_id: userId,
-    // Replaced when the link is opened. Until then no code leads here.
+    user_id: null,
+    // Replaced when the link is opened, or an account is chosen. Until then no code leads here.
     auth_code: digestOf(randomUUID()),
-    code_challenge: isVerifier ? challengeOf(challenge.code_challenge) : challenge.code_challenge,
+    code_challenge: isVerifier ? challengeOf(code_challenge) : code_challenge,
     code_challenge_method: 's256',
     authentication_method: method,
     created_at: momentOf(backend),
     auth_code_issued_at: null,
-  })
+    provider: null,
+    redirect_to: null,
+    linking_user_id: null,
+    is_offline: false,
+  }
 }
 
 /** The `amr` claim's name for a link of this type. */
@@ -268,13 +279,14 @@ export async function endFlow(
 ): Promise<FlowStateRow> {
   const [flow] = await flow_states.find({ auth_code: digestOf(authCode) })
   if (!flow) throw flowStateNotFound()
-  if (hasExpired(backend, flow)) throw flowStateExpired()
+  if (isFlowOver(backend, flow)) throw flowStateExpired()
   if (!isSameSecret(challengeOf(verifier), flow.code_challenge)) throw badCodeVerifier()
   await flow_states.remove({ id: flow.id })
   return flow
 }
 
-const hasExpired = ({ now }: Backend, { auth_code_issued_at, created_at }: FlowStateRow) =>
+/** Whether the app, or the user, has taken too long. */
+export const isFlowOver = ({ now }: Backend, { auth_code_issued_at, created_at }: FlowStateRow) =>
   now() > Date.parse(auth_code_issued_at ?? created_at) + FLOW_SECONDS * 1000
 
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')

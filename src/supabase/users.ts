@@ -41,7 +41,7 @@ export function newUser(at: Moment, given: Partial<UserRow>): UserRow {
   }
 }
 
-type Provider = Identity['provider']
+type Provider = 'email' | 'phone'
 
 /** The data of an identity (supabase-auth.md, §1.3). */
 export const identityData = (userId: string, provider: Provider, address: string, verified = false): Json => ({

@@ -1,9 +1,10 @@
 /** Credentials for tests: API keys, including one for each scope, and sessions of users. */
 import * as v from 'valibot'
-import { closed, optional } from '../check/forms.js'
+import { closed, optional, word } from '../check/forms.js'
 import { newSecret, testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'
+import { providerNames } from '../supabase/providers.js'
 import { aText, inputCheck } from './input-check.js'
 
 export interface KeyOptions {
@@ -65,6 +66,14 @@ export interface TestSession {
 export const signInOptions = inputCheck(
   'signIn',
   closed({ email: optional(aText, 'The email address.'), password: optional(aText, 'The password.') }),
+)
+
+/** By default the account has the development user's address. */
+export type AccountOptions = Pick<SignInOptions, 'email'>
+
+export const accountOptions = inputCheck(
+  'signInWith',
+  closed({ provider: word(providerNames), email: optional(aText, 'The email address of the account.') }),
 )
 
 export function testSessionOf(session: SessionJson): TestSession {

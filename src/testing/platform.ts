@@ -13,6 +13,7 @@ import type { CurrentTest } from '../platform/prepare.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import type { RuleInput } from '../replies/index.js'
+import type { ProviderName } from '../supabase/providers.js'
 import {
   type Abilities,
   createAbilities,
@@ -23,7 +24,15 @@ import {
   scopeInput,
   type UserScope,
 } from './abilities.js'
-import { createKeys, type SignInOptions, signInOptions, type TestSession, testSessionOf } from './credentials.js'
+import {
+  type AccountOptions,
+  accountOptions,
+  createKeys,
+  type SignInOptions,
+  signInOptions,
+  type TestSession,
+  testSessionOf,
+} from './credentials.js'
 import { waitingHolds } from './hold.js'
 import { resetOptions, type TestReset } from './input-check.js'
 import type { Awaitable } from './journal.js'
@@ -57,6 +66,15 @@ export interface SharedPlatform
    * Rejects if the password is wrong.
    */
   signIn(user?: SignInOptions): Promise<TestSession>
+  /**
+   * Signs a user in by an account at another provider of Supabase Auth, such as `github`, without a browser. It is linked to the user
+   * with its address, or a new one. `session.provider_token` is made up.
+   *
+   * ```ts
+   * const { session, user } = await platform.signInWith('github', { email: 'ada@example.com' })
+   * ```
+   */
+  signInWith(provider: ProviderName, account?: AccountOptions): Promise<TestSession>
   /** Emails and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
   /** The clock for everything that expires. */
@@ -203,6 +221,8 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
     },
     ...createAbilities(parts),
     signIn: async (user = {}) => testSessionOf(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
+    signInWith: async (provider, account = {}) =>
+      testSessionOf(await traffic.hold(() => platform.forTests.signIn(accountOptions({ ...account, provider })))),
     outbox: createOutbox(platform),
     clock: platform.clock,
     scope(input) {
@@ -233,13 +253,14 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
 
 /**
  * Turns options in code into overrides of single options, so that the other options of a group keep their value from the
- * file. A resource is overridden as a whole.
+ * file. A resource and a provider are overridden as a whole.
  */
 function* overridesFrom(values: object, parentPath: readonly string[] = []): Generator<Override> {
   for (const [name, value] of Object.entries(values)) {
     const path = [...parentPath, name]
     if (value === undefined) continue
-    const isWhole = parentPath[0] === 'resources' || (isObject(value) && isEmptyEntry(name, value))
+    const isEntry = parentPath[0] === 'resources' || parentPath.join('.') === 'auth.external'
+    const isWhole = isEntry || (isObject(value) && isEmptyEntry(name, value))
     if (isObject(value) && !isWhole) yield* overridesFrom(value, path)
     else yield { path, value, origin: 'startPlatform' }
   }

@@ -37,7 +37,7 @@ test.each([
   ['GET', '/rest/v1/todos', null, /only Auth, and nothing at \/rest\/v1\. A resource/],
   ['POST', '/functions/v1/hello', '{}', /nothing at \/functions\/v1/],
   ['GET', '/realtime/v1/websocket', null, /nothing at \/realtime\/v1/],
-  ['GET', '/auth/v1/authorize?provider=github', null, /no sign-in with other providers/],
+  ['GET', '/auth/v1/authorize?provider=github', null, /auth\.external: \{ github: \{\} \}/],
   ['GET', '/v1/models/gpt-4o', null, /GET \/v1\/models lists them/],
   ['POST', '/v1/chat/completions', unknownModel, /Add it to the option models/],
 ])('the advice on %s %s is in the journal, below its log line and in the message of a failed test', async (...row) => {

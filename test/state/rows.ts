@@ -85,6 +85,10 @@ export const flowState = (changes: Partial<FlowStateRow> = {}): FlowStateRow => 
   authentication_method: 'magiclink',
   created_at: at(0),
   auth_code_issued_at: null,
+  provider: null,
+  redirect_to: null,
+  linking_user_id: null,
+  is_offline: false,
   ...changes,
 })
 

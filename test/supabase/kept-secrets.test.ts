@@ -61,6 +61,8 @@ test('a state of the first version, which stored secrets in clear, is opened wit
     update refresh_tokens set token = 'zyxwvuts7654';
     drop table resource_rows;
     drop table resources;
+    drop table identity_owners;
+    ${['provider', 'redirect_to', 'linking_user_id', 'is_offline'].map(name => `alter table flow_states drop column ${name};`).join('\n')}
     delete from standin_migrations where name > '002'`)
   database.close()
 

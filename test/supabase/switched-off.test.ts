@@ -13,13 +13,13 @@ test.each([
   ['GET', '/.well-known/oauth-authorization-server', 404, 'feature_disabled', 'OAuth server is disabled'],
   ['PUT', `/admin/oauth/clients/${id}`, 404, 'feature_disabled', 'OAuth server is disabled'],
   ['GET', '/admin/custom-providers', 404, 'feature_disabled', 'Custom OAuth providers are disabled'],
-  ['GET', '/authorize', 400, 'validation_failed', 'Unsupported provider: provider is not enabled'],
+  ['GET', '/authorize?provider=github', 400, 'validation_failed', 'Unsupported provider: provider is not enabled'],
   ['POST', '/token?grant_type=id_token', 400, 'provider_disabled', 'Provider is not enabled'],
   ['POST', '/token?grant_type=web3', 422, 'web3_provider_disabled', 'Web3 provider is disabled'],
 ])(
   '%s %s is refused as at a Supabase that has the feature switched off',
   async (method, path, status, code, message) => {
-    const backend = await backendWith()
+    const backend = await backendWith({ securityManualLinkingEnabled: false })
     const { access_token } = await newcomer(backend)
     const bearer = path.startsWith('/admin') ? backend.serviceKey : access_token
     expect(await refusal(backend.ask(path, { method, bearer }))).toEqual({ status, code, message })
@@ -27,7 +27,7 @@ test.each([
 )
 
 test("Supabase's client finds no second factors, no passkeys, and nothing to link or to sign in with", async () => {
-  const { admin, client, ask, serviceKey } = await backendWith()
+  const { admin, client, ask, serviceKey } = await backendWith({ securityManualLinkingEnabled: false })
   const { auth } = client()
   const { data } = await auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
   const userId = data.user?.id ?? ''

@@ -2,14 +2,12 @@
 import { refusal } from '../../core/errors.js'
 import { jsonReply } from '../../core/reply.js'
 import { externalUrl, issuerOf } from '../backend.js'
+import { providerNames } from '../providers.js'
 import type { About } from './forms.js'
 import { type EndpointMaker, forAdmin, forAnyone, forUser } from './frame.js'
 
-/** Providers that Supabase supports and that are switched off here. */
-const otherProviders =
-  'apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter'.split(
-    ' ',
-  )
+/** Supabase's settings do not list the newest providers. */
+const listedProviders = providerNames.filter(name => !['zoom', 'x', 'vercel_marketplace'].includes(name))
 
 export const settings = forAnyone({
   at: 'GET /settings',
@@ -20,10 +18,10 @@ export const settings = forAnyone({
     jsonReply({
       external: {
         anonymous_users: settings.externalAnonymousUsersEnabled,
-        ...Object.fromEntries(otherProviders.map(name => [name, false])),
+        ...Object.fromEntries(listedProviders.map(name => [name, Object.hasOwn(settings.external, name)])),
         email: true,
         phone: true,
-        zoom: false,
+        zoom: Object.hasOwn(settings.external, 'zoom'),
       },
       disable_signup: settings.disableSignup,
       mailer_autoconfirm: settings.mailerAutoconfirm,
@@ -91,20 +89,16 @@ export const openIdConfiguration = forAnyone({
 /** How Supabase refuses each feature. */
 const features = {
   saml: [404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
-  linking: [404, 'manual_linking_disabled', 'Manual linking is disabled'],
   enrolling: [422, 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP'],
   factors: [404, 'mfa_factor_not_found', 'Factor not found'],
   passkeys: [404, 'passkey_disabled', 'Passkeys are disabled'],
   oauthServer: [404, 'feature_disabled', 'OAuth server is disabled'],
   customProviders: [404, 'feature_disabled', 'Custom OAuth providers are disabled'],
-  providers: [400, 'validation_failed', 'Unsupported provider: provider is not enabled'],
 } as const
 
 /** The endpoints of the features that Supabase's clients call: their methods by path. */
 const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${string}`, methods: string])[] = [
   ['saml', '/sso', 'POST'],
-  ['linking', '/user/identities/authorize', 'GET'],
-  ['linking', '/user/identities/{id}', 'DELETE'],
   ['enrolling', '/factors', 'POST'],
   ['factors', '/factors/{id}', 'DELETE'],
   ['factors', '/factors/{id}/challenge', 'POST'],
@@ -126,7 +120,6 @@ const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${s
   ['oauthServer', '/admin/oauth/clients/{id}/regenerate_secret', 'POST'],
   ['customProviders', '/admin/custom-providers', 'GET POST'],
   ['customProviders', '/admin/custom-providers/{id}', 'GET PUT DELETE'],
-  ['providers', '/authorize', 'GET'],
 ]
 
 function refusing(feature: keyof typeof features, at: About['at']): EndpointMaker {

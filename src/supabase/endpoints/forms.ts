@@ -119,6 +119,8 @@ const answers = {
   list: { 200: { what: 'A list.', schema: { type: 'array' } } },
   'no body': { 204: { what: 'The request succeeded.' } },
   redirect: { 303: { what: 'Redirects the browser back to the app, with the result.' } },
+  'redirect at once': { 302: { what: 'Redirects the browser.' } },
+  page: { 200: { what: 'A page.', type: 'text/html' } },
   none: {},
 } as const satisfies Record<string, AnswersByStatus>
 

@@ -99,8 +99,8 @@ export const emptyReply = (status: number, headers: readonly string[] = []): Rep
 })
 
 /** Redirects a browser. Characters beyond ASCII, which a header cannot contain, are encoded. */
-export const redirectReply = (address: string): Reply =>
-  emptyReply(303, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])
+export const redirectReply = (address: string, status = 303): Reply =>
+  emptyReply(status, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])
 
 /** Announces messages that have been committed to the outbox. */
 export function announce(backend: Backend, messages: readonly MessageRow[]): void {

@@ -16,6 +16,7 @@ import {
   web3Disabled,
 } from '../errors.js'
 import { matchesHash, weaknessOf } from '../passwords.js'
+import { providerTokens } from '../providers.js'
 import {
   endFlow,
   endSessions,
@@ -106,13 +107,14 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
   if (auth_code === '' || code_verifier === '') {
     throw validationFailed('invalid request: both auth code and code verifier should be non-empty')
   }
-  const grant = await backend.state.write(async tables => {
+  const { flow, grant } = await backend.state.write(async tables => {
     const flow = await endFlow(backend, tables, auth_code, code_verifier)
     const user = flow.user_id === null ? undefined : await tables.users.get(flow.user_id)
     if (!user) throw flowStateNotFound()
-    return startSession(backend, tables, user, flow.authentication_method)
+    return { flow, grant: await startSession(backend, tables, user, flow.authentication_method) }
   })
-  return sessionReply(backend, exchange, grant)
+  const { provider, is_offline } = flow
+  return sessionReply(backend, exchange, grant, provider === null ? {} : providerTokens(provider, is_offline))
 }
 
 /** Ends the session of the token, all sessions of its user, or all others. */

@@ -89,7 +89,7 @@ export const followLink = forAnyone({
       if (!(error instanceof PlatformError) || error.status >= 500) throw error
       const { code, message, status } = error
       const errorFields = { ...oauthErrors.get(status), error_code: code, error_description: message }
-      return redirectReply(withFragment(redirect, errorFields, hash))
+      return redirectReply(withFragment(redirect, errorFields, hash.startsWith(PKCE)))
     }
   },
 })
@@ -102,31 +102,36 @@ async function redirectAfterProof(backend: Backend, type: string, hash: string, 
     if (hash.startsWith(PKCE)) return { code: await issueAuthCode(backend, tables, user.id, methodOfLink(type)) }
     return startSession(backend, tables, user, 'otp')
   })
-  if (result === undefined) return withFragment(redirect, { message: halfDoneMessage }, hash)
+  if (result === undefined) return withFragment(redirect, { message: halfDoneMessage }, hash.startsWith(PKCE))
   if ('code' in result) return withQuery(redirect, result)
-  return `${redirect}#${await fragmentOf(backend, result, type)}`
+  return `${redirect}#${await fragmentOf(backend, result, { type })}`
 }
 
 /** OAuth 2.0's names for errors (RFC 6749 §4.1.2.1). Other statuses have none. */
-const oauthErrors: ReadonlyMap<number, { readonly error: string }> = new Map([
+export const oauthErrors: ReadonlyMap<number, { readonly error: string }> = new Map([
   [400, { error: 'invalid_request' }],
   [401, { error: 'unauthorized_client' }],
   [403, { error: 'access_denied' }],
+  [500, { error: 'server_error' }],
+  [503, { error: 'temporarily_unavailable' }],
 ])
 
-async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise<string> {
+/** The session as the parameters of a fragment, with further ones. */
+export async function fragmentOf(backend: Backend, grant: Grant, more: Record<string, string>): Promise<string> {
   const { access_token, expires_at, expires_in, refresh_token, token_type } = await tokenResponse(backend, grant)
   const times = { expires_at: String(expires_at), expires_in: String(expires_in) }
-  return String(new URLSearchParams({ access_token, ...times, refresh_token, sb: '', token_type, type }))
+  const fragment = new URLSearchParams({ access_token, ...times, refresh_token, sb: '', token_type, ...more })
+  fragment.sort()
+  return String(fragment)
 }
 
 /** Adds the fields to the fragment. With PKCE the app reads the query, so they are added there as well. */
-function withFragment(address: string, fields: Record<string, string>, hash: string): string {
-  const [base = ''] = (hash.startsWith(PKCE) ? withQuery(address, fields) : address).split('#', 1)
+export function withFragment(address: string, fields: Record<string, string>, isInQuery: boolean): string {
+  const [base = ''] = (isInQuery ? withQuery(address, fields) : address).split('#', 1)
   return `${base}#${new URLSearchParams({ ...fields, sb: '' })}`
 }
 
-function withQuery(address: string, fields: Record<string, string>): string {
+export function withQuery(address: string, fields: Record<string, string>): string {
   const [, base = '', oldQuery = '', fragment = ''] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? []
   const query = new URLSearchParams(oldQuery)
   for (const [name, value] of Object.entries(fields)) query.set(name, value)

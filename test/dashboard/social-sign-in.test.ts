@@ -1,0 +1,96 @@
+/** The page that stands in for another provider, in a browser. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createClient } from '@supabase/supabase-js'
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { allAppearances, expectAccessible } from './axe.js'
+import { inBrowser, useBrowser } from './browser.js'
+import { platformWith } from './scene.js'
+
+const opened = useBrowser()
+
+/** An app to which the browser returns. */
+async function anApp(): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><link rel="icon" href="data:,"><p>Welcome.</p>')
+  })
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/welcome`
+}
+
+/** A platform with two users, and an app whose button leads to the page. */
+async function scene() {
+  const platform = await platformWith({
+    auth: { external: { github: {} } },
+    users: [
+      { email: 'ada@example.com', user_metadata: { name: 'Ada <Lovelace>' } },
+      { email: `${'grace.hopper.'.repeat(6)}@example.com` },
+    ],
+  })
+  const redirectTo = await anApp()
+  const { auth } = createClient(platform.url, platform.anonKey, { auth: { flowType: 'pkce' } })
+  const { page, asked, complaints } = await opened()
+  return {
+    platform,
+    auth,
+    page,
+    asked,
+    complaints,
+    /** Presses the app's button. */
+    async begin() {
+      const { data } = await auth.signInWithOAuth({ provider: 'github', options: { redirectTo } })
+      await page.goto(data.url ?? '')
+    },
+    /** What the browser has brought back to the app. */
+    async returned() {
+      await page.waitForURL(url => url.href.startsWith(redirectTo))
+      return Object.fromEntries(new URL(page.url()).searchParams)
+    },
+  }
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+
+inBrowser(
+  'a user chooses an account on the page, types another one, denies access, and lets the provider fail',
+  async () => {
+    const { auth, page, begin, returned, complaints, asked, platform } = await scene()
+    await begin()
+    expect(await page.title()).toBe('Sign in with GitHub · Standin')
+    await expectAccessible(page, allAppearances)
+    await button(page, /Ada <Lovelace>/).click()
+    const { code } = await returned()
+    const { data } = await auth.exchangeCodeForSession(code ?? '')
+    expect(data.user).toMatchObject({ email: 'ada@example.com', app_metadata: { providers: ['email', 'github'] } })
+
+    await begin()
+    await page.getByLabel('Another account').fill('new@example.com')
+    await page.keyboard.press('Enter')
+    const { code: second } = await returned()
+    expect((await auth.exchangeCodeForSession(second ?? '')).data.user?.email).toBe('new@example.com')
+
+    await begin()
+    await button(page, 'Deny access').click()
+    expect(await returned()).toMatchObject({ error: 'access_denied' })
+    await begin()
+    await button(page, 'Let GitHub fail').click()
+    expect(await returned()).toMatchObject({ error: 'server_error', error_code: 'unexpected_failure' })
+    expect(complaints).toEqual([])
+    expect(asked.every(url => url.startsWith('data:') || new URL(url).hostname === '127.0.0.1')).toBe(true)
+    expect(platform.journal.count({ status: '5xx' })).toBe(0)
+  },
+)
+
+inBrowser('no other page can frame the page', async () => {
+  const { platform, auth } = await scene()
+  const { data } = await auth.signInWithOAuth({ provider: 'github' })
+  const { headers } = await fetch(data.url ?? '')
+  expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
+  expect([headers.get('x-frame-options'), headers.get('referrer-policy')]).toEqual(['DENY', 'no-referrer'])
+  expect(platform.url).toMatch(/127\.0\.0\.1/)
+})
