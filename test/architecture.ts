@@ -51,7 +51,7 @@ export const budgets: Readonly<Record<string, number>> = {
   resources: 1400,
   scopes: 300,
   state: 1200,
-  supabase: 4500,
+  supabase: 5300,
   testing: 2600,
 }
 

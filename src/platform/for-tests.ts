@@ -14,7 +14,6 @@ import type {
   TokenRequest,
 } from '../supabase/operations.js'
 import { createOutbox, signInByAccount, signIn as signInWith, tokenFor } from '../supabase/people.js'
-import type { ProviderName } from '../supabase/providers.js'
 import { startSession, tokenResponse } from '../supabase/sessions.js'
 import { validEmail } from '../supabase/users.js'
 import type { Assembly } from './assembly.js'
@@ -43,7 +42,6 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
   async function signIn(wanted: SignInInput): Promise<SessionJson> {
     if (usersAreElsewhere()) throw usersAreLive()
     if (wanted.user_id !== undefined) return signInById(backend(), wanted.user_id)
-    if (wanted.provider !== undefined) return signInByProvider(backend(), wanted.provider, wanted.email, seedOf)
     return signInByEmail(backend(), wanted, seedOf)
   }
 
@@ -87,21 +85,12 @@ function createScopeKeys({ find }: Runtime['apiKeys'], create: (scope: string) =
 
 async function signInByEmail(
   backend: Backend,
-  { email = developmentUser.email, password }: SignInInput,
+  { email = developmentUser.email, password, provider }: SignInInput,
   seedOf: (email: string) => ReturnType<typeof configuredUser>,
 ): Promise<SessionJson> {
   const address = validEmail(email)
+  if (provider) return signInByAccount(backend, { provider, email: address, isVerified: true }, seedOf(address))
   return tokenResponse(backend, await signInWith(backend, address, seedOf(address), password))
-}
-
-function signInByProvider(
-  backend: Backend,
-  provider: ProviderName,
-  given: string = developmentUser.email,
-  seedOf: (email: string) => ReturnType<typeof configuredUser>,
-): Promise<SessionJson> {
-  const email = validEmail(given)
-  return signInByAccount(backend, { provider, email, isVerified: true }, seedOf(email))
 }
 
 async function signInById(backend: Backend, id: string): Promise<SessionJson> {

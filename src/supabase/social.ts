@@ -1,7 +1,7 @@
 /** Users' accounts at other providers: signs in by them, links and unlinks them, by the rules of Supabase Auth. */
 import { randomUUID } from 'node:crypto'
 import type { PlatformError } from '../core/errors.js'
-import type { Identity, Json, MessageRow, Moment, Tables, UserRow } from '../state/rows.js'
+import type { FlowStateRow, Identity, Json, MessageRow, Moment, Tables, UserRow } from '../state/rows.js'
 import { isBanned } from '../state/rows.js'
 import { type Backend, momentOf } from './backend.js'
 import { dropTokens } from './codes.js'
@@ -18,9 +18,12 @@ import {
   userBanned,
 } from './errors.js'
 import { sendLink } from './letters.js'
-import { accountData, nameIn, type ProviderAccount, subjectOf } from './providers.js'
+import { accountData, nameIn, type ProviderAccount, type ProviderName, subjectOf } from './providers.js'
 import { newUserId } from './seeds.js'
 import { confirmedEmail, mergeMetadata, newUser, providersOf, settledAddresses } from './users.js'
+
+/** A sign-in by another provider that waits for its user. */
+export type ProviderFlow = FlowStateRow & { readonly provider: ProviderName; readonly redirect_to: string }
 
 /** The user of an account, or why they are not signed in although something has changed, and what was sent to them. */
 export type AccountResult =
@@ -166,7 +169,8 @@ async function withAccount({ identity_owners }: Tables, user: UserRow, account: 
   return { identity, identities }
 }
 
-const nameOf = (data: Json | undefined) => [data?.full_name, data?.name].find(name => typeof name === 'string')
+/** The name in the data of an identity or in a user's metadata. */
+export const nameOf = (data: Json | undefined) => [data?.full_name, data?.name].find(name => typeof name === 'string')
 
 /** Asks the user to confirm the address that the provider has not verified, unless another user has it. */
 async function unverified(

@@ -110,11 +110,13 @@ test('every connection gets the same key of a scope, until it is revoked', async
   expect(await renewed.journal.count()).toBe(1)
 })
 
-test('signIn, createKey and the outbox work over a connection', async () => {
+test('signIn, signInWith, createKey and the outbox work over a connection', async () => {
   const { scene, platform } = await connected()
   const { accessToken, user } = await platform.signIn({ email: 'ada@example.com' })
   expect(user.email).toBe('ada@example.com')
   expect((await scene.ask('/v1/models', { bearer: accessToken })).status).toBe(200)
+  const withGithub = await platform.signInWith('github', { email: 'ada@example.com' })
+  expect(withGithub.user).toMatchObject({ id: user.id, app_metadata: { providers: ['email', 'github'] } })
   const key = await platform.createKey({ user: 'ada@example.com', expiresInMs: 60_000 })
   expect((await scene.ask('/v1/models', { bearer: key })).status).toBe(200)
   await platform.clock.advance(61_000)

@@ -26,6 +26,20 @@ test('a user who signed up with a password can sign in only with that password',
   expect((await platform.signIn({ email: ada.email })).user.id).toBe(first.user.id)
 })
 
+test('signInWith signs in by an account at another provider, which is linked to the user with its address', async () => {
+  const platform = await platformWith()
+  const ada = await platform.signIn({ email: 'ada@example.com' })
+  const { user, session } = await platform.signInWith('github', { email: 'Ada@example.com' })
+  expect(user).toMatchObject({ id: ada.user.id, app_metadata: { provider: 'email', providers: ['email', 'github'] } })
+  expect(session.provider_token).toMatch(/^standin-github-/)
+  const { data } = await clientOf(platform, platform.anonKey).auth.setSession(session)
+  expect(data.user?.identities?.map(({ provider }) => provider)).toEqual(['email', 'github'])
+  expect((await platform.signInWith('google')).user.email).toBe('developer@example.com')
+  await expect(platform.signInWith('gihub' as never)).rejects.toThrow(
+    /^signInWith: provider must be one of apple, .*github/,
+  )
+})
+
 test('signing in a banned user fails, and the error says why', async () => {
   const platform = await platformWith()
   const { user } = await platform.signIn({ email: 'ada@example.com' })

@@ -1,8 +1,9 @@
 /** The page on which a user chooses an account at another provider, as HTML without scripts. */
 import { createHash } from 'node:crypto'
 import type { Reply } from '../../core/reply.js'
-import type { FlowStateRow, UserRow } from '../../state/rows.js'
+import type { UserRow } from '../../state/rows.js'
 import { nameIn, type ProviderName, titleOfProvider } from '../providers.js'
+import { nameOf, type ProviderFlow } from '../social.js'
 
 const style = `
 :root { color-scheme: light dark; --text: #1d2129; --muted: #58606e; --line: #8a919e; --back: #fff; --button: #1f5fbf; --on-button: #fff }
@@ -38,12 +39,8 @@ const headers = [
 /** How many users the page lists, the newest ones. Any address can be typed. */
 export const MOST_ACCOUNTS = 20
 
-interface Waiting extends Pick<FlowStateRow, 'id' | 'linking_user_id'> {
-  readonly provider: ProviderName
-  readonly redirect_to: string
-}
-
-export function accountPage(flow: Waiting, users: readonly UserRow[], hint: string): Reply {
+/** `hint` is the address that the app suggests. */
+export function accountPage(flow: ProviderFlow, users: readonly UserRow[], hint: string): Reply {
   const provider = titleOfProvider(flow.provider)
   const title = flow.linking_user_id === null ? `Sign in with ${provider}` : `Link your ${provider} account`
   const body = `<h1>${title}</h1>
@@ -90,7 +87,7 @@ ${body}
 }
 
 /** The state is in each form: no other page can know it, and it works once. Relative, because of prefixes that only the browser knows. */
-const form = ({ id }: Waiting, content: string) => `<form action="../callback">
+const form = ({ id }: ProviderFlow, content: string) => `<form action="../callback">
 <input type="hidden" name="state" value="${id}">
 ${content}
 </form>`
@@ -104,14 +101,13 @@ interface ListedAccount {
 function accountsOf(users: readonly UserRow[], provider: ProviderName): readonly ListedAccount[] {
   const accounts = users.flatMap(({ email, identities, user_metadata }) => {
     const address = identities.find(identity => identity.provider === provider)?.email ?? email
-    const name = [user_metadata.full_name, user_metadata.name].find(name => typeof name === 'string')
-    return address === null ? [] : [{ email: address, name: name ?? nameIn(address) }]
+    return address === null ? [] : [{ email: address, name: nameOf(user_metadata) ?? nameIn(address) }]
   })
   const byEmail = new Map(accounts.toReversed().map(account => [account.email, account]))
   return [...byEmail.values()].toReversed()
 }
 
-function accountList(accounts: readonly ListedAccount[], flow: Waiting): string {
+function accountList(accounts: readonly ListedAccount[], flow: ProviderFlow): string {
   if (accounts.length === 0) return ''
   const items = accounts.map(
     ({ name, email }) =>

@@ -25,7 +25,7 @@ import {
   providerTokens,
 } from '../providers.js'
 import { challengeIn, type Grant, isFlowOver, newFlow, startSession } from '../sessions.js'
-import { type AccountResult, linkAccount, unlinkIdentity, userOfAccount } from '../social.js'
+import { type AccountResult, linkAccount, type ProviderFlow, unlinkIdentity, userOfAccount } from '../social.js'
 import { accountPage, MOST_ACCOUNTS } from './account-page.js'
 import { announce, forAnyone, forUser, queryOf, redirectOf, redirectReply } from './frame.js'
 import { fragmentOf, oauthErrors, withFragment, withQuery } from './verify.js'
@@ -132,35 +132,24 @@ export const chooseAccount = forAnyone({
   },
 })
 
-const callbackQuery = {
-  state: 'The sign-in.',
-  code: 'What the provider gives out: here the email address of the account.',
-  unverified: 'Standin only: true if the provider has not verified the address.',
-  error: 'Why the provider refuses.',
-  error_description: 'The same in words.',
-}
-
-const callbackDoes = 'Ends a sign-in by another provider: redirects the browser to the app, even after an error.'
-
 export const callback = forAnyone({
   at: 'GET /callback',
   id: 'finishSignInWithProvider',
-  does: callbackDoes,
-  query: callbackQuery,
+  does: 'Ends a sign-in by another provider: redirects the browser to the app, even after an error.',
+  query: {
+    state: 'The sign-in.',
+    code: 'What the provider gives out: here the email address of the account.',
+    unverified: 'Standin only: true if the provider has not verified the address.',
+    error: 'Why the provider refuses.',
+    error_description: 'The same in words.',
+  },
   answer: 'redirect at once',
-  reply: (backend, exchange) => finishAtProvider(backend, queryOf(exchange)),
+  async reply(backend, exchange) {
+    const params = queryOf(exchange)
+    const found = await waitingFlow(backend, params)
+    return 'refusal' in found ? found.refusal : finishAtProvider(backend, found.flow, params)
+  },
 })
-
-/** Some providers make the browser send a form. */
-export const callbackForm = forAnyone({
-  at: 'POST /callback',
-  does: callbackDoes,
-  answer: 'redirect at once',
-  reply: (backend, { body }) => finishAtProvider(backend, new URLSearchParams(body?.toString())),
-})
-
-/** A sign-in with its provider, and where it leads. */
-type ProviderFlow = FlowStateRow & { readonly provider: ProviderName; readonly redirect_to: string }
 
 /** Finds the flow of a state. Without one, the browser goes to the site, since it is not known where it came from. */
 async function waitingFlow(
@@ -183,16 +172,14 @@ async function waitingFlow(
 
 const isOfProvider = (flow: FlowStateRow): flow is ProviderFlow => flow.provider !== null && flow.redirect_to !== null
 
-async function finishAtProvider(backend: Backend, params: URLSearchParams): Promise<Reply> {
-  const found = await waitingFlow(backend, params)
-  if ('refusal' in found) return found.refusal
-  const { redirect_to, provider, is_offline } = found.flow
+async function finishAtProvider(backend: Backend, flow: ProviderFlow, params: URLSearchParams): Promise<Reply> {
+  const { redirect_to, provider, is_offline } = flow
   const refused = (fields: Record<string, string>) => redirectReply(withFragment(redirect_to, fields, true), 302)
   const { error, error_description = '' } = Object.fromEntries(params)
   if (error) return refused({ error, error_description })
   try {
-    const account = accountIn(found.flow, params)
-    const result = await backend.state.write(tables => finish(backend, tables, found.flow, account))
+    const account = accountIn(flow, params)
+    const result = await backend.state.write(tables => finish(backend, tables, flow, account))
     if ('refusal' in result) {
       announce(backend, result.messages)
       throw result.refusal
