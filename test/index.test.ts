@@ -50,6 +50,7 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     expectHoldsReached: expect.any(Function),
     expectNoMisses: expect.any(Function),
     signIn: expect.any(Function),
+    signInWith: expect.any(Function),
     createKey: expect.any(Function),
     scope: expect.any(Function),
     reset: expect.any(Function),

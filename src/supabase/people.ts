@@ -10,7 +10,6 @@ import { hashOf, matchesHash } from './passwords.js'
 import { issuesRefreshToken, type ProviderAccount, providerTokens } from './providers.js'
 import { idOfUser, newUserId, plantUser, type UserSeed } from './seeds.js'
 import { endSessions, endSessionsOf, type Grant, startSession, tokenResponse } from './sessions.js'
-import { userOfAccount } from './social.js'
 import { keysExpireAtSeconds } from './tokens.js'
 import { confirmedEmail, newUser, signedUp, userJson, validEmail } from './users.js'
 
@@ -209,6 +208,7 @@ export async function signIn(
 /** Signs in the holder of an account at another provider, who may be the user of a seed, with tokens of the provider. */
 export async function signInByAccount(backend: Backend, account: ProviderAccount, seed: UserSeed | undefined) {
   if (seed) await plantUser(backend.state, seed, backend.now)
+  const { userOfAccount } = await import('./social.js')
   const grant = await backend.state.write(async tables => {
     const result = await userOfAccount(backend, tables, account)
     if ('refusal' in result) throw result.refusal

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PlatformError } from '../core/errors.js'
 import type { FlowStateRow, Identity, Json, MessageRow, Moment, Tables, UserRow } from '../state/rows.js'
 import { isBanned } from '../state/rows.js'
+import { accountData, nameIn, subjectOf } from './accounts.js'
 import { type Backend, momentOf } from './backend.js'
 import { dropTokens } from './codes.js'
 import {
@@ -18,7 +19,7 @@ import {
   userBanned,
 } from './errors.js'
 import { sendLink } from './letters.js'
-import { accountData, nameIn, type ProviderAccount, type ProviderName, subjectOf } from './providers.js'
+import type { ProviderAccount, ProviderName } from './providers.js'
 import { newUserId } from './seeds.js'
 import { confirmedEmail, mergeMetadata, newUser, providersOf, settledAddresses } from './users.js'
 

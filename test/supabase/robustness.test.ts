@@ -16,6 +16,8 @@ const endpoints = [
     'GET /.well-known/jwks.json',
     'GET /.well-known/openid-configuration',
     'GET /user/identities/authorize',
+    'GET /callback',
+    'GET /authorize/account',
   ],
   ...[`DELETE /user/identities/${UUID}`, 'POST /factors', `POST /factors/${UUID}/challenge`],
   ...[`POST /factors/${UUID}/verify`, `DELETE /factors/${UUID}`, 'GET /admin/users', 'POST /admin/users'],
@@ -96,6 +98,8 @@ const parameters = [
     'sort',
     'filter',
     'provider',
+    'state',
+    'code',
     'apikey',
   ],
 ]
@@ -139,7 +143,7 @@ async function bearerTokens(backend: Backend) {
 }
 
 test('every endpoint answers any input in the format of Supabase', async () => {
-  const backend = await backendWith({ mailerAutoconfirm: false, testOtp: '123456' })
+  const backend = await backendWith({ mailerAutoconfirm: false, testOtp: '123456', external: { google: {} } })
   const bearers = await bearerTokens(backend)
   await fc.assert(
     fc.asyncProperty(

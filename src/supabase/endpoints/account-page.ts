@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Reply } from '../../core/reply.js'
 import type { UserRow } from '../../state/rows.js'
-import { nameIn, type ProviderName, titleOfProvider } from '../providers.js'
+import { nameIn, titleOfProvider } from '../accounts.js'
+import type { ProviderName } from '../providers.js'
 import { nameOf, type ProviderFlow } from '../social.js'
 
 const style = `

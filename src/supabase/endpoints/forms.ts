@@ -106,6 +106,8 @@ const described = (what: string): AnswersByStatus => ({ 200: { what, schema: { t
 
 type AnswersByStatus = Readonly<Record<number, AnswerDescription>>
 
+const noSignIn = { what: 'Redirects the browser to the site: no sign-in is waiting.' }
+
 /** The usual responses; `none` if the endpoint only refuses. */
 const answers = {
   user: answered('The user.', 'User', userForm),
@@ -119,8 +121,9 @@ const answers = {
   list: { 200: { what: 'A list.', schema: { type: 'array' } } },
   'no body': { 204: { what: 'The request succeeded.' } },
   redirect: { 303: { what: 'Redirects the browser back to the app, with the result.' } },
-  'redirect at once': { 302: { what: 'Redirects the browser.' } },
-  page: { 200: { what: 'A page.', type: 'text/html' } },
+  'to the provider': { 302: { what: 'Redirects the browser to the page of the provider.' } },
+  'back from the provider': { 302: { what: 'Redirects the browser back to the app, with the result.' }, 303: noSignIn },
+  page: { 200: { what: 'The page.', type: 'text/html' }, 303: noSignIn },
   none: {},
 } as const satisfies Record<string, AnswersByStatus>
 

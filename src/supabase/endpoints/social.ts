@@ -25,10 +25,12 @@ import {
   providerTokens,
 } from '../providers.js'
 import { challengeIn, type Grant, isFlowOver, newFlow, startSession } from '../sessions.js'
-import { type AccountResult, linkAccount, type ProviderFlow, unlinkIdentity, userOfAccount } from '../social.js'
-import { accountPage, MOST_ACCOUNTS } from './account-page.js'
+import type { AccountResult, ProviderFlow } from '../social.js'
 import { announce, forAnyone, forUser, queryOf, redirectOf, redirectReply } from './frame.js'
 import { fragmentOf, oauthErrors, withFragment, withQuery } from './verify.js'
+
+/** Loaded on demand, since most platforms have no other providers. */
+const loadRules = () => import('../social.js')
 
 const authorizeQuery = {
   provider: 'The provider, such as github.',
@@ -43,7 +45,7 @@ export const authorize = forAnyone({
   id: 'signInWithProvider',
   does: 'Begins a sign-in by another provider: redirects the browser to a page where the user chooses an account.',
   query: authorizeQuery,
-  answer: 'redirect at once',
+  answer: 'to the provider',
   reply: async (backend, exchange) => redirectReply(await beginAtProvider(backend, exchange, null), 302),
 })
 
@@ -69,6 +71,7 @@ export const unlink = forUser({
     if (!backend.settings.securityManualLinkingEnabled) throw manualLinkingDisabled()
     const id = path.slice(path.lastIndexOf('/') + 1)
     if (!isUuid(id)) throw validationFailed('identity_id must be an UUID', 404)
+    const { unlinkIdentity } = await loadRules()
     await backend.state.write(tables => unlinkIdentity(backend, tables, user.id, id))
     return jsonReply({})
   },
@@ -127,6 +130,7 @@ export const chooseAccount = forAnyone({
     const query = queryOf(exchange)
     const found = await waitingFlow(backend, query)
     if ('refusal' in found) return found.refusal
+    const { accountPage, MOST_ACCOUNTS } = await import('./account-page.js')
     const users = await backend.state.read(tables => tables.users.find({ deleted_at: null }, { limit: MOST_ACCOUNTS }))
     return accountPage(found.flow, users, query.get('login_hint') ?? '')
   },
@@ -143,7 +147,7 @@ export const callback = forAnyone({
     error: 'Why the provider refuses.',
     error_description: 'The same in words.',
   },
-  answer: 'redirect at once',
+  answer: 'back from the provider',
   async reply(backend, exchange) {
     const params = queryOf(exchange)
     const found = await waitingFlow(backend, params)
@@ -215,6 +219,7 @@ async function finish(
   // The user may have chosen twice.
   if (!current || current.user_id !== null) throw flowStateUsed()
   const { linking_user_id } = flow
+  const { linkAccount, userOfAccount } = await loadRules()
   const result =
     linking_user_id === null
       ? await userOfAccount(backend, tables, account)

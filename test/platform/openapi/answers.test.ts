@@ -121,7 +121,10 @@ const auth = (refresh: string) =>
     generateLink: { type: 'magiclink', email: developmentUser.email },
   }) as Readonly<Record<string, object>>
 
-const queries: Readonly<Record<string, string>> = { signIn: '?grant_type=refresh_token' }
+const queries: Readonly<Record<string, string>> = {
+  signIn: '?grant_type=refresh_token',
+  linkIdentity: '?provider=github&skip_http_redirect=true',
+}
 
 /** A session of the development user. */
 async function sessionOf({ url, anonKey }: Scene) {
@@ -134,7 +137,10 @@ async function sessionOf({ url, anonKey }: Scene) {
 }
 
 test('every operation of the auth backend answers as documented', async () => {
-  const platform = await platformWith()
+  const platform = await platformWith({ auth: { external: { github: {} } } })
+  const { identities } = (await platform.signInWith('github')).user
+  const begun = await fetch(`${platform.url}/auth/v1/authorize?provider=github`, { redirect: 'manual' })
+  const waiting = new URL(begun.headers.get('location') ?? '').search
   const document = await documentOf(platform)
   const judge = judging(document)
   const session = await sessionOf(platform)
@@ -147,14 +153,16 @@ test('every operation of the auth backend answers as documented', async () => {
   for (const placed of operations) {
     const { operationId: id, security, responses, requestBody } = placed.operation
     const isUser = security.some(one => 'user' in one)
-    const path = placed.path.replace('{id}', session.user.id).replace(/\{\w+\}/, session.user.id)
+    const ownId = id === 'unlinkIdentity' ? (identities[1]?.identity_id ?? '') : session.user.id
+    const path = placed.path.replace('{id}', ownId).replace(/\{\w+\}/, session.user.id)
     const body = auth(session.refresh_token)[id] ?? {}
     for (const [bearer, key] of [
       [isUser ? session.access_token : platform.serviceKey, platform.serviceKey],
       [null, platform.anonKey],
       [null, 'wrong'],
     ] as const) {
-      const response = await fetch(`${platform.url}${path}${queries[id] ?? ''}`, {
+      const query = id === 'chooseAccount' ? waiting : queries[id]
+      const response = await fetch(`${platform.url}${path}${query ?? ''}`, {
         method: placed.method.toUpperCase(),
         redirect: 'manual',
         headers: { apikey: key, ...(bearer && { authorization: `Bearer ${bearer}` }) },
