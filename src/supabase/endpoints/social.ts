@@ -1,36 +1,11 @@
 /** GET /auth/v1/authorize and /callback, /auth/v1/user/identities: signs in by other providers, which Standin stands in for. */
-import { randomUUID } from 'node:crypto'
-import { isEmail } from '../../check/forms.js'
-import { PlatformError } from '../../core/errors.js'
-import type { Exchange } from '../../core/exchange.js'
-import { jsonReply, type Reply } from '../../core/reply.js'
-import { digestOf } from '../../core/secrets.js'
-import type { FlowStateRow, Tables } from '../../state/rows.js'
-import { type Backend, externalUrl, momentOf } from '../backend.js'
+import { jsonReply } from '../../core/reply.js'
 import { isUuid } from '../callers.js'
-import {
-  badCallback,
-  badState,
-  flowStateUsed,
-  manualLinkingDisabled,
-  noExchange,
-  providerNotEnabled,
-  validationFailed,
-} from '../errors.js'
-import {
-  isProvider,
-  issuesRefreshToken,
-  type ProviderAccount,
-  type ProviderName,
-  providerTokens,
-} from '../providers.js'
-import { challengeIn, type Grant, isFlowOver, newFlow, startSession } from '../sessions.js'
-import type { AccountResult, ProviderFlow } from '../social.js'
-import { announce, forAnyone, forUser, queryOf, redirectOf, redirectReply } from './frame.js'
-import { fragmentOf, oauthErrors, withFragment, withQuery } from './verify.js'
+import { manualLinkingDisabled, validationFailed } from '../errors.js'
+import { forAnyone, forUser, queryOf, redirectReply } from './frame.js'
 
 /** Loaded on demand, since most platforms have no other providers. */
-const loadRules = () => import('../social.js')
+const loadWork = () => import('./provider-flow.js')
 
 const authorizeQuery = {
   provider: 'The provider, such as github.',
@@ -46,7 +21,8 @@ export const authorize = forAnyone({
   does: 'Begins a sign-in by another provider: redirects the browser to a page where the user chooses an account.',
   query: authorizeQuery,
   answer: 'to the provider',
-  reply: async (backend, exchange) => redirectReply(await beginAtProvider(backend, exchange, null), 302),
+  reply: async (backend, exchange) =>
+    redirectReply(await (await loadWork()).beginAtProvider(backend, exchange, null), 302),
 })
 
 export const linkIdentity = forUser({
@@ -57,6 +33,7 @@ export const linkIdentity = forUser({
   answer: 'object',
   async reply(backend, exchange, { user }) {
     if (!backend.settings.securityManualLinkingEnabled) throw manualLinkingDisabled()
+    const { beginAtProvider } = await loadWork()
     const url = await beginAtProvider(backend, exchange, user.id)
     return queryOf(exchange).get('skip_http_redirect') === 'true' ? jsonReply({ url }) : redirectReply(url, 302)
   },
@@ -71,54 +48,11 @@ export const unlink = forUser({
     if (!backend.settings.securityManualLinkingEnabled) throw manualLinkingDisabled()
     const id = path.slice(path.lastIndexOf('/') + 1)
     if (!isUuid(id)) throw validationFailed('identity_id must be an UUID', 404)
-    const { unlinkIdentity } = await loadRules()
+    const { unlinkIdentity } = await import('../social.js')
     await backend.state.write(tables => unlinkIdentity(backend, tables, user.id, id))
     return jsonReply({})
   },
 })
-
-/** OAuth's own parameters, and Supabase's. All others go on to the provider. */
-const notForProvider =
-  /^(provider|scopes|redirect_to|skip_http_redirect|invite_token|client_id|client_secret|redirect_uri|response_type|state|code|code_challenge|code_challenge_method|code_verifier)$/i
-
-/** Stores the sign-in, and returns where it continues: at the page, or at the callback if the account is configured. */
-async function beginAtProvider(backend: Backend, exchange: Exchange, linkingUserId: string | null): Promise<string> {
-  const query = queryOf(exchange)
-  const provider = enabledProvider(backend, (query.get('provider') ?? '').toLowerCase())
-  const [code_challenge = '', code_challenge_method = ''] = ['code_challenge', 'code_challenge_method'].map(
-    name => query.get(name) ?? '',
-  )
-  const flow: FlowStateRow = {
-    ...newFlow(backend, challengeIn({ code_challenge, code_challenge_method }), 'oauth'),
-    provider,
-    redirect_to: redirectOf(backend, exchange),
-    linking_user_id: linkingUserId,
-    is_offline: issuesRefreshToken(provider, query),
-  }
-  await backend.state.write(async tables => {
-    await dropOldFlows(backend, tables, null)
-    await tables.flow_states.insert(flow)
-  })
-  const account = backend.settings.external[provider]?.account
-  if (account !== undefined)
-    return `${externalUrl(backend)}/callback?${new URLSearchParams({ code: account, state: flow.id })}`
-  const passed = [...query].filter(([name]) => !notForProvider.test(name))
-  return `${externalUrl(backend)}/authorize/account?${new URLSearchParams([['state', flow.id], ...passed])}`
-}
-
-function enabledProvider({ settings }: Backend, name: string): ProviderName {
-  if (name.startsWith('custom:')) throw providerNotEnabled('custom OAuth providers are disabled')
-  if (!isProvider(name)) throw providerNotEnabled(`Provider ${name} could not be found`)
-  if (!Object.hasOwn(settings.external, name)) throw providerNotEnabled()
-  return name
-}
-
-/** Removes the flows of a user, or of nobody yet, that were never finished. */
-async function dropOldFlows(backend: Backend, { flow_states }: Tables, user_id: string | null): Promise<void> {
-  for (const flow of await flow_states.find({ user_id })) {
-    if (isFlowOver(backend, flow)) await flow_states.remove({ id: flow.id })
-  }
-}
 
 export const chooseAccount = forAnyone({
   at: 'GET /authorize/account',
@@ -126,14 +60,7 @@ export const chooseAccount = forAnyone({
   does: "Shows the page that stands in for the provider's: to choose an account, to deny the app access, or to fail.",
   query: { state: 'The sign-in.', login_hint: 'The address to suggest.' },
   answer: 'page',
-  async reply(backend, exchange) {
-    const query = queryOf(exchange)
-    const found = await waitingFlow(backend, query)
-    if ('refusal' in found) return found.refusal
-    const { accountPage, MOST_ACCOUNTS } = await import('./account-page.js')
-    const users = await backend.state.read(tables => tables.users.find({ deleted_at: null }, { limit: MOST_ACCOUNTS }))
-    return accountPage(found.flow, users, query.get('login_hint') ?? '')
-  },
+  reply: async (backend, exchange) => (await loadWork()).showAccounts(backend, queryOf(exchange)),
 })
 
 export const callback = forAnyone({
@@ -148,102 +75,5 @@ export const callback = forAnyone({
     error_description: 'The same in words.',
   },
   answer: 'back from the provider',
-  async reply(backend, exchange) {
-    const params = queryOf(exchange)
-    const found = await waitingFlow(backend, params)
-    return 'refusal' in found ? found.refusal : finishAtProvider(backend, found.flow, params)
-  },
+  reply: async (backend, exchange) => (await loadWork()).finishAtProvider(backend, queryOf(exchange)),
 })
-
-/** Finds the flow of a state. Without one, the browser goes to the site, since it is not known where it came from. */
-async function waitingFlow(
-  backend: Backend,
-  params: URLSearchParams,
-): Promise<{ readonly flow: ProviderFlow } | { readonly refusal: Reply }> {
-  try {
-    const state = params.get('state') ?? ''
-    if (state === '') throw badCallback('OAuth state parameter missing')
-    if (!isUuid(state)) throw badState('parameter is invalid')
-    const flow = await backend.state.read(({ flow_states }) => flow_states.get(state.toLowerCase()))
-    if (!flow || !isOfProvider(flow)) throw badState('not found or expired')
-    if (isFlowOver(backend, flow)) throw badState('has expired')
-    if (flow.user_id !== null) throw flowStateUsed()
-    return { flow }
-  } catch (error) {
-    return { refusal: redirectReply(withQuery(backend.settings.siteUrl, errorFields(error))) }
-  }
-}
-
-const isOfProvider = (flow: FlowStateRow): flow is ProviderFlow => flow.provider !== null && flow.redirect_to !== null
-
-async function finishAtProvider(backend: Backend, flow: ProviderFlow, params: URLSearchParams): Promise<Reply> {
-  const { redirect_to, provider, is_offline } = flow
-  const refused = (fields: Record<string, string>) => redirectReply(withFragment(redirect_to, fields, true), 302)
-  const { error, error_description = '' } = Object.fromEntries(params)
-  if (error) return refused({ error, error_description })
-  try {
-    const account = accountIn(flow, params)
-    const result = await backend.state.write(tables => finish(backend, tables, flow, account))
-    if ('refusal' in result) {
-      announce(backend, result.messages)
-      throw result.refusal
-    }
-    if ('code' in result) return redirectReply(withQuery(redirect_to, { code: result.code }), 302)
-    return redirectReply(
-      `${redirect_to}#${await fragmentOf(backend, result, providerTokens(provider, is_offline))}`,
-      302,
-    )
-  } catch (error) {
-    return refused(errorFields(error))
-  }
-}
-
-/** Exchanges the code: here it is the address itself. Rejects for any other, such as that of the button that fails. */
-function accountIn({ provider }: ProviderFlow, params: URLSearchParams): ProviderAccount {
-  const code = params.get('code') ?? ''
-  if (code === '') throw badCallback('OAuth callback with missing authorization code missing')
-  if (!isEmail(code)) throw noExchange(code)
-  return { provider, email: code.toLowerCase(), isVerified: params.get('unverified') !== 'true' }
-}
-
-type Finished = Grant | { readonly code: string } | Extract<AccountResult, { readonly refusal: unknown }>
-
-/** Finds the user, and gives out a code for the app to exchange or, without PKCE, the session. */
-async function finish(
-  backend: Backend,
-  tables: Tables,
-  flow: ProviderFlow,
-  account: ProviderAccount,
-): Promise<Finished> {
-  const current = await tables.flow_states.get(flow.id)
-  // The user may have chosen twice.
-  if (!current || current.user_id !== null) throw flowStateUsed()
-  const { linking_user_id } = flow
-  const { linkAccount, userOfAccount } = await loadRules()
-  const result =
-    linking_user_id === null
-      ? await userOfAccount(backend, tables, account)
-      : await linkAccount(backend, tables, linking_user_id, account)
-  if ('refusal' in result) return result
-  const { user } = result
-  if (flow.code_challenge === '') {
-    await tables.flow_states.remove({ id: flow.id })
-    return startSession(backend, tables, user, 'oauth')
-  }
-  await dropOldFlows(backend, tables, user.id)
-  const code = randomUUID()
-  const issued = { user_id: user.id, auth_code: digestOf(code), auth_code_issued_at: momentOf(backend) }
-  await tables.flow_states.update(flow.id, issued)
-  return { code }
-}
-
-/** The codes that count as a refusal of access. Other errors are named after their status. */
-const denials: readonly string[] = ['signup_disabled', 'user_banned', 'provider_email_needs_verification']
-
-/** The parameters with which an error reaches the app. */
-function errorFields(error: unknown): Record<string, string> {
-  if (!(error instanceof PlatformError)) throw error
-  const { code, message, status } = error
-  const name = denials.includes(code) ? 'access_denied' : (oauthErrors.get(status)?.error ?? 'server_error')
-  return { error: name, error_code: code, error_description: message }
-}
