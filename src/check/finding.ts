@@ -103,6 +103,7 @@ export interface Missed {
 export interface Paint {
   readonly title: (text: string) => string
   readonly faint: (text: string) => string
+  readonly advice: (text: string) => string
   readonly harmless: (text: string) => string
 }
 
@@ -138,15 +139,16 @@ function table(differences: readonly Difference[], { faint, harmless }: Paint): 
     ({ field, recorded, asked }) => [field, ...sideBySide(recorded ?? ABSENT, asked ?? ABSENT, WIDTH)] as const,
   )
   const fieldWidth = Math.max('field'.length, ...rows.map(([field]) => field.length))
+  const recordedWidth = Math.max('recorded'.length, ...rows.map(([, recorded]) => harmless(recorded).length))
   const line = (field: string, recorded: string, asked: string) =>
-    `  ${harmless(field).padEnd(fieldWidth)}  ${harmless(recorded).padEnd(WIDTH + 2)}  ${harmless(asked)}`.trimEnd()
+    `  ${harmless(field).padEnd(fieldWidth)}  ${harmless(recorded).padEnd(recordedWidth)}  ${harmless(asked)}`.trimEnd()
   return [faint(line('field', 'recorded', 'asked')), ...rows.map(row => line(...row))]
 }
 
 export const ABSENT = '(absent)'
 
 const asItIs = (text: string) => text
-export const unpainted: Paint = { title: asItIs, faint: asItIs, harmless: asItIs }
+export const unpainted: Paint = { title: asItIs, faint: asItIs, advice: asItIs, harmless: asItIs }
 
 /** How many characters are shown before the first difference, for context. */
 const BEFORE = 16

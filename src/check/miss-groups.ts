@@ -1,5 +1,15 @@
 /** Misses by what differs: one difference once, with how many requests met it and in which tests. */
-import { ABSENT, changedParts, type Difference, type Missed, missInTest, type Paint, unpainted } from './finding.js'
+import {
+  ABSENT,
+  type ClosestRecording,
+  changedParts,
+  type Difference,
+  ignoreAdvice,
+  type Missed,
+  missInTest,
+  type Paint,
+  unpainted,
+} from './finding.js'
 
 /** Misses that differ from their recordings in the same way. */
 export interface MissGroup {
@@ -14,6 +24,7 @@ export interface MissGroup {
 /** A difference, and the requests that have it. */
 export interface Cause extends Omit<MissGroup, 'first' | 'key'> {
   readonly difference: Difference
+  readonly ignore: ClosestRecording['ignore']
 }
 
 export type MissGroups = ReturnType<typeof createMissGroups>
@@ -29,7 +40,8 @@ export function createMissGroups() {
       const differences = nearest?.differences ?? []
       const key = JSON.stringify([method, path, differences.length > 0 ? differences : reason])
       const isNew = counted(groups, key, { first, key }, scope)
-      for (const difference of differences) counted(causes, JSON.stringify(difference), { difference }, scope)
+      for (const difference of differences)
+        counted(causes, JSON.stringify(difference), { difference, ignore: nearest?.ignore }, scope)
       return isNew
     },
     groups: (): readonly MissGroup[] => [...groups.values()],
@@ -92,4 +104,17 @@ export function changeInWords({ field, recorded = ABSENT, asked = ABSENT, tokens
 export function causeText(cause: Cause, paint = unpainted): string {
   const requests = cause.count === 1 ? '1 request differs' : `${cause.count} requests differ`
   return `${requests} in ${paint.harmless(changeInWords(cause.difference))}${testsText(cause, paint)}`
+}
+
+/** What drifted, and what to do about it: a value that is another one tomorrow should not be accepted, but ignored. */
+export function driftText(groups: MissGroups, paint: Paint, acceptCommand = 'standin recordings accept'): string {
+  const causes = groups.causes()
+  const advice = new Set(
+    causes.map(({ ignore }) => (ignore ? ignoreAdvice(ignore) : `Accept the change, offline: ${acceptCommand}`)),
+  )
+  return [
+    paint.title('Recordings of other prompts answered:'),
+    ...causes.map(cause => causeText(cause, paint)),
+    ...[...advice].map(one => paint.advice(`→ ${paint.harmless(one)}`)),
+  ].join('\n')
 }

@@ -6,7 +6,11 @@ import { problemInWords } from '../check/problem.js'
 import { type AcceptedChange, acceptDrift } from '../recordings/index.js'
 import { command, folderFlags, toggle } from './command.js'
 import { pluralize, printable } from './output.js'
+import { listedFiles } from './receipt.js'
 import { openRecordings } from './recordings.js'
+
+/** At most this many recordings with the same problem are named. */
+const MOST_NAMED = 3
 
 const accept = command({
   flags: { ...folderFlags, 'dry-run': toggle('Only print what would be changed') },
@@ -20,7 +24,11 @@ const accept = command({
     const text = acceptedText(accepted, isDry, problems.length === 0)
     if (problems.length === 0) return { data, text }
     process.exitCode = 1
-    for (const problem of problems) console.error(printable(problemInWords(problem)))
+    for (const same of Map.groupBy(problems, ({ sentence }) => sentence).values()) {
+      for (const problem of same.slice(0, MOST_NAMED)) console.error(printable(problemInWords(problem)))
+      const more = same.length - MOST_NAMED
+      if (more > 0) console.error(`  The same for ${pluralize(more, 'more recording')}.`)
+    }
     return { data, text }
   },
 })
@@ -34,8 +42,10 @@ function acceptedText(accepted: readonly AcceptedChange[], isDry: boolean, isWho
   const groups = Map.groupBy(accepted, ({ differences }) => differences.map(changeInWords).join('\n'))
   const lines = [...groups].flatMap(([changes, all]) => [
     ...changes.split('\n'),
-    ...all.map(
-      ({ from, to, isCopy }) => `  ${from} ${isCopy ? 'is copied to' : '→'} ${to.slice(to.lastIndexOf('/') + 1)}`,
+    ...listedFiles(
+      all.map(
+        ({ from, to, isCopy }) => `${from} ${isCopy ? 'is copied to' : '→'} ${to.slice(to.lastIndexOf('/') + 1)}`,
+      ),
     ),
   ])
   const count = pluralize(accepted.length, 'recording')

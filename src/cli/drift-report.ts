@@ -86,6 +86,15 @@ function refusalText({ credential, status }: Refused, all: readonly DriftResult[
 export const isBroken = (result: DriftResult): boolean =>
   result.kind === 'compared' && !result.updated && result.drifts.some(({ severity }) => severity === 'critical')
 
+/** Whether --update would replace it, which it does not with an answer of another status. */
+const isOutdated = (result: DriftResult) =>
+  result.kind === 'compared' &&
+  !result.updated &&
+  result.drifts.length > 0 &&
+  result.drifts.every(({ path }) => path !== 'status')
+
+const TAKE_LIVE = 'Take the live answers into the recordings: standin drift --update'
+
 export function reportOf(results: readonly DriftResult[], total: number, seconds: number): Report {
   const count = driftCounts(results, total)
   return {
@@ -109,6 +118,7 @@ function driftLines(results: readonly DriftResult[], colors: Colors, isQuiet: bo
     ...(isQuiet || others.length === 0 ? [] : [`new content: ${filesText(others)}`, ...fileLines(others, updated)]),
     ...noteLines(results, isQuiet, colors),
     ...results.flatMap(result => problemLines(result, results, colors)),
+    ...(results.some(isOutdated) && !isQuiet ? [colors.cyan(`→ ${TAKE_LIVE}`)] : []),
   ]
 }
 

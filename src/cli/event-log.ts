@@ -14,6 +14,8 @@ import {
   columnsOf,
   createOutput,
   jsonLine,
+  noColors,
+  pluralize,
   printable,
   type TerminalOutput,
 } from './output.js'
@@ -93,19 +95,32 @@ export function logRequests({ journal, redact }: Platform, log: EventLog, { verb
   })
 }
 
+/** At most this many different misses are printed. */
+const MOST_MISSES = 5
+
+/** At most this many sentences about the budget are printed. */
+const MOST_SENTENCES = 5
+
 /**
  * Reports problems, beginning with those that have already occurred. Of misses that differ in the same way, people see
- * the first; `conclude` counts the others, and sums up what drifted.
+ * the first; `conclude` counts the others, and sums up what drifted. So it is with violations of the contract.
  */
 export function logProblems(platform: Platform, log: EventLog, { json }: Pick<Flags, 'json'>): void {
   const { onMiss, violations } = platform
+  // The receipt counts them.
+  const isRecorded = platform.loaded.config.recordings.onMiss === 'record'
   const logMiss = ({ drifted, ...miss }: Miss) => {
     const isNew = (drifted ? log.drifted : log.missed).add(miss)
-    if (json || (isNew && !drifted))
-      log.problem({ event: drifted ? 'drifted' : 'miss', ...miss }, colors => missText(miss, colors))
+    const isShown = isNew && !drifted && !isRecorded && log.missed.groups().length <= MOST_MISSES
+    if (json || isShown) log.problem({ event: drifted ? 'drifted' : 'miss', ...miss }, colors => missText(miss, colors))
   }
-  const logViolations = (violating: EndpointViolations) =>
-    log.problem({ event: 'violation', ...violating }, colors => violatingAnswerText(violating, colors))
+  const shown = new Set<string>()
+  const logViolations = (violating: EndpointViolations) => {
+    const text = violatingAnswerText(violating, noColors)
+    if (json || !shown.has(text))
+      log.problem({ event: 'violation', ...violating }, colors => violatingAnswerText(violating, colors))
+    shown.add(text)
+  }
   for (const violating of violations.list().toReversed()) logViolations(violating)
   onMiss(logMiss)
   violations.onViolating(logViolations)
@@ -121,15 +136,16 @@ export function conclude(platform: Platform, log: EventLog, flags: RunFlags): bo
   const isStrictFailure = failsStrict(receipt, flags)
   const isContractFailure = failsContract(platform, flags)
   const counts = platform.violations.counts()
-  const repeated = log.missed.groups().filter(({ count }) => count > 1)
-  if (repeated.length > 0 && !flags.json)
-    log.event({}, colors => repeated.map(group => repeatedMissText(group, colors)).join('\n'), true)
+  if (!flags.json && platform.loaded.config.recordings.onMiss !== 'record') logRepeated(log)
   if (Object.values(counts).some(count => count > 0)) {
     log.event({ event: 'violations', ...counts }, colors => violationCountsText(counts, colors), isContractFailure)
   }
   if (receipt) log.event({ event: 'receipt', ...receipt }, colors => receiptText(receipt, colors), isStrictFailure)
   const sentences = platform.overBudget(true)
-  for (const sentence of sentences) log.problem({ event: 'budget', sentence }, ({ red }) => red(printable(sentence)))
+  for (const sentence of flags.json ? sentences : sentences.slice(0, MOST_SENTENCES))
+    log.problem({ event: 'budget', sentence }, ({ red }) => red(printable(sentence)))
+  const more = sentences.length - MOST_SENTENCES
+  if (more > 0 && !flags.json) log.problem({}, ({ red }) => red(`… and ${more} more over the budget.`))
   const causes = log.drifted.causes()
   if (causes.length > 0) {
     const listed = causes.map(({ difference, count, met }) => ({ ...difference, count, scopes: [...met] }))
@@ -137,6 +153,15 @@ export function conclude(platform: Platform, log: EventLog, flags: RunFlags): bo
   }
   log.end()
   return isStrictFailure || isContractFailure || sentences.length > 0 || causes.length > 0
+}
+
+/** Counts the misses that were not printed. */
+function logRepeated({ missed, event }: EventLog): void {
+  const groups = missed.groups()
+  const repeated = groups.slice(0, MOST_MISSES).filter(({ count }) => count > 1)
+  const others = groups.slice(MOST_MISSES).reduce((sum, { count }) => sum + count, 0)
+  for (const group of repeated) event({}, colors => repeatedMissText(group, colors), true)
+  if (others > 0) event({}, () => `${pluralize(others, 'more request')} missed in other ways.`, true)
 }
 
 interface LogTarget {

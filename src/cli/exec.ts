@@ -108,8 +108,10 @@ function adviseOnMisses({ loaded }: Platform, { child: program, flags }: Command
   const adviseIgnoring = memoized((advice: string) => console.error(colors.cyan(`→ ${advice}`)))
   let isAdvised = false
   return (miss: Miss) => {
+    // The summary has the advice on what drifted, and what is recorded now needs none.
+    if (miss.drifted || loaded.config.recordings.onMiss === 'record') return
     if (miss.nearest?.ignore) adviseIgnoring(ignoreAdvice(miss.nearest.ignore))
-    else if (!isAdvised && !miss.drifted) {
+    else if (!isAdvised) {
       isAdvised = true
       console.error(missAdvice(loaded, program, flags, miss, colors))
     }

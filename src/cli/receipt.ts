@@ -7,7 +7,7 @@ import {
   missText as plainMissText,
   type ViolationCounts,
 } from '../check/finding.js'
-import { causeText, type MissGroup, type MissGroups, repeatText } from '../check/miss-groups.js'
+import { driftText, type MissGroup, type MissGroups, repeatText } from '../check/miss-groups.js'
 import { UsageError } from '../check/problem.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
 import { quoted } from '../journal/curl.js'
@@ -21,16 +21,20 @@ import { findingLine, markedLine } from './report.js'
 /** At most this many recordings are listed by name. */
 const MOST_LISTED = 10
 
+const UNUSED = 'Unused (if all tests ran, standin recordings prune --unused removes them):'
+
 export function receiptText(receipt: Receipt, colors: Colors): string {
-  const { unused, notRecorded } = receipt
+  const { unused, drifted, missed, notRecorded } = receipt
+  // After a miss, what follows in its conversation is unused, too.
+  const isComplete = missed + drifted === 0 && !onlyRecorded(receipt)
   return [
     `Recordings: ${countsOf(receipt, colors).join(', ')}.`,
-    ...(unused.length > 0 && !onlyRecorded(receipt) ? ['Unused:', ...listedFiles(unused)] : []),
-    ...(notRecorded.length > 0 ? ['Not recorded:', ...notRecorded.map(reason => `  ${reason}`)] : []),
+    ...(unused.length > 0 && isComplete ? [UNUSED, ...listedFiles(unused)] : []),
+    ...(notRecorded.length > 0 ? ['Not recorded:', ...listedFiles(notRecorded)] : []),
   ].join('\n')
 }
 
-/** The first of some recordings, each on a line. */
+/** The first of some recordings, or of sentences about them, each on a line. */
 export function listedFiles(files: readonly string[]): readonly string[] {
   const lines = files.slice(0, MOST_LISTED).map(file => `  ${file}`)
   return files.length > MOST_LISTED ? [...lines, `  … and ${files.length - MOST_LISTED} more`] : lines
@@ -118,7 +122,7 @@ export function violationCountsText({ documented, decided, unjudged }: Violation
   return `Contract violations: ${colors.red(`${documented} documented`)}, ${decided} decided.${more}`
 }
 
-const paintWith = ({ red, dim }: Colors) => ({ title: red, faint: dim, harmless: printable })
+const paintWith = ({ red, dim, cyan }: Colors) => ({ title: red, faint: dim, advice: cyan, harmless: printable })
 
 export const missText = (miss: Omit<Miss, 'drifted'>, colors: Colors): string => plainMissText(miss, paintWith(colors))
 
@@ -127,13 +131,11 @@ export const repeatedMissText = (group: MissGroup, colors: Colors): string => re
 
 /** What drifted, and how to accept it. */
 export const driftedText = (drifted: MissGroups, flags: PlaceFlags, colors: Colors): string =>
-  [
-    colors.red('Recordings of other prompts answered:'),
-    ...drifted.causes().map(cause => causeText(cause, paintWith(colors))),
-    colors.cyan(
-      `→ Accept the change, offline: ${printable(['standin recordings accept', ...placesIn(flags, ['config', 'recordings'])].join(' '))}`,
-    ),
-  ].join('\n')
+  driftText(
+    drifted,
+    paintWith(colors),
+    ['standin recordings accept', ...placesIn(flags, ['config', 'recordings'])].join(' '),
+  )
 
 /** The flags that say what to record, and where. */
 type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>
@@ -145,26 +147,27 @@ const placesIn = (flags: PlaceFlags, names: readonly (keyof PlaceFlags)[]) =>
 /** Advice on misses in `standin exec`, with the full path of the folder, as it may not be the intended one. */
 export function missAdvice(
   { config, dir }: LoadedConfig,
-  command: readonly string[],
+  program: readonly string[],
   flags: PlaceFlags,
   { nearest }: Miss,
   { cyan }: Colors,
 ): string {
   const { recordings, upstream } = config
   const folder = path.resolve(dir, recordings.dir)
+  const command = (start: string, names: readonly (keyof PlaceFlags)[], more: readonly string[]) =>
+    printable([start, ...placesIn(flags, names), ...more].join(' '))
+  const exec = (mode: string, names: readonly (keyof PlaceFlags)[], more: readonly string[] = []) =>
+    command(`standin exec --mode ${mode}`, names, [...more, '--', ...program.map(inShell)])
+  const record = exec('record', ['config', 'upstream', 'recordings'], upstream.baseUrl === '' ? ['--upstream URL'] : [])
+  if (nearest?.sameConversation && recordings.onMiss === 'fail')
+    return cyan(`→ Only the prompt differs, so the recorded answers may do. Look at what they change, and accept it:
+    ${exec('replay', ['config', 'recordings'], ['--on-miss nearest'])}
+    ${command('standin recordings accept', ['config', 'recordings'], [])}
+  Or record again:
+    ${record}`)
   const state = isEmpty(folder) ? `${folder} has no recordings` : `The recordings are in ${folder}`
-  const record = [
-    'standin exec --mode record',
-    ...placesIn(flags, ['config', 'upstream', 'recordings']),
-    ...(upstream.baseUrl === '' ? ['--upstream URL'] : []),
-    '--',
-    ...command.map(inShell),
-  ]
   const emulate = recordings.onMiss === 'fail' ? '\n  Or emulate missing answers: --on-miss emulate.' : ''
-  const accept = nearest?.sameConversation
-    ? '\n  Or, as only the prompt differs, answer from the nearest with --on-miss nearest, and run standin recordings accept.'
-    : ''
-  return cyan(`→ ${printable(state)}. Record what is missing:\n    ${printable(record.join(' '))}${accept}${emulate}`)
+  return cyan(`→ ${printable(state)}. Record what is missing:\n    ${record}${emulate}`)
 }
 
 /** Ready to copy: words with spaces or shell characters are quoted. */

@@ -161,12 +161,12 @@ const LONGEST_WAIT_MS = 30_000
 /** For a 429 without Retry-After. */
 const USUAL_WAIT_MS = 1000
 
-/**
- * How long to wait before a request is sent again after this answer to its `attempt`, counted from 1; `undefined` if it
- * is not. Only a 429 is. Retry-After is a number of seconds or a date (RFC 9110 §10.2.3).
- */
+/** Whether the server asks clients to come back later. */
+export const isBusy = (status: number): boolean => status === 429 || status === 503
+
+/** How long to wait before a request is sent again after this answer to its `attempt`, counted from 1; `undefined` if it is not. Retry-After is seconds or a date (RFC 9110 §10.2.3). */
 export function retryWaitMs(status: number, retryAfter: string | undefined, attempt: number): number | undefined {
-  if (status !== 429 || attempt >= MOST_TRIES) return undefined
+  if (!isBusy(status) || attempt >= MOST_TRIES) return undefined
   const written = retryAfter ?? ''
   const asked = /^\d+$/.test(written) ? Number(written) * 1000 : Date.parse(written) - Date.now()
   const waitMs = Number.isNaN(asked) ? USUAL_WAIT_MS : Math.max(0, asked)

@@ -5,11 +5,12 @@ import { type Problem, ProblemsError } from '../check/problem.js'
 import { mapInParallel } from '../core/work.js'
 import type { Ignore } from './canonical.js'
 import { type NotedDrift, readDriftNotes, replaceDriftNotes } from './drift-note.js'
-import { questionIn, withRequest } from './file-text.js'
+import { questionIn, recordingIn, withRequest } from './file-text.js'
 import { displayPath, type Folder } from './folder.js'
 import { comparedForm, requestKey } from './key.js'
 import { type RecordingFile, renamedFile } from './names.js'
-import { promptDifferences, shownChange, withChanges } from './prompt-change.js'
+import { toolsCalledIn } from './play.js'
+import { promptDifferences, shownChange, toolsOf, withChanges } from './prompt-change.js'
 
 interface AcceptParts {
   readonly folder: Folder
@@ -80,6 +81,8 @@ async function plansFor(drifts: readonly NotedDrift[], present: readonly Recordi
   return { plans, skipped }
 }
 
+const RECORD_IT = 'Record it: standin exec --mode replay --on-miss record --prune -- npm test.'
+
 /** The change to one file, or why it is left as it is. */
 async function plannedChange(
   from: string,
@@ -99,13 +102,16 @@ async function plannedChange(
       return isLeft('was left as it is: its request has changed since the run.')
     const request = withChanges(before, asked, ignore)
     const key = requestKey(request, ignore)
+    const isGone = (tool: string) => toolsOf(before).includes(tool) && !toolsOf(request).includes(tool)
+    const gone = toolsCalledIn(recordingIn(text, from).response).find(isGone)
+    if (gone !== undefined) return isLeft(`was left as it is: its answer calls ${gone}, which is gone. ${RECORD_IT}`)
     const changed = withRequest(text, before, request, key)
     if (changed === undefined) return isLeft('was left as it is: it has no line "request:".')
     const differences = promptDifferences(comparedForm(before, ignore), comparedForm(request, ignore)) ?? []
     const shown = differences.map(one => shownChange(one, tokenizer))
     return { from, to: renamedFile(entry, before, request, key), isCopy, differences: shown, key, text: changed }
   } catch (error) {
-    if (error instanceof ProblemsError) return isLeft(`was left as it is: it ${error.problems[0]?.sentence}`)
+    if (error instanceof ProblemsError) return isLeft(`was left as it is: ${error.problems[0]?.sentence}`)
     throw error
   }
 }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
-import { headerIn, retryWaitMs } from '../core/http.js'
+import { headerIn, isBusy, retryWaitMs } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
@@ -184,15 +184,16 @@ async function answerTo(
   parts: RunningCheck,
 ): Promise<RecordedResponse | string> {
   const [{ request }] = all
-  // If only a 429 was recorded, a 429 is the expected answer.
-  const is429Expected = all.every(({ response }) => response.status === 429)
+  // If only such answers were recorded, one is expected.
+  const isExpected = all.every(({ response }) => isBusy(response.status))
   let capture: Capture
   try {
-    capture = await (is429Expected ? parts.send : parts.sendPatiently)(request, parts.signal)
+    capture = await (isExpected ? parts.send : parts.sendPatiently)(request, parts.signal)
   } catch (error) {
     return (error as Error).message
   }
-  if (capture.status === 429 && !is429Expected) return 'The live platform is rate limiting (429).'
+  if (isBusy(capture.status) && !isExpected)
+    return `The live platform is ${capture.status === 429 ? 'rate limiting' : 'overloaded'} (${capture.status}).`
   const live = await responseOf(capture, request).catch(
     ({ message }: Error) => `The live answer cannot be read: ${message}.`,
   )
@@ -206,8 +207,8 @@ const classOf = ({ status }: RecordedResponse) => Math.floor(status / 100)
 export type SendToLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
 
 /**
- * Sends requests through `send`. After a 429, all requests wait for as long as it says. The last attempt's answer is
- * returned, even if it is a 429.
+ * Sends requests through `send`. After a 429 or 503, all requests wait for as long as it says. The last attempt's answer is
+ * returned, whatever it is.
  */
 function patientSend(send: SendToLive): SendToLive {
   let notBeforeMs = 0

@@ -75,7 +75,7 @@ export function withRequest(text: string, before: RecordedRequest, request: Reco
   const end = nextKey.exec(text)?.index ?? text.length
   const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
   const section = `${yamlText({ request: requestFields(request) })}\n`.replaceAll('\n', lineEnd)
-  const changed = (text.slice(0, start) + section + text.slice(end)).replace(/^key: .*$/m, `key: ${key}`)
+  const changed = (text.slice(0, start) + section + text.slice(end)).replace(/^key: .*$/m, yamlText({ key }))
   const [title = ''] = changed.split(lineEnd, 1)
   return title === titleOf(before) ? titleOf(request) + changed.slice(title.length) : changed
 }

@@ -57,7 +57,7 @@ export function openRecordings(parts: RecordingsParts) {
   const folder = openFolder(parts.dir)
   const shelf = createShelf(folder)
   const identify = createIdentify(parts.redact, ignore)
-  const recorder = createRecorder({ ...parts, shelf, identify })
+  const recorder = createRecorder({ ...parts, shelf, identify, ignore })
   const note = parts.onMiss === 'nearest' ? createDriftNote(parts.dir, parts.warn) : undefined
   return {
     /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */

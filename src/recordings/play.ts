@@ -213,6 +213,10 @@ export function assembledText(response: RecordedResponse): string | undefined {
     .join('\n\n')
 }
 
+/** The names of the tools that a chat completion calls. */
+export const toolsCalledIn = (response: RecordedResponse): readonly string[] =>
+  completionOf(response)?.choices.flatMap(({ message }) => contentOf(message).calls.map(({ name }) => name)) ?? []
+
 function completionOf(response: RecordedResponse): VendorCompletion | undefined {
   if (!isStream(response)) return completionIn(jsonOf(recordedBody(response).toString()))
   return readStream(recordedBody(response)).completion

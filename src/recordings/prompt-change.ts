@@ -79,6 +79,10 @@ function labelOf(item: unknown): string {
   return String(item.role ?? name ?? '')
 }
 
+/** The names of the tools that a chat request offers. */
+export const toolsOf = (request: RecordedRequest): readonly string[] =>
+  [chatBodyOf(request)?.tools, chatBodyOf(request)?.functions].flatMap(itemsIn).map(({ value }) => labelOf(value))
+
 /** Finds what became of each item: equal ones first, then those of the same role or name, then the rest in order. */
 function alignedItems(recorded: unknown, asked: unknown): readonly ItemPair[] {
   const left = new Set(itemsIn(recorded))

@@ -4,6 +4,8 @@ import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import type { ResponseObserver } from '../core/reply.js'
 import type { SerialQueue } from '../core/work.js'
+import { byPresentKey, candidatesFor } from './candidates.js'
+import type { Ignore } from './canonical.js'
 import type { Shelf } from './folder.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import type { RequestIdentity } from './key.js'
@@ -28,6 +30,7 @@ export interface RecorderParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly identify: (exchange: Exchange) => RequestIdentity
+  readonly ignore: Ignore
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
   /** Writes recordings one after the other. */
@@ -117,17 +120,27 @@ async function save({ entry, recordedAt, request, redaction, capture }: Observed
   const answer = await responseOf(capture, request).catch(({ message }: Error) => message)
   if (typeof answer === 'string') return run.notRecorded(file, `${file} was not saved: ${answer}.`)
   const response = redactedResponse(answer, redaction, request.path)
-  const old = shelf.of(entry.key).some(other => other.file === file) ? await readableRecording(file, shelf) : undefined
-  if (old && isWorse(response, old.response, parts)) {
-    const why = response.complete ? `the live platform answered ${response.status}` : 'the answer broke off'
-    if (!run.isOwn(file)) run.notRecorded(file, `${file} keeps its earlier answer, because ${why}.`)
-    return
-  }
+  const earlier = await earlierRecording(entry, request, parts)
+  const old = earlier && (await readableRecording(earlier.file, shelf))
+  const isKept = old !== undefined && isWorse(response, old.response, parts)
   const isAskedTheSame = isDeepStrictEqual(old?.request.condition, request.condition)
   const isSame = old !== undefined && isAskedTheSame && saysTheSame(old.response, response)
-  if (isSame) shelf.touch(file)
-  else shelf.put(entry, { recordedAt, request, response })
-  run.recorded(entry, response, isSame)
+  if (earlier?.file !== file) shelf.put(entry, (isKept || isSame) && old ? old : { recordedAt, request, response })
+  else if (isSame) shelf.touch(file)
+  else if (!isKept) shelf.put(entry, { recordedAt, request, response })
+  if (earlier && earlier.file !== file) shelf.remove(earlier)
+  if (!isKept) return run.recorded(entry, response, isSame)
+  const why = response.complete ? `the live platform answered ${response.status}` : 'the answer broke off'
+  if (!run.isOwn(file)) run.notRecorded(file, `${file} keeps its earlier answer, because ${why}.`)
+}
+
+/** What this recording replaces. Its name has an outdated key if \`recordings.ignore\` has changed since. */
+async function earlierRecording(entry: RecordingFile, request: RecordedRequest, { shelf, run, ignore }: RecorderParts) {
+  const named = shelf.of(entry.key).find(({ file }) => file === entry.file)
+  if (named) return named
+  const others = [...shelf.all()].filter(({ file }) => !run.isOwn(file))
+  const [outdated] = byPresentKey(await candidatesFor(request, shelf, others), ignore)(entry.key)
+  return outdated
 }
 
 /** An outage while a suite is recorded again must not cost the answers that are there. */
@@ -154,9 +167,9 @@ function reportFailure({ entry }: ObservedAnswer, error: NodeJS.ErrnoException, 
   const { run, report, warn } = parts
   const sentence = `${entry.file} was not saved (${error.code ?? error.message}).`
   run.notRecorded(entry.file, sentence)
-  // A full or read-only disk is not a bug of ours.
+  // A full or read-only disk is not a bug of ours. The receipt lists the other files.
   if (error.code === undefined) report(error)
-  else warn(sentence)
+  else if (run.isFirst(error.code)) warn(sentence)
 }
 
 /**

@@ -4,7 +4,8 @@ import type { Tokenizer } from '../chat/tokens/index.js'
 import { type ClosestRecording, type Difference, ignoreAdvice, sideBySide } from '../check/finding.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
-import { isObject, stringifyExact } from '../core/json.js'
+import { isObject } from '../core/json.js'
+import { byPresentKey, type Candidate, candidatesFor } from './candidates.js'
 import { asksForChat, type Ignore, ignoreFrom, variantsOf } from './canonical.js'
 import { differing, distance, leavesOf, shortenedDifference } from './differences.js'
 import type { DriftNote } from './drift-note.js'
@@ -20,10 +21,10 @@ import {
   withClientSession,
 } from './json-rpc.js'
 import { comparedForm, formerKey, type RequestIdentity, requestKey } from './key.js'
-import { endpointFolder, type RecordingFile, slugOf } from './names.js'
+import type { RecordingFile } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
 import { promptDifferences, shownChange } from './prompt-change.js'
-import type { Question, RecordedRequest, Recording } from './recording.js'
+import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 
 export interface ReplayerParts {
@@ -91,9 +92,11 @@ async function missed(
   const { request } = identified
   const closest = unfit ? undefined : nearest(request, candidates, parts.ignore)
   const drifted = closest?.isChat ? await driftedAnswer(identified, closest, { count, candidates }, parts) : undefined
-  exchange.nearest = closest && (await shownNearest(identified, closest, parts))
+  // What cannot be replayed is what there is to mend.
+  const isUnfit = drifted?.kind === 'unfit'
+  exchange.nearest = closest && !isUnfit ? await shownNearest(identified, closest, parts) : undefined
   if (exchange.nearest && drifted?.kind === 'found') exchange.nearest = { ...exchange.nearest, file: drifted.file }
-  const reason = (unfit ?? (drifted?.kind === 'unfit' ? drifted : undefined))?.why ?? whyNot(exchange.nearest)
+  const reason = (unfit ?? (isUnfit ? drifted : undefined))?.why ?? whyNot(exchange.nearest)
   const { method, path } = request
   const { nearest: nearestRecording, scope } = exchange
   const miss = { at: new Date().toISOString(), scope, method, path, reason, nearest: nearestRecording }
@@ -267,39 +270,6 @@ const ANOTHER_CALL = 1_000_000
 /** At most this many differences are listed. */
 const MOST_LISTED = 50
 
-/** At most this many files are read for a miss: those with the most similar names. */
-const MOST_READ = 100
-/** No more files are read once their requests have this many bytes, since each megabyte takes about 0.1 s. */
-const ENOUGH_READ_BYTES = 4_000_000
-
-/** A recording that was read because its name is similar to that of the request. */
-interface Candidate extends Question {
-  readonly entry: RecordingFile
-}
-
-/** Reads the recordings whose names are the most similar. */
-async function candidatesFor(request: RecordedRequest, shelf: Shelf): Promise<readonly Candidate[]> {
-  const candidates: Candidate[] = []
-  let readBytes = 0
-  for (const entry of mostSimilarNames(request, [...shelf.all()])) {
-    if (readBytes > ENOUGH_READ_BYTES) break
-    // A file that is not a recording is left out.
-    const question = await shelf.question(entry.file).catch(() => undefined)
-    if (!question) continue
-    candidates.push({ entry, ...question })
-    const { body } = question.request
-    readBytes += body.kind === 'bytes' ? body.bytes.length : stringifyExact(body).length
-  }
-  return candidates
-}
-
-/** Finds candidates by their present key, in the order in which they were recorded. Their names have an outdated key if they were edited or `ignore` has changed. */
-function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
-  const inOrder = candidates.toSorted((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt))
-  const keyed = inOrder.map(({ entry, request }) => ({ entry, key: requestKey(request, ignore) }))
-  return (key: string) => keyed.filter(one => one.key === key).map(({ entry }) => entry)
-}
-
 /**
  * Prefers a recording of the same conversation with the fewest differences. Returns `undefined` if no candidate has the
  * request's method and path, whatever dates and ids are in the path.
@@ -339,23 +309,4 @@ function withoutResponseFormat(request: RecordedRequest, ignore: Ignore): Record
   if (!asksForChat(form.path) || form.body.kind !== 'json' || !isObject(form.body.value)) return form
   const { stream: _stream, stream_options: _options, ...value } = form.body.value
   return { ...form, body: { kind: 'json', value } }
-}
-
-/**
- * The recordings whose names share the most words with the name that this request would get, those of its own endpoint
- * first.
- */
-function mostSimilarNames(request: RecordedRequest, all: readonly RecordingFile[]): readonly RecordingFile[] {
-  const folder = `${endpointFolder(request.path)}/`
-  const words = new Set(slugOf(request).split('-'))
-  const likeness = ({ file }: RecordingFile) => {
-    const name = file.slice(file.lastIndexOf('/') + 1)
-    const common = name.split('-').filter(word => words.has(word)).length
-    return (file.startsWith(folder) ? 1000 : 0) + common
-  }
-  return all
-    .map(entry => ({ entry, likeness: likeness(entry) }))
-    .sort((a, b) => b.likeness - a.likeness)
-    .slice(0, MOST_READ)
-    .map(({ entry }) => entry)
 }

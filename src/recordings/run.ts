@@ -123,6 +123,7 @@ function createReceipt(totals: Totals, dir: string) {
   const { saved, ...numbers } = createNumbers()
   const replayedFiles = new Set<string>()
   const endpoints = new Set<string>()
+  const codes = new Set<string>()
   const pathOf = (file: string) => `${dir}/${file}`
   const isOwn = (file: string) => totals.saved.has(pathOf(file))
   const isUsed = (file: string) => replayedFiles.has(file) || isOwn(file)
@@ -142,6 +143,8 @@ function createReceipt(totals: Totals, dir: string) {
     notRecorded(file: string, reason: string): void {
       if (totals.notRecorded.size < REASONS) totals.notRecorded.set(pathOf(file), reason)
     },
+    /** Whether saving has not failed with this code before. */
+    isFirst: (code: string) => !codes.has(code) && codes.add(code).size > 0,
     /** Whether a recording was made in this run. */
     isOwn,
     /** Whether a recording was replayed or made in this run. */

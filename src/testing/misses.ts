@@ -1,5 +1,6 @@
 /** Requests that had no prepared answer, as tests report them. */
-import { causeText, createMissGroups, missGroupText, repeatText } from '../check/miss-groups.js'
+import { unpainted } from '../check/finding.js'
+import { createMissGroups, driftText, missGroupText, repeatText } from '../check/miss-groups.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
 import type { Platform } from '../platform.js'
@@ -73,10 +74,7 @@ export function requireNone({ unmatched, missed }: Unprepared, reported = new Se
 export function requireNoDrift(missed: readonly Miss[]): void {
   const groups = createMissGroups()
   for (const miss of missed) if (miss.drifted) groups.add(miss)
-  const causes = groups.causes()
-  if (causes.length === 0) return
-  const title = 'Recordings of other prompts answered. Accept the change with standin recordings accept:'
-  throw new Error([title, ...causes.map(cause => causeText(cause))].join('\n\n'))
+  if (groups.groups().length > 0) throw new Error(driftText(groups, unpainted))
 }
 
 /** The last message of a chat request that no rule matched. The journal has dropped what was parsed. */

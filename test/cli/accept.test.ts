@@ -32,7 +32,7 @@ if (call) await ask('weather', [user('Weather?'), call, { role: 'tool', tool_cal
 `
 
 /** A suite that has been recorded, and committed to git. */
-async function recordedSuite({ ignore = 'user' } = {}) {
+async function recordedSuite({ ignore = 'user', system = 'You are a guide. Answer briefly. Never guess.' } = {}) {
   let twice = 0
   const live = await liveWith((request, response) => {
     const { messages, model } = JSON.parse(live.seen.at(-1)?.body ?? '{}')
@@ -52,7 +52,7 @@ async function recordedSuite({ ignore = 'user' } = {}) {
   const dir = path.join(project, 'fixtures/recordings')
   const exec = (flags: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     run(['exec', ...config, ...flags, '--', process.execPath, path.join(project, 'suite.mjs')], {
-      env: { SYSTEM: 'You are a guide. Answer briefly. Never guess.', ...env },
+      env: { SYSTEM: system, ...env },
     })
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: project, encoding: 'utf8' })
@@ -94,7 +94,7 @@ test('a changed sentence costs two commands: the run says once what differs, acc
   expect(missed.code).toBe(1)
   expect(missed.stderr.match(/The nearest is/g)).toHaveLength(1)
   expect(missed.stderr).toContain('18 requests missed in the same way')
-  expect(missed.stderr).toContain('--on-miss nearest')
+  expect(missed.stderr).toMatch(/--on-miss nearest .*\n +standin recordings accept --config/)
 
   const drifted = await nearest(changed)
   expect(drifted).toMatchObject({ code: 1, stdout: '' })
@@ -130,12 +130,6 @@ test('a changed sentence costs two commands: the run says once what differs, acc
 test.each([
   ['another model', { MODEL: 'gpt-5-mini' }, /requests differ in model: "gpt-4o-mini" → "gpt-5-mini"/, RECORDINGS],
   [
-    'a renamed tool',
-    { TOOL: 'weather_of' },
-    /2 requests differ in tools\[0\]\.function\.name: "get_weather" → "weather_of"/,
-    2,
-  ],
-  [
     'an added developer message',
     { DEVELOPER: 'Be kind.' },
     /19 requests differ in messages\[1\] \(developer\): \(absent\) → "Be kind\." \(\+\d tokens\)/,
@@ -155,4 +149,27 @@ test.each([
     lines.filter(line => line.startsWith('+') && !line.includes(values) && !line.includes('role: developer')),
   ).toEqual([])
   expect(await replay(env)).toMatchObject({ code: 0 })
+})
+
+test('an answer that calls a renamed tool is left, since it has to be recorded again, and the rest is accepted', async () => {
+  const { nearest, accept, names } = await recordedSuite()
+  const drifted = await nearest({ TOOL: 'weather_of' })
+  expect(drifted.stderr).toContain('2 requests differ in tools[0].function.name: "get_weather" → "weather_of"')
+  const before = await names()
+  const { code, stdout, stderr } = await accept()
+  expect(code).toBe(1)
+  expect(stderr).toMatch(
+    /^\S+: was left as it is: its answer calls get_weather, which is gone\. Record it: standin exec .*\n$/,
+  )
+  expect(stdout).toContain('1 recording changed.')
+  expect(before.filter(name => stderr.includes(name))).toHaveLength(1)
+  expect(await names()).toEqual(expect.arrayContaining(before.filter(name => stderr.includes(name))))
+})
+
+test('a date that drifted is not to be accepted, but ignored', async () => {
+  const { nearest } = await recordedSuite({ system: 'Today is 2026-11-28.' })
+  const { stderr } = await nearest({ SYSTEM: 'Today is 2026-11-29.' })
+  expect(stderr.match(/^→ .*$/gm)).toEqual([
+    '→ Only a date differs. Add to platform.config.yaml: recordings.ignore: [dates]',
+  ])
 })

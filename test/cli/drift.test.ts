@@ -122,6 +122,7 @@ warning   choices[].logprobs is new (null): 1 recording
   ${recordings.refusal.name}
 warning   choices[].message.refusal is gone (it was null): 1 recording
   ${recordings.refusal.name}
+→ Take the live answers into the recordings: standin drift --update
 6 recordings: 1 unchanged, 5 drifted (6 critical, 2 warnings)
 `)
 })
@@ -139,6 +140,7 @@ test('what is gone from many answers is one finding, with the first few names', 
   ${second}
   ${third}
   … and 2 more
+→ Take the live answers into the recordings: standin drift --update
 5 recordings: 0 unchanged, 5 drifted (1 critical)
 `)
 })
@@ -155,6 +157,7 @@ test('the recordings of one request share one live answer', async () => {
   ${again(first.name, 3)}
 warning   status: recorded 429, live 200: 1 recording
   ${first.name}
+→ Take the live answers into the recordings: standin drift --update
 3 recordings: 1 unchanged, 2 drifted (1 critical, 1 warning)
 `,
   })

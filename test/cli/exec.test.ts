@@ -465,3 +465,14 @@ test('--summary appends the requests, the misses by cause, and unused recordings
   expect(replayed).toMatch(/Misses: 1<.*````text\n.*1 more request missed in the same way.*\n````/s)
   expect(replayed).toMatch(/Unused recordings: 1<.*two-\w+\.yaml/s)
 })
+
+test('of many different misses, the first few are shown and the others counted', async () => {
+  const dir = await recorded('hello')
+  const { stderr } = await execHere(asking('a', 'b', 'c', 'd', 'e', 'f', 'g'), {
+    flags: ['--mode', 'replay', '--recordings', dir],
+  })
+  expect(stderr.match(/^No recording matches/gm)).toHaveLength(5)
+  expect(stderr).toContain('2 more requests missed in other ways.\n')
+  // What was not asked for because of them is not listed.
+  expect(stderr).not.toContain('Unused')
+})

@@ -204,6 +204,23 @@ test('what is missing from a half deleted folder is recorded again, and the rest
   expect(Object.keys(state())).toEqual(Object.keys(first))
 })
 
+test('a suite that is recorded again with more to ignore gets the same files under other names, and no second ones', async () => {
+  const { record, text, files, answers } = await suite(completion('Hi!'))
+  await record(['Today is 2026-11-28.', 'Good day!'])
+  const first = files()
+  answers(failing(503))
+  await record(['Today is 2026-11-29.'], { ignore: ['dates'] })
+  answers(completion('Hi!'))
+  expect(await record(['Today is 2026-11-30.'], { ignore: ['dates'] })).toMatchObject({ recorded: 1, unchanged: 1 })
+  expect(files()).toHaveLength(2)
+  expect(files().filter(file => first.includes(file))).toHaveLength(1)
+  expect(
+    files()
+      .map(file => text(file))
+      .join(),
+  ).toContain('Today is 2026-11-28.')
+})
+
 test('later recordings of a request are removed, unless another run at the same time has used them', async () => {
   const { record, recording, files } = await suite(completion('Hi!'))
   await record(['hi', 'hi'])

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
+import { withRequest } from '../../src/recordings/file-text.js'
 import { run } from '../command.js'
 import { eventsOf, textOfChunks } from '../scene.js'
 import { liveWith, tape } from './live.js'
@@ -83,7 +84,7 @@ test('a changed system message is answered and marked as drifted; another questi
   expect(platform.misses().map(({ drifted = false }) => drifted)).toEqual([false, true])
   expect(platform.receipt()).toMatchObject({ served: 1, drifted: 1, missed: 1 })
   expect(() => platform.expectNoMisses()).toThrow(
-    /^Recordings of other prompts answered\. Accept the change with standin recordings accept:\n\n1 request differs in messages\[0\]\.content: /,
+    /^Recordings of other prompts answered:\n1 request differs in messages\[0\]\.content: .*\n→ Accept the change/,
   )
 })
 
@@ -182,7 +183,7 @@ test('recordings that were edited or removed since the run, and broken notes, ar
     expect.arrayContaining([
       expect.stringContaining('.jsonl:6:1: is not a note of what drifted'),
       '../../outside-0123456789ab.yaml: is gone since the run.',
-      expect.stringMatching(`^${broken}: was left as it is: it `),
+      expect.stringMatching(`^${broken}: was left as it is: request is missing`),
       `${edited}: was left as it is: its request has changed since the run.`,
       `${gone}: is gone since the run.`,
     ]),
@@ -214,4 +215,10 @@ test('without a run there is nothing to accept', async () => {
     stderr: '',
     stdout: expect.stringMatching(/^Nothing to accept: /),
   })
+})
+
+test('a key of digits only is still a text after accepting', () => {
+  const text = 'key: 0123456789ab\nrequest:\n  method: GET\n  path: /\nresponse:\n  status: 200\n'
+  const request = { method: 'GET', path: '/', query: '', body: { kind: 'none' } } as const
+  expect(withRequest(text, request, request, '715823955300')).toContain('key: "715823955300"\n')
 })

@@ -27,8 +27,8 @@ test('a miss shows the nearest recording beside the request, in its scope, until
     '2 requests had no prepared answer.',
     '',
     `No recording matches POST /v1/chat/completions. ${NEAREST} ${files()[0]}:`,
-    `  field                ${'recorded'.padEnd(50)}  asked`,
-    `  messages[0].content  ${'"capital of France"'.padEnd(50)}  "capital of Spain"`,
+    '  field                recorded             asked',
+    '  messages[0].content  "capital of France"  "capital of Spain"',
     '',
     'No recording matches GET /v1/models. Nothing is recorded for it.',
   ].join('\n')
@@ -120,8 +120,9 @@ test('usePlatform lets tests pass on drifted answers, and fails once at the end,
     await hooks.afterEach()
   }
   await expect(hooks.afterAll()).rejects.toThrow(
-    'Recordings of other prompts answered. Accept the change with standin recordings accept:\n\n' +
-      '2 requests differ in model: "gpt-4o-mini" → "gpt-5"\n  in greets, answers',
+    'Recordings of other prompts answered:\n' +
+      '2 requests differ in model: "gpt-4o-mini" → "gpt-5"\n  in greets, answers\n' +
+      '→ Accept the change, offline: standin recordings accept',
   )
 })
 
