@@ -156,14 +156,22 @@ const BEFORE = 16
 /** Cuts both texts to about `width` characters. */
 export function sideBySide(one: string, other: string, width: number): readonly [string, string] {
   if (Math.max(one.length, other.length) <= width) return [one, other]
-  let same = 0
-  while (same < one.length && one[same] === other[same]) same++
-  const start = Math.max(0, same - BEFORE)
+  const start = Math.max(0, commonEnds(one, other).front - BEFORE)
   const shown = (text: string) => {
     const cut = text.slice(start, start + width)
     return `${start > 0 ? '…' : ''}${cut}${start + width < text.length ? '…' : ''}`
   }
   return [shown(one), shown(other)]
+}
+
+/** How many characters both texts have in common at the front, and after that at the back. */
+export function commonEnds(one: string, other: string) {
+  const shorter = Math.min(one.length, other.length)
+  let front = 0
+  while (front < shorter && one[front] === other[front]) front++
+  let back = 0
+  while (back < shorter - front && one.at(-1 - back) === other.at(-1 - back)) back++
+  return { front, back }
 }
 
 /** How many characters are shown after the last difference. */
@@ -172,11 +180,7 @@ const AFTER = 12
 /** Cuts both texts to what differs, with a little context, and to about `width` characters. */
 export function changedParts(one: string, other: string, width: number): readonly [string, string] {
   if (Math.max(one.length, other.length) <= WIDTH) return [one, other]
-  const shorter = Math.min(one.length, other.length)
-  let front = 0
-  while (front < shorter && one[front] === other[front]) front++
-  let back = 0
-  while (back < shorter - front && one.at(-1 - back) === other.at(-1 - back)) back++
+  const { front, back } = commonEnds(one, other)
   const cut = Math.max(0, back - AFTER)
   const shown = (text: string) => (cut === 0 ? text : `${text.slice(0, text.length - cut)}…`)
   const start = Math.max(0, front - BEFORE)

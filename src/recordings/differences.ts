@@ -1,18 +1,10 @@
 /** What differs between two requests, field by field, and how much. */
-import { type Difference, sideBySide } from '../check/finding.js'
+import { commonEnds, type Difference } from '../check/finding.js'
 import { isQueryForm } from './form-body.js'
 import type { RecordedRequest } from './recording.js'
 
 /** The leaves of a request by path, as JSON. */
 type Leaves = ReadonlyMap<string, string>
-
-/** How much of a field is shown. */
-const LISTED_LENGTH = 200
-/** Cuts both values to what is shown of them. */
-export function shortenedDifference({ field, recorded, asked }: Difference): Difference {
-  const [recordedText, askedText] = sideBySide(recorded ?? '', asked ?? '', LISTED_LENGTH)
-  return { field, recorded: recorded && recordedText, asked: asked && askedText }
-}
 
 /** The fields that differ, in the order of the incoming request. */
 export function differing(requestFields: Leaves, recordedFields: Leaves): readonly Difference[] {
@@ -29,11 +21,7 @@ export const distance = (differences: readonly Difference[]): number =>
 
 /** From just above 0 for nearly equal texts to 1. Only common beginnings and ends count. */
 function unlikeness(one: string, other: string): number {
-  const shorter = Math.min(one.length, other.length)
-  let front = 0
-  while (front < shorter && one[front] === other[front]) front++
-  let back = 0
-  while (back < shorter - front && one.at(-1 - back) === other.at(-1 - back)) back++
+  const { front, back } = commonEnds(one, other)
   return 0.1 + 0.9 * (1 - (front + back) / Math.max(one.length, other.length))
 }
 

@@ -7,7 +7,7 @@ import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { byPresentKey, type Candidate, candidatesFor } from './candidates.js'
 import { asksForChat, type Ignore, ignoreFrom, variantsOf } from './canonical.js'
-import { differing, distance, leavesOf, shortenedDifference } from './differences.js'
+import { differing, distance, leavesOf } from './differences.js'
 import type { DriftNote } from './drift-note.js'
 import type { Shelf } from './folder.js'
 import { ignorableIn } from './ignorable.js'
@@ -59,7 +59,9 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
       condition ? `${identified.key} ${JSON.stringify(condition)}` : identified.key,
     )
     await shelf.ready()
-    const recordingsOf = (key: string) => shelf.of(key).filter(entry => !run.isSuperseded(entry))
+    // An error of this run is not what the client wants that tries again.
+    const isMeant = (entry: RecordingFile) => !run.isSuperseded(entry) && !run.isFailed(entry)
+    const recordingsOf = (key: string) => shelf.of(key).filter(isMeant)
     const found = await search(identified, count, parts, recordingsOf)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.
@@ -68,7 +70,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const refreshed = await search(identified, count, parts, recordingsOf)
     if (refreshed?.kind === 'found') return forClient(refreshed, exchange)
     if (opensServerStream(exchange)) return { kind: 'found', answer: { reply: noServerStream(), afterMs: 0 } }
-    const candidates = refreshed ? [] : await candidatesFor(identified.request, shelf)
+    const candidates = refreshed ? [] : await candidatesFor(identified.request, shelf, [...shelf.all()].filter(isMeant))
     const outcome = refreshed ?? (await search(identified, count, parts, byPresentKey(candidates, ignore)))
     if (outcome?.kind === 'found') return forClient(outcome, exchange)
     return missed(exchange, identified, { count, unfit: outcome, candidates }, parts)
@@ -129,11 +131,10 @@ async function driftedAnswer(
 /** The nearest recording as it is shown. */
 async function shownNearest(identified: RequestIdentity, closest: Nearest, parts: ReplayerParts) {
   const { candidate, isChat } = closest
-  const shown = (one: Difference) => (isChat ? shownChange(one, parts.tokenizer) : shortenedDifference(one))
   const toIgnore = await ignorableFor(identified, closest, parts)
   return {
     file: candidate.entry.file,
-    differences: closest.differences.slice(0, MOST_LISTED).map(shown),
+    differences: closest.differences.slice(0, MOST_LISTED).map(one => shownChange(one, parts.tokenizer)),
     ...(toIgnore && { ignore: toIgnore }),
     ...(isChat && { sameConversation: true }),
   }

@@ -9,7 +9,7 @@ import { createByScope, type IsFromBeforeReset } from '../core/scope.js'
 import { memoized } from '../core/work.js'
 import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
-import type { RecordedResponse } from './recording.js'
+import { isPassingError, type RecordedResponse } from './recording.js'
 
 /** At most this many misses are kept. */
 const MISSES = 100
@@ -68,6 +68,8 @@ interface Begun {
   readonly earlier: readonly RecordingFile[]
   /** The numbers of passing errors that no retry has taken yet. */
   readonly failed: number[]
+  /** The numbers of passing errors, until something better is on disk. */
+  readonly errors: Set<number>
 }
 
 /** Numbers the recordings of each request. */
@@ -80,20 +82,25 @@ function createNumbers() {
      * error after which the client tries again.
      */
     begin(key: string, existing: readonly RecordingFile[]): number {
-      const request = begun.get(key) ?? { count: 0, isSaved: false, earlier: existing, failed: [] }
+      const request = begun.get(key) ?? { count: 0, isSaved: false, earlier: existing, failed: [], errors: new Set() }
       begun.set(key, request)
       return request.failed.shift() ?? ++request.count
     },
     /** This one has failed, so the next recording of its request takes its number. */
     failed({ key, nth }: RecordingFile): void {
-      const failed = begun.get(key)?.failed
-      if (!failed || failed.includes(nth)) return
-      failed.push(nth)
-      failed.sort((a, b) => a - b)
-    },
-    saved({ key }: RecordingFile): void {
       const request = begun.get(key)
-      if (request) request.isSaved = true
+      request?.errors.add(nth)
+      if (!request || request.failed.includes(nth)) return
+      request.failed.push(nth)
+      request.failed.sort((a, b) => a - b)
+    },
+    /** Whether it is an error of this run, and no retry has replaced it yet. */
+    isFailed: ({ key, nth }: RecordingFile) => begun.get(key)?.errors.has(nth) === true,
+    saved({ key, nth }: RecordingFile, response: RecordedResponse): void {
+      const request = begun.get(key)
+      if (!request) return
+      request.isSaved = true
+      if (!isPassingError(response)) request.errors.delete(nth)
     },
     isAsked: ({ key }: RecordingFile) => begun.has(key),
     /** Whether it is from an earlier run, and has a number that this run has not come to, so that it belongs to another conversation. */
@@ -133,8 +140,9 @@ function createReceipt(totals: Totals, dir: string) {
       totals.served++
       replayedFiles.add(file)
     },
-    recorded(entry: RecordingFile, { status, complete }: RecordedResponse, isUnchanged: boolean): void {
-      saved(entry)
+    recorded(entry: RecordingFile, response: RecordedResponse, isUnchanged: boolean): void {
+      const { status, complete } = response
+      saved(entry, response)
       endpoints.add(path.dirname(entry.file))
       totals.saved.set(pathOf(entry.file), { status, complete, isUnchanged })
       totals.notRecorded.delete(pathOf(entry.file))

@@ -337,16 +337,19 @@ test('after a 429 all requests wait for as long as Retry-After says', async () =
   expect(live.asked).toHaveLength(4)
 })
 
-test('a recording counts as not compared if a 429 demands too long a wait', async () => {
+test.each([
+  [429, 'rate limiting'],
+  [503, 'overloaded'],
+])('a recording counts as not compared if a %d demands too long a wait', async (status, what) => {
   const live = await liveThat(asked =>
-    promptIn(asked) === 'hello' ? { status: 429, headers: { 'retry-after': '3600' }, body: {} } : { body: {} },
+    promptIn(asked) === 'hello' ? { status, headers: { 'retry-after': '3600' }, body: {} } : { body: {} },
   )
   const limited = recorded(chatRequest('hello'), { body: {} })
   const recordings = [limited, recorded(chatRequest('other'), { body: {} })]
   const end = await run(['drift'], { files: project(live, recordings) })
   expect(end).toMatchObject({
     code: 0,
-    stdout: `${limited.name} not compared: The live platform is rate limiting (429).
+    stdout: `${limited.name} not compared: The live platform is ${what} (${status}).
 2 recordings: 1 unchanged, 1 not compared
 `,
   })

@@ -163,6 +163,19 @@ test('errors that nobody repeated are kept, and the receipt counts them by statu
   expect(files()).toHaveLength(4)
 })
 
+test('an error that is recorded because of onMiss is not replayed to the client that tries again', async () => {
+  const { replaying, files, text } = await suite(inTurn(failing(429), failing(503), completion('Hi!')))
+  const { chat } = await replaying({ recordings: { onMiss: 'record' } })
+  const ask = async () => {
+    const response = await chat({ ...hello, messages: [{ role: 'user', content: 'hi' }] })
+    await response.text()
+    return response.status
+  }
+  expect([await ask(), await ask(), await ask(), await ask()]).toEqual([429, 503, 200, 200])
+  expect(files()).toHaveLength(1)
+  expect(text()).toContain('Hi!')
+})
+
 test('with keepRetried, retries are recorded one by one and replayed in that order', async () => {
   const { record, replaying } = await suite(inTurn(failing(429), completion('Hi!')))
   await record(['hi', 'hi'], { keepRetried: true })
