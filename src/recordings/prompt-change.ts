@@ -127,15 +127,15 @@ const SHOWN_LENGTH = 200
 /** Parts of a request that the model reads. */
 const isRead = /^(?:messages|tools|functions|response_format)\b/
 
-/** The difference as it is shown: the part that changed, and how many tokens it adds to the prompt. */
-export function shownChange({ field, recorded, asked }: Difference, tokenizer: Tokenizer): Difference {
+/** The difference as it is shown: the part that changed, and how many tokens it adds to the prompt, which takes time for long texts. */
+export function shownChange({ field, recorded, asked }: Difference, tokenizer?: Tokenizer): Difference {
   const [recordedText, askedText] = changedParts(recorded ?? '', asked ?? '', SHOWN_LENGTH)
-  const tokens = tokensIn(asked, tokenizer) - tokensIn(recorded, tokenizer)
+  const tokens = tokenizer && isRead.test(field) ? tokensIn(asked, tokenizer) - tokensIn(recorded, tokenizer) : 0
   return {
     field,
     recorded: recorded && recordedText,
     asked: asked && askedText,
-    ...(isRead.test(field) && tokens !== 0 && { tokens }),
+    ...(tokens !== 0 && { tokens }),
   }
 }
 

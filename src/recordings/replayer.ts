@@ -134,7 +134,9 @@ async function shownNearest(identified: RequestIdentity, closest: Nearest, parts
   const toIgnore = await ignorableFor(identified, closest, parts)
   return {
     file: candidate.entry.file,
-    differences: closest.differences.slice(0, MOST_LISTED).map(one => shownChange(one, parts.tokenizer)),
+    differences: closest.differences
+      .slice(0, MOST_LISTED)
+      .map(one => shownChange(one, isChat ? parts.tokenizer : undefined)),
     ...(toIgnore && { ignore: toIgnore }),
     ...(isChat && { sameConversation: true }),
   }
