@@ -6,6 +6,7 @@ import { ConfigProvider, useConfigChanges } from './config.jsx'
 import { WatchFreshKey } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
 import { Frame } from './frame.jsx'
+import { WatchLive } from './live/live.js'
 import { useAddress } from './routing.js'
 import { WatchSession } from './session/session.js'
 import { useView } from './views.js'
@@ -17,7 +18,7 @@ import { FailureNote, Waiting } from './widgets/states.jsx'
 /** An empty frame until the configuration has loaded. The page's HTML contains the same. */
 const Skeleton = () => (
   <div class="frame">
-    <div class="rail" />
+    <div class="bar" />
     <main>
       <Waiting />
     </main>
@@ -40,6 +41,7 @@ export function App() {
   return (
     <ConfigProvider value={config}>
       <WatchSession />
+      <WatchLive />
       <WatchFreshKey />
       <Frame view={view}>
         {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}

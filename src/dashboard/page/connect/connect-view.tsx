@@ -28,7 +28,7 @@ export function ConnectView() {
               Replace <code>{PLACEHOLDER}</code> with a key.{' '}
             </>
           )}
-          Create keys of your own under <Link to={routes.keys}>API keys</Link>.
+          Create keys of your own under <Link to={routes.connect}>API keys</Link>.
         </UsePanel>
       </Section>
       <Section title="Endpoints">

@@ -28,7 +28,7 @@ export function KeysView() {
 function Keys() {
   const loaded = useResource(async signal => (await userApi('GET /keys', { signal })).data, [], EVERY_MS)
   // An open dialog belongs to the user, so it closes when the session ends. When the user goes to another view, it asks first.
-  useEffect(() => () => void (viewAt(location.pathname) === 'keys' && removeDialog()), [])
+  useEffect(() => () => void (viewAt(location.pathname) === 'connect' && removeDialog()), [])
   const onMade = (fresh: NewApiKey) => {
     setFreshKey(fresh)
     loaded.reload()

@@ -24,7 +24,7 @@ const about = {
 export const OutboxView = () => (useConfig().auth_mode === 'local' ? <Outbox /> : <KeptElsewhere {...about} />)
 
 function Outbox() {
-  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), OUTBOX_EVERY_MS)
+  const list = useList(routes.people, (query, signal) => control('GET /outbox', { query, signal }), OUTBOX_EVERY_MS)
   const { search } = list
   const isNewest = search.words === '' && search.query.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)

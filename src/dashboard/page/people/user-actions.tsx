@@ -63,7 +63,7 @@ const askToDelete = (user: ListedUser) =>
     send: 'Delete user',
     children: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
     onSend: () => admin('DELETE', `admin/users/${user.id}`, {}),
-    onDone: () => navigate(routes.users),
+    onDone: () => navigate(routes.people),
     said: `${nameOf(user)} was deleted.`,
   })
 
@@ -98,7 +98,7 @@ function SendLink({ of: user }: { readonly of: ListedUser }) {
       title={`Send a link to ${user.email}`}
       send="Send"
       onSend={send}
-      onDone={() => navigate(routes.outbox)}
+      onDone={() => navigate(routes.people)}
       said="The link is in the outbox."
     >
       <RadioGroup label="Link" {...field('kind')} options={kinds.map(value => ({ value, label: links[value] }))} />

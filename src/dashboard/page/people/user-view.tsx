@@ -37,7 +37,7 @@ export function UserView({ id }: { readonly id: string }) {
       title={user ? nameOf(user) : 'User'}
       lead={
         <>
-          <Link to={routes.users}>All users</Link>
+          <Link to={routes.people}>All users</Link>
           {user && (
             <span class="row">
               <States of={user} /> <code class="cut">{id}</code>
@@ -59,7 +59,7 @@ export function UserView({ id }: { readonly id: string }) {
               <Keys of={user} />
               <Section title="Requests">
                 <p>
-                  <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
+                  <Link to={`${routes.activity}?credential=${encodeURIComponent(user.email || user.id)}`}>
                     Requests of this user
                   </Link>
                 </p>

@@ -31,7 +31,7 @@ export function UsersView() {
 }
 
 function Users() {
-  const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }))
+  const list = useList(routes.people, (query, signal) => control('GET /users', { query, signal }))
   const add = (
     <Button tone="main" icon="plus" onClick={() => openDialog(<AddDialog onAdded={list.reload} />)}>
       Add user
@@ -48,7 +48,7 @@ function Users() {
       keyOf={({ id }) => id}
       empty={
         <Empty title="No users yet">
-          They appear here as soon as they sign up, in your app or <Link to={routes.signUp}>here</Link>.
+          They appear here as soon as they sign up, in your app or <Link to={routes.connect}>here</Link>.
         </Empty>
       }
     />
@@ -60,7 +60,7 @@ const userColumns: readonly Column<ListedUser>[] = [
     name: 'User',
     of: user => (
       <>
-        <Link to={`${routes.users}?user=${user.id}`} class="row-link">
+        <Link to={`${routes.people}?user=${user.id}`} class="row-link">
           {nameOf(user)}
         </Link>
         <span class="row-detail line">

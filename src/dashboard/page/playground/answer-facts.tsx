@@ -21,7 +21,7 @@ export function AnswerFacts({ answer, number, by }: Props & { readonly by: Answe
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
   const inWords = (ms: number | undefined) => ms !== undefined && duration(ms)
-  const link = by && <Link to={`${routes.requests}?id=${by.id}`}>{by.source ?? `request ${by.id}`}</Link>
+  const link = by && <Link to={`${routes.activity}?id=${by.id}`}>{by.source ?? `request ${by.id}`}</Link>
   return (
     <>
       <Pairs

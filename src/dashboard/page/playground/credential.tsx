@@ -39,7 +39,7 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
             onBlur={onSettled}
             hint={
               <>
-                Use the key printed at startup, or <Link to={routes.keys}>create one</Link>. It is forgotten when you
+                Use the key printed at startup, or <Link to={routes.connect}>create one</Link>. It is forgotten when you
                 leave or reload this page.
               </>
             }

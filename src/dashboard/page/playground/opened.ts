@@ -1,5 +1,5 @@
 /** Splits a chat request into what the playground edits: settings, turns, and the next message. */
-import { contentText } from '../requests/conversation.js'
+import { contentText } from '../activity/conversation.js'
 import { indented, isObject } from '../widgets/json.js'
 import { contentIn, nothingSaid } from './completion.js'
 import { firstSettings, type PlaygroundSettings, toolName } from './settings.js'

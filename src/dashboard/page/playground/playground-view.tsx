@@ -103,7 +103,7 @@ function useOpening(conversation: Conversation) {
   }
   const show = ({ request }: JournalEntry) => {
     // Without the exchange in the address, going back and forward does not replace the conversation again.
-    navigate(routes.playground, { replace: true })
+    navigate(routes.try, { replace: true })
     const found = conversationOf(request.body)
     if (!found) return setProblem('The body of this request was not kept, so it cannot be opened here.')
     if (conversation.turns.length === 0) return start(found)

@@ -22,7 +22,7 @@ export function RecordingsView() {
 }
 
 function AllRecordings() {
-  const list = useList(routes.recordings, (query, signal) => control('GET /recordings', { query, signal }))
+  const list = useList(routes.answers, (query, signal) => control('GET /recordings', { query, signal }))
   const folder = list.value?.folder
   return (
     <ListPage
@@ -91,11 +91,11 @@ function OneRecording({ file }: { readonly file: string }) {
     async signal => (await control('GET /recordings/{name}', { name: file, signal })).text,
     [file],
   )
-  const action = loaded.value !== undefined && <DeleteButton file={file} onDone={() => navigate(routes.recordings)} />
+  const action = loaded.value !== undefined && <DeleteButton file={file} onDone={() => navigate(routes.answers)} />
   return (
     <View title="Recording" lead={<code class="long-name">{file}</code>} action={action}>
       <p>
-        <Link to={routes.recordings}>All recordings</Link>
+        <Link to={routes.answers}>All recordings</Link>
       </p>
       <DeveloperOnly of={loaded}>
         {text => (

@@ -22,7 +22,7 @@ const RULES_EVERY_MS = 3000
 type RuleRow = ListedRule & { readonly yaml?: string }
 
 export function RepliesView() {
-  const list = useList(routes.replies, (query, signal) => control('GET /replies', { query, signal }), RULES_EVERY_MS)
+  const list = useList(routes.answers, (query, signal) => control('GET /replies', { query, signal }), RULES_EVERY_MS)
   const gone = useLinked()
   return (
     <ListPage
@@ -60,7 +60,7 @@ function useLinked(): string | undefined {
   const [problem, setProblem] = useState<string>()
   const [title, place] = [address.get('rule'), address.get('at')]
   const find = ({ data }: { readonly data: readonly RuleRow[] }) => {
-    navigate(routes.replies, { replace: true })
+    navigate(routes.answers, { replace: true })
     const named = data.filter(rule => rule.title === title)
     const found = named.find(rule => rule.place === place) ?? named[0]
     setProblem(found ? undefined : `The ${title} is no longer there. It answered from ${place}.`)

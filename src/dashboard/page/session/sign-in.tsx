@@ -1,7 +1,7 @@
 /** Signing in, signing up, and views that require a user. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { routes, viewAt } from '../../routes.js'
+import { routes } from '../../routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
@@ -18,8 +18,7 @@ import { auth, useSession } from './session.js'
 function useCredentials() {
   const session = useSession()
   useEffect(() => {
-    const view = viewAt(location.pathname)
-    if (session.kind === 'user' && (view === 'signIn' || view === 'signUp')) navigate(routes.keys, { replace: true })
+    if (session.kind === 'user') navigate(routes.connect, { replace: true })
   }, [session.kind])
   return { session, ...useFields({ email: '', password: '' }) }
 }
@@ -60,7 +59,7 @@ export function SignIn() {
         </div>
       )}
       <p>
-        <Link to={routes.signUp}>Create an account</Link>
+        <Link to={routes.connect}>Create an account</Link>
       </p>
     </View>
   )
@@ -70,7 +69,7 @@ export function SignUp() {
   const { values, field } = useCredentials()
   const [unconfirmed, setUnconfirmed] = useState(false)
   async function signUp(): Promise<void> {
-    const options = { emailRedirectTo: location.origin + routes.keys }
+    const options = { emailRedirectTo: location.origin + routes.connect }
     const answer = await (await auth()).signUp({ ...values, options })
     requireSuccess(answer)
     setUnconfirmed(answer.data.session === null)
@@ -84,7 +83,7 @@ export function SignUp() {
         <NewPasswordField {...field('password')} />
       </Form>
       <p>
-        <Link to={routes.signIn}>Sign in instead</Link>
+        <Link to={routes.connect}>Sign in instead</Link>
       </p>
     </View>
   )
@@ -106,7 +105,7 @@ function WhereMailIs() {
   if (useConfig().auth_mode === 'proxy') return <>The live backend has sent it.</>
   return (
     <>
-      Mail is captured locally: open the <Link to={routes.outbox}>outbox</Link>.
+      Mail is captured locally: open the <Link to={routes.people}>outbox</Link>.
     </>
   )
 }
@@ -116,7 +115,7 @@ function SendAgain({ email }: { readonly email: string }) {
   const { busy, failure, run } = useAction()
   const [isSent, setSent] = useState(false)
   const send = async () => {
-    const options = { emailRedirectTo: location.origin + routes.keys }
+    const options = { emailRedirectTo: location.origin + routes.connect }
     requireSuccess(await (await auth()).resend({ type: 'signup', email, options }))
     setSent(true)
   }

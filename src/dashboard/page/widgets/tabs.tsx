@@ -1,15 +1,26 @@
 /** Tabs, with the keyboard support of the WAI-ARIA "Tabs pattern". */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import { navigate, useAddress } from '../routing.js'
 
 interface Props {
   readonly label: string
   readonly tabs: readonly { readonly name: string; readonly content: ComponentChildren }[]
+  /** The parameter of the address that keeps the chosen tab, by its name in lower case. */
+  readonly at?: string
 }
 
-export function Tabs({ label, tabs }: Props) {
+export function Tabs({ label, tabs, at }: Props) {
   const id = useId()
-  const [chosen, setChosen] = useState(0)
+  const { path, query } = useAddress()
+  const [own, setOwn] = useState(0)
+  const named = at === undefined ? -1 : tabs.findIndex(({ name }) => name.toLowerCase() === query.get(at))
+  const chosen = at === undefined ? own : Math.max(named, 0)
+
+  function setChosen(to: number): void {
+    if (at === undefined) setOwn(to)
+    else navigate(`${path}?${new URLSearchParams({ [at]: tabs[to]?.name.toLowerCase() ?? '' })}`, { replace: true })
+  }
 
   function move(event: KeyboardEvent): void {
     const to = target(event.key, chosen, tabs.length)

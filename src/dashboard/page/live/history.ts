@@ -1,21 +1,24 @@
 /** The latest exchanges, each once, and the number of those that were skipped. */
+import { factTest } from '../../../core/caller.js'
 import type { JournalBrief } from '../../../journal/operations.js'
 
-/** The most rows on the page. Older ones can be looked up in the journal. */
-export const MOST_ROWS = 2000
+/** The most rows on the page, which are drawn as they are. Older ones are found by searching the journal. */
+export const MOST_ROWS = 300
 /** The size of the batches in which rows are removed, since each removal copies the list. */
-const SLACK = 500
+const SLACK = 100
+
+const isProblem = factTest({ problems: true })
 
 export function createHistory() {
   let rows: JournalBrief[] = []
   let lastId = 0
   let run: string | undefined
-  let counts = { told: 0, skipped: 0 }
+  let skipped = 0
 
   /** Removes the rows of a scope, or all of them. They are not added again. */
   function clear(scope?: string): void {
     rows = scope === undefined ? [] : rows.filter(row => row.scope !== scope)
-    if (scope === undefined) counts = { told: 0, skipped: 0 }
+    if (scope === undefined) skipped = 0
   }
 
   return {
@@ -24,10 +27,9 @@ export function createHistory() {
       const fresh = briefs.filter(({ id }) => Number(id) > lastId)
       for (const { id } of fresh) {
         // Ids have no gaps, so missing ones were skipped by the server, or while the connection was lost.
-        counts.skipped += Number(id) - lastId - 1
+        skipped += Number(id) - lastId - 1
         lastId = Number(id)
       }
-      counts.told += fresh.length
       rows.push(...fresh)
       if (rows.length > MOST_ROWS + SLACK) rows = rows.slice(-MOST_ROWS)
     },
@@ -48,8 +50,9 @@ export function createHistory() {
       lastId = Number(after)
       return before !== undefined
     },
-    newestFirst: (): readonly JournalBrief[] => rows.slice(-MOST_ROWS).reverse(),
-    /** How many exchanges were received and skipped since the list was opened or cleared. */
-    counts: () => counts,
+    now() {
+      const shown = rows.slice(-MOST_ROWS).reverse()
+      return { rows: shown, skipped, problems: shown.filter(isProblem).length }
+    },
   }
 }

@@ -24,7 +24,7 @@ export interface FeedReader {
   lost(failure: Failure): void
 }
 
-const FIRST = 500
+const FIRST = 300
 const AGAIN_MS = 1000
 /** The server sends a sign of life every five seconds, so after this long without data the connection is dead. */
 const SILENT_MS = 15_000
