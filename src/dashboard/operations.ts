@@ -19,7 +19,7 @@ const config = closed({
   /** Standin's own version. */
   version: text,
   models: arrayOf(text),
-  /** The endpoints, with the credentials that each accepts. */
+  /** Everything that clients can request, with the credentials that each accepts. */
   endpoints: arrayOf(closed({ method: text, path: text, access: v.union([v.literal('anyone'), arrayOf(text)]) })),
   /** The credentials of the development user. */
   sign_in: optionalMember(closed({ email: text, password: text })),

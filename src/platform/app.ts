@@ -8,6 +8,7 @@ import { requestsUnderWay } from '../http/held.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { draftOf } from '../replies/index.js'
+import { workingEndpoints } from '../supabase/endpoints/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
@@ -48,6 +49,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const dashboard = createDashboard({
     config: async isLocal => ({
       ...configJson(current(), modes.current().mode, url()),
+      endpoints: await listedEndpoints(current()),
       // With it, a neighbour could sign up, and spend the live key as a user.
       ...(!isLocal && sharesLiveKey(modes.loaded().config, host) && { anon_key: '' }),
       clock: clock.state(),
@@ -63,7 +65,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
     ...keys,
     ...controlParts(dependencies),
     reader: createReader({ journal, url, stopping: dependencies.stopping }),
-    people: people.createOutbox(state.state),
+    people: people.createOutbox(state.state, clock.now),
     userList: people.createUserList(state.state),
     sessions: people.createOpenSessions(state.state, () => current().loaded.config.auth.jwtExp),
   })
@@ -123,10 +125,10 @@ export async function documentOf({ current, runtime }: Pick<Dependencies, 'curre
 
 /** What the dashboard shows about the platform. */
 function configJson(
-  { loaded: { config }, endpoints, tokens }: Assembly,
+  { loaded: { config }, tokens }: Assembly,
   mode: Mode,
   url: string,
-): Omit<ConfigJson, 'clock' | 'users'> {
+): Omit<ConfigJson, 'clock' | 'users' | 'endpoints'> {
   const { models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
@@ -138,10 +140,16 @@ function configJson(
     anon_key: tokens.anonKey,
     auth_mode: auth.mode,
     models: namedModels(models),
-    endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
     ...(isThere && { sign_in: { email, password } }),
     ...(auth.mode === 'local' && { password_rule: ruleOfPasswords(auth) }),
   }
+}
+
+/** Everything that clients can request: the documented endpoints, the user's own paths, and those of the auth backend. */
+async function listedEndpoints({ loaded, endpoints, ownPaths, backend }: Assembly) {
+  const { mode, gateway } = loaded.config.auth
+  const auth = mode === 'local' ? await workingEndpoints(backend, { hasGateway: gateway === 'kong' }) : []
+  return [...endpoints, ...ownPaths(), ...auth].map(({ method, path, access }) => ({ method, path, access }))
 }
 
 /** The public development key, if it is configured and works. */
