@@ -1,4 +1,5 @@
 /** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
+import path from 'node:path'
 import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
@@ -54,7 +55,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
       ...(!isLocal && sharesLiveKey(modes.loaded().config, host) && { anon_key: '' }),
       clock: clock.state(),
       users: state.origin(),
-      ...(isLocal && developmentKeyOf(current(), clock.now())),
+      ...(isLocal && { ...developmentKeyOf(current(), clock.now()), folders: foldersOf(current()) }),
     }),
     apiKeys,
     now: clock.now,
@@ -151,6 +152,11 @@ async function listedEndpoints({ loaded, endpoints, ownPaths, backend }: Assembl
   const auth = mode === 'local' ? await workingEndpoints(backend, { hasGateway: gateway === 'kong' }) : []
   return [...endpoints, ...ownPaths(), ...auth].map(({ method, path, access }) => ({ method, path, access }))
 }
+
+const foldersOf = ({ loaded: { dir, config } }: Assembly) => ({
+  rules: dir,
+  recordings: path.resolve(dir, config.recordings.dir),
+})
 
 /** The public development key, if it is configured and works. */
 const developmentKeyOf = ({ loaded: { config } }: Assembly, nowMs: number) =>
