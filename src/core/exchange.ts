@@ -123,6 +123,10 @@ export interface Exchange {
   /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
+  /** The id of the message in the outbox that it sent. */
+  message?: string | undefined
+  /** The id of the exchange with which its agent's run began; set by the journal. */
+  run?: number | undefined
   /** The closest recording, if there is none of the request. */
   nearest?: ClosestRecording | undefined
   /** How the answer violates the contract, once that was checked. */

@@ -12,6 +12,7 @@ import { journalOperations, metricOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
 import { mcpOperations } from '../mcp/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
+import { repairOperations } from '../recordings/repair-operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
@@ -23,6 +24,7 @@ import {
   userOperations,
 } from '../supabase/operations.js'
 import { modeOperations, steeringOperations } from './mode-operations.js'
+import { situationOperations } from './situation.js'
 
 interface PlatformParts {
   /** Public to anyone who can reach the address, so it contains no keys. */
@@ -142,11 +144,13 @@ export type ControlParts = PlatformParts &
   Parameters<typeof allKeyOperations>[0] &
   Parameters<typeof metricOperations>[0] &
   Parameters<typeof modeOperations>[0] &
+  Parameters<typeof situationOperations>[0] &
   Parameters<typeof faultOperations>[0] &
   Parameters<typeof holdOperations>[0] &
   Parameters<typeof underWayOperations>[0] &
   Parameters<typeof steeringOperations>[0] &
   Parameters<typeof recordingOperations>[0] &
+  Parameters<typeof repairOperations>[0] &
   Parameters<typeof accountOperations>[0] &
   Parameters<typeof sessionOperations>[0] &
   Parameters<typeof draftOperations>[0] &
@@ -166,11 +170,13 @@ export const controlOperations = (parts: ControlParts) => ({
   ...allKeyOperations(parts),
   ...metricOperations(parts),
   ...modeOperations(parts),
+  ...situationOperations(parts),
   ...faultOperations(parts),
   ...holdOperations(parts),
   ...underWayOperations(parts),
   ...steeringOperations(parts),
   ...recordingOperations(parts),
+  ...repairOperations(parts),
   ...accountOperations(parts),
   ...sessionOperations(parts),
   ...draftOperations(parts),

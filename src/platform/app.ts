@@ -1,6 +1,7 @@
 /** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
 import path from 'node:path'
-import type { Mode } from '../core/exchange.js'
+import type { Exchange, Mode } from '../core/exchange.js'
+import type { Pace } from '../core/pace.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
 import { namedModels } from '../endpoints/options.js'
@@ -39,6 +40,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const { createApp, createControl } = await import('../http/app.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { createReader } = await loadReader()
+  const { createSituation } = await import('../http/situation.js')
   const people = await import('../supabase/people.js')
   const { apiKeys, clock, journal, modes, state, url, report } = runtime
   const { host } = current().loaded.config
@@ -61,11 +63,14 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
     now: clock.now,
     identify: keys.identify,
   })
+  const situation = createSituation(situationOf(dependencies))
+  const reader = createReader({ journal, url, situation, stopping: dependencies.stopping })
   const control = createControl({
     host,
     ...keys,
     ...controlParts(dependencies),
-    reader: createReader({ journal, url, stopping: dependencies.stopping }),
+    situation,
+    reader,
     people: people.createOutbox(state.state, clock.now),
     userList: people.createUserList(state.state),
     sessions: people.createOpenSessions(state.state, () => current().loaded.config.auth.jwtExp),
@@ -97,6 +102,9 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     holds,
     underWay: requestsUnderWay(underWay, holds),
     library: () => current().library(),
+    repairs: recordings.repairs,
+    keyOf: (exchange: Exchange) => current().recordingKeyOf(exchange),
+    whyNotRecord: () => modes.impossible('record'),
     readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
     modes: {
       current: () => ({ mode: modes.current().mode, modes: modes.current().modes }),
@@ -114,6 +122,39 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
       const { anonKey, serviceKey } = tokens
       const { publishableKey, secretKey } = loaded.config.auth
       return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey }
+    },
+  }
+}
+
+/** What decides the next answer, now and as configured. */
+function situationOf({ current, runtime }: Dependencies) {
+  const { modes, settings, faults, clock, rules, recordings } = runtime
+  const paceIn = ({ firstTokenMs, tokensPerSecond, jitter }: Pace) => ({ firstTokenMs, tokensPerSecond, jitter })
+  const loaded = () => current().loaded
+  return {
+    loaded,
+    now() {
+      const { mode, modes: byEndpoint } = modes.current()
+      const { now, frozen, offsetMs } = clock.state()
+      return {
+        mode: { mode, modes: byEndpoint },
+        pace: paceIn(settings.setting('pace').inForce),
+        faults: faults.calls.waiting(),
+        clock: { offsetMs: frozen ? 0 : offsetMs, frozenAt: frozen ? now : null },
+        rules: rules.atRunTime.all().length,
+        repairs: recordings.repairs.all().length,
+      }
+    },
+    configured() {
+      const { mode, modes: byEndpoint } = loaded().config
+      return {
+        mode: { mode, modes: byEndpoint },
+        pace: paceIn(settings.setting('pace').configured),
+        faults: [],
+        clock: { offsetMs: 0, frozenAt: null },
+        rules: 0,
+        repairs: 0,
+      }
     },
   }
 }

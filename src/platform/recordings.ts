@@ -4,6 +4,7 @@ import type { ViolationCounts } from '../check/finding.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
 import { createSerialQueue, once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
+import { createRepairs } from '../recordings/repairs.js'
 import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
 
@@ -20,6 +21,7 @@ type Configured = Pick<PreparedConfig, 'loaded' | 'redact' | 'tokenizer'>
 
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
+  const repairs = createRepairs()
   /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
   const saveInOrder = createSerialQueue()
   let latest: Recordings | undefined
@@ -36,6 +38,8 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
       report,
       redact,
       tokenizer,
+      repairs,
+      ignore: [...config.recordings.ignore, ...repairs.ignored()],
       saveInOrder,
       dir: folder,
       run: history.of(folder),
@@ -43,13 +47,23 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   }
 
   return {
-    /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
+    /** Changes what is ignored and which recordings answer, from the next request on. */
+    repairs,
+    /**
+     * The recordings of a configuration, opened by the first call, and again when other parts are ignored. Read-only
+     * access does not count as use.
+     */
     of(configured: Configured) {
-      const read = once(() => open(configured))
-      const use = once(async () => {
+      let opened: { readonly ignored: string; readonly read: () => Promise<Recordings> } | undefined
+      const read = () => {
+        const ignored = JSON.stringify(repairs.ignored())
+        if (opened?.ignored !== ignored) opened = { ignored, read: once(() => open(configured)) }
+        return opened.read()
+      }
+      const use = async () => {
         latest = await read()
         return latest
-      })
+      }
       return { use, read }
     },
     /** Counts a request that is forwarded to the live platform. */
@@ -60,7 +74,10 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     misses: (): readonly Miss[] => history?.misses() ?? [],
     onMiss: missed.add,
     // Replay starts again from the first recordings of the scope.
-    reset: ({ scope }: ResetOptions) => history?.forget(scope),
+    reset({ scope }: ResetOptions) {
+      history?.forget(scope)
+      if (scope === undefined) repairs.remove()
+    },
     // Everything that has ended so far is then on disk.
     close: () => latest?.settle(),
   }

@@ -24,6 +24,7 @@ import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
 import { promptDifferences, shownChange } from './prompt-change.js'
 import type { Question, RecordedRequest, Recording } from './recording.js'
+import type { Repairs } from './repairs.js'
 import type { Run } from './run.js'
 
 export interface ReplayerParts {
@@ -31,6 +32,7 @@ export interface ReplayerParts {
   readonly run: Run
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly ignore: Ignore
+  readonly repairs: Pick<Repairs, 'fileFor'>
   readonly speed: number
   readonly tokenizer: Tokenizer
   /** If there is one, a request without a recording is answered from one of the same conversation, which is noted there. */
@@ -46,7 +48,7 @@ type ReplayResult =
 
 /** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
 export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<ReplayResult> {
-  const { shelf, run, identify, ignore, flush } = parts
+  const { shelf, run, identify, ignore, repairs, flush } = parts
   return async exchange => {
     const identified = identify(exchange)
     const reply = replyWithoutRecording(exchange, identified.request)
@@ -58,7 +60,10 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
       condition ? `${identified.key} ${JSON.stringify(condition)}` : identified.key,
     )
     await shelf.ready()
-    const recordingsOf = (key: string) => shelf.of(key).filter(entry => !run.isSuperseded(entry))
+    const repaired = repairs.fileFor(identified.key)
+    const chosen = repaired === undefined ? undefined : [...shelf.all()].find(({ file }) => file === repaired)
+    const recordingsOf = (key: string) =>
+      chosen ? [chosen] : shelf.of(key).filter(entry => !run.isSuperseded(entry))
     const found = await search(identified, count, parts, recordingsOf)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.

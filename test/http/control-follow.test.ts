@@ -251,7 +251,8 @@ test.each([
   onTestFinished(() => void vi.useRealTimers())
   const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
   const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
-  const end = follow(reader as never, journal, { filter: {}, isBrief, first: [], run: 'one' })
+  const situation = { current: () => ({}), follow: () => () => {} }
+  const end = follow(reader as never, journal, { filter: {}, isBrief, first: [], run: 'one', situation })
   for (let second = 0; second < 20; second++) {
     for (let i = 0; i < 500; i++) journal.add(exchangeWith({ path: `/${'x'.repeat(200)}` }))
     vi.advanceTimersByTime(1000)
