@@ -173,6 +173,7 @@ test('in brief each exchange is one line: who, what, why and how long, without h
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       scope: 'one',
       caller: expect.objectContaining({ kind: 'apiKey', name: 'development' }),
+      ...{ run: '1', message: null, account: null, advice: null },
       method: 'POST',
       path: '/v1/chat/completions',
       endpoint: 'POST /v1/chat/completions',
@@ -238,6 +239,7 @@ test('a follower learns what was cleared, after the exchanges that came before',
   await until(() => briefs().length === 3)
   expect(events.map(({ event }) => event)).toEqual([
     'began',
+    'situation',
     ...['exchanges', 'cleared', 'exchanges', 'cleared', 'exchanges'],
   ])
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])

@@ -11,7 +11,7 @@ async function replaying({ isLiveThere = true } = {}) {
   const recording = await scene.recording()
   await (await recording.chat({ ...hello, temperature: 0.2 })).text()
   await recording.stop()
-  const platform = await scene.replaying(isLiveThere ? { upstream: { baseUrl: live.url, apiKey: 'sk-live' } } : {})
+  const platform = await scene.replaying(isLiveThere ? {} : { upstream: { baseUrl: '' } })
   const repair = (body: object) =>
     platform.ask('/__standin/repairs', {
       method: 'POST',
@@ -64,7 +64,7 @@ test('a part that is ignored no longer matters for any request, until the repair
 
 test('a rule that is added while recordings are replayed is tried before them', async () => {
   const { chat, platform } = await replaying()
-  await platform.reply({ when: { user: 'hello' }, reply: 'From the rule.' })
+  await platform.reply({ when: { user: 'hello' }, reply: { text: 'From the rule.' } })
   expect(await (await chat({ temperature: 0.2 })).text()).toContain('From the rule.')
   await platform.reset()
   expect(await (await chat({ temperature: 0.2 })).json()).toMatchObject({ count: 1 })
