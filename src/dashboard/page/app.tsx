@@ -3,7 +3,6 @@ import { useEffect } from 'preact/hooks'
 import { viewAt } from '../routes.js'
 import { dashboardApi } from './api.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'
-import { WatchFreshKey } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
 import { Frame } from './frame.jsx'
 import { WatchLive } from './live/live.js'
@@ -42,7 +41,6 @@ export function App() {
     <ConfigProvider value={config}>
       <WatchSession />
       <WatchLive />
-      <WatchFreshKey />
       <Frame view={view}>
         {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
         {Content ? <Content key={view} /> : !isFailed && <Waiting />}

@@ -25,8 +25,10 @@ export function unanswered(): never {
 export const notLoaded = () =>
   new Failure(0, 'This view could not be loaded. Standin may have stopped, or may have been rebuilt. Reload the page.')
 
-export const signedOut = () => new Failure(401, 'You are not signed in.')
-
 /** Turns any thrown value into a Failure. */
 export const failureOf = (thrown: unknown): Failure =>
   thrown instanceof Failure ? thrown : new Failure(-1, thrown instanceof Error ? thrown.message : String(thrown))
+
+/** A Failure with the auth backend's own message, which may name the field it is about. */
+export const refusal = (status: number, message: string, code?: string) =>
+  new Failure(status, message, { code, field: /\b(password|email|phone)\b/i.exec(message)?.[1]?.toLowerCase() })

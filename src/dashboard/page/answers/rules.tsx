@@ -1,0 +1,118 @@
+/** The rules in the order in which they are tried: when each matches, how often it has answered, and why it does not answer a prompt. */
+import { useState } from 'preact/hooks'
+import type { Explained, ListedRule } from '../../../replies/operations.js'
+import { control } from '../api.js'
+import { EditorLink } from '../editor-link.jsx'
+import { useAddress } from '../routing.js'
+import { SearchList, useSearch } from '../search-list.jsx'
+import { Badge } from '../widgets/badge.jsx'
+import { CopyButton } from '../widgets/copy-button.jsx'
+import { AskButton } from '../widgets/dialog.jsx'
+import { Empty, Notice } from '../widgets/states.jsx'
+import { type Column, Table } from '../widgets/table.jsx'
+import { saysInShort, whenInShort } from './in-short.js'
+import { TryPrompt } from './try-prompt.jsx'
+
+/** A rule with its text as YAML. */
+type RuleRow = ListedRule & { readonly yaml?: string }
+
+export function Rules() {
+  const { query } = useAddress()
+  const wanted = query.get('rule') ?? ''
+  const list = useSearch<RuleRow>(async (query, signal) => {
+    const { data, total = data.length } = await control('GET /replies', { query, signal })
+    return { data, total }
+  }, wanted)
+  const [explained, setExplained] = useState<Explained>()
+  const isGone = wanted !== '' && list.words === wanted && list.value?.total === 0
+  return (
+    <div class="stack">
+      <TryPrompt explained={explained} onExplained={setExplained} />
+      {isGone && (
+        <Notice tone="care">
+          The {wanted} is no longer there. It answered from {query.get('at')}.
+        </Notice>
+      )}
+      <SearchList
+        of={list}
+        what="rule"
+        searches="names, places, conditions and replies"
+        empty={
+          <Empty title="There are no rules">
+            If no rule matches, the reply is made up. Write rules in a file, or answer a request by hand in Activity.
+          </Empty>
+        }
+      >
+        {rules => (
+          <Table
+            caption="Rules, in the order in which they are tried"
+            columns={columnsFor(explained)}
+            rows={rules}
+            keyOf={({ id, place }) => id ?? place}
+            isDim={({ enabled }) => !enabled}
+            actionsWidth="13rem"
+            actions={rule => <TemporaryButtons rule={rule} onRemoved={list.reload} />}
+          />
+        )}
+      </SearchList>
+    </div>
+  )
+}
+
+const columnsFor = (explained: Explained | undefined): readonly Column<RuleRow>[] => [
+  {
+    name: 'Rule',
+    of: ({ id, rule, place, scope, enabled }) => (
+      <>
+        {rule.name ?? 'no name'} {!enabled && <Badge tone="plain">Off</Badge>}
+        {id !== null && <Badge tone="care">Temporary</Badge>}
+        <span class="row-detail long-name">
+          {id === null ? <EditorLink of="rules" place={place} /> : place}
+          {scope !== null && `, scope ${scope}`}
+        </span>
+      </>
+    ),
+  },
+  { name: 'When', of: ({ rule }) => <span class="long-name">{whenInShort(rule)}</span> },
+  explained
+    ? { name: 'Why not', of: rule => whyNot(rule, explained) }
+    : { name: 'Says', of: ({ rule }) => <span class="long-name">{saysInShort(rule)}</span> },
+  { name: 'Hits', width: '5rem', of: ({ answered }) => (answered === 0 ? 'none' : `${answered}×`) },
+]
+
+function whyNot({ title, place }: RuleRow, { rule, others }: Explained) {
+  const isIt = (other: { readonly title: string; readonly place: string }) =>
+    other.title === title && other.place === place
+  if (rule && isIt(rule)) return <Badge tone="good">Answers</Badge>
+  const found = others.find(isIt)
+  if (!found) return 'It is for other requests.'
+  return found.reasons.join('; ') || `matches too, but another rule answers ${found.isBefore ? 'instead' : 'first'}`
+}
+
+interface RowProps {
+  readonly rule: RuleRow
+  readonly onRemoved: () => void
+}
+
+/** Only a rule that is in no file can be removed here. */
+function TemporaryButtons({ rule: { id, rule, title, yaml }, onRemoved }: RowProps) {
+  if (id === null) return null
+  const name = rule.name ?? title
+  return (
+    <>
+      {yaml !== undefined && <CopyButton text={yaml} what={`${name} as YAML`} words="Copy YAML" />}
+      <AskButton
+        small
+        label="Remove"
+        about={name}
+        title={`Remove “${name}”?`}
+        send="Remove rule"
+        onSend={() => control('DELETE /replies/{id}', { id })}
+        onDone={onRemoved}
+        said={`The rule ${name} was removed.`}
+      >
+        <p>It is in no file, so it cannot be restored.</p>
+      </AskButton>
+    </>
+  )
+}
