@@ -48,9 +48,10 @@ function stepText({ source, draft }: Step): {
   const { method, path, query = '', body } = source.request
   try {
     const { rule } = draft(source)
-    const sent = typeof body === 'string' ? JSON.stringify(body) : `JSON.stringify(${literal(body, '    ')})`
-    const given = [JSON.stringify(query === '' ? path : `${path}?${query}`), JSON.stringify(method)]
-    const call = [...given, ...(body === undefined ? [] : [sent])].join(', ')
+    const given = [query === '' ? path : `${path}?${query}`, method].map(text => JSON.stringify(text))
+    if (body !== undefined)
+      given.push(typeof body === 'string' ? JSON.stringify(body) : `JSON.stringify(${literal(body, '    ')})`)
+    const call = given.join(', ')
     return { text: `  {\n    const response = await ask(${call})\n${checks(source)}\n  }`, rule }
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error

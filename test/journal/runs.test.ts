@@ -58,7 +58,7 @@ test('a request that nobody asked for is a run of its own', () => {
 })
 
 test('the journal says to which run a chat, its tool on a path, and the answer belong', async () => {
-  const order = { on: 'GET /orders/{number}', reply: { json: { left: 'Monday' } } }
+  const order = { on: 'GET /orders/:number', reply: { json: { left: 'Monday' } } }
   const call = { name: 'find_order', arguments: { number: 'A-1042' } }
   const rules = [
     { when: { user: 'order' }, reply: { toolCalls: [call] } },

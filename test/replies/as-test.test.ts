@@ -26,7 +26,7 @@ const call = { name: 'find_order', arguments: { number: 'A-1042' } }
 const rules = [
   { when: { toolResult: true }, reply: { text: 'It left "on Monday".' } },
   { when: { user: 'order' }, reply: { toolCalls: [call] } },
-  { on: 'GET /orders/{number}', reply: { json: { left: 'Monday' } } },
+  { on: 'GET /orders/:number', reply: { json: { left: 'Monday' } } },
   { when: { user: 'broken' }, reply: { fault: { status: 429, retryAfter: 2 } } },
 ]
 const tools = [{ type: 'function', function: { name: 'find_order', parameters: { type: 'object' } } }]
