@@ -263,6 +263,8 @@ const listFields = {
   /** Whether no rule or recording matched. */
   missed: shownField(boolean, ({ exchange }) => isMissed(exchange)),
   ...ending,
+  /** The beginning of what the model said, or the tools that it asked for. */
+  said: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.said?.slice(0, MOST_SAID))),
   /** The closest recording, and the first differences. */
   nearest: shownField(
     optionalMember(closestRecording),
@@ -293,6 +295,8 @@ const flightFields = {
   tokens: shownField(wholeNumber, ({ exchange }) => tokensSoFarOf(exchange)),
 }
 
+/** Longer than what is shown, so that a secret at the end is recognized. */
+const MOST_SAID = 2000
 /** A row of the list cannot show more. */
 const MOST_DIFFERENCES = 3
 

@@ -2,7 +2,7 @@
  * Which requests belong to one run of an agent. The requests alone tell: a chat answers the tool calls of an earlier
  * answer, and a call of a tool, over MCP or on a path, has the arguments that an earlier answer asked for.
  */
-import { chunkIn, completionIn, createSum } from '../chat/reader.js'
+import { type ContentCall, chunkIn, completionIn, contentOf, createSum } from '../chat/reader.js'
 import type { Exchange } from '../core/exchange.js'
 import { replyBytes } from '../core/http.js'
 import { isObject, jsonOf } from '../core/json.js'
@@ -87,15 +87,20 @@ function leavesOf(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** Sets the run of exchanges, which it is given in their order. */
+/** Sets the run of exchanges, which it is given in their order, and the beginning of what was said in them. */
 export function createRunMarks() {
   const runOf = createRuns()
   return (id: number, exchange: Exchange): void => {
-    exchange.run ??= runOf(stepOf(id, exchange))
+    const choices = choicesOf(exchange)
+    const calls = choices.flatMap(({ message }) => contentOf(message).calls)
+    const [first] = choices
+    exchange.said =
+      calls.length > 0 ? `→ ${calls.map(({ name }) => name).join(', ')}` : first && contentOf(first.message).text
+    exchange.run = runOf(stepOf(id, exchange, calls))
   }
 }
 
-function stepOf(id: number, exchange: Exchange): RunStep {
+function stepOf(id: number, exchange: Exchange, calls: readonly ContentCall[]): RunStep {
   const { body, chat, endpoint, path, query } = exchange
   const json: unknown = chat ?? (body && body.length <= READ_BYTES && body[0] === 0x7b ? jsonOf(body) : undefined)
   const fields = isObject(json) ? json : {}
@@ -105,7 +110,7 @@ function stepOf(id: number, exchange: Exchange): RunStep {
     id,
     conversation: messages.map(message => JSON.stringify(message)),
     results: messages.flatMap(message => (isObject(message) ? textOf(message.tool_call_id) : [])),
-    asked: messages.length > 0 ? callsIn(exchange) : [],
+    asked: calls.map(one => ({ ...one, arguments: jsonOf(one.arguments) ?? one.arguments })),
     call: rpcCall(fields),
     words: isTool && !path.startsWith('/auth/') ? wordsOf(path, query, json) : undefined,
   }
@@ -129,23 +134,14 @@ function wordsOf(path: string, query: string, body: unknown): ReadonlySet<string
   return new Set([...segments, ...new URLSearchParams(query).values(), ...leavesOf(body)])
 }
 
-/** The tool calls of a chat's answer, whole or streamed. */
-function callsIn({ outcome }: Exchange): RunStep['asked'] {
+/** The choices of a chat's answer, whole or streamed. */
+function choicesOf({ path, outcome }: Exchange) {
   const { answer } = outcome ?? {}
-  const bytes = answer && (answer.kind === 'reply' ? replyBytes(answer) : Buffer.concat(answer.beginning))
-  if (!bytes || bytes.length > READ_BYTES || !bytes.includes('"tool_calls"')) return []
-  const { choices = [] } = completionIn(jsonOf(bytes)) ?? streamedIn(bytes.toString('utf8'))
-  return choices.flatMap(({ message }) =>
-    (message.tool_calls ?? []).map(({ id, function: called, custom }) => ({
-      id: id ?? '',
-      name: called?.name ?? custom?.name ?? '',
-      arguments: argumentsIn(called?.arguments ?? custom?.input ?? ''),
-    })),
-  )
+  if (!answer || !path.endsWith('/chat/completions')) return []
+  const bytes = answer.kind === 'reply' ? replyBytes(answer) : Buffer.concat(answer.beginning)
+  if (bytes.length > READ_BYTES) return []
+  return (completionIn(jsonOf(bytes)) ?? streamedIn(bytes.toString('utf8'))).choices ?? []
 }
-
-/** A model may write arguments that are not JSON. */
-const argumentsIn = (text: string): unknown => jsonOf(text) ?? text
 
 function streamedIn(text: string) {
   const sum = createSum()

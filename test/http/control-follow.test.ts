@@ -173,7 +173,7 @@ test('in brief each exchange is one line: who, what, why and how long, without h
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       scope: 'one',
       caller: expect.objectContaining({ kind: 'apiKey', name: 'development' }),
-      ...{ run: '1', message: null, account: null, advice: null },
+      ...{ run: '1', message: null, account: null, advice: null, said: expect.any(String) },
       method: 'POST',
       path: '/v1/chat/completions',
       endpoint: 'POST /v1/chat/completions',

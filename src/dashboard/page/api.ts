@@ -1,5 +1,6 @@
 /** The two APIs as the page calls them: every operation by method and path, with its declared types. */
 import { type Client, type ClientOptions, createClient } from '../../control/client.js'
+import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { ControlOperations } from '../../http/operations.js'
 import type { DashboardOperations } from '../operations.js'
 import { Failure, noAnswer } from './failure.js'
@@ -18,7 +19,12 @@ const failed: ClientOptions['failed'] = ({ status, message = `The response (${st
 export const serviceKey = createShared<string | undefined>(undefined)
 
 /** The control API. Resources are loaded again when another key is entered. */
-export const control = createClient<ControlOperations>('/__standin', { bearer: serviceKey.get, failed })
+export const control = createClient<ControlOperations>('/__standin', {
+  bearer: serviceKey.get,
+  // Other tabs are told who made a change.
+  headers: { [DASHBOARD_HEADER]: 'yes' },
+  failed,
+})
 
 export const dashboardApi = (bearer?: ClientOptions['bearer']): DashboardApi =>
   createClient<DashboardOperations>('/dashboard/api', { bearer, failed })

@@ -1,5 +1,6 @@
 /** The frame around every view: the brand, the views, the strip with what decides the next answer, and the account. */
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { routes, type View } from '../routes.js'
 import { useConfig } from './config.jsx'
 import { NOT_RUNNING } from './failure.js'
@@ -7,11 +8,13 @@ import { useLive } from './live/live.js'
 import { signOut, useSession } from './session/session.js'
 import { Strip } from './strip/strip.jsx'
 import { useUnseenMessages } from './unseen.js'
+import { Button } from './widgets/button.jsx'
 import { useAction } from './widgets/form.jsx'
-import { Icon } from './widgets/icon.jsx'
 import { Link } from './widgets/link.jsx'
+import { Popover } from './widgets/popover.jsx'
 import { useIsAnswering } from './widgets/resource.js'
 import { FailureNote, Notice } from './widgets/states.jsx'
+import { countProblems } from './widgets/view.jsx'
 
 interface Props {
   /** Undefined for an address without a view. */
@@ -62,6 +65,7 @@ const names: Readonly<Record<View, string>> = {
 /** Links to the views, with the problems and the messages that nobody has looked at yet. */
 function Places({ view }: Pick<Props, 'view'>) {
   const problems = useLive(({ problems }) => problems)
+  useEffect(() => countProblems(problems), [problems])
   const counts: Partial<Record<View, readonly [count: number, what: string, tone: string]>> = {
     activity: [problems, problems === 1 ? 'problem' : 'problems', 'care'],
     people: [useUnseenMessages(), 'new', 'good'],
@@ -90,8 +94,6 @@ function Places({ view }: Pick<Props, 'view'>) {
   )
 }
 
-const MENU = 'account-menu'
-
 /** The signed-in user and a sign-out button; for others, the version of Standin. */
 function Account() {
   const session = useSession()
@@ -100,19 +102,17 @@ function Account() {
   if (session.kind !== 'user') return <p class="account quiet small">{version}</p>
   return (
     <div class="account">
-      <button type="button" class="strip-button" popoverTarget={MENU} aria-label={`Account: ${session.email}`}>
-        <Icon name="account" />
-        <span class="account-name cut">{session.email}</span>
-      </button>
-      <div id={MENU} popover="auto" class="menu stack">
+      <Popover
+        class="strip-button"
+        name={`Account: ${session.email}`}
+        label={<span class="account-name cut">{session.email}</span>}
+      >
         <p>
           Signed in as <strong>{session.email}</strong>
         </p>
         <FailureNote failure={failure} />
-        <button type="button" class="button" onClick={() => run(signOut)}>
-          Sign out
-        </button>
-      </div>
+        <Button onClick={() => run(signOut)}>Sign out</Button>
+      </Popover>
     </div>
   )
 }

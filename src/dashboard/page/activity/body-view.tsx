@@ -1,37 +1,16 @@
-/** The body of a request or response: as a conversation if it is one, and as sent. Always plain text; long bodies are truncated. */
+/** The body of a request or response as sent, and conversations. Always plain text; long texts are cut. */
 import { Scrolling } from '../widgets/code-block.jsx'
 import { indented } from '../widgets/json.js'
-import { Tabs } from '../widgets/tabs.jsx'
 import { count } from '../wording.js'
 import type { ChatTurn } from './conversation.js'
 
 /** The most characters of a text that are shown. More would slow the page down. */
-export const SHOWN = 20_000
-
-interface Props {
-  readonly label: string
-  readonly body: unknown
-  readonly turns: readonly ChatTurn[]
-}
-
-export function BodyView({ label, body, turns }: Props) {
-  const sent = <LongText label={label} text={textOf(body)} />
-  if (turns.length === 0) return sent
-  return (
-    <Tabs
-      label={label}
-      tabs={[
-        { name: 'Conversation', content: <Conversation turns={turns} /> },
-        { name: typeof body === 'string' ? 'Events' : 'JSON', content: sent },
-      ]}
-    />
-  )
-}
+const SHOWN = 20_000
 
 /** The body as sent; JSON is indented. */
 export const textOf = (body: unknown) => (typeof body === 'string' ? body : indented(body))
 
-function LongText({ label, text }: { readonly label: string; readonly text: string }) {
+export function LongText({ label, text }: { readonly label: string; readonly text: string }) {
   return (
     <div class="body-text">
       <Scrolling label={label}>
@@ -52,7 +31,7 @@ function MoreLeft({ text }: { readonly text: string }) {
 /** The most turns that are shown. */
 const TURNS = 40
 
-function Conversation({ turns }: { readonly turns: readonly ChatTurn[] }) {
+export function Conversation({ turns }: { readonly turns: readonly ChatTurn[] }) {
   const hidden = Math.max(0, turns.length - TURNS)
   return (
     <>

@@ -1,6 +1,7 @@
 /** Follows the journal, also across restarts of Standin. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import type { JournalBrief } from '../../../journal/operations.js'
+import type { SituationJson } from '../../../http/situation.js'
+import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
 import { control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 import { textsOf } from '../widgets/json.js'
@@ -19,6 +20,9 @@ export interface FeedReader {
   /** The connection is open. */
   began(begun: FeedBeginning): void
   exchanges(briefs: readonly JournalBrief[]): void
+  /** All requests in flight, as they are now. */
+  flights(flights: readonly JournalFlight[]): void
+  situation(situation: SituationJson): void
   /** The exchanges of a scope were deleted, or all of them. */
   cleared(of: { readonly scope?: string }): void
   lost(failure: Failure): void

@@ -1,6 +1,7 @@
 /** What is happening right now: the newest requests, those in flight, and what decides the next answer. The same for all views. */
 import { useEffect } from 'preact/hooks'
-import type { JournalBrief } from '../../../journal/operations.js'
+import type { SituationJson } from '../../../http/situation.js'
+import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
 import { serviceKey } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -11,12 +12,21 @@ import { createHistory } from './history.js'
 
 /** The time between updates. More than ten a second would not be visible. */
 const SHOWN_EVERY_MS = 100
+/** The same while so many requests come that nobody can read them. */
+const SHOWN_IN_FLOOD_MS = 500
+const FLOOD_ROWS = 30
 
 export interface Live {
   /** Newest first. */
   readonly rows: readonly JournalBrief[]
+  /** The requests in flight, the oldest first. */
+  readonly flights: readonly JournalFlight[]
+  /** What decides the next answer; undefined until it is known. */
+  readonly situation: SituationJson | undefined
   /** The number of requests that are not in the list, because too many came at once. */
   readonly skipped: number
+  /** The tokens of all requests since the list was opened or cleared. */
+  readonly tokens: number
   /** How many of the rows are problems. */
   readonly problems: number
   /** Increases when Standin is restarted or the list is cleared. */
@@ -26,7 +36,16 @@ export interface Live {
   readonly failure?: Failure | undefined
 }
 
-const live = createShared<Live>({ rows: [], skipped: 0, problems: 0, era: 0, connection: 'opening' })
+const live = createShared<Live>({
+  rows: [],
+  flights: [],
+  situation: undefined,
+  skipped: 0,
+  tokens: 0,
+  problems: 0,
+  era: 0,
+  connection: 'opening',
+})
 
 /** A part of what is happening, kept up to date. */
 export const useLive = live.useSelected
@@ -37,7 +56,11 @@ export function WatchLive() {
   useEffect(() => {
     const leaving = new AbortController()
     const history = createHistory()
-    const { showSoon, stop } = whileVisible(() => live.set({ ...live.get(), ...history.now() }))
+    const { showSoon, stop } = whileVisible(() => {
+      const before = live.get().rows[0]?.id ?? 0
+      live.set({ ...live.get(), ...history.now() })
+      return Number(live.get().rows[0]?.id ?? 0) - Number(before) > FLOOD_ROWS ? SHOWN_IN_FLOOD_MS : SHOWN_EVERY_MS
+    })
     followJournal(readerOf(history, showSoon), leaving.signal)
     return () => {
       leaving.abort()
@@ -65,19 +88,26 @@ function readerOf(history: ReturnType<typeof createHistory>, changed: () => void
       history.add(briefs)
       changed()
     },
+    flights(flights) {
+      live.set({ ...live.get(), flights })
+    },
+    situation(situation) {
+      live.set({ ...live.get(), situation })
+    },
     cleared({ scope }) {
       history.clear(scope)
       change(scope === undefined ? { era: nextEra() } : {})
     },
     lost(failure) {
       if (failure.status === 0) reportAnswer(false)
-      change({ connection: live.get().connection === 'opening' ? 'opening' : 'lost', failure })
+      change({ connection: live.get().connection === 'opening' ? 'opening' : 'lost', failure, flights: [] })
     },
   }
 }
 
-/** Throttles `show`, and does not call it while the page is hidden. */
-function whileVisible(show: () => void) {
+/** Throttles `show`, which says how long to wait, and does not call it while the page is hidden. */
+function whileVisible(show: () => number) {
+  let waitMs = SHOWN_EVERY_MS
   let timer: ReturnType<typeof setTimeout> | undefined
   let frame: number | undefined
   const showSoon = () => {
@@ -85,9 +115,9 @@ function whileVisible(show: () => void) {
     timer = setTimeout(() => {
       frame = requestAnimationFrame(() => {
         timer = undefined
-        show()
+        waitMs = show()
       })
-    }, SHOWN_EVERY_MS)
+    }, waitMs)
   }
   document.addEventListener('visibilitychange', showSoon)
   const stop = () => {

@@ -1,11 +1,123 @@
-/** What decides the next answer, always in view. */
+/** What decides the next answer, always in view: each in a popover, with who changed it and a way back. */
+import type { ComponentChildren } from 'preact'
+import type { SituationJson } from '../../../http/situation.js'
+import { routes } from '../../routes.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
+import { useLive } from '../live/live.js'
+import { Button } from '../widgets/button.jsx'
+import { useAction } from '../widgets/form.jsx'
+import { Link } from '../widgets/link.jsx'
+import { Moment } from '../widgets/moment.jsx'
+import { Popover } from '../widgets/popover.jsx'
+import { FailureNote } from '../widgets/states.jsx'
+import { counted } from '../wording.js'
+import { ClockMenu, clockInWords } from './clock-menu.jsx'
+import { FaultsMenu } from './faults-menu.jsx'
+import { ModeMenu } from './mode-menu.jsx'
+import { PaceMenu, paceInWords } from './pace-menu.jsx'
+import { undo } from './undo.js'
 
 export function Strip() {
+  const situation = useLive(({ situation }) => situation)
   const { mode } = useConfig()
+  // The control API is closed to this page, so that there is nothing to change.
+  if (!situation) return <p class="strip quiet small">{mode}</p>
+  const { faults, pace, clock, rules } = situation
   return (
-    <div class="strip">
-      <span class="strip-button">{mode}</span>
-    </div>
+    <section class="strip" aria-label="What decides the next answer">
+      <Item of={situation} part="mode" name="Mode" value={situation.mode.mode}>
+        <ModeMenu mode={situation.mode} />
+      </Item>
+      <Item
+        of={situation}
+        part="faults"
+        name="Faults"
+        value={faults.length > 0 ? `faults ${faults.length}` : 'no faults'}
+      >
+        <FaultsMenu faults={faults} />
+      </Item>
+      <Item of={situation} part="pace" name="Pace" value={paceInWords(pace)}>
+        <PaceMenu pace={pace} />
+      </Item>
+      <Item of={situation} part="clock" name="Clock" value={clockInWords(clock)}>
+        <ClockMenu />
+      </Item>
+      <Item of={situation} part="rules" name="Reset" value={rules > 0 ? `reset ⚡${rules}` : 'reset'}>
+        <ResetMenu of={situation} />
+      </Item>
+    </section>
+  )
+}
+
+type Part = keyof SituationJson['changed']
+
+interface ItemProps {
+  readonly of: SituationJson
+  readonly part: Part
+  readonly name: string
+  readonly value: string
+  readonly children: ComponentChildren
+}
+
+function Item({ of: { changed }, part, name, value, children }: ItemProps) {
+  const change = changed[part]
+  return (
+    <Popover class={change ? 'strip-button strip-changed' : 'strip-button'} name={`${name}: ${value}`} label={value}>
+      <h2>{name}</h2>
+      {change && <Changed part={part} {...change} />}
+      {children}
+    </Popover>
+  )
+}
+
+const actors = {
+  dashboard: 'on the dashboard',
+  test: 'by a test',
+  'control API': 'by the control API',
+  configuration: 'by the configuration',
+} as const
+
+/** Who changed a part, and a button that takes it back. */
+function Changed({ part, by, at }: { readonly part: Part; readonly by: keyof typeof actors; readonly at: string }) {
+  const { failure, run } = useAction()
+  const takeBack = undo[part]
+  return (
+    <>
+      <p class="row notice tone-care">
+        <span class="grow">
+          Changed {actors[by]} <Moment at={at} isReal />
+        </span>
+        {takeBack && (
+          <Button small onClick={() => run(takeBack, 'Undone.')}>
+            Undo
+          </Button>
+        )}
+      </p>
+      <FailureNote failure={failure} />
+    </>
+  )
+}
+
+/** Everything that a reset takes back. */
+function ResetMenu({ of: { rules, repairs } }: { readonly of: SituationJson }) {
+  const { failure, run } = useAction()
+  const reset = (state: boolean) => run(() => control('POST /reset', { body: { state } }), 'Standin was reset.')
+  return (
+    <>
+      <p class="quiet">
+        A reset restores mode, pace, clock and limits, and removes faults, the list of requests,{' '}
+        <Link to={routes.answers}>{counted(rules, 'temporary rule')}</Link> and {counted(repairs, 'repair')}.
+      </p>
+      <div class="row">
+        <Button small onClick={() => reset(false)}>
+          Reset, keep users and keys
+        </Button>
+        <Button small tone="warns" onClick={() => reset(true)}>
+          Reset everything
+        </Button>
+      </div>
+      <FailureNote failure={failure} />
+    </>
   )
 }

@@ -24,7 +24,7 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
     return () => clearTimeout(timer)
   }, [copied])
   const copy = async () => {
-    const done = await write(text)
+    const done = await writeClipboard(text)
     setCopied(done)
     announce(done ? `Copied ${what}.` : `The browser does not allow copying ${what}. Select it and copy it by hand.`)
   }
@@ -43,7 +43,7 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
 }
 
 /** Browsers allow clipboard writes only on localhost and over https. Elsewhere it falls back to the old copy command. */
-async function write(text: string): Promise<boolean> {
+export async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true

@@ -1,0 +1,40 @@
+/** A request in the words of its row: what kind it is, what it is about, and why it got its answer. */
+import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
+import { decisionOf } from '../wording.js'
+
+type Asked = Pick<JournalFlight, 'method' | 'path' | 'endpoint' | 'call' | 'prompt' | 'account'>
+
+const CHAT = 'POST /v1/chat/completions'
+const AUTH = '/auth/v1/'
+
+/** `chat`, `tool`, `otp`, or the method. */
+export function kindOf({ method, path, endpoint, call, prompt }: Asked): string {
+  if (prompt !== null || endpoint === CHAT || path.endsWith('/chat/completions')) return 'chat'
+  if (call !== null) return call.startsWith('tools/call') ? 'tool' : 'mcp'
+  return path.startsWith(AUTH) ? path.slice(AUTH.length) : method
+}
+
+/** The prompt, the tool, the account, or the path. */
+export function subjectOf({ path, call, prompt, account, ...asked }: Asked): string {
+  if (prompt !== null) return prompt
+  if (call !== null) return call.replace(/^tools\/call /, '')
+  return (
+    account ?? (kindOf({ path, call, prompt, account, ...asked }) === 'chat' ? 'a chat without a user message' : path)
+  )
+}
+
+const value = (json: string | undefined) => json ?? 'absent'
+
+/** Where a request differs from the nearest recording: `temperature 0.7, recorded 0.2`. */
+export function differenceOf({ nearest }: Pick<JournalBrief, 'nearest'>): string | undefined {
+  const [first, ...others] = nearest?.differences ?? []
+  if (!first) return undefined
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return `${first.field} ${value(first.asked)}, recorded ${value(first.recorded)}${more}`
+}
+
+/** Why the request got its answer: for a miss, the difference itself. */
+export function reasonOf(brief: JournalBrief): string {
+  const difference = differenceOf(brief)
+  return brief.code === 'no_recording' ? (difference ?? 'nothing like it is recorded') : decisionOf(brief)
+}
