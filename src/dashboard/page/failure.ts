@@ -30,5 +30,8 @@ export const failureOf = (thrown: unknown): Failure =>
   thrown instanceof Failure ? thrown : new Failure(-1, thrown instanceof Error ? thrown.message : String(thrown))
 
 /** A Failure with the auth backend's own message, which may name the field it is about. */
-export const refusal = (status: number, message: string, code?: string) =>
-  new Failure(status, message, { code, field: /\b(password|email|phone)\b/i.exec(message)?.[1]?.toLowerCase() })
+export function refusal(status: number, message: string, code?: string): Failure {
+  // An address that is not confirmed is not a mistake in its field.
+  const field = code === 'email_not_confirmed' ? undefined : /\b(password|email|phone)\b/i.exec(message)?.[1]
+  return new Failure(status, message, { code, field: field?.toLowerCase() })
+}

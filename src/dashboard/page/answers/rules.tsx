@@ -10,7 +10,7 @@ import { CopyButton } from '../widgets/copy-button.jsx'
 import { AskButton } from '../widgets/dialog.jsx'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { saysInShort, whenInShort } from './in-short.js'
+import { inShort } from './in-short.js'
 import { TryPrompt } from './try-prompt.jsx'
 
 /** A rule with its text as YAML. */
@@ -62,9 +62,9 @@ export function Rules() {
 const columnsFor = (explained: Explained | undefined): readonly Column<RuleRow>[] => [
   {
     name: 'Rule',
-    of: ({ id, rule, place, scope, enabled }) => (
+    of: ({ id, rule, title, place, scope, enabled }) => (
       <>
-        {rule.name ?? 'no name'} {!enabled && <Badge tone="plain">Off</Badge>}
+        {rule.name ?? title} {!enabled && <Badge tone="plain">Off</Badge>}
         {id !== null && <Badge tone="care">Temporary</Badge>}
         <span class="row-detail long-name">
           {id === null ? <EditorLink of="rules" place={place} /> : place}
@@ -73,12 +73,20 @@ const columnsFor = (explained: Explained | undefined): readonly Column<RuleRow>[
       </>
     ),
   },
-  { name: 'When', of: ({ rule }) => <span class="long-name">{whenInShort(rule)}</span> },
+  { name: 'When', of: ({ rule: { on, when } }) => <span class="long-name">{whenInShort(on, when)}</span> },
   explained
     ? { name: 'Why not', of: rule => whyNot(rule, explained) }
-    : { name: 'Says', of: ({ rule }) => <span class="long-name">{saysInShort(rule)}</span> },
+    : {
+        name: 'Says',
+        of: ({ rule: { reply, replies = [reply] } }) => (
+          <span class="long-name">{replies.map(one => one?.text ?? inShort(one)).join(' · ')}</span>
+        ),
+      },
   { name: 'Hits', width: '5rem', of: ({ answered }) => (answered === 0 ? 'none' : `${answered}×`) },
 ]
+
+const whenInShort = (on: string | undefined, when: object | null | undefined) =>
+  [on, when && inShort(when)].filter(Boolean).join(', ') || 'always'
 
 function whyNot({ title, place }: RuleRow, { rule, others }: Explained) {
   const isIt = (other: { readonly title: string; readonly place: string }) =>

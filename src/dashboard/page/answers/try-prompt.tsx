@@ -19,7 +19,7 @@ export function TryPrompt({ explained, onExplained }: Props) {
   const [model = ''] = useConfig().models
   const tryOut = async () => onExplained(await control('POST /replies/try', { body: attemptOf(values, model) }))
   return (
-    <div class="stack">
+    <div class="stack one-line">
       <Form
         send="Try"
         tone="plain"

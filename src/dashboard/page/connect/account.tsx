@@ -9,6 +9,7 @@ import { Checkbox, Field, PasswordField } from '../widgets/fields.jsx'
 import { Form, useAction, useFields } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
+import { focusHeading } from '../widgets/view.jsx'
 
 export function Account() {
   const session = useSession()
@@ -36,7 +37,7 @@ export function Account() {
           <Button
             tone="main"
             aria-disabled={busy}
-            onClick={() => run(() => signIn(known), `Signed in as ${known.email}.`)}
+            onClick={() => run(() => signIn(known).then(focusHeading), `Signed in as ${known.email}.`)}
           >
             Continue as {known.email}
           </Button>
@@ -66,13 +67,14 @@ function OtherAccount() {
     const answer = await (await auth()).signUp({ email, password, options: afterLink })
     requireSuccess(answer)
     if (answer.data.session === null) setUnconfirmed(email)
+    else focusHeading()
   }
   if (unconfirmed) return <Unconfirmed email={unconfirmed} />
   return (
     <div class="view-narrow">
       <Form
         send={isNew ? 'Create account' : 'Sign in'}
-        onSend={() => (isNew ? signUp() : signIn({ email, password }))}
+        onSend={() => (isNew ? signUp() : signIn({ email, password }).then(focusHeading))}
         remedy={({ about }) => about.code === 'email_not_confirmed' && <Unconfirmed email={email} />}
       >
         <Field label="Email" type="email" autocomplete="username" {...field('email')} />

@@ -1,9 +1,7 @@
 /** How to connect an app: addresses, an account and its keys, example code, all endpoints, and the models. */
 import { useEffect } from 'preact/hooks'
-import type { ConfigJson } from '../../operations.js'
 import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
-import { type Column, Table } from '../widgets/table.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import { Section, View } from '../widgets/view.jsx'
 import { accessInWords, counted } from '../wording.js'
@@ -40,12 +38,16 @@ export function ConnectView() {
         <Examples />
       </Section>
       <Section title={counted(endpoints.length, 'endpoint')}>
-        <Table
-          caption="Endpoints"
-          columns={endpointColumns}
-          rows={endpoints}
-          keyOf={({ method, path }) => `${method} ${path}`}
-        />
+        <ul class="endpoints">
+          {endpoints.map(({ method, path, access }) => (
+            <li key={`${method} ${path}`}>
+              <code class="long-name">
+                {method} {path}
+              </code>{' '}
+              <span class="quiet small">{accessInWords(access)}</span>
+            </li>
+          ))}
+        </ul>
       </Section>
       <Section title={counted(models.length, 'model')}>
         <ul class="models row">
@@ -59,20 +61,6 @@ export function ConnectView() {
     </View>
   )
 }
-
-type Endpoint = ConfigJson['endpoints'][number]
-
-const endpointColumns: readonly Column<Endpoint>[] = [
-  {
-    name: 'Endpoint',
-    of: ({ method, path }) => (
-      <code class="long-name">
-        <span class="quiet">{method}</span> {path}
-      </code>
-    ),
-  },
-  { name: 'Credential', width: '40%', of: ({ access }) => accessInWords(access) },
-]
 
 /** Example code with a key filled in. */
 function Examples() {

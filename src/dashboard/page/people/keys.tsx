@@ -1,42 +1,58 @@
-/** The API keys of all users, and those of the configuration; they can be created for anyone, and revoked. */
+/** API keys of all users and of the configuration: created for anyone, and revoked. */
+import type { ApiKeyView } from '../../../keys/operations.js'
 import { control } from '../api.js'
-import { KeyTable } from '../connect/key-table.jsx'
+import { freshKey } from '../session/session.js'
+import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { Confirm, openDialog } from '../widgets/dialog.jsx'
+import { AskButton, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Field } from '../widgets/fields.jsx'
 import { useFields } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
+import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { openSecret } from './sign-in-as.jsx'
+import { type Column, Table } from '../widgets/table.jsx'
+import { openSecret } from './secret-dialog.jsx'
 import { nameOf, userAt } from './user-states.jsx'
 
-/** All users that a list of owners may name. */
+/** How many owners are known by name. */
 const MOST_OWNERS = 1000
 
-async function allKeys(signal: AbortSignal) {
+async function keysWithOwners(user: string | undefined, signal: AbortSignal) {
   const [keys, users] = await Promise.all([
-    control('GET /keys', { signal }),
-    control('GET /users', { query: { limit: MOST_OWNERS }, signal }),
+    control('GET /keys', { query: { user }, signal }),
+    control('GET /users', { query: { search: user, limit: MOST_OWNERS }, signal }),
   ])
-  return { keys: keys.data, names: new Map(users.data.map(user => [user.id, nameOf(user)])) }
+  const names = new Map<string | null, string>(users.data.map(one => [one.id, nameOf(one)]))
+  return keys.data.map(key => ({ ...key, owner: names.get(key.user_id) ?? 'a former user' }))
 }
 
-export function AllKeys() {
-  const loaded = useResource(allKeys, [], EVERY_MS)
+interface KeysProps {
+  /** Only those of this user. */
+  readonly user?: { readonly id: string; readonly email: string }
+}
+
+export function Keys({ user }: KeysProps) {
+  const loaded = useResource(signal => keysWithOwners(user?.id, signal), [user?.id], EVERY_MS)
+  const create = () => openDialog(<CreateDialog owner={user?.email ?? ''} onDone={loaded.reload} />)
   return (
     <DeveloperOnly of={loaded}>
-      {({ keys, names }) => (
+      {keys => (
         <div class="stack">
-          <CreateFor onDone={loaded.reload} />
-          <KeyTable
-            keys={keys}
-            none="No API keys."
-            ownerOf={({ user_id }) =>
-              user_id === null ? 'nobody' : <Link to={userAt(user_id)}>{names.get(user_id) ?? 'a user'}</Link>
-            }
-            revoke={id => control('DELETE /keys/{id}', { id })}
-            onRevoked={loaded.reload}
+          <div class="row">
+            <Button icon="plus" onClick={create}>
+              Create key
+            </Button>
+          </div>
+          <Table
+            caption="API keys"
+            columns={keyColumns}
+            rows={keys}
+            keyOf={({ id }) => id}
+            isDim={({ state }) => state !== 'active'}
+            none={<p class="quiet">No API keys.</p>}
+            actionsWidth="6.5rem"
+            actions={key => key.state === 'active' && <RevokeButton of={key} onDone={loaded.reload} />}
           />
         </div>
       )}
@@ -44,49 +60,83 @@ export function AllKeys() {
   )
 }
 
-interface CreateProps {
-  /** The address of the owner, if it is known. */
-  readonly user?: string
-  readonly onDone: () => void
+const states: Record<ApiKeyView['state'], readonly [Tone, string]> = {
+  active: ['good', 'Active'],
+  expired: ['care', 'Expired'],
+  revoked: ['plain', 'Revoked'],
 }
 
-/** A button that creates a key for a user, or for nobody. */
-export const CreateFor = (props: CreateProps) => (
-  <div class="row">
-    <Button icon="plus" onClick={() => openDialog(<CreateDialog {...props} />)}>
-      Create key
-    </Button>
-  </div>
-)
+const keyColumns: readonly Column<ApiKeyView & { readonly owner: string }>[] = [
+  {
+    name: 'Name',
+    of: ({ name, start }) => (
+      <>
+        {name}
+        <code class="row-detail">{start}…</code>
+      </>
+    ),
+  },
+  {
+    name: 'Owner',
+    width: '24%',
+    of: ({ user_id, owner }) => (user_id === null ? 'nobody' : <Link to={userAt(user_id)}>{owner}</Link>),
+  },
+  {
+    name: 'State',
+    width: '12%',
+    plain: true,
+    of: ({ state }) => <Badge tone={states[state][0]}>{states[state][1]}</Badge>,
+  },
+  { name: 'Last used', width: '16%', of: ({ last_used_at }) => <Moment at={last_used_at} /> },
+  { name: 'Ends', width: '16%', of: ({ revoked_at, expires_at }) => <Moment at={revoked_at ?? expires_at} /> },
+]
 
-function CreateDialog({ user = '', onDone }: CreateProps) {
-  const { values, field } = useFields({ name: 'my app', owner: user })
-  const { name, owner } = values
+function RevokeButton({ of: { id, name, start }, onDone }: { readonly of: ApiKeyView; readonly onDone: () => void }) {
+  const revoke = async () => {
+    await control('DELETE /keys/{id}', { id })
+    if (freshKey.get()?.id === id) freshKey.set(undefined)
+  }
+  return (
+    <AskButton
+      small
+      about={name}
+      label="Revoke"
+      title={`Revoke “${name}”?`}
+      send="Revoke key"
+      onSend={revoke}
+      onDone={onDone}
+      said={`The key ${name} was revoked.`}
+    >
+      <p>
+        Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.
+      </p>
+    </AskButton>
+  )
+}
+
+function CreateDialog({ owner, onDone }: { readonly owner: string; readonly onDone: () => void }) {
+  const { values, field } = useFields({ name: 'my app', user: owner })
+  const { name, user } = values
+  const show = ({ key }: { readonly key: string }) => {
+    onDone()
+    const note = 'Copy it now. Once this is closed, nobody can show it again, because only its fingerprint is kept.'
+    openSecret(`The key “${name}”`, key, note)
+  }
   return (
     <Confirm
       title="Create an API key"
       send="Create key"
-      onSend={() => control('POST /keys', { body: { name, ...(owner && { user: owner }) } })}
-      onDone={({ key }) => {
-        onDone()
-        openSecret({
-          title: `The key “${name}”`,
-          secret: key,
-          what: 'key',
-          note: 'Copy it now. Once this is closed, nobody can show it again, because only its fingerprint is kept.',
-        })
-      }}
+      onSend={() => control('POST /keys', { body: { name, ...(user && { user }) } })}
+      onDone={show}
     >
       <Field label="Name" {...field('name')} maxLength={100} />
-      {user === '' && (
-        <Field
-          label="Owner"
-          type="email"
-          required={false}
-          {...field('owner')}
-          hint="The address of a user; an unknown one is signed up. Without it, the key belongs to nobody."
-        />
-      )}
+      <Field
+        label="Owner"
+        type="email"
+        required={false}
+        {...field('user')}
+        hint="The address of a user; an unknown one is signed up. Without it, the key belongs to nobody."
+      />
     </Confirm>
   )
 }

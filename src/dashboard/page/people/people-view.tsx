@@ -4,7 +4,7 @@ import { useAddress } from '../routing.js'
 import { Empty } from '../widgets/states.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import { View } from '../widgets/view.jsx'
-import { AllKeys } from './keys.jsx'
+import { Keys } from './keys.jsx'
 import { Messages } from './messages.jsx'
 import { AllSessions } from './sessions.jsx'
 import { UserView } from './user-view.jsx'
@@ -18,7 +18,7 @@ export function PeopleView() {
         <Empty title="Managed by the live backend">
           With <code>auth.mode: proxy</code>, users and messages stay in the live backend. See its own dashboard.
         </Empty>
-        <AllKeys />
+        <Keys />
       </View>
     )
   }
@@ -27,7 +27,7 @@ export function PeopleView() {
     { name: 'Users', content: <Users /> },
     { name: 'Messages', content: <Messages /> },
     { name: 'Sessions', content: <AllSessions /> },
-    { name: 'Keys', content: <AllKeys /> },
+    { name: 'Keys', content: <Keys /> },
   ]
   return (
     <View

@@ -18,38 +18,34 @@ export function AllSessions() {
       searches="addresses, phone numbers and ids"
       empty={<Empty title="Nobody is signed in">A session appears here with each sign-in.</Empty>}
     >
-      {sessions => <SessionTable sessions={sessions} hasUsers onEnded={list.reload} />}
+      {sessions => <SessionTable sessions={sessions} onEnded={list.reload} />}
     </SearchList>
   )
 }
 
-const ofUser: Column<OpenSession> = {
-  name: 'User',
-  of: ({ user_id, email, phone }) => (
-    <Link to={userAt(user_id)} class="row-link long-name">
-      {email || phone || 'Anonymous user'}
-    </Link>
-  ),
-}
-
 const sessionColumns: readonly Column<OpenSession>[] = [
-  { name: 'Signed in', of: ({ created_at }) => <Moment at={created_at} /> },
-  { name: 'How', width: '18%', of: ({ methods }) => methods.join(' and ') },
-  { name: 'Refreshed', width: '18%', of: ({ refreshed_at }) => <Moment at={refreshed_at} /> },
-  { name: 'Token expires', width: '18%', of: ({ token_expires_at }) => <Moment at={token_expires_at} /> },
+  {
+    name: 'User',
+    of: ({ user_id, email, phone }) => (
+      <Link to={userAt(user_id)} class="row-link long-name">
+        {email || phone || 'Anonymous user'}
+      </Link>
+    ),
+  },
+  { name: 'Signed in', width: '20%', of: ({ created_at }) => <Moment at={created_at} /> },
+  { name: 'How', width: '15%', of: ({ methods }) => methods.join(' and ') },
+  { name: 'Token expires', width: '20%', of: ({ token_expires_at }) => <Moment at={token_expires_at} /> },
 ]
 
 interface SessionTableProps {
   readonly sessions: readonly OpenSession[]
-  /** Whether they belong to several users. */
-  readonly hasUsers?: boolean
   readonly onEnded: () => void
 }
 
-export const SessionTable = ({ sessions, hasUsers = false, onEnded }: SessionTableProps) => (
+export const SessionTable = ({ sessions, onEnded }: SessionTableProps) => (
   <Table
     caption="Sessions"
-    columns={hasUsers ? [ofUser, ...sessionColumns] : sessionColumns}
+    columns={sessionColumns}
     rows={sessions}
     keyOf={({ id }) => id}
     none={<p class="quiet">Not signed in.</p>}

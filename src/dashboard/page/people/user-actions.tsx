@@ -6,9 +6,10 @@ import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { AskButton, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Select } from '../widgets/fields.jsx'
-import { useFields } from '../widgets/form.jsx'
+import { useAction, useFields } from '../widgets/form.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { admin } from './admin.js'
-import { SignInAs } from './sign-in-as.jsx'
+import { signInAs } from './secret-dialog.jsx'
 import { isBanned, nameOf } from './user-states.jsx'
 
 interface Props {
@@ -20,12 +21,15 @@ interface Props {
 const UNTIL_LIFTED = '876000h'
 
 export function UserActions({ of: user, onDone }: Props) {
+  const { busy, failure, run } = useAction()
   const name = nameOf(user)
   const isOut = isBanned(user, useNow())
   const ban = () => admin('PUT', `admin/users/${user.id}`, { ban_duration: isOut ? 'none' : UNTIL_LIFTED })
   return (
     <div class="row">
-      <SignInAs of={user} onDone={onDone} />
+      <Button aria-disabled={busy} onClick={() => run(() => signInAs(user).then(onDone))}>
+        Sign in as
+      </Button>
       {user.email && <Button onClick={() => openDialog(<SendLink of={user} />)}>Send a link</Button>}
       <AskButton
         label={isOut ? 'Lift the ban' : 'Ban'}
@@ -50,6 +54,7 @@ export function UserActions({ of: user, onDone }: Props) {
       >
         <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>
       </AskButton>
+      <FailureNote failure={failure} />
     </div>
   )
 }

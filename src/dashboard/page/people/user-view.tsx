@@ -3,30 +3,32 @@ import { useState } from 'preact/hooks'
 import type { ListedUser } from '../../../supabase/operations.js'
 import { messagesAt, routes } from '../../routes.js'
 import { control } from '../api.js'
-import { KeyTable } from '../connect/key-table.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { changesBetween, indented, isObject, objectFrom } from '../widgets/json.js'
+import { changesBetween, indented, objectFrom } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { Empty, Shown } from '../widgets/states.jsx'
+import { Empty } from '../widgets/states.jsx'
 import { Section, View } from '../widgets/view.jsx'
 import { admin } from './admin.js'
-import { CreateFor } from './keys.jsx'
+import { Keys } from './keys.jsx'
 import { SessionTable } from './sessions.jsx'
 import { UserActions } from './user-actions.jsx'
 import { nameOf, requestsOf, States } from './user-states.jsx'
 
+async function userWithSessions(id: string, signal: AbortSignal) {
+  const [users, sessions] = await Promise.all([
+    control('GET /users', { query: { search: id }, signal }),
+    control('GET /sessions', { query: { search: id }, signal }),
+  ])
+  return { user: users.data.find(user => user.id === id), sessions: sessions.data }
+}
+
 export function UserView({ id }: { readonly id: string }) {
-  const load = (signal: AbortSignal) => control('GET /users', { query: { search: id }, signal })
-  const found = useResource(
-    async signal => (await load(signal)).data.find(user => user.id === id) ?? null,
-    [id],
-    EVERY_MS,
-  )
-  const { value: user, reload } = found
+  const found = useResource(signal => userWithSessions(id, signal), [id], EVERY_MS)
+  const { value: { user } = {}, reload } = found
   const lead = (
     <span class="row">
       <Link to={routes.people}>All users</Link>
@@ -43,11 +45,15 @@ export function UserView({ id }: { readonly id: string }) {
   return (
     <View title={user ? nameOf(user) : 'User'} lead={lead} action={user && <UserActions of={user} onDone={reload} />}>
       <DeveloperOnly of={found}>
-        {user =>
+        {({ user, sessions }) =>
           user ? (
             <>
-              <Sessions of={user} onChanged={reload} />
-              <Keys of={user} />
+              <Section title="Sessions">
+                <SessionTable sessions={sessions} onEnded={reload} />
+              </Section>
+              <Section title="API keys">
+                <Keys user={user} />
+              </Section>
               <Section title="Account">
                 <Account of={user} onChanged={reload} />
               </Section>
@@ -61,55 +67,18 @@ export function UserView({ id }: { readonly id: string }) {
   )
 }
 
-interface Props {
-  readonly of: ListedUser
-  readonly onChanged: () => void
-}
-
-function Sessions({ of: user, onChanged }: Props) {
-  const load = (signal: AbortSignal) => control('GET /sessions', { query: { search: user.id }, signal })
-  const loaded = useResource(load, [user.id, user.sessions], EVERY_MS)
-  const onEnded = () => {
-    loaded.reload()
-    onChanged()
-  }
-  return (
-    <Section title="Sessions">
-      <Shown of={loaded}>{({ data }) => <SessionTable sessions={data} onEnded={onEnded} />}</Shown>
-    </Section>
-  )
-}
-
-function Keys({ of: user }: Pick<Props, 'of'>) {
-  const load = (signal: AbortSignal) => control('GET /keys', { query: { user: user.id }, signal })
-  const loaded = useResource(load, [user.id], EVERY_MS)
-  return (
-    <Section title="API keys" action={user.email && <CreateFor user={user.email} onDone={loaded.reload} />}>
-      <Shown of={loaded}>
-        {({ data }) => (
-          <KeyTable
-            keys={data}
-            none="No API keys."
-            revoke={id => control('DELETE /keys/{id}', { id })}
-            onRevoked={loaded.reload}
-          />
-        )}
-      </Shown>
-    </Section>
-  )
-}
-
 /** What an admin can change. */
 const accountOf = ({ email, phone, role, email_confirmed_at, user_metadata, app_metadata }: ListedUser) =>
   indented({ email, phone, role, email_confirm: email_confirmed_at !== undefined, user_metadata, app_metadata })
 
-/** The account as JSON, in the fields of the admin API. */
-function Account({ of: user, onChanged }: Props) {
+/** The account as JSON, in the fields of the admin API. Sends only what was edited, so that changes made elsewhere stay. */
+function Account({ of: user, onChanged }: { readonly of: ListedUser; readonly onChanged: () => void }) {
   const [before, setBefore] = useState(() => accountOf(user))
   const [text, setText] = useState(before)
   const save = async () => {
-    await admin('PUT', `admin/users/${user.id}`, changesIn(before, text))
-    const { password: _, ...saved } = objectFrom(text, 'account', before)
+    const account = objectFrom(text, 'account', '{"phone": "15551234"}')
+    await admin('PUT', `admin/users/${user.id}`, changesBetween(objectFrom(before, 'account', ''), account).changed)
+    const { password: _, ...saved } = account
     setBefore(indented(saved))
     setText(indented(saved))
     onChanged()
@@ -122,22 +91,8 @@ function Account({ of: user, onChanged }: Props) {
         code
         value={text}
         onChange={setText}
-        hint="Add a “password” to set a new one, which signs the user out everywhere. Users can change their user_metadata, only admins the app_metadata."
+        hint="A “password” sets a new one, and signs the user out everywhere. Metadata is merged; null removes a field."
       />
     </Form>
   )
-}
-
-/** The body for the admin API: only what was edited, so that changes made elsewhere in the meantime stay. */
-function changesIn(before: string, now: string): object {
-  const was = objectFrom(before, 'account', '')
-  const { changed } = changesBetween(was, objectFrom(now, 'account', '{"email": "ada@example.com"}'))
-  return Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, merged(was[name], value)]))
-}
-
-/** The backend merges metadata, and removes fields that are null. */
-function merged(before: unknown, now: unknown): unknown {
-  if (!isObject(before) || !isObject(now)) return now
-  const { changed, gone } = changesBetween(before, now)
-  return { ...changed, ...Object.fromEntries(gone.map(name => [name, null])) }
 }

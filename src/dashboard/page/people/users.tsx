@@ -7,17 +7,18 @@ import { SearchList, useSearch } from '../search-list.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Checkbox, Field, PasswordField } from '../widgets/fields.jsx'
-import { useFields } from '../widgets/form.jsx'
+import { useAction, useFields } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { Empty } from '../widgets/states.jsx'
+import { Empty, FailureNote } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { admin } from './admin.js'
-import { SignInAs } from './sign-in-as.jsx'
+import { signInAs } from './secret-dialog.jsx'
 import { nameOf, requestsOf, States, userAt } from './user-states.jsx'
 
 export function Users() {
   const list = useSearch((query, signal) => control('GET /users', { query, signal }))
+  const { failure, run } = useAction()
   const add = (
     <Button tone="main" icon="plus" onClick={() => openDialog(<AddDialog onAdded={list.reload} />)}>
       Add user
@@ -28,7 +29,12 @@ export function Users() {
       of={list}
       what="user"
       searches="email addresses, phone numbers, ids and metadata"
-      action={add}
+      action={
+        <>
+          {add}
+          <FailureNote failure={failure} />
+        </>
+      }
       empty={
         <Empty title="No users yet">
           They appear here as soon as they sign up, in your app or under <Link to={routes.connect}>Connect</Link>.
@@ -42,7 +48,11 @@ export function Users() {
           rows={users}
           keyOf={({ id }) => id}
           actionsWidth="8rem"
-          actions={user => <SignInAs of={user} onDone={list.reload} small />}
+          actions={user => (
+            <Button small about={nameOf(user)} onClick={() => run(() => signInAs(user).then(list.reload))}>
+              Sign in as
+            </Button>
+          )}
         />
       )}
     </SearchList>

@@ -21,9 +21,10 @@ type Session =
 const STORAGE_KEY = 'standin-dashboard'
 /** Where the run of the server at the sign-in is kept, to tell a restart from a sign-out later. */
 const ORIGIN_KEY = 'standin-dashboard-origin'
-const isStored = () => localStorage.getItem(STORAGE_KEY) !== null
+/** Whether there is one from before, or in the address after a link of a message. */
+const mayHaveSession = localStorage.getItem(STORAGE_KEY) !== null || location.hash.includes('access_token=')
 
-const session = createShared<Session>({ kind: isStored() ? 'unknown' : 'signed-out' })
+const session = createShared<Session>({ kind: mayHaveSession ? 'unknown' : 'signed-out' })
 export const useSession = session.use
 
 /** The key that was just created: in the page's memory only, until it is revoked or its user signs out. */
@@ -93,7 +94,7 @@ export function WatchSession() {
   const { auth_url, anon_key, users, clock } = config
   const isFirst = useRef(true)
   useEffect(() => {
-    if (isStored()) auth().catch(({ message }) => session.set({ kind: 'signed-out', because: message }))
+    if (mayHaveSession) auth().catch(({ message }) => session.set({ kind: 'signed-out', because: message }))
   }, [])
   useEffect(() => {
     // The client keeps the address and the key with which it was opened.

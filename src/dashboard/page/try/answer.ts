@@ -146,10 +146,7 @@ function announcementOf(message: Message, { state }: Answer): string {
   // Errors are announced by their own alert.
   if (state === 'refused') return ''
   const { text, refusal, calls } = contentOf(message)
-  const said = text || refusal
-  const words = said.length > READ_OUT ? `${said.slice(0, READ_OUT)}, and so on` : said
-  const called = calls.length === 0 ? '' : ` The model calls ${calls.map(({ name }) => name).join(', ')}.`
-  return `Answer: ${words}${called}${state === 'stopped' ? ' Stopped.' : ''}`
+  return `Answer: ${(text || refusal).slice(0, READ_OUT)} ${calls.map(({ name }) => `The model calls ${name}.`).join(' ')}`
 }
 
 const WAIT_MS = 250

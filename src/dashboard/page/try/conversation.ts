@@ -83,7 +83,7 @@ export const turnsBefore = (id: number) => {
 const nextId = (turns: readonly Turn[]) => Math.max(0, ...turns.map(({ id }) => id)) + 1
 
 /** What is needed to send a request, besides the conversation. */
-export interface Sender {
+interface Sender {
   readonly model: string
   bearer(): Promise<string | undefined>
 }
@@ -103,25 +103,22 @@ export async function send(before: readonly Turn[], messages: readonly Message[]
   }
   const waiting = { id, message: { role: 'assistant', content: null }, answer: { state: 'waiting' as const } }
   const body = JSON.stringify(requestOf(shared.get(), model, turns))
-  change({ turns: [...turns, waiting] })
+  // A message that is sent is no longer a draft.
+  change({ turns: [...turns, waiting], ...(messages.some(({ role }) => role === 'user') && { draft: '' }) })
   await answerTo({ body, bearer, signal: running.signal, show })
 }
 
 function requestOf({ system, stream, parameters }: Conversation, model: string, turns: readonly Turn[]): object {
+  // Answers without any content are left out.
+  const messages = turns.flatMap(({ message }) => (message.content || message.tool_calls ? [message] : []))
   return {
     model,
-    messages: messagesOf(system, turns),
+    messages: [...(system.trim() === '' ? [] : [{ role: 'system', content: system }]), ...messages],
     stream,
     ...(stream && { stream_options: { include_usage: true } }),
     ...(parsed(parameters) as object | undefined),
   }
 }
-
-/** All messages that would be sent. Answers without any content are left out. */
-export const messagesOf = (system: string, turns: readonly Turn[]): readonly Message[] => [
-  ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-  ...turns.flatMap(({ message }) => (message.content || message.tool_calls || message.refusal ? [message] : [])),
-]
 
 /** What is wrong with the parameters; undefined if nothing is. The platform checks their values. */
 export function problemIn(parameters: string): string | undefined {

@@ -4,7 +4,7 @@ import { freshKey, token, useSession } from '../session/session.js'
 import { Button } from '../widgets/button.jsx'
 import { Checkbox, PasswordField, Select, TextArea } from '../widgets/fields.jsx'
 import { indented, parsed } from '../widgets/json.js'
-import { type Conversation, type CredentialChoice, change, problemIn, useConversation } from './conversation.js'
+import { type Conversation, type CredentialChoice, change, problemIn } from './conversation.js'
 
 export const PARAMETERS = 'try-parameters'
 
@@ -15,24 +15,22 @@ interface Credential {
   readonly bearer: () => Promise<string | undefined>
 }
 
-/** The chosen credential, or the first possible one. */
-export function useCredential() {
-  const { credential: wish, pastedKey } = useConversation()
+const known = (choice: CredentialChoice, words: string, key?: string): Credential => ({
+  choice,
+  words,
+  bearer: async () => key,
+})
+
+/** All possible credentials, and the one to use: the chosen one, or else the first. */
+export function useCredential({ credential: wish, pastedKey }: Conversation) {
   const fresh = freshKey.use()
   const session = useSession()
   const { development_key: development } = useConfig()
-  const known = (choice: CredentialChoice, words: string, key?: string): Credential => ({
-    choice,
-    words,
-    bearer: async () => key,
-  })
   const pasted = known('pasted', 'A key that I paste', pastedKey.trim() || undefined)
   const all: readonly Credential[] = [
     ...(fresh ? [known('fresh', `New key “${fresh.name}”`, fresh.key)] : []),
     ...(development ? [known('development', 'Development key', development)] : []),
-    ...(session.kind === 'user'
-      ? [{ choice: 'session' as const, words: `My session (${session.email})`, bearer: token }]
-      : []),
+    ...(session.kind === 'user' ? [{ ...known('session', `My session (${session.email})`), bearer: token }] : []),
     pasted,
     known('none', 'None, to see the 401'),
   ]
@@ -40,14 +38,16 @@ export function useCredential() {
 }
 
 interface SettingsProps {
-  readonly conversation: Conversation
+  readonly of: Conversation
   readonly credential: ReturnType<typeof useCredential>
   readonly model: string
 }
 
-export function Settings({ conversation, credential: { chosen, all }, model }: SettingsProps) {
+export function Settings({ of: conversation, credential: { chosen, all }, model }: SettingsProps) {
   const { models } = useConfig()
   const { stream, system, parameters, pastedKey } = conversation
+  const problem = problemIn(parameters)
+  const addTool = () => change({ parameters: indented({ ...(parsed(parameters) as object | undefined), tools }) })
   return (
     <section class="settings stack" aria-label="Settings">
       <Select
@@ -74,13 +74,7 @@ export function Settings({ conversation, credential: { chosen, all }, model }: S
         onChange={model => change({ model })}
       />
       <Checkbox label="Stream the answer" value={stream} onChange={stream => change({ stream })} />
-      <TextArea
-        label="System message"
-        value={system}
-        onChange={system => change({ system })}
-        placeholder="You are a helpful assistant."
-        rows={2}
-      />
+      <TextArea label="System message" value={system} onChange={system => change({ system })} rows={2} />
       <TextArea
         id={PARAMETERS}
         label="Parameters (JSON)"
@@ -88,51 +82,27 @@ export function Settings({ conversation, credential: { chosen, all }, model }: S
         rows={5}
         value={parameters}
         onChange={parameters => change({ parameters })}
-        error={problemIn(parameters)}
+        error={problem}
         hint="All other fields of the request: tools, temperature, response_format, …"
       />
-      {problemIn(parameters) === undefined && (
+      {problem === undefined && (
         <div class="row">
-          {Object.entries(samples).map(([name, sample]) => (
-            <Button small key={name} onClick={() => change({ parameters: withSample(parameters, sample) })}>
-              {name}
-            </Button>
-          ))}
+          <Button small onClick={addTool}>
+            Fill in a tool
+          </Button>
         </div>
       )}
     </section>
   )
 }
 
-const withSample = (parameters: string, sample: object) =>
-  indented({ ...(parsed(parameters) as object | undefined), ...sample })
-
-const samples = {
-  'Add a tool': {
-    tools: [
-      {
-        type: 'function',
-        function: {
-          name: 'get_weather',
-          description: 'Gets the weather for a city.',
-          parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-        },
-      },
-    ],
-  },
-  'Ask for JSON': {
-    response_format: {
-      type: 'json_schema',
-      json_schema: {
-        name: 'answer',
-        strict: true,
-        schema: {
-          type: 'object',
-          properties: { name: { type: 'string' }, age: { type: 'integer' } },
-          required: ['name', 'age'],
-          additionalProperties: false,
-        },
-      },
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      description: 'Gets the weather for a city.',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
     },
   },
-}
+]

@@ -1,5 +1,4 @@
 /** The turns of a conversation. An edited message, and an answer that is asked for again, drop what came after. */
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ContentCall, contentOf } from '../../../chat/reader.js'
 import { exchangeAt } from '../../routes.js'
@@ -16,73 +15,13 @@ import { duration } from '../wording.js'
 import { type Answer, isOver } from './answer.js'
 import type { Message, Turn } from './conversation.js'
 
-interface Props {
-  readonly turns: readonly Turn[]
+interface TurnProps {
+  readonly turn: Turn
+  readonly isLast: boolean
   readonly busy: boolean
   readonly onEdit: (turn: Turn) => void
   readonly onAgain: (turn: Turn) => void
   readonly onResults: (messages: readonly Message[]) => void
-}
-
-export function Turns({ turns, busy, onEdit, onAgain, onResults }: Props) {
-  return (
-    <ol class="turns stack">
-      {turns.map((turn, index) => (
-        <li
-          key={turn.id}
-          class={`turn stack turn-${turn.message.role}`}
-          aria-busy={turn.answer && !isOver(turn.answer)}
-        >
-          {turn.message.role === 'assistant' ? (
-            <AnswerTurn
-              turn={turn}
-              number={index + 1}
-              onAgain={busy ? undefined : () => onAgain(turn)}
-              onResults={!busy && index === turns.length - 1 ? onResults : undefined}
-            />
-          ) : (
-            <Said turn={turn} number={index + 1} onEdit={busy ? undefined : () => onEdit(turn)} />
-          )}
-        </li>
-      ))}
-    </ol>
-  )
-}
-
-interface HeadProps {
-  readonly who: string
-  readonly children: ComponentChildren
-}
-
-const Head = ({ who, children }: HeadProps) => (
-  <div class="turn-head row spread">
-    <h2 class="quiet">{who}</h2>
-    <div class="row">{children}</div>
-  </div>
-)
-
-interface TurnProps {
-  readonly turn: Turn
-  /** Counted from 1. */
-  readonly number: number
-}
-
-/** A message of the user, or the result of a tool. */
-function Said({ turn: { message }, number, onEdit }: TurnProps & { readonly onEdit: (() => void) | undefined }) {
-  const { role, content } = message
-  const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2)
-  const edit = `Edit message ${number}`
-  return (
-    <>
-      <Head who={role === 'user' ? 'You' : role === 'tool' ? 'Tool' : String(role)}>
-        {role === 'user' && typeof content === 'string' && onEdit && (
-          <Button tone="bare" icon="edit" aria-label={edit} title={edit} onClick={onEdit} />
-        )}
-        <CopyButton text={text} what={`message ${number}`} bare />
-      </Head>
-      <div class="said as-written">{text}</div>
-    </>
-  )
 }
 
 const badges: { readonly [state in Answer['state']]?: readonly [Tone, string] } = {
@@ -92,85 +31,87 @@ const badges: { readonly [state in Answer['state']]?: readonly [Tone, string] } 
   cut: ['danger', 'Cut off'],
 }
 
-interface AnswerProps extends TurnProps {
-  readonly onAgain: (() => void) | undefined
-  readonly onResults: Props['onResults'] | undefined
-}
+const names: Readonly<Record<string, string>> = { user: 'You', tool: 'Tool', assistant: 'Model' }
 
-function AnswerTurn({ turn: { message, answer }, number, onAgain, onResults }: AnswerProps) {
-  const { text, reasoning, refusal, calls } = contentOf(message)
+export function TurnItem({ turn, isLast, busy, onEdit, onAgain, onResults }: TurnProps) {
+  const { id, message, answer } = turn
+  const role = String(message.role)
+  const { text, reasoning, refusal, calls } = partsOf(message)
   const badge = answer && badges[answer.state]
-  const again = `Ask again for answer ${number}`
+  const [icon, act, does] =
+    role === 'user' ? (['edit', onEdit, 'Edit message'] as const) : (['roll', onAgain, 'Ask again for answer'] as const)
+  const mayAct = !busy && (role === 'assistant' || (role === 'user' && typeof message.content === 'string'))
   return (
-    <>
-      <Head who={answer?.model ?? 'Model'}>
-        {badge && <Badge tone={badge[0]}>{badge[1]}</Badge>}
-        {onAgain && <Button tone="bare" icon="roll" aria-label={again} title={again} onClick={onAgain} />}
-        {text !== '' && <CopyButton text={text} what={`answer ${number}`} bare />}
-      </Head>
+    <li class={`turn stack turn-${role}`} aria-busy={answer && !isOver(answer)}>
+      <div class="row spread">
+        <h2 class="quiet">{answer?.model ?? names[role] ?? role}</h2>
+        <div class="row">
+          {badge && <Badge tone={badge[0]}>{badge[1]}</Badge>}
+          {mayAct && (
+            <Button tone="bare" icon={icon} aria-label={`${does} ${id}`} title={does} onClick={() => act(turn)} />
+          )}
+          {text !== '' && <CopyButton text={text} what={`message ${id}`} bare />}
+        </div>
+      </div>
       {reasoning !== '' && (
         <Disclosure summary="Reasoning">
           <div class="as-written quiet">{reasoning}</div>
         </Disclosure>
       )}
       {text !== '' && <div class="said as-written">{text}</div>}
-      {refusal !== '' && (
-        <p>
-          <strong>The model refuses:</strong> {refusal}
-        </p>
-      )}
-      {calls.map((call, i) => (
-        <pre key={call.id || i} class="call-arguments as-written">
+      {refusal !== '' && <p>The model refuses: {refusal}</p>}
+      {calls.map(call => (
+        <pre key={call.id} class="call-arguments as-written">
           <code>
             {call.name} {readable(call.arguments)}
           </code>
         </pre>
       ))}
-      {answer?.problem !== undefined && <Problem answer={answer} />}
-      {answer && isOver(answer) && <Facts answer={answer} />}
-      {calls.length > 0 && answer?.state === 'whole' && onResults && <Results calls={calls} onResults={onResults} />}
-    </>
+      {answer && isOver(answer) && <Facts of={answer} />}
+      {isLast && !busy && calls.length > 0 && (answer?.state ?? 'whole') === 'whole' && (
+        <Results calls={calls} onResults={onResults} />
+      )}
+    </li>
   )
 }
 
-function Problem({ answer: { status, problem, retryAfter, by } }: { readonly answer: Answer }) {
-  return (
-    <Notice tone="danger">
-      <p>
-        {status !== undefined && status >= 400 && <strong>{status} </strong>}
-        {problem}
-      </p>
-      {retryAfter !== undefined && <p>Retry-After: {retryAfter}</p>}
-      {by?.hint && <p>{by.hint}</p>}
-    </Notice>
-  )
+/** The text of a message; content that is more than text as JSON. */
+function partsOf(message: Message) {
+  const { content } = message
+  const isText = typeof content === 'string' || content === null || content === undefined
+  return contentOf({ ...message, content: isText ? content : JSON.stringify(content, null, 2) })
 }
 
-/** When it came, how long it is, and what answered. */
-function Facts({ answer: { status, firstTokenMs, totalMs, tokens, finishReason, by } }: { readonly answer: Answer }) {
+/** What went wrong, when the answer came, how long it is, and what answered. */
+function Facts({ of: answer }: { readonly of: Answer }) {
+  const { status = 0, problem, retryAfter, firstTokenMs, totalMs, tokens, finishReason, by } = answer
   const facts = [
-    status,
-    firstTokenMs !== undefined && `first token ${duration(firstTokenMs)}`,
-    totalMs !== undefined && duration(totalMs),
+    status || '',
+    firstTokenMs === undefined ? '' : `first token ${duration(firstTokenMs)}`,
+    totalMs === undefined ? '' : duration(totalMs),
     tokens && `${tokens} tokens`,
     finishReason,
   ]
   return (
-    <p class="small quiet">
-      {facts.filter(Boolean).join(' · ')}
-      {by && (
-        <>
-          {' · '}
-          <Link to={exchangeAt(by.id)}>{by.source ?? 'the exchange'}</Link>
-        </>
+    <>
+      {problem !== undefined && (
+        <Notice tone="danger">
+          <p>{problem}</p>
+          {retryAfter !== undefined && <p>Retry-After: {retryAfter}</p>}
+          {by?.hint && <p>{by.hint}</p>}
+        </Notice>
       )}
-    </p>
+      <p class="small quiet">
+        {facts.filter(Boolean).join(' · ')}
+        {by && ' · '}
+        {by && <Link to={exchangeAt(by.id)}>{by.source ?? 'in Activity'}</Link>}
+      </p>
+    </>
   )
 }
 
-interface ResultsProps {
+interface ResultsProps extends Pick<TurnProps, 'onResults'> {
   readonly calls: readonly ContentCall[]
-  readonly onResults: Props['onResults']
 }
 
 /** A field for the result of each tool call. */
@@ -182,7 +123,7 @@ function Results({ calls, onResults }: ResultsProps) {
     <Form small send={calls.length === 1 ? 'Send result' : 'Send results'} onSend={send}>
       {calls.map(({ id, name }, i) => (
         <TextArea
-          key={id || i}
+          key={id}
           label={`Result of ${name}`}
           value={results[i] ?? ''}
           onChange={text => setResults(results.with(i, text))}
