@@ -9,10 +9,9 @@ import { WatchLive } from './live/live.js'
 import { useAddress } from './routing.js'
 import { WatchSession } from './session/session.js'
 import { useView } from './views.js'
-import { Announcer } from './widgets/announcer.jsx'
 import { OpenDialog } from './widgets/dialog.jsx'
 import { EVERY_MS, useIsAnswering, useResource } from './widgets/resource.js'
-import { FailureNote, Waiting } from './widgets/states.jsx'
+import { Announcer, FailureNote, Waiting } from './widgets/states.jsx'
 
 /** An empty frame until the configuration has loaded. The page's HTML contains the same. */
 const Skeleton = () => (

@@ -240,7 +240,7 @@ function List({ rows, open, hold }: ListProps) {
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const links = [...(list.current?.querySelectorAll<HTMLElement>('a.request-what') ?? [])]
-    const now = links.findIndex(link => link === document.activeElement)
+    const now = links.indexOf(document.activeElement as HTMLElement)
     if (step === undefined || now < 0) return
     event.preventDefault()
     links[Math.max(0, Math.min(links.length - 1, now + step))]?.focus()

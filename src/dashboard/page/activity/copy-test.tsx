@@ -1,15 +1,12 @@
 /** Copies a request, or the run of an agent, as a test that runs as it is. */
 import { control } from '../api.js'
-import { announce } from '../widgets/announcer.jsx'
-import { Button } from '../widgets/button.jsx'
-import { writeClipboard } from '../widgets/copy-button.jsx'
+import { Button, copyText } from '../widgets/button.jsx'
 import { useAction } from '../widgets/form.jsx'
 
 export function CopyTest({ id, isRun = false }: { readonly id: string; readonly isRun?: boolean }) {
   const { failure, run } = useAction()
   const copy = async () => {
-    const test = await control('GET /journal/{id}/test', { id, query: { run: isRun } })
-    announce((await writeClipboard(test)) ? 'Copied a test.' : 'The browser does not allow copying.')
+    await copyText(await control('GET /journal/{id}/test', { id, query: { run: isRun } }), 'a test')
   }
   return (
     <>

@@ -10,8 +10,7 @@ import { Notice } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 
 export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
-  const { endpoint, mode, error, hint, advice, remark, openaiRefuses, nearest, violations, fault, complete, status } =
-    entry
+  const { error, hint, advice, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
   return (
     <>
       {error !== null && (
@@ -28,8 +27,6 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
         of={[
           ['Answered by', (entry.answeredBy || !fault?.happened) && <Origin key="origin" entry={entry} />],
           ['Fault', fault?.happened ? appliedFaultInWords(fault as AppliedFault) : null],
-          ['Endpoint', endpoint ?? 'No endpoint has this path and method.'],
-          ['Mode', mode],
           [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
         ]}
       />

@@ -29,6 +29,8 @@ export function ExchangeView({ entry }: { readonly entry: JournalEntry }) {
         of={[
           ['Caller', <bdi key="caller">{callerName(entry)}</bdi>],
           ['Scope', entry.scope],
+          ['Endpoint', entry.endpoint ?? 'No endpoint has this path and method.'],
+          ['Mode', entry.mode],
           [
             'Message',
             entry.message && <Link to={messagesAt({ message: entry.message })}>the message that it sent</Link>,

@@ -3,8 +3,7 @@ import type { JournalBrief } from '../../../journal/operations.js'
 import { control } from '../api.js'
 import { navigate } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
-import { Button } from '../widgets/button.jsx'
-import { CopyButton, writeClipboard } from '../widgets/copy-button.jsx'
+import { Button, CopyButton, copyText } from '../widgets/button.jsx'
 import { openDialog } from '../widgets/dialog.jsx'
 import { useAction } from '../widgets/form.jsx'
 import { createShared } from '../widgets/shared.js'
@@ -142,6 +141,5 @@ function ignorable({ differences, ...more }: Nearest) {
 /** A key that the endpoint accepts. */
 async function copyKey({ path }: JournalBrief): Promise<void> {
   const { apiKey, anonKey } = await control('GET /credentials')
-  const key = path.startsWith('/auth/') || path.startsWith('/api/') ? anonKey : apiKey
-  announce((await writeClipboard(key)) ? 'Copied a key that works.' : `The browser does not allow copying: ${key}`)
+  await copyText(path.startsWith('/auth/') || path.startsWith('/api/') ? anonKey : apiKey, 'a key that works')
 }

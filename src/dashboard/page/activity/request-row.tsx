@@ -87,8 +87,8 @@ export function Reason({ of: brief }: { readonly of: JournalBrief }) {
       <bdi>{reasonOf(brief)}</bdi>
       {brief.message !== null && (
         <>
-          {' · '}
-          <Link to={messagesAt({ message: brief.message })}>message</Link>
+          {': '}
+          <Link to={messagesAt({ message: brief.message })}>its message</Link>
         </>
       )}
     </span>

@@ -58,11 +58,11 @@ function Step({ of: brief, run, isOpen, isReachable }: StepProps) {
     <li class={isOpen ? 'step request-open' : 'step'}>
       <span class="quiet">{kindOf(brief)}</span>
       <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} label={labelOf(brief)} />
+      <Reason of={brief} />
       <span class="step-time" aria-hidden="true">
         <span class="step-bar" style={{ marginLeft: part(afterMs), width: part(brief.durationMs) }} />
       </span>
       {(brief.status ?? 0) >= 400 && <StatusBadge status={brief.status} />}
-      <Reason of={brief} />
       <Repairs of={brief} />
     </li>
   )

@@ -33,8 +33,24 @@ export function differenceOf({ nearest }: Pick<JournalBrief, 'nearest'>): string
   return `${first.field} ${value(first.asked)}, recorded ${value(first.recorded)}${more}`
 }
 
+/** What requests to the auth backend do, by the ends of their paths. */
+const done: Readonly<Record<string, string>> = {
+  signup: 'signed up',
+  token: 'signed in, or renewed a session',
+  otp: 'asked for a code or a link',
+  magiclink: 'asked for a link',
+  recover: 'asked for a new password',
+  resend: 'asked for a message again',
+  verify: 'used a code or a link',
+  logout: 'signed out',
+  user: 'read or changed the account',
+  invite: 'invited someone',
+  reauthenticate: 'asked for a code',
+}
+
 /** Why the request got its answer: for a miss, the difference itself. */
 export function reasonOf(brief: JournalBrief): string {
   const difference = differenceOf(brief)
+  if ((brief.status ?? 500) < 400 && brief.path.startsWith(AUTH)) return done[kindOf(brief)] ?? ''
   return brief.code === 'no_recording' ? (difference ?? 'nothing like it is recorded') : decisionOf(brief)
 }
