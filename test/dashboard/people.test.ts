@@ -170,6 +170,7 @@ inBrowser('keys of all users and of the configuration are listed, created for an
     .getByText(/^sk-local-/)
     .innerText()
   await page.getByRole('button', { name: 'Done' }).click()
+  await page.locator('dialog').waitFor({ state: 'detached' })
   expect(await page.content()).not.toContain(key)
   const status = async () => (await platform.ask('/v1/models', { bearer: key })).status
   expect(await status()).toBe(200)

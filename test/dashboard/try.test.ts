@@ -209,7 +209,7 @@ inBrowser('the credential is chosen: the development key, a new key, the session
   await credential.selectOption('My session (ada@example.com)')
   await say(page, 'hello')
   const chats = platform.journal.find({ path: '/v1/chat/completions' })
-  expect(chats.map(({ caller }) => caller?.kind ?? 'none')).toEqual(['none', 'apiKey', 'apiKey', 'user'])
+  expect(chats.map(({ caller }) => caller?.kind)).toEqual(['anonymous', 'apiKey', 'apiKey', 'user'])
 })
 
 inBrowser('an error, a stream that is cut and one without its end are told apart', async () => {

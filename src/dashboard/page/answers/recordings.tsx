@@ -54,7 +54,7 @@ const recordingColumns: readonly Column<ListedRecording>[] = [
     name: 'Recording',
     of: recording => (
       <>
-        <Link to={recordingAt(recording.file)} class="row-link long-name">
+        <Link to={recordingAt(recording.file)} class="long-name">
           {'problem' in recording ? recording.problem : (recording.said ?? `${recording.method} ${recording.path}`)}
         </Link>
         <span class="row-detail long-name">
@@ -99,9 +99,9 @@ function OneRecording({ file }: { readonly file: string }) {
       <DeveloperOnly of={loaded}>
         {({ text }) => (
           <>
-            <CodeBlock code={text.slice(0, LONGEST_SHOWN)} copied={text} label="the file" />
+            <CodeBlock code={text.slice(0, LONGEST_SHOWN)} label="the file" />
             {text.length > LONGEST_SHOWN && (
-              <p class="quiet">Only the start of this long file is shown. The button copies all of it.</p>
+              <p class="quiet">Only the start of this long file is shown. Open it in the editor.</p>
             )}
           </>
         )}

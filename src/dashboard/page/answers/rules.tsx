@@ -62,9 +62,9 @@ export function Rules() {
 const columnsFor = (explained: Explained | undefined): readonly Column<RuleRow>[] => [
   {
     name: 'Rule',
-    of: ({ id, rule, title, place, scope, enabled }) => (
+    of: ({ id, rule, place, scope, enabled }) => (
       <>
-        {rule.name ?? title} {!enabled && <Badge tone="plain">Off</Badge>}
+        {rule.name ?? <span class="quiet">no name</span>} {!enabled && <Badge tone="plain">Off</Badge>}
         {id !== null && <Badge tone="care">Temporary</Badge>}
         <span class="row-detail long-name">
           {id === null ? <EditorLink of="rules" place={place} /> : place}

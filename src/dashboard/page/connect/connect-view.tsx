@@ -50,7 +50,7 @@ export function ConnectView() {
         </ul>
       </Section>
       <Section title={counted(models.length, 'model')}>
-        <ul class="models row">
+        <ul class="row">
           {models.map(id => (
             <li key={id}>
               <code>{id}</code>

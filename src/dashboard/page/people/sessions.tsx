@@ -27,7 +27,7 @@ const sessionColumns: readonly Column<OpenSession>[] = [
   {
     name: 'User',
     of: ({ user_id, email, phone }) => (
-      <Link to={userAt(user_id)} class="row-link long-name">
+      <Link to={userAt(user_id)} class="long-name">
         {email || phone || 'Anonymous user'}
       </Link>
     ),

@@ -63,7 +63,7 @@ const userColumns: readonly Column<ListedUser>[] = [
   {
     name: 'User',
     of: user => (
-      <Link to={userAt(user.id)} class="row-link long-name">
+      <Link to={userAt(user.id)} class="long-name">
         {nameOf(user)}
       </Link>
     ),

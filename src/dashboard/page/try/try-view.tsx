@@ -57,7 +57,7 @@ export function TryView() {
               Write one below. With emulated models, “standin:error-503” and other magic words make them fail.
             </Empty>
           )}
-          <ol class="turns stack">
+          <ol class="stack">
             {turns.map((turn, i) => (
               <TurnItem
                 key={turn.id}

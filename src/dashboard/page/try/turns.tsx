@@ -58,7 +58,7 @@ export function TurnItem({ turn, isLast, busy, onEdit, onAgain, onResults }: Tur
           <div class="as-written quiet">{reasoning}</div>
         </Disclosure>
       )}
-      {text !== '' && <div class="said as-written">{text}</div>}
+      {text !== '' && <div class="said as-written long-name">{text}</div>}
       {refusal !== '' && <p>The model refuses: {refusal}</p>}
       {calls.map(call => (
         <pre key={call.id} class="call-arguments as-written">
