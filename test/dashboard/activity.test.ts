@@ -60,6 +60,7 @@ inBrowser('the run of an agent is one waterfall, and can be copied as a test', a
   await (await platform.ask('/health')).text()
   const { page } = await openActivity(platform)
   const run = row(page, '3 steps')
+  await run.waitFor()
   const steps = run.getByRole('list', { name: 'Steps of the run' }).getByRole('listitem')
   expect((await steps.allInnerTexts()).map(text => text.split('\n').slice(0, 2))).toEqual([
     ['chat', '→ find_order'],

@@ -19,10 +19,8 @@ import { View } from '../widgets/view.jsx'
 import { count, counted } from '../wording.js'
 import type { ExchangePanelProps } from './exchange-panel.jsx'
 import { type Filter, filterIn, matching, queryOf, textIn } from './filter.js'
-import { Flights } from './flights.jsx'
-import { itemsOf } from './items.js'
-import { RequestRow } from './request-row.jsx'
-import { RunRow } from './run-row.jsx'
+import { Flights, RequestRow, RunRow } from './request-row.jsx'
+import { itemsOf } from './words.js'
 
 export function ActivityView() {
   const connection = useLive(({ connection }) => connection)

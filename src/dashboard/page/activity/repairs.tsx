@@ -143,3 +143,22 @@ async function copyKey({ path }: JournalBrief): Promise<void> {
   const { apiKey, anonKey } = await control('GET /credentials')
   await copyText(path.startsWith('/auth/') || path.startsWith('/api/') ? anonKey : apiKey, 'a key that works')
 }
+
+export function CopyTest({ id, isRun = false }: { readonly id: string; readonly isRun?: boolean }) {
+  const { failure, run } = useAction()
+  const copy = async () => {
+    await copyText(await control('GET /journal/{id}/test', { id, query: { run: isRun } }), 'a test')
+  }
+  return (
+    <>
+      <Button small icon="copy" aria-label={isRun ? 'Copy the run as a test' : undefined} onClick={() => run(copy)}>
+        {isRun ? 'Test' : 'Copy as test'}
+      </Button>
+      {failure && (
+        <span role="alert" class="danger small">
+          {failure.message}
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,16 +1,17 @@
-/** A request in the list: what it asked, why it got its answer, and what can be done about it. */
+/** The rows of the list: requests in flight, requests that have ended, and the runs of agents as waterfalls. */
 import type { ComponentChildren } from 'preact'
-import type { JournalBrief } from '../../../journal/operations.js'
+import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
 import { exchangeAt, messagesAt } from '../../routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
 import { memo } from '../widgets/memo.jsx'
-import { callerName, clockTime, count, duration } from '../wording.js'
+import { useTicks } from '../widgets/moment.jsx'
+import { callerName, clockTime, count, counted, duration } from '../wording.js'
 import { filterBy, filterIn, queryOf } from './filter.js'
-import { Repairs } from './repairs.jsx'
-import { kindOf, reasonOf, subjectOf } from './words.js'
+import { CopyTest, Repairs } from './repairs.jsx'
+import { factsOfRun, kindOf, type Run, reasonOf, subjectOf } from './words.js'
 
 interface RowProps {
   readonly of: JournalBrief
@@ -127,4 +128,99 @@ function Facts({ of: brief }: { readonly of: JournalBrief }) {
       </time>
     </span>
   )
+}
+
+interface Props {
+  readonly of: Run
+  readonly open: string | undefined
+  readonly isReachable: boolean
+}
+
+export const RunRow = memo(({ of: run, open, isReachable }: Props) => {
+  const { steps } = run
+  const facts = factsOfRun(run)
+  const [first] = steps
+  return (
+    <li class="request run">
+      <div class="request-line">
+        <Value word="run" value={run.id}>
+          <span class="badge tone-plain">run</span>
+        </Value>
+        <strong class="request-what cut">
+          <bdi>{first && subjectOf(first)}</bdi>
+        </strong>
+        <span class="request-facts quiet">
+          <span>{counted(steps.length, 'step')}</span>
+          {facts.tokens > 0 && <span>{count(facts.tokens)} tok</span>}
+          <span class="request-duration">{duration(facts.durationMs)}</span>
+          <CopyTest id={run.id} isRun />
+        </span>
+      </div>
+      <ol class="steps" aria-label="Steps of the run">
+        {steps.map(step => (
+          <Step key={step.id} of={step} run={facts} isOpen={step.id === open} isReachable={isReachable} />
+        ))}
+      </ol>
+    </li>
+  )
+})
+
+interface StepProps {
+  readonly of: JournalBrief
+  readonly run: ReturnType<typeof factsOfRun>
+  readonly isOpen: boolean
+  readonly isReachable: boolean
+}
+
+function Step({ of: brief, run, isOpen, isReachable }: StepProps) {
+  const part = (ms: number) => `${Math.min(100, (ms / Math.max(run.durationMs, 1)) * 100)}%`
+  const afterMs = Date.parse(brief.at) - run.startMs
+  return (
+    <li class={isOpen ? 'step request-open' : 'step'}>
+      <span class="quiet">{kindOf(brief)}</span>
+      <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} label={labelOf(brief)} />
+      <Reason of={brief} />
+      <span class="step-time" aria-hidden="true">
+        <span class="step-bar" style={{ marginLeft: part(afterMs), width: part(brief.durationMs) }} />
+      </span>
+      {(brief.status ?? 0) >= 400 && <StatusBadge status={brief.status} />}
+      <Repairs of={brief} />
+    </li>
+  )
+}
+
+/** The chats of a run have the same prompt, so that their answers tell more. */
+const labelOf = (brief: JournalBrief) => brief.said || subjectOf(brief)
+
+const EVERY_MS = 250
+
+export function Flights({ of: flights }: { readonly of: readonly JournalFlight[] }) {
+  useTicks(flights.length > 0 ? EVERY_MS : undefined)
+  if (flights.length === 0) return null
+  return (
+    <ol class="requests" aria-label="Requests in flight">
+      {flights.map(flight => (
+        <li key={flight.id} class="request flight">
+          <div class="request-line">
+            <span class="spinner" aria-hidden="true" />
+            <span class="quiet">{kindOf(flight)}</span>
+            <bdi class="request-what cut">{subjectOf(flight)}</bdi>
+            <span class="request-why cut accent">{progressOf(flight)}</span>
+            <span class="request-facts quiet">
+              <bdi>{callerName(flight)}</bdi>
+              <span class="request-duration">{duration(Math.max(0, Date.now() - Date.parse(flight.at)))}</span>
+            </span>
+          </div>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** `no answer yet`, `no token yet`, `12 tokens`, `3 pieces`. */
+function progressOf(flight: JournalFlight): string {
+  const { status, pieces, tokens } = flight
+  if (status === null) return 'no answer yet'
+  if (kindOf(flight) !== 'chat') return counted(pieces, 'piece')
+  return tokens === 0 ? 'no token yet' : `${count(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`
 }

@@ -28,7 +28,7 @@ export interface FeedReader {
   lost(failure: Failure): void
 }
 
-const FIRST = 300
+const FIRST = 200
 const AGAIN_MS = 1000
 /** The server sends a sign of life every five seconds, so after this long without data the connection is dead. */
 const SILENT_MS = 15_000

@@ -3,7 +3,7 @@ import { factTest } from '../../../core/caller.js'
 import type { JournalBrief } from '../../../journal/operations.js'
 
 /** The most rows on the page, which are drawn as they are. Older ones are found by searching the journal. */
-export const MOST_ROWS = 300
+export const MOST_ROWS = 200
 /** The size of the batches in which rows are removed, since each removal copies the list. */
 const SLACK = 100
 
