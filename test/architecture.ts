@@ -81,7 +81,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   preact: ['dashboard/page/'],
   'eventsource-parser': ['dashboard/page/'],
   'jsonc-parser': ['dashboard/page/playground/settings.ts', 'check/json-places.ts'],
-  '@supabase/auth-js': ['dashboard/page/session/auth-client.ts'],
+  '@supabase/auth-js': ['dashboard/page/session/session.ts'],
   'lru-cache': ['recordings/', 'chat/tokens/', 'supabase/seeds.ts'],
   pg: ['state/postgres.ts'],
   'gpt-tokenizer': ['chat/tokens/'],

@@ -143,7 +143,7 @@ inBrowser('an account is edited as JSON, banned, unbanned and deleted', async ()
 
   await page.getByRole('button', { name: 'Ban' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click()
-  await page.getByText('Banned').waitFor()
+  await page.getByText('Banned', { exact: true }).waitFor()
   expect((await signIn()).status).toBe(400)
   await page.getByRole('button', { name: 'Lift the ban' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click()

@@ -5,9 +5,8 @@ import { CodeBlock } from '../widgets/code-block.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import { Section, View } from '../widgets/view.jsx'
 import { accessInWords, counted } from '../wording.js'
-import { Account } from './account.jsx'
+import { Account, OwnKeys } from './account.jsx'
 import { Copied } from './connect-card.jsx'
-import { OwnKeys } from './own-keys.jsx'
 import { snippetsFor, useExampleKey } from './snippets.js'
 
 export function ConnectView() {

@@ -4,9 +4,11 @@ import { chunkIn, completionIn, contentOf, createSum, type VendorCompletion } fr
 import { control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { errorIn, parsed, textsOf } from '../widgets/json.js'
-import type { Message } from './conversation.js'
 
 const CHAT = '/v1/chat/completions'
+
+/** A message as it is sent. */
+export type Message = Readonly<Record<string, unknown>>
 
 export interface Answer {
   readonly state:

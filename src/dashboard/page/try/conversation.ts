@@ -1,10 +1,7 @@
 /** The conversation in Try. Its turns are the messages as they are sent. It survives a reload of the page, but not the tab. */
 import { isObject, parsed } from '../widgets/json.js'
 import { createShared } from '../widgets/shared.js'
-import { type Answer, answerTo, isOver } from './answer.js'
-
-/** A message as it is sent. */
-export type Message = Readonly<Record<string, unknown>>
+import { type Answer, answerTo, isOver, type Message } from './answer.js'
 
 export interface Turn {
   readonly id: number

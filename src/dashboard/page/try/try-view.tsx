@@ -11,6 +11,7 @@ import { TextArea } from '../widgets/fields.jsx'
 import { useOnce } from '../widgets/resource.js'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
+import type { Message } from './answer.js'
 import * as talk from './conversation.js'
 import { PARAMETERS, Settings, useCredential } from './settings.jsx'
 import { TurnItem } from './turns.jsx'
@@ -27,7 +28,7 @@ export function TryView() {
   const busy = talk.isRunning(conversation)
   const problem = useOpening(turns.length > 0)
   useFollowEnd(turns)
-  const send = (before: readonly talk.Turn[], messages: readonly talk.Message[]) => {
+  const send = (before: readonly talk.Turn[], messages: readonly Message[]) => {
     const wrong = talk.problemIn(parameters)
     if (wrong === undefined) void talk.send(before, messages, { model, bearer: credential.chosen.bearer })
     else announce(`Not sent. ${wrong}`)

@@ -12,8 +12,8 @@ import { readable } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { duration } from '../wording.js'
-import { type Answer, isOver } from './answer.js'
-import type { Message, Turn } from './conversation.js'
+import { type Answer, isOver, type Message } from './answer.js'
+import type { Turn } from './conversation.js'
 
 interface TurnProps {
   readonly turn: Turn
