@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { StreamedAnswer } from '../control/operation.js'
+import { createIds } from '../core/clock.js'
 import { invalidRequest, noSuchExchange, notRepeatable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { AGAIN_HEADER, nextAgainMark } from '../recordings/repairs.js'
+import { AGAIN_HEADER } from '../core/paths.js'
 import { isRepeatable } from './facts.js'
 import type { JournaledExchange } from './fields.js'
 import type { JournalFilter } from './filter.js'
@@ -58,9 +59,16 @@ export function createReader({ journal, url, situation, stopping }: Parts) {
     },
     get: (id: string) => orNotFound(journal.get(id), id),
     curl: (id: string) => orNotFound(journal.curl(id, url()), id),
-    /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
-    sendAgain: async (id: string, mark = nextAgainMark()) =>
-      sendAgain(orNotFound(journal.find(id), id).exchange, { url: url(), journal, mark }),
+    /**
+     * Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. `began` is
+     * told the mark by which the request is recognized, and returns what is called at the end.
+     */
+    async sendAgain(id: string, began: (mark: string) => () => void = () => () => {}) {
+      const { exchange } = orNotFound(journal.find(id), id)
+      const mark = nextMark()
+      const end = began(mark)
+      return sendAgain(exchange, { url: url(), journal, mark }).finally(end)
+    },
     count: (filter: JournalFilter) => journal.count(filter),
     clear: (scope: string | undefined) => journal.clear(scope),
   }
@@ -80,6 +88,7 @@ function pageOf<E>(journal: Journal, filter: JournalFilter, limit: number, show:
 const connectionHeaders =
   /^(connection|keep-alive|proxy-connection|transfer-encoding|te|trailer|upgrade|expect|content-length|x-standin-dashboard)$/
 const LATE_ENTRY_MS = 1000
+const nextMark = createIds('again-', 12)
 
 /** Repeats a request exactly as it was, with its own credential, which only the journal has. */
 async function sendAgain(

@@ -4,9 +4,9 @@ import type { ViolationCounts } from '../check/finding.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
 import { createSerialQueue, once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
-import { createRepairs } from '../recordings/repairs.js'
 import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
+import { createRepairs } from './repairs.js'
 
 interface Reporters {
   /** Called with a warning, as a sentence. */

@@ -7,6 +7,8 @@ import { dataOf, listingQuery, operation, scopeQuery, type ValueOf } from '../co
 import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { Library } from './library.js'
 
+export { type RepairsInUse, repairOperations } from './repair-operations.js'
+
 const readRecording = closed({
   file: text,
   recordedAt: text,

@@ -3,13 +3,25 @@ import { arrayOf, closed, optional, orNull, text, word } from '../check/forms.js
 import { dataOf, operation } from '../control/operation.js'
 import { noSuchExchange, refusal } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
+import type { IgnoreOption } from './canonical.js'
 import { ignoreEntry } from './options.js'
-import { nextAgainMark, type Repairs } from './repairs.js'
+
+/** The recording that answers a request from now on, by the key of the request; or a part that is ignored from now on. */
+type Repaired = { readonly key: string; readonly file: string } | { readonly ignore: IgnoreOption }
+
+export interface RepairsInUse {
+  all(): readonly (Repaired & { readonly id: string })[]
+  add(repaired: Repaired): { readonly id: string }
+  /** Removes one repair, or all. Returns how many there were. */
+  remove(id?: string): number
+  /** Lets the request with this mark be recorded, whatever the mode, until the returned function is called. */
+  record(mark: string): () => void
+}
 
 interface RepairParts {
-  readonly repairs: Repairs
+  readonly repairs: RepairsInUse
   readonly journal: { find(id: string): { readonly exchange: Exchange } | undefined }
-  readonly reader: { sendAgain(id: string, mark: string): Promise<string> }
+  readonly reader: { sendAgain(id: string, began: RepairsInUse['record']): Promise<string> }
   /** Why the live platform cannot be asked; `undefined` if it can. */
   readonly whyNotRecord: () => readonly string[] | undefined
   /** The key under which recordings of a request are found. */
@@ -24,9 +36,7 @@ export function repairOperations({ repairs, journal, reader, whyNotRecord, keyOf
   async function recordNow(id: string): Promise<string> {
     const reasons = whyNotRecord()
     if (reasons) throw refusal(409, 'no_live_platform', reasons.join(' '))
-    const mark = nextAgainMark()
-    const end = repairs.record(mark)
-    return reader.sendAgain(id, mark).finally(end)
+    return reader.sendAgain(id, repairs.record)
   }
 
   async function useNearest(exchange: Exchange): Promise<string> {

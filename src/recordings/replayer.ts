@@ -24,7 +24,6 @@ import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import { type DelayedReply, delayedReplyOf, inFormatOf, withOpenEnd } from './play.js'
 import { promptDifferences, shownChange } from './prompt-change.js'
 import type { Question, RecordedRequest, Recording } from './recording.js'
-import type { Repairs } from './repairs.js'
 import type { Run } from './run.js'
 
 export interface ReplayerParts {
@@ -32,7 +31,8 @@ export interface ReplayerParts {
   readonly run: Run
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly ignore: Ignore
-  readonly repairs: Pick<Repairs, 'fileFor'>
+  /** The recording that somebody chose for requests with a key. */
+  readonly repairs: { fileFor(key: string): string | undefined }
   readonly speed: number
   readonly tokenizer: Tokenizer
   /** If there is one, a request without a recording is answered from one of the same conversation, which is noted there. */

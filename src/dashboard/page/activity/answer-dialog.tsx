@@ -12,8 +12,8 @@ import { Form, useAction, useFields } from '../widgets/form.jsx'
 import { isObject, parsed } from '../widgets/json.js'
 import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Shown } from '../widgets/states.jsx'
+import { sendAgain } from './addresses.js'
 import { contentText, toolsIn, turnsAnswered, turnsAsked } from './conversation.jsx'
-import { sendAgain } from './repairs.jsx'
 
 export function AnswerDialog({ id }: { readonly id: string }) {
   const loaded = useResource(signal => control('GET /journal/{id}', { id, signal }), [id])

@@ -20,8 +20,9 @@ import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Shown } from '../widgets/states.jsx'
 import { Section } from '../widgets/view.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
+import { sendAgain } from './addresses.js'
 import { Conversation, LongText, parametersIn, textOf, toolsIn, turnsAnswered, turnsAsked } from './conversation.jsx'
-import { answerThis, CopyTest, Repairs, sendAgain } from './repairs.jsx'
+import { answerThis, CopyTest, Repairs } from './repairs.jsx'
 import { reasonOf, subjectOf } from './words.js'
 
 export interface ExchangePanelProps {

@@ -1,7 +1,6 @@
 /** The search of the list and its toggle for problems, as kept in the page's address. */
 import { factFilterKeys, factTest } from '../../../core/caller.js'
 import type { JournalBrief } from '../../../journal/operations.js'
-import { navigate } from '../routing.js'
 
 export interface Filter {
   /** Text to find, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
@@ -38,14 +37,11 @@ export function queryOf({ problems, search }: Filter, id?: string): string {
   return query === '' ? '' : `?${query}`
 }
 
-/** Adds a value that was clicked to the search, in place of another value for the same word. */
-export function filterBy(word: string, value: string): void {
-  const query = new URLSearchParams(location.search)
-  const filter = filterIn(query)
-  const { rest, words } = wordsIn(filter.search)
+/** The search with a value that was clicked, in place of another value for the same word. */
+export function withWord({ search, problems }: Filter, word: string, value: string): Filter {
+  const { rest, words } = wordsIn(search)
   const others = Object.entries({ ...words, [word]: value }).map(([name, one]) => written(name, String(one)))
-  const search = [...others, rest].filter(Boolean).join(' ')
-  navigate(location.pathname + queryOf({ ...filter, search }, query.get('id') ?? undefined), { replace: true })
+  return { problems, search: [...others, rest].filter(Boolean).join(' ') }
 }
 
 /** The text to find in bodies, from `text:"hello there"` in the search. */

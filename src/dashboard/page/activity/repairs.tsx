@@ -1,13 +1,12 @@
 /** What repairs a request that did not get the answer that its app wants, in its row. Each works from the next request on. */
 import type { JournalBrief } from '../../../journal/operations.js'
 import { control } from '../api.js'
-import { navigate } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Button, CopyButton, copyText } from '../widgets/button.jsx'
 import { openDialog } from '../widgets/dialog.jsx'
 import { useAction } from '../widgets/form.jsx'
 import { createShared } from '../widgets/shared.js'
-import { filterIn, queryOf } from './filter.js'
+import { sendAgain } from './addresses.js'
 
 /** What was done for each request, by its id, so that the row still says it after it was scrolled away. */
 const done = createShared<Readonly<Record<string, Repaired>>>({})
@@ -21,12 +20,6 @@ interface Repaired {
 const say = (id: string, repaired: Repaired) => {
   announce(repaired.says)
   done.set({ ...done.get(), [id]: repaired })
-}
-
-/** Sends the request of an exchange again, and opens the new one. */
-export async function sendAgain(id: string): Promise<void> {
-  const sent = await control('POST /journal/{id}/again', { id })
-  navigate(location.pathname + queryOf(filterIn(new URLSearchParams(location.search)), sent.id))
 }
 
 /** Loaded with the first answer. */

@@ -3,13 +3,12 @@ import type { ComponentChildren } from 'preact'
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
 import { exchangeAt, messagesAt } from '../../routes.js'
 import { useConfig } from '../config.jsx'
-import { navigate } from '../routing.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
 import { memo } from '../widgets/memo.jsx'
 import { useTicks } from '../widgets/moment.jsx'
 import { callerName, clockTime, count, counted, duration } from '../wording.js'
-import { filterBy, filterIn, queryOf } from './filter.js'
+import { filterBy, openExchange } from './addresses.js'
 import { CopyTest, Repairs } from './repairs.jsx'
 import { factsOfRun, kindOf, type Run, reasonOf, subjectOf } from './words.js'
 
@@ -65,7 +64,7 @@ export function ExchangeLink({ of: { id, ...brief }, isOpen, isReachable, label 
   const open = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
-    navigate(location.pathname + queryOf(filterIn(new URLSearchParams(location.search)), id))
+    openExchange(id)
   }
   return (
     <a

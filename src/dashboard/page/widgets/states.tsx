@@ -1,12 +1,10 @@
-/** Notices, announcements, and the states of what is loaded: loading, empty, failed, refused or there. */
+/** Notices, announcements, and the states of what is loaded: loading, empty, failed or there. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { routes } from '../../routes.js'
-import { serviceKey } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announced } from './announcer.jsx'
 import { Button, Icon } from './button.jsx'
-import { Form, PasswordField } from './fields.jsx'
 import { Link } from './link.jsx'
 import type { Resource } from './resource.js'
 import { View } from './view.jsx'
@@ -106,27 +104,5 @@ export function Shown<Value>({ of: { value, failure, reload }, children }: Shown
       <FailureNote failure={refusal} retry={reload} />
       {value !== undefined && children(value)}
     </>
-  )
-}
-
-/** Content for the developer. On other machines it requires the control token or a service key. */
-export function DeveloperOnly<Value>({ of, children }: ShownProps<Value>) {
-  const key = serviceKey.use()
-  const [entered, setEntered] = useState('')
-  if (![401, 403].includes(of.failure?.status ?? 0)) return <Shown of={of}>{children}</Shown>
-  return (
-    <div class="view-narrow stack">
-      <p>{of.failure?.message}</p>
-      <Form send="Show" onSend={async () => serviceKey.set(entered.trim())}>
-        <PasswordField
-          label="Control token or service key"
-          value={entered}
-          onChange={setEntered}
-          hint={
-            key === undefined ? 'Standin prints the control token when it starts.' : 'Wrong token or key. Try again.'
-          }
-        />
-      </Form>
-    </div>
   )
 }
