@@ -1,5 +1,4 @@
 /** Everything that can answer: rules, recordings, the tools of MCP servers, and resources. */
-
 import type { OfferedServer } from '../../../mcp/operations.js'
 import { routes } from '../../routes.js'
 import { control } from '../api.js'
@@ -32,7 +31,7 @@ export const AnswersView = () => (
   </View>
 )
 
-export function OfferedTools() {
+function OfferedTools() {
   const loaded = useResource(async signal => (await control('GET /mcp', { signal })).data, [], EVERY_MS)
   return (
     <DeveloperOnly of={loaded}>
@@ -79,7 +78,7 @@ function Server({ of: { name, path, tools, resources, resourceTemplates, prompts
 
 const requestsAt = (endpoint: string) => `${routes.activity}?${new URLSearchParams({ endpoint })}`
 
-export function ResourceList() {
+function ResourceList() {
   const loaded = useResource(async signal => (await control('GET /resources', { signal })).data, [], EVERY_MS)
   return (
     <DeveloperOnly of={loaded}>

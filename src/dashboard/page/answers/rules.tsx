@@ -135,7 +135,7 @@ interface Props {
   readonly onExplained: (explained: Explained | undefined) => void
 }
 
-export function TryPrompt({ explained, onExplained }: Props) {
+function TryPrompt({ explained, onExplained }: Props) {
   const { values, field } = useFields({ prompt: '', tools: '' })
   const [model = ''] = useConfig().models
   const tryOut = async () => onExplained(await control('POST /replies/try', { body: attemptOf(values, model) }))

@@ -1,5 +1,4 @@
 /** Open sessions and API keys of all users: listed, ended or revoked, and keys created for anyone. */
-
 import type { ApiKeyView } from '../../../keys/operations.js'
 import type { OpenSession } from '../../../supabase/operations.js'
 import { control } from '../api.js'

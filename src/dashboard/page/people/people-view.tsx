@@ -1,5 +1,4 @@
 /** Everyone who uses the platform: users, what was sent to them, their sessions and their API keys. */
-
 import type { ListedUser } from '../../../supabase/operations.js'
 import { routes } from '../../routes.js'
 import { control } from '../api.js'
@@ -51,7 +50,7 @@ export function PeopleView() {
   )
 }
 
-export function Users() {
+function Users() {
   const list = useSearch((query, signal) => control('GET /users', { query, signal }))
   const { failure, run } = useAction()
   const add = (

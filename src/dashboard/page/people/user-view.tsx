@@ -107,7 +107,7 @@ interface Props {
 /** As in Supabase's dashboard: a hundred years. */
 const UNTIL_LIFTED = '876000h'
 
-export function UserActions({ of: user, onDone }: Props) {
+function UserActions({ of: user, onDone }: Props) {
   const { busy, failure, run } = useAction()
   const name = nameOf(user)
   const isOut = isBanned(user, useNow())
