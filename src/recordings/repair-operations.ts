@@ -35,7 +35,7 @@ export function repairOperations({ repairs, journal, reader, whyNotRecord, keyOf
   /** Asks the live platform and records its answer. Returns the id of the new exchange. */
   async function recordNow(id: string): Promise<string> {
     const reasons = whyNotRecord()
-    if (reasons) throw refusal(409, 'no_live_platform', reasons.join(' '))
+    if (reasons) throw refusal(409, 'mode_not_possible', reasons.join(' '))
     return reader.sendAgain(id, repairs.record)
   }
 
@@ -88,9 +88,7 @@ export function repairOperations({ repairs, journal, reader, whyNotRecord, keyOf
     removeRepair: operation({
       at: 'DELETE /repairs/{id}',
       does: 'Removes one repair.',
-      run({ id }) {
-        if (repairs.remove(id) === 0) throw refusal(404, 'unknown_repair', `There is no repair ${id}.`)
-      },
+      run: ({ id }) => void repairs.remove(id),
     }),
   }
 }
