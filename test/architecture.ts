@@ -35,7 +35,7 @@ export const budgets: Readonly<Record<string, number>> = {
   control: 300,
   core: 2300,
   dashboard: 300,
-  'dashboard/page': 8600,
+  'dashboard/page': 7300,
   endpoints: 700,
   faults: 300,
   holds: 500,

@@ -1,9 +1,9 @@
 /** A list that the server searches: a field, how many were found, and the first of them. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import { announce } from './widgets/announcer.jsx'
 import { DeveloperOnly } from './widgets/developer-only.jsx'
 import { EVERY_MS, type Resource, useResource } from './widgets/resource.js'
+import { announce } from './widgets/shared.js'
 import { Empty } from './widgets/states.jsx'
 import { count, counted } from './wording.js'
 

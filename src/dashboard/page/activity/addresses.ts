@@ -1,6 +1,6 @@
 /** Where Activity goes: to an exchange, to a filter, and to a request that was sent again. */
 import { control } from '../api.js'
-import { navigate } from '../routing.js'
+import { navigate } from '../routing.jsx'
 import { filterIn, queryOf, withWord } from './filter.js'
 
 const query = () => new URLSearchParams(location.search)

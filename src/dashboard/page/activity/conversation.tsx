@@ -1,7 +1,7 @@
 /** The conversation with a model, read from bodies of any form, and bodies as they were sent. Always plain text; long texts are cut. */
 import { chunkIn, createSum } from '../../../chat/reader.js'
-import { Scrolling } from '../widgets/code-block.jsx'
 import { eventsIn, indented, isObject } from '../widgets/json.js'
+import { Scrolling } from '../widgets/view.jsx'
 import { count } from '../wording.js'
 
 export type ChatTurn = ReturnType<typeof turnOf>

@@ -1,11 +1,10 @@
 /** What repairs a request that did not get the answer that its app wants, in its row. Each works from the next request on. */
 import type { JournalBrief } from '../../../journal/operations.js'
 import { control } from '../api.js'
-import { announce } from '../widgets/announcer.jsx'
 import { Button, CopyButton, copyText } from '../widgets/button.jsx'
 import { openDialog } from '../widgets/dialog.jsx'
-import { useAction } from '../widgets/form.jsx'
-import { createShared } from '../widgets/shared.js'
+import { useAction } from '../widgets/fields.jsx'
+import { announce, createShared } from '../widgets/shared.js'
 import { sendAgain } from './addresses.js'
 
 /** What was done for each request, by its id, so that the row still says it after it was scrolled away. */

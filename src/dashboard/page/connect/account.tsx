@@ -2,15 +2,12 @@
 import { useState } from 'preact/hooks'
 import { messagesAt, routes } from '../../routes.js'
 import { useConfig } from '../config.jsx'
+import { Link } from '../routing.jsx'
 import { auth, freshKey, requireSuccess, signIn, signOut, userApi, useSession } from '../session/session.js'
-import { Button } from '../widgets/button.jsx'
-import { CopyButton } from '../widgets/copy-button.jsx'
-import { Disclosure } from '../widgets/disclosure.jsx'
-import { Checkbox, Field, PasswordField, Select } from '../widgets/fields.jsx'
-import { Form, useAction, useFields } from '../widgets/form.jsx'
-import { Link } from '../widgets/link.jsx'
+import { Button, CopyButton } from '../widgets/button.jsx'
+import { Checkbox, Field, Form, PasswordField, Select, useAction, useFields } from '../widgets/fields.jsx'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
-import { focusHeading } from '../widgets/view.jsx'
+import { Disclosure, focusHeading } from '../widgets/view.jsx'
 
 export function Account() {
   const session = useSession()

@@ -1,8 +1,7 @@
 /** The least that an app needs: the address, a key and a first request. Shown in Activity until the first request. */
 import { useConfig } from '../config.jsx'
-import { CodeBlock } from '../widgets/code-block.jsx'
-import { CopyButton } from '../widgets/copy-button.jsx'
-import { Pairs } from '../widgets/pairs.jsx'
+import { CopyButton } from '../widgets/button.jsx'
+import { CodeBlock, Pairs } from '../widgets/view.jsx'
 import { snippetsFor, useExampleKey } from './snippets.js'
 
 export function ConnectCard() {

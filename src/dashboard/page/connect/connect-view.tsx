@@ -1,9 +1,7 @@
 /** How to connect an app: addresses, an account and its keys, example code, all endpoints, and the models. */
 import { useEffect } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
-import { CodeBlock } from '../widgets/code-block.jsx'
-import { Tabs } from '../widgets/tabs.jsx'
-import { Section, View } from '../widgets/view.jsx'
+import { CodeBlock, Section, Tabs, View } from '../widgets/view.jsx'
 import { accessInWords, counted } from '../wording.js'
 import { Account, OwnKeys } from './account.jsx'
 import { Copied } from './connect-card.jsx'

@@ -2,8 +2,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { SituationJson } from '../../../http/situation.js'
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
-import { control } from '../api.js'
-import { type Failure, failureOf, noAnswer } from '../failure.js'
+import { control, type Failure, failureOf, noAnswer } from '../api.js'
 import { textsOf } from '../widgets/json.js'
 
 interface FeedBeginning {

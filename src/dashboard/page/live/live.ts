@@ -2,11 +2,9 @@
 import { useEffect } from 'preact/hooks'
 import type { SituationJson } from '../../../http/situation.js'
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
-import { serviceKey } from '../api.js'
-import type { Failure } from '../failure.js'
-import { announce } from '../widgets/announcer.jsx'
+import { type Failure, serviceKey } from '../api.js'
 import { reportAnswer } from '../widgets/resource.js'
-import { createShared } from '../widgets/shared.js'
+import { announce, createShared } from '../widgets/shared.js'
 import { type FeedReader, followJournal } from './feed.js'
 import { createHistory } from './history.js'
 

@@ -3,10 +3,9 @@ import type { ListedUser } from '../../../supabase/operations.js'
 import { routes } from '../../routes.js'
 import { control } from '../api.js'
 import { useNow } from '../config.jsx'
-import { Badges, type TonedWord } from '../widgets/badge.jsx'
-import { Button } from '../widgets/button.jsx'
-import { CopyButton } from '../widgets/copy-button.jsx'
+import { Button, CopyButton } from '../widgets/button.jsx'
 import { Dialog, openDialog } from '../widgets/dialog.jsx'
+import { Badges, type TonedWord } from '../widgets/view.jsx'
 
 export const nameOf = ({ email, phone, is_anonymous }: Pick<ListedUser, 'email' | 'phone' | 'is_anonymous'>) =>
   email || phone || (is_anonymous ? 'Anonymous user' : 'No address')

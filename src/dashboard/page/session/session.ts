@@ -4,11 +4,9 @@ import { useEffect, useRef } from 'preact/hooks'
 import { DASHBOARD_HEADER } from '../../../core/paths.js'
 import type { NewApiKey } from '../../../keys/operations.js'
 import type { ConfigJson } from '../../operations.js'
-import { type DashboardApi, dashboardApi } from '../api.js'
+import { type DashboardApi, dashboardApi, Failure, failureOf, noAnswer, refusal } from '../api.js'
 import { useConfig } from '../config.jsx'
-import { Failure, failureOf, noAnswer, refusal } from '../failure.js'
-import { announce } from '../widgets/announcer.jsx'
-import { createShared } from '../widgets/shared.js'
+import { announce, createShared } from '../widgets/shared.js'
 
 type Auth = InstanceType<typeof AuthClient>
 

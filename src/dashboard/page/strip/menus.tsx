@@ -1,11 +1,9 @@
 /** The popovers of the strip: mode, pace, clock and faults. */
 import type { SituationJson } from '../../../http/situation.js'
-import { control } from '../api.js'
+import { control, Failure } from '../api.js'
 import { configHasChanged } from '../config.jsx'
-import { Failure } from '../failure.js'
 import { Button } from '../widgets/button.jsx'
-import { Field } from '../widgets/fields.jsx'
-import { Form, useAction, useFields } from '../widgets/form.jsx'
+import { Field, Form, useAction, useFields } from '../widgets/fields.jsx'
 import { parsed } from '../widgets/json.js'
 import { exactly, useTicks } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'

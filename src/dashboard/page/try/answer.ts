@@ -2,8 +2,8 @@
 import { createParser } from 'eventsource-parser'
 import { chunkIn, completionIn, contentOf, createSum, type VendorCompletion } from '../../../chat/reader.js'
 import { control } from '../api.js'
-import { announce } from '../widgets/announcer.jsx'
 import { errorIn, parsed, textsOf } from '../widgets/json.js'
+import { announce } from '../widgets/shared.js'
 
 const CHAT = '/v1/chat/completions'
 

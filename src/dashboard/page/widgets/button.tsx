@@ -1,7 +1,7 @@
-/** Buttons, small icons, and the button that copies a text. */
-import type { ButtonHTMLAttributes } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { announce } from './announcer.jsx'
+/** Buttons: small icons, one that copies a text, and one that opens a popover. */
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { announce } from './shared.js'
 
 const drawings = {
   alert: 'M8 5.2v3.6M8 11.2v.1M8 2.2 14.2 13H1.8L8 2.2Z',
@@ -80,7 +80,7 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
       small={!bare && !main}
       tone={bare ? 'bare' : main ? 'main' : undefined}
       icon={copied ? 'check' : 'copy'}
-      aria-label={`${copied ? 'Copied' : 'Copy'} ${what}`}
+      aria-label={copied ? `${words}, copied ${what}` : `Copy ${what}`}
       onClick={async () => setCopied(await copyText(text, what))}
     >
       {/* The word stays, so that the layout does not shift. */}
@@ -112,4 +112,37 @@ function copyBySelection(text: string): boolean {
   area.remove()
   if (before instanceof HTMLElement) before.focus()
   return done
+}
+
+interface Props {
+  /** What the button shows. */
+  readonly label: ComponentChildren
+  /** Its name for screen readers, if the label does not say it. */
+  readonly name: string
+  readonly class: string
+  /** Rendered only while it is open. */
+  readonly children: ComponentChildren
+}
+
+export function Popover({ label, name, class: look, children }: Props) {
+  const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" class={look} popoverTarget={id} aria-label={name} aria-expanded={isOpen}>
+        {label}
+        <Icon name="chevron" />
+      </button>
+      <section
+        id={id}
+        popover="auto"
+        aria-label={name}
+        class="menu stack"
+        // Before it is shown, so that it is complete when it is measured.
+        onBeforeToggle={event => setOpen(event.newState === 'open')}
+      >
+        {isOpen && children}
+      </section>
+    </>
+  )
 }

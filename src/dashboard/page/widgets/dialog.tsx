@@ -1,7 +1,7 @@
 /** Dialogs, which are `<dialog>`: Escape closes them, and the focus returns to where it was. */
 import type { ComponentChildren, ComponentProps } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { useNavigation } from '../routing.js'
+import { useNavigation } from '../routing.jsx'
 import { Button } from './button.jsx'
 import { Form } from './fields.jsx'
 import { createShared } from './shared.js'

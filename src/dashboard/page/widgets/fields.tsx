@@ -1,9 +1,9 @@
 /** Forms and their fields, and buttons that run an action: one at a time, with the failure where it belongs. */
 import { type ComponentChildren, createContext, type InputHTMLAttributes } from 'preact'
 import { useContext, useId, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../failure.js'
-import { announce } from './announcer.jsx'
+import { type Failure, failureOf } from '../api.js'
 import { Button } from './button.jsx'
+import { announce } from './shared.js'
 import { Notice } from './states.jsx'
 
 /** An action started by the user: whether it is running, and how it failed. */

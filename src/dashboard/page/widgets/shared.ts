@@ -1,4 +1,4 @@
-/** Values shared by all parts of the page. */
+/** Values shared by all parts of the page, and what is announced to screen readers. */
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 
 export function createShared<Value>(first: Value) {
@@ -34,3 +34,9 @@ export function createShared<Value>(first: Value) {
     useSelected,
   }
 }
+
+/** What was announced to screen readers last. */
+export const announced = createShared('')
+
+/** Announces a change on the page to screen readers. */
+export const announce = announced.set

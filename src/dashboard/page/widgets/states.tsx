@@ -2,11 +2,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { routes } from '../../routes.js'
-import type { Failure } from '../failure.js'
-import { announced } from './announcer.jsx'
+import type { Failure } from '../api.js'
+import { Link } from '../routing.jsx'
 import { Button, Icon } from './button.jsx'
-import { Link } from './link.jsx'
 import type { Resource } from './resource.js'
+import { announced } from './shared.js'
 import { View } from './view.jsx'
 
 /** How long an announcement stays. It is removed so that screen readers do not find it again later. */

@@ -1,6 +1,8 @@
-/** The layout of a view: heading, lead, actions, sections, parts that fold, and facts. */
+/** The layout of a view: heading, sections, tabs, parts that fold, facts, code and badges. */
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { navigate, useAddress } from '../routing.jsx'
+import { CopyButton } from './button.jsx'
 
 let isFirst = true
 let shownTitle = ''
@@ -125,4 +127,116 @@ export function Pairs({ of, class: look = 'pairs' }: PairsProps) {
       ))}
     </dl>
   )
+}
+
+interface Props {
+  readonly label: string
+  readonly tabs: readonly { readonly name: string; readonly content: ComponentChildren }[]
+  /** The parameter of the address that keeps the chosen tab, by its name in lower case. */
+  readonly at?: string
+}
+
+export function Tabs({ label, tabs, at }: Props) {
+  const id = useId()
+  const { path, query } = useAddress()
+  const [own, setOwn] = useState(0)
+  const named = at === undefined ? -1 : tabs.findIndex(({ name }) => name.toLowerCase() === query.get(at))
+  const chosen = at === undefined ? own : Math.max(named, 0)
+
+  function setChosen(to: number): void {
+    if (at === undefined) setOwn(to)
+    else navigate(`${path}?${new URLSearchParams({ [at]: tabs[to]?.name.toLowerCase() ?? '' })}`, { replace: true })
+  }
+
+  function move(event: KeyboardEvent): void {
+    const to = target(event.key, chosen, tabs.length)
+    if (to === undefined) return
+    event.preventDefault()
+    setChosen(to)
+    document.getElementById(`${id}-tab-${to}`)?.focus()
+  }
+
+  return (
+    <div class="stack">
+      <div role="tablist" aria-label={label} onKeyDown={move}>
+        {tabs.map(({ name }, index) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-tab-${index}`}
+            aria-controls={`${id}-panel`}
+            aria-selected={index === chosen}
+            tabIndex={index === chosen ? 0 : -1}
+            onClick={() => setChosen(index)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-tab-${chosen}`}>
+        {tabs[chosen]?.content}
+      </div>
+    </div>
+  )
+}
+
+/** The tab that a key moves to, if any. The arrow keys wrap around. */
+const target = (key: string, chosen: number, count: number): number | undefined =>
+  ({ ArrowRight: (chosen + 1) % count, ArrowLeft: (chosen + count - 1) % count, Home: 0, End: count - 1 })[key]
+
+interface CodeBlockProps {
+  readonly code: string
+  readonly label: string
+  readonly marked?: string
+  readonly copied?: string
+}
+
+export const CodeBlock = ({ code, label, marked, copied = code }: CodeBlockProps) => (
+  <div class="code-block">
+    <Scrolling label={label}>
+      <pre>
+        <code>{marked ? withMarks(code, marked) : code}</code>
+      </pre>
+    </Scrolling>
+    <CopyButton text={copied} what={label} />
+  </div>
+)
+
+const withMarks = (code: string, marked: string) =>
+  code.split(marked).flatMap((part, index) => (index === 0 ? [part] : [<mark key={index}>{marked}</mark>, part]))
+
+/** A box for content that may be wider than the page. It scrolls, also with the keyboard. */
+export const Scrolling = ({ label, children }: { readonly label: string; readonly children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the box cannot be scrolled with the keyboard
+  <section class="scrolling" aria-label={label} tabIndex={0}>
+    {children}
+  </section>
+)
+
+export type Tone = 'good' | 'care' | 'danger' | 'plain'
+export type TonedWord = readonly [tone: Tone, word: string]
+
+export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
+  <span class={`badge tone-${tone}`}>{children}</span>
+)
+
+export const Badges = ({ of: states }: { readonly of: readonly TonedWord[] }) => (
+  <span class="badges">
+    {states.map(([tone, word]) => (
+      <Badge key={word} tone={tone}>
+        {word}
+      </Badge>
+    ))}
+  </span>
+)
+
+export const StatusBadge = ({ status }: { readonly status: number | null }) => (
+  <Badge tone={toneOf(status)}>{status === null ? 'none' : String(status)}</Badge>
+)
+
+function toneOf(status: number | null): Tone {
+  if (status === null || status >= 500) return 'danger'
+  if (status >= 400) return 'care'
+  return status >= 300 ? 'plain' : 'good'
 }

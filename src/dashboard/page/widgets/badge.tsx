@@ -1,1 +1,0 @@
-export { Badge, Badges, StatusBadge, type Tone, type TonedWord } from './code-block.jsx'

@@ -1,1 +1,0 @@
-export { Form, useAction, useFields } from './fields.jsx'

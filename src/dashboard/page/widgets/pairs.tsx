@@ -1,1 +1,0 @@
-export { Pairs } from './view.jsx'
