@@ -55,9 +55,9 @@ export function createJournal({
     ...createLookup(marked, redact),
     ...createSelection(marked, { redact, maxEntries, isPast }),
     ...flights.told,
-    /** Notes a request that has arrived. */
-    begin(exchange: Exchange): void {
-      flights.begin(exchange)
+    /** Notes a request that has arrived, with its number among all requests. */
+    begin(exchange: Exchange, number: number): void {
+      flights.begin(exchange, number)
       beginningFollowers.notify()
     },
     /** Calls `listener` each time a request arrives. Returns a function that stops this. */
@@ -99,11 +99,10 @@ const MOST_FLIGHTS = 50
 /** The requests that have begun and not ended. */
 function createFlights(redact: () => Redact, isPast: NonNullable<JournalParts['isPast']>) {
   const begun = new Map<Exchange, JournaledExchange>()
-  let count = 0
   return {
-    begin(exchange: Exchange): void {
+    begin(exchange: Exchange, number: number): void {
       const durationMs = uptimeMs() - exchange.startedMs
-      begun.set(exchange, { id: ++count, exchange, atMs: Date.now() - durationMs, durationMs })
+      begun.set(exchange, { id: number, exchange, atMs: Date.now() - durationMs, durationMs })
     },
     end: (exchange: Exchange) => void begun.delete(exchange),
     told: {

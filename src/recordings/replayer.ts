@@ -62,8 +62,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     await shelf.ready()
     const repaired = repairs.fileFor(identified.key)
     const chosen = repaired === undefined ? undefined : [...shelf.all()].find(({ file }) => file === repaired)
-    const recordingsOf = (key: string) =>
-      chosen ? [chosen] : shelf.of(key).filter(entry => !run.isSuperseded(entry))
+    const recordingsOf = (key: string) => (chosen ? [chosen] : shelf.of(key).filter(entry => !run.isSuperseded(entry)))
     const found = await search(identified, count, parts, recordingsOf)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.

@@ -37,6 +37,21 @@ inBrowser('the first request is shown when it begins, grows, and ends as a row',
   expect(complaints).toEqual([])
 })
 
+inBrowser('a request in flight can be held, let go and cut by hand', async () => {
+  const platform = await platformWith({ pace: { firstTokenMs: 0, tokensPerSecond: 5, jitter: 0 } })
+  const { page } = await openActivity(platform)
+  const flight = page.getByRole('list', { name: 'Requests in flight' }).getByRole('listitem')
+  const answer = platform.chat({ ...saidBy('hold me'), stream: true }).then(response => response.text())
+  await flight.getByRole('button', { name: 'Hold' }).click()
+  await flight.getByRole('button', { name: 'Release' }).click()
+  await flight.getByRole('button', { name: 'Hold' }).waitFor()
+  await flight.getByRole('button', { name: 'Cut' }).click()
+  await expect(answer).rejects.toThrow()
+  await row(page, 'hold me')
+    .getByText(/Incomplete|Cut off|disconnected/)
+    .waitFor()
+})
+
 const agentRules = [
   { when: { toolResult: true }, reply: { text: 'It left on Monday.' } },
   { when: { user: 'order' }, reply: { toolCalls: [{ name: 'find_order', arguments: { number: 'A-1042' } }] } },

@@ -219,7 +219,8 @@ function DecisionView({ entry }: { readonly entry: JournalEntry }) {
   const { error, hint, advice, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
   const isFailure = (status ?? 500) >= 400
   const sentences = [
-    error,
+    // An error may say what to do itself.
+    advice === null ? error : error?.replace(advice, ''),
     hint,
     openaiRefuses && `OpenAI refuses this with 400: ${openaiRefuses}`,
     !complete && endingOf(entry),

@@ -2,10 +2,14 @@
 import type { ComponentChildren } from 'preact'
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
 import { exchangeAt, messagesAt } from '../../routes.js'
+import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { Link } from '../routing.jsx'
+import { Button } from '../widgets/button.jsx'
+import { useAction } from '../widgets/fields.jsx'
 import { memo } from '../widgets/memo.jsx'
 import { useTicks } from '../widgets/moment.jsx'
+import { useResource } from '../widgets/resource.js'
 import { StatusBadge } from '../widgets/view.jsx'
 import { callerName, clockTime, count, counted, duration } from '../wording.js'
 import { filterBy, openExchange } from './addresses.js'
@@ -207,12 +211,50 @@ export function Flights({ of: flights }: { readonly of: readonly JournalFlight[]
             <span class="request-why cut accent">{progressOf(flight)}</span>
             <span class="request-facts quiet">
               <bdi>{callerName(flight)}</bdi>
+              <Held id={flight.id} />
               <span class="request-duration">{duration(Math.max(0, Date.now() - Date.parse(flight.at)))}</span>
             </span>
           </div>
         </li>
       ))}
     </ol>
+  )
+}
+
+const HELD_EVERY_MS = 1000
+
+/** Holds a request by hand, and lets it go. A test may hold it, too. */
+function Held({ id }: { readonly id: string }) {
+  const load = async (signal: AbortSignal) =>
+    (await control('GET /requests', { signal })).data.find(one => one.id === id)?.hold
+  const { value: hold, reload } = useResource(load, [id], HELD_EVERY_MS)
+  const { run } = useAction()
+  const holdIt = () => control('POST /requests/{id}/hold', { id })
+  const act = (action: 'release' | 'cut' | 'end') => () =>
+    run(async () => {
+      const held = hold ?? (await holdIt()).id
+      await control('POST /holds/{id}', { id: held, body: { action } })
+    }).then(reload)
+  return (
+    <>
+      {hold ? (
+        <Button small onClick={act('release')}>
+          Release
+        </Button>
+      ) : (
+        <Button small onClick={() => run(holdIt).then(reload)}>
+          Hold
+        </Button>
+      )}
+      {hold && (
+        <Button small onClick={act('end')}>
+          End
+        </Button>
+      )}
+      <Button small onClick={act('cut')}>
+        Cut
+      </Button>
+    </>
   )
 }
 
