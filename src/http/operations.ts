@@ -12,7 +12,7 @@ import { journalOperations, metricOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
 import { mcpOperations } from '../mcp/operations.js'
 import { recordingOperations, repairOperations, runOperations } from '../recordings/operations.js'
-import { draftOperations, ruleOperations } from '../replies/operations.js'
+import { draftOperations, ruleOperations, testOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
 import {
@@ -179,6 +179,7 @@ export const controlOperations = (parts: ControlParts) => ({
   ...accountOperations(parts),
   ...sessionOperations(parts),
   ...draftOperations(parts),
+  ...testOperations(parts),
   ...ruleOperations(parts),
   ...resourceOperations(parts),
   ...mcpOperations(parts),

@@ -43,6 +43,7 @@ export interface Situation {
 }
 
 /** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
+// Long because all of it shares the state of one stream.
 export function follow(response: ServerResponse, journal: Journal, options: FollowOptions): () => void {
   const { filter, isBrief, first, run, situation } = options
   const matches = filterOf(filter)

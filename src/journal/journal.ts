@@ -42,13 +42,7 @@ export function createJournal({
   const clearFollowers = createListeners<[scope: string | undefined]>(report)
   const beginningFollowers = createListeners<[]>(report)
   const flights = createFlights(redact, isPast)
-  const markRun = createRunMarks()
-  /** Runs are found when somebody reads, in the order of the requests. */
-  const marked = (): readonly JournaledExchange[] => {
-    const all = kept.all()
-    for (const { id, exchange } of all) if (exchange.run === undefined) markRun(id, exchange)
-    return all
-  }
+  const marked = withRuns(kept.all)
   let lastId = 0
   let clearedId = 0
   return {
@@ -90,6 +84,15 @@ export function createJournal({
     lastId: () => String(lastId),
     /** The last id when all exchanges were last cleared; `0` before that. */
     clearedId: () => String(clearedId),
+  }
+}
+
+/** Finds the runs of exchanges when somebody reads them, in their order. */
+function withRuns(all: All): All {
+  const mark = createRunMarks()
+  return () => {
+    for (const { id, exchange } of all()) if (exchange.run === undefined) mark(id, exchange)
+    return all()
   }
 }
 

@@ -49,17 +49,12 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   return {
     /** Changes what is ignored and which recordings answer, from the next request on. */
     repairs,
-    /**
-     * The recordings of a configuration, opened by the first call, and again when other parts are ignored. Read-only
-     * access does not count as use.
-     */
+    /** The recordings of a configuration, opened by the first call, and again when other parts are ignored. `read` does not count as use. */
     of(configured: Configured) {
-      let opened: { readonly ignored: string; readonly read: () => Promise<Recordings> } | undefined
-      const read = () => {
-        const ignored = JSON.stringify(repairs.ignored())
-        if (opened?.ignored !== ignored) opened = { ignored, read: once(() => open(configured)) }
-        return opened.read()
-      }
+      const read = onceFor(
+        () => JSON.stringify(repairs.ignored()),
+        () => open(configured),
+      )
       const use = async () => {
         latest = await read()
         return latest
@@ -80,5 +75,15 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     },
     // Everything that has ended so far is then on disk.
     close: () => latest?.settle(),
+  }
+}
+
+/** Does the work at the first call, and again when the key has changed. */
+function onceFor<T>(key: () => string, work: () => Promise<T>): () => Promise<T> {
+  let done: { readonly key: string; readonly get: () => Promise<T> } | undefined
+  return () => {
+    const now = key()
+    if (done?.key !== now) done = { key: now, get: once(work) }
+    return done.get()
   }
 }

@@ -31,6 +31,12 @@ interface RepairParts {
 /** What was repaired, for a list. */
 const repair = closed({ id: text, says: text })
 
+const repairWish = closed({
+  exchange: text,
+  by: word(['record', 'nearest', 'ignore']),
+  ignore: optional(arrayOf(ignoreEntry), 'What to ignore, as in recordings.ignore.'),
+})
+
 export function repairOperations({ repairs, journal, reader, whyNotRecord, keyOf }: RepairParts) {
   /** Asks the live platform and records its answer. Returns the id of the new exchange. */
   async function recordNow(id: string): Promise<string> {
@@ -60,11 +66,7 @@ export function repairOperations({ repairs, journal, reader, whyNotRecord, keyOf
     repairMiss: operation({
       at: 'POST /repairs',
       does: 'Repairs the miss of an exchange: asks the live platform once and records the answer, lets the nearest recording answer from now on, or ignores parts of requests.',
-      body: closed({
-        exchange: text,
-        by: word(['record', 'nearest', 'ignore']),
-        ignore: optional(arrayOf(ignoreEntry), 'What to ignore, as in recordings.ignore.'),
-      }),
+      body: repairWish,
       returns: closed({
         /** For removing it; null after recording. */
         ids: arrayOf(text),

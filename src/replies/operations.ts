@@ -214,7 +214,7 @@ interface DraftParts {
    */
   readonly draftRule: (source: DraftSource, redact: (text: string) => string) => Draft
   readonly journal: {
-    get(id: string, shownBytes?: number): (DraftSource & { readonly run: string }) | undefined
+    get(id: string, shownBytes?: number): DraftSource | undefined
     briefs(): readonly TestedBrief[]
     redaction(id: string): ((text: string) => string) | undefined
   }
@@ -234,27 +234,8 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
     return draftRule(entryOf(exchange), redact)
   }
 
-  /** The exchange, or all of its run, as a test. */
-  function testFrom(id: string, isRun: boolean): string {
-    const { run } = entryOf(id)
-    const chosen = journal.briefs().filter(one => (isRun ? one.run === run : one.id === id))
-    const steps = chosen.map(one => ({
-      source: entryOf(one.id),
-      draft: (source: DraftSource) => draftRule(source, journal.redaction(one.id) ?? String),
-      title: one.prompt ?? `${one.method} ${one.path}`,
-    }))
-    return testOf(steps)
-  }
-
   const body = closed({ exchange })
   return {
-    getExchangeAsTest: operation({
-      at: 'GET /journal/{id}/test',
-      does: 'Returns a vitest test that repeats the request and expects its answer. It runs as it is.',
-      query: closed({ run: optional(boolean, 'All requests of its run.') }),
-      returns: 'text/plain',
-      run: ({ id, query }) => new TextAnswer('text/plain; charset=utf-8', testFrom(id, query.run === true)),
-    }),
     draftRule: operation({
       at: 'POST /replies/draft',
       does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
@@ -288,3 +269,26 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
     }),
   }
 }
+
+/** Writes exchanges as tests. */
+export const testOperations = ({ draftRule, journal }: Omit<DraftParts, 'rules'>) => ({
+  getExchangeAsTest: operation({
+    at: 'GET /journal/{id}/test',
+    does: 'Returns a vitest test that repeats the request and expects its answer. It runs as it is.',
+    query: closed({ run: optional(boolean, 'All requests of its run.') }),
+    returns: 'text/plain',
+    run({ id, query }) {
+      const all = journal.briefs()
+      const wanted = all.find(one => one.id === id)
+      if (!wanted) throw noSuchExchange(id)
+      const steps = all
+        .filter(one => (query.run ? one.run === wanted.run : one.id === id))
+        .map(one => ({
+          source: journal.get(one.id, Number.POSITIVE_INFINITY) as DraftSource,
+          draft: (source: DraftSource) => draftRule(source, journal.redaction(one.id) ?? String),
+          title: one.prompt ?? `${one.method} ${one.path}`,
+        }))
+      return new TextAnswer('text/plain; charset=utf-8', testOf(steps))
+    },
+  }),
+})

@@ -14,7 +14,7 @@ import { StatusBadge } from '../widgets/view.jsx'
 import { callerName, clockTime, count, counted, duration } from '../wording.js'
 import { filterBy, openExchange } from './addresses.js'
 import { CopyTest, Repairs } from './repairs.jsx'
-import { factsOfRun, kindOf, type Run, reasonOf, subjectOf } from './words.js'
+import { type AgentRun, factsOfRun, kindOf, reasonOf, subjectOf } from './words.js'
 
 interface RowProps {
   readonly of: JournalBrief
@@ -134,7 +134,7 @@ function Facts({ of: brief }: { readonly of: JournalBrief }) {
 }
 
 interface Props {
-  readonly of: Run
+  readonly of: AgentRun
   readonly open: string | undefined
   readonly isReachable: boolean
 }

@@ -55,16 +55,16 @@ export function reasonOf(brief: JournalBrief): string {
   return brief.code === 'no_recording' ? (difference ?? 'nothing like it is recorded') : decisionOf(brief)
 }
 
-export interface Run {
+export interface AgentRun {
   readonly id: string
   /** The oldest first. */
   readonly steps: readonly JournalBrief[]
 }
 
 /** Newest first. A run is where its newest step is. */
-export function itemsOf(rows: readonly JournalBrief[]): readonly (JournalBrief | Run)[] {
+export function itemsOf(rows: readonly JournalBrief[]): readonly (JournalBrief | AgentRun)[] {
   const byRun = Map.groupBy(rows, ({ run }) => run)
-  return rows.flatMap((row): readonly (JournalBrief | Run)[] => {
+  return rows.flatMap((row): readonly (JournalBrief | AgentRun)[] => {
     const steps = byRun.get(row.run) ?? []
     if (steps.length === 1) return [row]
     return row === steps[0] ? [{ id: row.run, steps: steps.toReversed() }] : []
@@ -74,7 +74,7 @@ export function itemsOf(rows: readonly JournalBrief[]): readonly (JournalBrief |
 const startOf = ({ at }: JournalBrief) => Date.parse(at)
 
 /** When a run began, how long it took, and its tokens. */
-export function factsOfRun({ steps }: Run) {
+export function factsOfRun({ steps }: AgentRun) {
   const startMs = Math.min(...steps.map(startOf))
   const endMs = Math.max(...steps.map(step => startOf(step) + step.durationMs))
   const tokens = steps.reduce((sum, { tokens }) => sum + (tokens ? tokens.prompt + tokens.completion : 0), 0)

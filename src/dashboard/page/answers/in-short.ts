@@ -1,4 +1,4 @@
-/** Conditions and replies of rules in a few words. */
+/** Conditions and replies of rules in a few words. A separate file because its test needs no page. */
 
 const LONGEST = 140
 

@@ -14,7 +14,7 @@ const SHOWN_EVERY_MS = 100
 const SHOWN_IN_FLOOD_MS = 500
 const FLOOD_ROWS = 30
 
-export interface Live {
+export interface LiveList {
   /** Newest first. */
   readonly rows: readonly JournalBrief[]
   /** The requests in flight, the oldest first. */
@@ -34,7 +34,7 @@ export interface Live {
   readonly failure?: Failure | undefined
 }
 
-const live = createShared<Live>({
+const live = createShared<LiveList>({
   rows: [],
   flights: [],
   situation: undefined,
@@ -69,7 +69,7 @@ export function WatchLive() {
 }
 
 function readerOf(history: ReturnType<typeof createHistory>, changed: () => void): FeedReader {
-  const change = (changes: Partial<Live>) => {
+  const change = (changes: Partial<LiveList>) => {
     live.set({ ...live.get(), ...changes })
     changed()
   }

@@ -8,9 +8,9 @@ import { announce } from '../widgets/shared.js'
 const CHAT = '/v1/chat/completions'
 
 /** A message as it is sent. */
-export type Message = Readonly<Record<string, unknown>>
+export type TriedMessage = Readonly<Record<string, unknown>>
 
-export interface Answer {
+export interface TriedAnswer {
   readonly state:
     | 'waiting'
     | 'arriving'
@@ -34,14 +34,14 @@ export interface Answer {
   readonly by?: { readonly id: string; readonly source: string | null; readonly hint: string | null }
 }
 
-export const isOver = ({ state }: Answer) => state !== 'waiting' && state !== 'arriving'
+export const isOver = ({ state }: TriedAnswer) => state !== 'waiting' && state !== 'arriving'
 
 interface Asking {
   readonly body: string
   /** Without a session, the request is sent without a credential, and gets a 401. */
   readonly bearer: () => Promise<string | undefined>
   readonly signal: AbortSignal
-  readonly show: (message: Message, answer: Answer) => void
+  readonly show: (message: TriedMessage, answer: TriedAnswer) => void
 }
 
 /** Resolves once the answer has ended, in whatever way. Never rejects. */
@@ -72,15 +72,15 @@ type Arriving = ReturnType<typeof createArriving>
 
 function createArriving(show: Asking['show']) {
   const beganMs = performance.now()
-  let message: Message = { role: 'assistant', content: null }
-  let answer: Answer = { state: 'waiting' }
+  let message: TriedMessage = { role: 'assistant', content: null }
+  let answer: TriedAnswer = { state: 'waiting' }
   let frame: number | undefined
   const showNow = () => {
     if (frame !== undefined) cancelAnimationFrame(frame)
     frame = undefined
     show(message, answer)
   }
-  const set = (changes: Partial<Answer>) => {
+  const set = (changes: Partial<TriedAnswer>) => {
     answer = { ...answer, ...changes }
     showNow()
   }
@@ -101,7 +101,7 @@ function createArriving(show: Asking['show']) {
       // Once per frame, since a model may send thousands of chunks a second.
       frame ??= requestAnimationFrame(showNow)
     },
-    end(state: Answer['state'], problem?: string) {
+    end(state: TriedAnswer['state'], problem?: string) {
       set({ state, ...(problem !== undefined && { problem }), totalMs: performance.now() - beganMs })
       announce(announcementOf(message, answer))
     },
@@ -144,7 +144,7 @@ async function readWhole(response: Response, { take, end }: Arriving): Promise<v
 /** How many characters of an answer screen readers get. */
 const READ_OUT = 300
 
-function announcementOf(message: Message, { state }: Answer): string {
+function announcementOf(message: TriedMessage, { state }: TriedAnswer): string {
   // Errors are announced by their own alert.
   if (state === 'refused') return ''
   const { text, refusal, calls } = contentOf(message)
@@ -154,7 +154,7 @@ function announcementOf(message: Message, { state }: Answer): string {
 const WAIT_MS = 250
 
 /** Finds the exchange of an answer. Undefined if the control API is closed to the page, or the live platform's id was passed on. */
-async function exchangeOf(requestId: string): Promise<Answer['by']> {
+async function exchangeOf(requestId: string): Promise<TriedAnswer['by']> {
   // The journal adds an exchange when it has ended, which may be a moment after the page has read the last byte.
   for (let round = 0; round < 3; round++) {
     const found = await control('GET /journal/{id}', { id: requestId }).catch(() => undefined)

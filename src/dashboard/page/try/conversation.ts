@@ -1,13 +1,13 @@
 /** The conversation in Try. Its turns are the messages as they are sent. It survives a reload of the page, but not the tab. */
 import { isObject, parsed } from '../widgets/json.js'
 import { createShared } from '../widgets/shared.js'
-import { type Answer, answerTo, isOver, type Message } from './answer.js'
+import { answerTo, isOver, type TriedAnswer, type TriedMessage } from './answer.js'
 
 export interface Turn {
   readonly id: number
-  readonly message: Message
+  readonly message: TriedMessage
   /** How the message came about, if it is an answer of this conversation. */
-  readonly answer?: Answer
+  readonly answer?: TriedAnswer
 }
 
 /** The credential to send; `automatic` until one is chosen. */
@@ -86,13 +86,13 @@ interface Sender {
 }
 
 /** Sends these turns, with further messages after them, and adds the answer as it arrives. */
-export async function send(before: readonly Turn[], messages: readonly Message[], { model, bearer }: Sender) {
+export async function send(before: readonly Turn[], messages: readonly TriedMessage[], { model, bearer }: Sender) {
   if (isRunning(shared.get())) return
   const added = messages.map((message, i) => ({ id: nextId(before) + i, message }))
   const turns = [...before, ...added]
   const id = nextId(turns)
   running = new AbortController()
-  const show = (message: Message, answer: Answer) => {
+  const show = (message: TriedMessage, answer: TriedAnswer) => {
     const { turns: now } = shared.get()
     // The conversation may have been cleared in the meantime.
     if (now.some(turn => turn.id === id))

@@ -11,7 +11,7 @@ import { useOnce } from '../widgets/resource.js'
 import { announce } from '../widgets/shared.js'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
-import type { Message } from './answer.js'
+import type { TriedMessage } from './answer.js'
 import * as talk from './conversation.js'
 import { PARAMETERS, Settings, useCredential } from './settings.jsx'
 import { TurnItem } from './turns.jsx'
@@ -19,6 +19,8 @@ import { TurnItem } from './turns.jsx'
 const COMPOSER = 'try-message'
 const focusOn = (id: string) => document.getElementById(id)?.focus()
 
+/** Talks to the platform as an app does. */
+// Long because it is one layout.
 export function TryView() {
   const conversation = talk.useConversation()
   const credential = useCredential(conversation)
@@ -28,7 +30,7 @@ export function TryView() {
   const busy = talk.isRunning(conversation)
   const problem = useOpening(turns.length > 0)
   useFollowEnd(turns)
-  const send = (before: readonly talk.Turn[], messages: readonly Message[]) => {
+  const send = (before: readonly talk.Turn[], messages: readonly TriedMessage[]) => {
     const wrong = talk.problemIn(parameters)
     if (wrong === undefined) void talk.send(before, messages, { model, bearer: credential.chosen.bearer })
     else announce(`Not sent. ${wrong}`)

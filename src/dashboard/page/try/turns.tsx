@@ -9,7 +9,7 @@ import { readable } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
 import { Badge, Disclosure, type Tone } from '../widgets/view.jsx'
 import { duration } from '../wording.js'
-import { type Answer, isOver, type Message } from './answer.js'
+import { isOver, type TriedAnswer, type TriedMessage } from './answer.js'
 import type { Turn } from './conversation.js'
 
 interface TurnProps {
@@ -18,10 +18,10 @@ interface TurnProps {
   readonly busy: boolean
   readonly onEdit: (turn: Turn) => void
   readonly onAgain: (turn: Turn) => void
-  readonly onResults: (messages: readonly Message[]) => void
+  readonly onResults: (messages: readonly TriedMessage[]) => void
 }
 
-const badges: { readonly [state in Answer['state']]?: readonly [Tone, string] } = {
+const badges: { readonly [state in TriedAnswer['state']]?: readonly [Tone, string] } = {
   waiting: ['plain', 'Waiting'],
   arriving: ['good', 'Answering'],
   stopped: ['care', 'Stopped'],
@@ -73,14 +73,14 @@ export function TurnItem({ turn, isLast, busy, onEdit, onAgain, onResults }: Tur
 }
 
 /** The text of a message; content that is more than text as JSON. */
-function partsOf(message: Message) {
+function partsOf(message: TriedMessage) {
   const { content } = message
   const isText = typeof content === 'string' || content === null || content === undefined
   return contentOf({ ...message, content: isText ? content : JSON.stringify(content, null, 2) })
 }
 
 /** What went wrong, when the answer came, how long it is, and what answered. */
-function Facts({ of: answer }: { readonly of: Answer }) {
+function Facts({ of: answer }: { readonly of: TriedAnswer }) {
   const { status = 0, problem, retryAfter, firstTokenMs, totalMs, tokens, finishReason, by } = answer
   const facts = [
     status || '',
