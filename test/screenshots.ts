@@ -29,7 +29,7 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
     await page.keyboard.press('Enter')
     await page.getByLabel('Result of find_order').fill('{ "left": "Monday", "arrives": "Thursday" }')
     await page.getByRole('button', { name: 'Send result' }).click()
-    await page.getByText('It should be with you on Thursday.').waitFor()
+    await page.locator('.said', { hasText: 'It should be with you on Thursday.' }).waitFor()
   },
 }
 

@@ -27,6 +27,7 @@ export function testOf(steps: readonly Step[]): string {
     'const ask = (path: string, method: string, body?: string) =>',
     '  fetch(platform.url + path, {',
     '    method,',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
     '    headers: { authorization: `Bearer ${platform.apiKey}`, ...(body !== undefined && { "content-type": "application/json" }) },',
     '    ...(body !== undefined && { body }),',
     '  })',
