@@ -139,7 +139,7 @@ export interface Exchange {
   /** The id of the exchange with which its agent's run began; set by the journal. */
   run?: number | undefined
   /** What a model said in it, or the tools that it asked for; set by the journal. */
-  said?: string | undefined
+  spoken?: string | undefined
   /** The closest recording, if there is none of the request. */
   nearest?: ClosestRecording | undefined
   /** How the answer violates the contract, once that was checked. */

@@ -264,7 +264,7 @@ const listFields = {
   missed: shownField(boolean, ({ exchange }) => isMissed(exchange)),
   ...ending,
   /** The beginning of what the model said, or the tools that it asked for. */
-  said: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.said?.slice(0, MOST_SAID))),
+  said: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.spoken?.slice(0, MOST_SAID))),
   /** The closest recording, and the first differences. */
   nearest: shownField(
     optionalMember(closestRecording),

@@ -94,7 +94,7 @@ export function createRunMarks() {
     const choices = choicesOf(exchange)
     const calls = choices.flatMap(({ message }) => contentOf(message).calls)
     const [first] = choices
-    exchange.said =
+    exchange.spoken =
       calls.length > 0 ? `→ ${calls.map(({ name }) => name).join(', ')}` : first && contentOf(first.message).text
     exchange.run = runOf(stepOf(id, exchange, calls))
   }
