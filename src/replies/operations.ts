@@ -283,11 +283,15 @@ export const testOperations = ({ draftRule, journal }: Omit<DraftParts, 'rules'>
       if (!wanted) throw noSuchExchange(id)
       const steps = all
         .filter(one => (query.run ? one.run === wanted.run : one.id === id))
-        .map(one => ({
-          source: journal.get(one.id, Number.POSITIVE_INFINITY) as DraftSource,
-          draft: (source: DraftSource) => draftRule(source, journal.redaction(one.id) ?? String),
-          title: one.prompt ?? `${one.method} ${one.path}`,
-        }))
+        .map(one => {
+          const redact = journal.redaction(one.id) ?? String
+          return {
+            source: journal.get(one.id, Number.POSITIVE_INFINITY) as DraftSource,
+            draft: (source: DraftSource) => draftRule(source, redact),
+            redact,
+            title: one.prompt ?? `${one.method} ${one.path}`,
+          }
+        })
       return new TextAnswer('text/plain; charset=utf-8', testOf(steps))
     },
   }),
