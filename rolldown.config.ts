@@ -28,9 +28,6 @@ const licenses: Plugin = {
 
 const pageFolder = 'src/dashboard/page'
 
-/** The chunk with Supabase's client. */
-const SIGNING_IN = 'supabase'
-
 /** The page's style sheet, and its HTML with the final names of the script and the style sheet. */
 const html: Plugin = {
   name: 'html',
@@ -44,8 +41,8 @@ const html: Plugin = {
     const sheet = this.getFileName(this.emitFile({ type: 'asset', name: 'page.css', source }))
     const chunks = chunksOf(bundle)
     const main = chunks.find(({ isEntry }) => isEntry)
-    // Every view shows the signed-in user. Views themselves load when they are opened.
-    const soon = chunks.filter(({ name, fileName }) => name === SIGNING_IN || main?.imports.includes(fileName))
+    // Views load when they are opened, and Supabase's client when someone signs in.
+    const soon = chunks.filter(({ fileName }) => main?.imports.includes(fileName))
     const preloads = soon.map(({ fileName }) => `<link rel="modulepreload" href="/dashboard/${fileName}" />`)
     const text = readFileSync(path.join(pageFolder, 'index.html'), 'utf8')
       .replace('page.css', `/dashboard/${sheet}`)
@@ -69,6 +66,8 @@ const page: Plugin = {
         if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
         report(level, log)
       },
+      // Of files that the server uses too, only what the page needs: none does anything by itself.
+      treeshake: { moduleSideEffects: false },
       write: false,
       output: {
         format: 'esm',
@@ -77,7 +76,7 @@ const page: Plugin = {
         chunkFileNames: 'assets/[name]-[hash].js',
         codeSplitting: {
           groups: [
-            { name: SIGNING_IN, test: /node_modules[\\/]@supabase/ },
+            { name: 'supabase', test: /node_modules[\\/]@supabase/ },
             // What several views use loads with the page.
             { name: 'shared', test: /[\\/]page[\\/](widgets|session)[\\/]|node_modules[\\/]preact/ },
           ],

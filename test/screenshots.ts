@@ -3,7 +3,6 @@ import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Platform } from '../src/index.js'
-import { overOn, sayOn } from './dashboard/playground.js'
 import { askMuch, findOrder, startShowcase } from './dashboard/showcase.js'
 
 const folder = path.join(import.meta.dirname, '../fixtures/screenshots')
@@ -16,24 +15,21 @@ const BEGIN = Date.parse('2026-01-15T09:30:00Z')
 /** Prepares each view for its screenshot. */
 const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise<void>>> = {
   async requests(page, platform) {
-    await page.goto(`${platform.dashboardUrl}/requests`)
-    await page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
-    const { length } = platform.journal.find()
-    await page.locator('.list-state').getByText(`${length} requests`).waitFor()
+    await page.goto(platform.dashboardUrl)
     await page.locator('.request').filter({ hasText: 'opening hours' }).first().click()
-    await page.getByRole('heading', { name: 'Why this response' }).waitFor()
+    await page.getByRole('heading', { name: 'Conversation' }).waitFor()
     await page.mouse.move(0, 0)
   },
   async playground(page, { dashboardUrl }) {
     // Tall enough for the conversation.
     await page.setViewportSize({ ...size, height: 1060 })
-    await page.goto(`${dashboardUrl}/playground`)
-    await page.locator('summary', { hasText: 'Tools' }).click()
-    await page.getByLabel('Tools (JSON)').fill(JSON.stringify([findOrder]))
-    await sayOn(page, 'Where is my order A-1042?')
+    await page.goto(`${dashboardUrl}/try`)
+    await page.getByLabel('Parameters (JSON)').fill(JSON.stringify({ tools: [findOrder] }, null, 2))
+    await page.getByLabel('Message', { exact: true }).fill('Where is my order A-1042?')
+    await page.keyboard.press('Enter')
     await page.getByLabel('Result of find_order').fill('{ "left": "Monday", "arrives": "Thursday" }')
     await page.getByRole('button', { name: 'Send result' }).click()
-    await overOn(page, 1)
+    await page.locator('.said', { hasText: 'It should be with you on Thursday.' }).waitFor()
   },
 }
 

@@ -1,6 +1,4 @@
 /** Who made a request, as data and in words; what may be shown of a refused credential; and filters on exchanges. */
-import * as v from 'valibot'
-import { list, word } from '../check/forms.js'
 import { glob } from './paths.js'
 
 /** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
@@ -217,12 +215,3 @@ function hasStatus(status: number | null, value: string): boolean {
 
 /** Whether no rule or recording matched, or the answer is an error or incomplete. */
 const isProblem = ({ missed, status, complete }: Facts) => missed || status === null || status >= 400 || !complete
-
-/** Who may call, as it is configured. */
-export const access = v.union(
-  [
-    v.literal('anyone', 'anyone, or a list of credential kinds'),
-    v.pipe(list(word(credentialKinds), 'credential kinds'), v.nonEmpty('anyone, or a list with at least one kind')),
-  ],
-  `anyone, or a list of ${credentialKinds.join(', ')}`,
-)

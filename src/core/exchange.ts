@@ -1,8 +1,10 @@
 /** A request on its way through Standin, and the endpoints that answer it, with what the OpenAPI document says about them. */
 import type { IncomingHttpHeaders } from 'node:http'
+import * as v from 'valibot'
 import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
-import type { Caller, CredentialKind } from './caller.js'
+import { list, word } from '../check/forms.js'
+import { type Caller, type CredentialKind, credentialKinds } from './caller.js'
 import type { PlatformError } from './errors.js'
 import type { Fault } from './fault.js'
 import {
@@ -28,6 +30,15 @@ export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'rep
 
 /** Who may call: anyone, or callers with one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
+
+/** Who may call, as it is configured. */
+export const access = v.union(
+  [
+    v.literal('anyone', 'anyone, or a list of credential kinds'),
+    v.pipe(list(word(credentialKinds), 'credential kinds'), v.nonEmpty('anyone, or a list with at least one kind')),
+  ],
+  `anyone, or a list of ${credentialKinds.join(', ')}`,
+)
 
 /** Which credentials give access to paths below a documented prefix (platform-api.md, "Authentication", rules 4 and 5). */
 const documentedAccess: readonly (readonly [prefix: string, access: Access])[] = [
@@ -123,6 +134,12 @@ export interface Exchange {
   /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
+  /** The id of the message in the outbox that it sent. */
+  message?: string | undefined
+  /** The id of the exchange with which its agent's run began; set by the journal. */
+  run?: number | undefined
+  /** What a model said in it, or the tools that it asked for; set by the journal. */
+  spoken?: string | undefined
   /** The closest recording, if there is none of the request. */
   nearest?: ClosestRecording | undefined
   /** How the answer violates the contract, once that was checked. */

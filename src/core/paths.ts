@@ -18,6 +18,12 @@ export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
 /** Marks requests of the dashboard itself, which are neither logged nor kept. */
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 
+/** Marks requests of a test to the control API. */
+export const TEST_HEADER = 'x-standin-test'
+
+/** Identifies a request that Standin repeats, until it is journaled. */
+export const AGAIN_HEADER = 'x-standin-again'
+
 /** The id of an operation in OpenAPI documents: `getBuilderProjectsId` for `get /builder/projects/{id}`. */
 export const operationId = (methodAndPath: string) =>
   methodAndPath.replace(/[^a-z0-9]+(.|$)/gi, (_gap, next: string) => next.toUpperCase())

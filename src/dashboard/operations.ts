@@ -19,12 +19,14 @@ const config = closed({
   /** Standin's own version. */
   version: text,
   models: arrayOf(text),
-  /** The endpoints, with the credentials that each accepts. */
+  /** Everything that clients can request, with the credentials that each accepts. */
   endpoints: arrayOf(closed({ method: text, path: text, access: v.union([v.literal('anyone'), arrayOf(text)]) })),
   /** The credentials of the development user. */
   sign_in: optionalMember(closed({ email: text, password: text })),
   /** The public development key, if it works here and the request was made on this machine. */
   development_key: optionalMember(text),
+  /** The folders to which the places of rules and the files of recordings are relative, for links that open them in an editor; only on this machine. */
+  folders: optionalMember(closed({ rules: text, recordings: text })),
   /** The requirements for a new password; absent if a live backend checks it. */
   password_rule: optionalMember(text),
   /** The clock for everything that expires. */

@@ -2,41 +2,61 @@
 
 /** The address of each view. */
 export const routes = {
-  connect: '/dashboard',
-  requests: '/dashboard/requests',
-  keys: '/dashboard/keys',
-  playground: '/dashboard/playground',
-  controls: '/dashboard/controls',
-  recordings: '/dashboard/recordings',
-  replies: '/dashboard/replies',
-  users: '/dashboard/users',
-  outbox: '/dashboard/outbox',
-  signIn: '/dashboard/sign-in',
-  signUp: '/dashboard/sign-up',
+  activity: '/dashboard',
+  try: '/dashboard/try',
+  answers: '/dashboard/answers',
+  people: '/dashboard/people',
+  connect: '/dashboard/connect',
 } as const
 
 export type View = keyof typeof routes
 
-/** Addresses of earlier versions, which may be bookmarked, and the views that they lead to now. */
-export const formerRoutes: Readonly<Record<string, View>> = {
-  '/dashboard/resources': 'requests',
-  '/dashboard/mcp': 'requests',
-  '/dashboard/forgot-password': 'signIn',
-  '/dashboard/new-password': 'signIn',
+/** Addresses of earlier versions, which may be bookmarked, and where they lead now. Their queries are kept. */
+export const formerRoutes: Readonly<Record<string, string>> = {
+  '/dashboard/requests': routes.activity,
+  '/dashboard/resources': routes.activity,
+  '/dashboard/mcp': routes.activity,
+  '/dashboard/controls': routes.activity,
+  '/dashboard/playground': routes.try,
+  '/dashboard/replies': routes.answers,
+  '/dashboard/recordings': `${routes.answers}?tab=recordings`,
+  '/dashboard/users': routes.people,
+  '/dashboard/outbox': `${routes.people}?tab=messages`,
+  '/dashboard/keys': `${routes.connect}#keys`,
+  '/dashboard/sign-in': routes.connect,
+  '/dashboard/sign-up': routes.connect,
+  '/dashboard/forgot-password': routes.connect,
+  '/dashboard/new-password': routes.connect,
 }
 
-/** The address that opens the playground with the request of an exchange. */
-export const playgroundWith = (exchange: string) => `${routes.playground}?${new URLSearchParams({ exchange })}`
+/** The address that shows an exchange. */
+export const exchangeAt = (id: string) => `${routes.activity}?${new URLSearchParams({ id })}`
+
+/** The address that opens the request of an exchange in Try. */
+export const tryWith = (exchange: string) => `${routes.try}?${new URLSearchParams({ exchange })}`
 
 /** The address that shows a rule. It has the title too, because the place of the rule may have changed since it answered. */
 export const ruleAt = ({ title, place }: { readonly title: string; readonly place: string }) =>
-  `${routes.replies}?${new URLSearchParams({ rule: title, at: place })}`
+  `${routes.answers}?${new URLSearchParams({ rule: title, at: place })}`
 
 /** The address that shows a recording. */
-export const recordingAt = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`
+export const recordingAt = (file: string) => `${routes.answers}?${new URLSearchParams({ tab: 'recordings', file })}`
+
+/** The address that shows a message, or those of a recipient. */
+export const messagesAt = (query: { readonly message: string } | { readonly to: string }) =>
+  `${routes.people}?${new URLSearchParams({ tab: 'messages', ...query })}`
 
 /** The view at an address; `undefined` if there is none. */
 export function viewAt(path: string): View | undefined {
   const plain = path.replace(/\/$/, '')
-  return (Object.keys(routes) as View[]).find(view => routes[view] === plain) ?? formerRoutes[plain]
+  return (Object.keys(routes) as View[]).find(view => routes[view] === plain)
+}
+
+/** Where an address of an earlier version leads now; `undefined` for any other. */
+export function movedTo({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string | undefined {
+  const now = formerRoutes[pathname.replace(/\/$/, '')]
+  if (now === undefined) return
+  const to = new URL(now, 'http://page')
+  for (const [name, value] of new URLSearchParams(search)) to.searchParams.set(name, value)
+  return to.pathname + to.search + (to.hash || hash)
 }

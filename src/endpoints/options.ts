@@ -13,7 +13,7 @@ import {
   option,
   text,
 } from '../check/forms.js'
-import { access } from '../core/caller.js'
+import { access } from '../core/exchange.js'
 import { paceInput } from '../core/pace.js'
 
 const model = open({

@@ -5,7 +5,8 @@ import { dataOf, operation, scopeQuery } from '../control/operation.js'
 import { noSuchFault } from '../core/errors.js'
 import { type FaultCall, faultCallSchema } from '../core/fault.js'
 
-const waitingFault = closed({ id: text, ...faultCallSchema.entries })
+/** A fault that waits for requests. */
+export const waitingFault = closed({ id: text, ...faultCallSchema.entries })
 
 interface WaitingFaults {
   /** The waiting faults of a scope, or of all scopes, in order. */

@@ -2,7 +2,7 @@
 import express, { type ErrorRequestHandler, type Request, Router } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
-import { CONTROL, DASHBOARD } from '../core/paths.js'
+import { CONTROL, DASHBOARD, DASHBOARD_HEADER, TEST_HEADER } from '../core/paths.js'
 import { type ControlKeys, hasControlToken, requireControl } from '../keys/identify.js'
 import { refuseForeign } from './cors.js'
 import type { App } from './entrance.js'
@@ -85,6 +85,12 @@ export function createControl(parts: ControlParts & ControlAccess): Router {
     refuseForeign(headers, host, hasControlToken(headers.authorization, token()))
     next()
   })
+  router.use((request, response, next) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.once('close', parts.situation.by(actorOf(request)))
+    }
+    next()
+  })
   router.use(
     createOperationsRouter(controlOperations(parts), async (request, access) => {
       if (access !== 'anyone') await checkToken(request)
@@ -96,4 +102,9 @@ export function createControl(parts: ControlParts & ControlAccess): Router {
     throw notFound()
   })
   return router
+}
+
+function actorOf({ headers }: Request) {
+  if (headers[DASHBOARD_HEADER] !== undefined) return 'dashboard'
+  return headers[TEST_HEADER] === undefined ? 'control API' : 'test'
 }

@@ -40,6 +40,8 @@ export interface LineParts extends ScopeParts {
 
 interface LineServices {
   readonly pacer: Pacer
+  /** Tells the journal of an exchange that begins. */
+  readonly begin: (exchange: Exchange, number: number) => void
   /** Adds an exchange that has ended to the journal. */
   readonly add: (exchange: Exchange) => void
   /** Called after `add`, even if that threw. */
@@ -77,6 +79,7 @@ export function createLine(current: () => LineParts, services: LineServices): Li
       const exchange = newExchange(request, path)
       const { baggage, [SCOPE_HEADER]: scope } = request.headers
       if (baggage !== undefined || scope !== undefined) scopes.decide(exchange, scopesBy)
+      services.begin(exchange, ++count)
       if (handshakeOf(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
@@ -84,7 +87,7 @@ export function createLine(current: () => LineParts, services: LineServices): Li
         request,
         response,
         exchange,
-        number: ++count,
+        number: count,
         surface,
         live,
         quota: undefined,

@@ -11,8 +11,8 @@ import { holdOperations, underWayOperations } from '../holds/operations.js'
 import { journalOperations, metricOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
 import { mcpOperations } from '../mcp/operations.js'
-import { recordingOperations, runOperations } from '../recordings/operations.js'
-import { draftOperations, ruleOperations } from '../replies/operations.js'
+import { recordingOperations, repairOperations, runOperations } from '../recordings/operations.js'
+import { draftOperations, ruleOperations, testOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
 import {
@@ -23,6 +23,7 @@ import {
   userOperations,
 } from '../supabase/operations.js'
 import { modeOperations, steeringOperations } from './mode-operations.js'
+import { situationOperations } from './situation.js'
 
 interface PlatformParts {
   /** Public to anyone who can reach the address, so it contains no keys. */
@@ -142,11 +143,13 @@ export type ControlParts = PlatformParts &
   Parameters<typeof allKeyOperations>[0] &
   Parameters<typeof metricOperations>[0] &
   Parameters<typeof modeOperations>[0] &
+  Parameters<typeof situationOperations>[0] &
   Parameters<typeof faultOperations>[0] &
   Parameters<typeof holdOperations>[0] &
   Parameters<typeof underWayOperations>[0] &
   Parameters<typeof steeringOperations>[0] &
   Parameters<typeof recordingOperations>[0] &
+  Parameters<typeof repairOperations>[0] &
   Parameters<typeof accountOperations>[0] &
   Parameters<typeof sessionOperations>[0] &
   Parameters<typeof draftOperations>[0] &
@@ -166,14 +169,17 @@ export const controlOperations = (parts: ControlParts) => ({
   ...allKeyOperations(parts),
   ...metricOperations(parts),
   ...modeOperations(parts),
+  ...situationOperations(parts),
   ...faultOperations(parts),
   ...holdOperations(parts),
   ...underWayOperations(parts),
   ...steeringOperations(parts),
   ...recordingOperations(parts),
+  ...repairOperations(parts),
   ...accountOperations(parts),
   ...sessionOperations(parts),
   ...draftOperations(parts),
+  ...testOperations(parts),
   ...ruleOperations(parts),
   ...resourceOperations(parts),
   ...mcpOperations(parts),

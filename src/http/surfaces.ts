@@ -1,6 +1,6 @@
 /** Serves the paths of the platform and of the auth backend: finds endpoint and caller, and emulates, forwards or replays. */
 import { noRecording, notFound, notFoundWithDots, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
-import { anonymous, type Caller, type Exchange, usesLive } from '../core/exchange.js'
+import { anonymous, type Caller, type Exchange, type Mode, usesLive } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
 import type { Answer, Forward, Reply } from '../core/reply.js'
@@ -36,6 +36,10 @@ interface LiveOptions {
   readonly errors: 'documented' | 'untouched'
   /** Whether an MCP server is at a path. MCP errors have their own form. */
   readonly isMcp?: ((path: string) => boolean) | undefined
+  /** Whether this one request is recorded, whatever the mode: somebody repairs its miss. */
+  readonly isRecordedNow: (exchange: Pick<Exchange, 'headers'>) => boolean
+  /** Whether a rule that was added at run time answers, whatever the mode. */
+  readonly isAnsweredNow: (exchange: Exchange) => boolean
   /** What replay does with a request that has no recording. */
   readonly onMiss: OnMiss
   /** Which pages may reach the live platform, and which MCP servers. */
@@ -94,6 +98,11 @@ function mixedSurface(local: LocalPlatform, mixed: LiveOptions): SurfaceMethods 
   const isUndocumented = (exchange: Exchange) =>
     !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
 
+  function modeNow(exchange: Exchange): Mode {
+    if (mixed.isRecordedNow(exchange)) return 'record'
+    return exchange.endpoint?.isLocal || mixed.isAnsweredNow(exchange) ? 'emulate' : modeOf(exchange)
+  }
+
   return {
     modeOf,
     live: liveOptions(routes, mixed),
@@ -101,7 +110,7 @@ function mixedSurface(local: LocalPlatform, mixed: LiveOptions): SurfaceMethods 
     enter: exchange =>
       isUndocumented(exchange) ? enterUndocumented(local, exchange) : emulatedMethods.enter(exchange),
     answer(exchange) {
-      const mode = exchange.endpoint?.isLocal ? 'emulate' : modeOf(exchange)
+      const mode = modeNow(exchange)
       exchange.mode = mode
       switch (mode) {
         case 'emulate':
@@ -130,7 +139,10 @@ async function enterUndocumented({ identify }: LocalPlatform, exchange: Exchange
   }
 }
 
-const liveOptions = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: LiveOptions): Surface['live'] => ({
+const liveOptions = (
+  { has }: Routes,
+  { modeOf, onMiss, origins, proxy, liveCors, isRecordedNow }: LiveOptions,
+): Surface['live'] => ({
   cors: liveCors,
   origins,
   proxy,
@@ -139,7 +151,7 @@ const liveOptions = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors
   /** A preflight counts as the request for which it asks. */
   mayReach({ method, path, headers }) {
     const requestedMethod = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
-    return mayUseLive(modeOf({ method: requestedMethod ?? method, path }), onMiss)
+    return isRecordedNow({ headers }) || mayUseLive(modeOf({ method: requestedMethod ?? method, path }), onMiss)
   },
 })
 

@@ -11,7 +11,7 @@ interface Circumstances {
 }
 
 /** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
-export function adviceOn({ path, mode, outcome, nearest: recording }: Exchange): string | undefined {
+export function adviceOn({ path, mode, outcome, caller, nearest: recording }: Exchange): string | undefined {
   if (outcome === undefined || outcome.status < 400) return undefined
   const { status, error, code, fault, answeredBy, hint } = outcome
   if (fault !== undefined) {
@@ -24,10 +24,15 @@ export function adviceOn({ path, mode, outcome, nearest: recording }: Exchange):
   if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
   if (code === 'no_recording' && recording?.ignore) return ignoreAdvice(recording.ignore)
   if (code === 'not_found') return adviceOnUnknownPath(path, { mode, hint })
+  if (caller.kind === 'refused' && caller.tried.kind === 'apiKey' && liveKey.test(caller.tried.start))
+    return `This is a key of a live platform. ${sendKnownKey(path)}`
   const advice = code === undefined ? undefined : adviceByCode.get(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path, error)
   return adviceByStatus(status, path, { mode, hint })
 }
+
+/** The beginnings of keys that live platforms give out. */
+const liveKey = /^sk-(proj|svcacct|admin|ant|or)-/
 
 const takesApiKeys = (path: string) => defaultAccess(`${path}/`).includes('apiKey')
 

@@ -7,6 +7,7 @@ import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { callTitle } from '../core/json-rpc.js'
+import { isAuth } from '../core/paths.js'
 import type { Reply, UpstreamResponse } from '../core/reply.js'
 
 /** The facts that filters match. They are not redacted, and those that need the body are computed only when accessed. */
@@ -103,6 +104,24 @@ function promptIn(messages: readonly unknown[]): string | null {
 }
 
 const beginningOf = (text: string) => text.slice(0, PROMPT_CHARACTERS).replace(halfCharacter, '').replace(lastWord, '')
+
+/** The email address or phone number that a request to the auth backend names. */
+export function accountOf({ path, body }: Exchange): string | null {
+  if (!isAuth(path) || !body || body.length > READ_BYTES) return null
+  const { email, phone } = (jsonOf(body) ?? {}) as Record<string, unknown>
+  const named = [email, phone].find(value => typeof value === 'string' && value !== '')
+  return (named as string | undefined) ?? null
+}
+
+/** How many tokens of a stream have been sent so far: each event but the first one, which only has the role, is about one. */
+export function tokensSoFarOf({ outcome }: Exchange): number {
+  const { answer, piecesAtMs: { length } = [] } = outcome ?? {}
+  if (answer?.kind !== 'upstream') return Math.max(0, length - 1)
+  const events = Buffer.concat(answer.beginning)
+    .toString('latin1')
+    .match(/^data:/gm)
+  return Math.max(0, (events?.length ?? 0) - 1)
+}
 
 /** Counting the tokens of a longer prompt takes too long. */
 const COUNTED_BYTES = 32_768

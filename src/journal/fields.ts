@@ -28,6 +28,7 @@ import { credentialsOf, type Redact, type Redaction } from '../recordings/redact
 import { adviceOn } from './advice.js'
 import { requestParts, responseParts, SHOWN_BYTES } from './bodies.js'
 import {
+  accountOf,
   bodyBytesOf,
   callOf,
   contentOf,
@@ -39,6 +40,7 @@ import {
   rounded,
   scopesInWords,
   tokensOf,
+  tokensSoFarOf,
 } from './facts.js'
 
 /** What the journal keeps of an exchange until it is read. */
@@ -134,6 +136,10 @@ const identity = {
   at: shownField(moment, ({ atMs }) => new Date(atMs).toISOString()),
   scope: shownField(text, ({ exchange }) => exchange.scope),
   caller: shownField(caller, ({ exchange }) => exchange.caller),
+  /** The id of the exchange with which the run of its agent began; its own if it belongs to no other. */
+  run: shownField(text, ({ id, exchange }) => String(exchange.run ?? id)),
+  /** The id of the message that it sent, in the outbox. */
+  message: shownField(orNull(text), ({ exchange }) => exchange.message ?? null),
 }
 
 const route = {
@@ -161,6 +167,8 @@ const ending = {
   code: shownField(orNull(text), ({ exchange }) => exchange.outcome?.code ?? null),
   /** A hint that only the journal shows. */
   hint: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.outcome?.hint)),
+  /** What to do about an error, unless the error says so itself. */
+  advice: shownField(orNull(text), ({ exchange, shown }) => shown(adviceOn(exchange))),
   /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
   openaiRefuses: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.openaiRefuses)),
   /** False if the client disconnected or the answer was cut. */
@@ -205,8 +213,6 @@ const detailFields = {
     return shown(remarks.length > 0 ? remarks.join(' ') : null)
   }),
   ...ending,
-  /** What to do about an error, unless the error says so itself. */
-  advice: shownField(orNull(text), ({ exchange }) => adviceOn(exchange) ?? null),
   /** The closest recording, and where it differs; absent if a recording of the request answered, or if nothing is recorded for the path. */
   nearest: shownField(
     optionalMember(closestRecording),
@@ -229,18 +235,27 @@ const detailFields = {
   ...use,
 }
 
-/** Each text is cut if it is long, and bodies are not read. */
-const listFields = {
-  ...identity,
+const asked = {
   method: shownField(text, ({ exchange }) => exchange.method),
   path: shownField(text, ({ exchange, shown }) => shown(exchange.path) ?? ''),
-  ...route,
   /** The requested model, if any. */
   model: shownField(orNull(text), ({ exchange, shown }) => shown(contentOf(exchange).model)),
   /** The beginning of the user's last message, if the request has messages. */
   prompt: shownField(orNull(text), ({ exchange, shown }) => shown(contentOf(exchange).prompt)),
   /** Whether a stream was requested; null if the request has no messages. */
   stream: shownField(orNull(boolean), ({ exchange }) => contentOf(exchange).stream),
+  /** The address that a request to the auth backend names. */
+  account: shownField(orNull(text), ({ exchange, shown }) => shown(accountOf(exchange))),
+}
+
+/** How many pieces of a stream were sent. */
+const pieces = shownField(wholeNumber, ({ exchange }) => piecesOf(exchange))
+
+/** Each text is cut if it is long, and the bodies of answers are not read. */
+const listFields = {
+  ...identity,
+  ...asked,
+  ...route,
   /** The fault that applied, and what asked for it. */
   fault: shownField(orNull(text), ({ exchange: { outcome }, shown }) =>
     shown(outcome?.fault?.happened ? appliedFaultInWords(outcome.fault) : null),
@@ -248,14 +263,42 @@ const listFields = {
   /** Whether no rule or recording matched. */
   missed: shownField(boolean, ({ exchange }) => isMissed(exchange)),
   ...ending,
+  /** The beginning of what the model said, or the tools that it asked for. */
+  said: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.spoken?.slice(0, MOST_SAID))),
+  /** The closest recording, and the first differences. */
+  nearest: shownField(
+    optionalMember(closestRecording),
+    ({ exchange: { nearest }, redaction }) =>
+      nearest &&
+      (redaction.value({
+        ...nearest,
+        differences: nearest.differences.slice(0, MOST_DIFFERENCES),
+      }) as ClosestRecording),
+  ),
   requestBytes: shownField(wholeNumber, ({ exchange }) => bodyBytesOf(exchange)),
   responseBytes: shownField(wholeNumber, ({ exchange }) => responseBytesOf(exchange)),
   ...use,
-  /** How many pieces of a stream were sent. */
-  pieces: shownField(wholeNumber, ({ exchange }) => piecesOf(exchange)),
+  pieces,
   /** When some of them were sent, after the head: an even selection that includes the first and the last. */
   piecesAtMs: shownField(arrayOf(number), ({ exchange }) => selectionOf(exchange.outcome?.piecesAtMs ?? [])),
 }
+
+/** A request that has begun and not ended. Its id is none of the journal's. */
+const flightFields = {
+  ...identity,
+  ...asked,
+  ...route,
+  /** Null until the head of the answer was sent. */
+  status: ending.status,
+  pieces,
+  /** How many tokens of a stream were sent so far. */
+  tokens: shownField(wholeNumber, ({ exchange }) => tokensSoFarOf(exchange)),
+}
+
+/** Longer than what is shown, so that a secret at the end is recognized. */
+const MOST_SAID = 2000
+/** A row of the list cannot show more. */
+const MOST_DIFFERENCES = 3
 
 /** A bar in the list cannot show more times. */
 const MOST_TIMES = 60
@@ -279,6 +322,10 @@ export type JournalEntry = ValueOf<typeof exchangeInDetail>
 export const exchangeInBrief = formOf(listFields)
 export type JournalBrief = ValueOf<typeof exchangeInBrief>
 
+const flight = formOf(flightFields)
+/** A request in flight, as the feed of a list tells it. */
+export type JournalFlight = ValueOf<typeof flight>
+
 function valuesOf(fields: Fields, view: View): object {
   const values = Object.entries(fields).map(([name, { read }]) => [name, read(view)] as const)
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
@@ -293,9 +340,15 @@ export function entryOf(journaled: JournaledExchange, redact: Redact, shownBytes
 /** Longer texts in a list are cut to this length. */
 const MOST_CHARACTERS = 300
 
-export function briefOf(journaled: JournaledExchange, redact: Redact): JournalBrief {
+function inShort(fields: Fields, journaled: JournaledExchange, redact: Redact): object {
   const redaction = redact(credentialsOf(journaled.exchange, redact))
   // Redacts first and shortens afterwards, since half a secret is not recognized.
   const shown: View['shown'] = text => (text == null ? null : shortened(redaction.text(text), MOST_CHARACTERS))
-  return valuesOf(listFields, { ...journaled, redaction, shown, shownBytes: 0 }) as JournalBrief
+  return valuesOf(fields, { ...journaled, redaction, shown, shownBytes: 0 })
 }
+
+export const briefOf = (journaled: JournaledExchange, redact: Redact) =>
+  inShort(listFields, journaled, redact) as JournalBrief
+
+export const flightOf = (journaled: JournaledExchange, redact: Redact) =>
+  inShort(flightFields, journaled, redact) as JournalFlight

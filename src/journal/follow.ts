@@ -1,4 +1,7 @@
-/** Streams exchanges as events. If the reader is too slow, some are skipped, and an event says how many. */
+/**
+ * Streams exchanges as events. If the reader is too slow, some are skipped, and an event says how many. A list is also
+ * told which requests are in flight, and what decides the next answer.
+ */
 import type { ServerResponse } from 'node:http'
 import { uptimeMs } from '../core/clock.js'
 import type { JournaledExchange } from './fields.js'
@@ -17,6 +20,8 @@ const BEAT_MS = 5000
 /** Exchanges within this time are sent together, so that they do not hold each other up. */
 const PAUSE_MS = 20
 const PAUSE_OF_LISTS_MS = 100
+/** How often a list is told how far the requests in flight are. */
+const GROWTH_MS = 200
 
 interface FollowOptions {
   readonly filter: JournalFilter
@@ -26,14 +31,25 @@ interface FollowOptions {
   readonly first: readonly JournaledExchange[]
   /** Changes with each start of the platform, when ids begin again. */
   readonly run: string
+  /** What decides the next answer. */
+  readonly situation: Situation
+}
+
+/** What decides the next answer, and who is told when it changes. */
+export interface Situation {
+  current(): unknown
+  /** Returns a function that stops this. */
+  follow(listener: () => void): () => void
 }
 
 /** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
+// Long because all of it shares the state of one stream.
 export function follow(response: ServerResponse, journal: Journal, options: FollowOptions): () => void {
-  const { filter, isBrief, first, run } = options
+  const { filter, isBrief, first, run, situation } = options
   const matches = filterOf(filter)
   const waiting = createWaiting(first)
   const { write, send } = createSender(response, journal, waiting, isBrief)
+  const sendFlights = createFlightSender(journal, filter, write)
   let timer: NodeJS.Timeout | undefined
 
   function sendSoon(): void {
@@ -48,7 +64,10 @@ export function follow(response: ServerResponse, journal: Journal, options: Foll
       if (isBrief) break
     }
     if (waiting.hasMore() && !response.writableNeedDrain) sendSoon()
+    else if (isBrief && !response.writableNeedDrain && sendFlights()) timer = setTimeout(sendNow, GROWTH_MS)
   }
+
+  const sendSituation = () => write('situation', situation.current())
 
   const ends = [
     journal.follow((exchange, id) => {
@@ -58,6 +77,7 @@ export function follow(response: ServerResponse, journal: Journal, options: Foll
       waiting.add(journaled)
       sendSoon()
     }),
+    ...(isBrief ? [journal.followBeginnings(sendSoon), situation.follow(sendSituation)] : []),
     journal.followClears(scope => {
       if (!isBrief) return
       // Exchanges from before are sent first.
@@ -76,6 +96,7 @@ export function follow(response: ServerResponse, journal: Journal, options: Foll
   if (!isBrief) response.write(': following\n\n')
   else {
     write('began', { run, after: first[0] ? String(first[0].id - 1) : journal.lastId(), cleared: journal.clearedId() })
+    sendSituation()
     send(Number.POSITIVE_INFINITY)
   }
   response.on('drain', sendSoon).once('close', stop)
@@ -101,6 +122,24 @@ function createSender(response: ServerResponse, journal: Journal, waiting: Waiti
       if (!isBrief) for (const entry of shown) write('exchange', entry, entry.id)
       else if (shown.length > 0) write('exchanges', shown, shown.at(-1)?.id)
     },
+  }
+}
+
+/** Sends the requests in flight if they have changed. Returns whether there are any. */
+function createFlightSender(
+  journal: Journal,
+  filter: JournalFilter,
+  write: (event: string, value: unknown) => unknown,
+) {
+  // They have no ids of the journal yet.
+  const matches = filterOf({ ...filter, after: undefined, before: undefined })
+  let sent = '[]'
+  return (): boolean => {
+    const flights = journal.flights(matches)
+    const text = JSON.stringify(flights)
+    if (text !== sent) write('flights', flights)
+    sent = text
+    return flights.length > 0
   }
 }
 

@@ -5,9 +5,10 @@ import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
 import { credentialsOf, type Redact } from '../recordings/redact/index.js'
 import { curlOf } from './curl.js'
-import { briefOf, entryOf, type JournaledExchange } from './fields.js'
+import { briefOf, entryOf, flightOf, type JournaledExchange } from './fields.js'
 import { filterOf, type JournalFilter } from './filter.js'
 import { createKept } from './kept.js'
+import { createRunMarks } from './runs.js'
 
 /** As many requests as a long test run makes, and more than anybody reads back. */
 const MOST_ENTRIES = 2000
@@ -39,14 +40,26 @@ export function createJournal({
   const kept = createKept(maxEntries, maxBytes)
   const followers = createListeners<[Exchange, number]>(report)
   const clearFollowers = createListeners<[scope: string | undefined]>(report)
+  const beginningFollowers = createListeners<[]>(report)
+  const flights = createFlights(redact, isPast)
+  const marked = withRuns(kept.all)
   let lastId = 0
   let clearedId = 0
   return {
-    ...createLookup(kept.all, redact),
-    ...createSelection(kept.all, { redact, maxEntries, isPast }),
+    ...createLookup(marked, redact),
+    ...createSelection(marked, { redact, maxEntries, isPast }),
+    ...flights.told,
+    /** Notes a request that has arrived, with its number among all requests. */
+    begin(exchange: Exchange, number: number): void {
+      flights.begin(exchange, number)
+      beginningFollowers.notify()
+    },
+    /** Calls `listener` each time a request arrives. Returns a function that stops this. */
+    followBeginnings: (listener: () => void) => beginningFollowers.add(listener),
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
-      if (exchange.headers[DASHBOARD_HEADER] !== undefined && isFromDashboard(exchange)) return
+      flights.end(exchange)
+      if (isFromDashboard(exchange)) return
       const id = ++lastId
       const nowMs = uptimeMs()
       exchange.endedMs = nowMs
@@ -74,11 +87,44 @@ export function createJournal({
   }
 }
 
+/** Finds the runs of exchanges when somebody reads them, in their order. */
+function withRuns(all: All): All {
+  const mark = createRunMarks()
+  return () => {
+    for (const { id, exchange } of all()) if (exchange.run === undefined) mark(id, exchange)
+    return all()
+  }
+}
+
+/** The most requests in flight that are told; more could not be read. */
+const MOST_FLIGHTS = 50
+
+/** The requests that have begun and not ended. */
+function createFlights(redact: () => Redact, isPast: NonNullable<JournalParts['isPast']>) {
+  const begun = new Map<Exchange, JournaledExchange>()
+  return {
+    begin(exchange: Exchange, number: number): void {
+      const durationMs = uptimeMs() - exchange.startedMs
+      begun.set(exchange, { id: number, exchange, atMs: Date.now() - durationMs, durationMs })
+    },
+    end: (exchange: Exchange) => void begun.delete(exchange),
+    told: {
+      /** The requests in flight that match, the oldest first. */
+      flights: (matches: (one: JournaledExchange) => boolean) =>
+        [...begun.values()]
+          .filter(one => matches(one) && !isPast(one.exchange) && !isFromDashboard(one.exchange))
+          .slice(0, MOST_FLIGHTS)
+          .map(one => flightOf(one, redact())),
+    },
+  }
+}
+
 /**
  * Whether a request marked as the dashboard's comes from the dashboard. A foreign page cannot hide its requests this
  * way, because browsers send its origin.
  */
-function isFromDashboard({ headers: { origin, host } }: Exchange): boolean {
+function isFromDashboard({ headers: { origin, host, [DASHBOARD_HEADER]: mark } }: Exchange): boolean {
+  if (mark === undefined) return false
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
@@ -144,7 +190,10 @@ function createLookup(all: All, redact: () => Redact) {
     },
     /** Returns an exchange in full and in short, whether it is kept or not. */
     entry: (journaled: JournaledExchange, shownBytes?: number) => entryOf(journaled, redact(), shownBytes),
-    brief: (journaled: JournaledExchange) => briefOf(journaled, redact()),
+    brief(journaled: JournaledExchange) {
+      all()
+      return briefOf(journaled, redact())
+    },
     /** Returns a function that redacts a text assembled from parts of an exchange, where a secret may only show now. */
     redaction(id: string) {
       const found = find(id)

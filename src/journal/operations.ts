@@ -8,7 +8,7 @@ import { exchangeInBrief, exchangeInDetail } from './fields.js'
 import { journalFilter, journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
 
-export type { JournalBrief, JournalEntry } from './fields.js'
+export type { JournalBrief, JournalEntry, JournalFlight } from './fields.js'
 
 /** The default number of exchanges. */
 const PAGE = 100

@@ -5,10 +5,11 @@ import { StreamedAnswer } from '../control/operation.js'
 import { createIds } from '../core/clock.js'
 import { invalidRequest, noSuchExchange, notRepeatable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
+import { AGAIN_HEADER } from '../core/paths.js'
 import { isRepeatable } from './facts.js'
 import type { JournaledExchange } from './fields.js'
 import type { JournalFilter } from './filter.js'
-import { follow } from './follow.js'
+import { follow, type Situation } from './follow.js'
 import type { Journal } from './journal.js'
 
 /** With `brief`, a stream begins with at most this many earlier exchanges. */
@@ -18,13 +19,14 @@ interface Parts {
   readonly journal: Journal
   /** The address of the platform, for curl commands. */
   readonly url: () => string
+  readonly situation: Situation
   /** Aborted when the platform stops, which ends all streams. */
   readonly stopping: AbortSignal
 }
 
 export type Reader = ReturnType<typeof createReader>
 
-export function createReader({ journal, url, stopping }: Parts) {
+export function createReader({ journal, url, situation, stopping }: Parts) {
   const run = randomUUID()
 
   /** Throws a 404 that says whether the exchange ever existed. */
@@ -50,15 +52,23 @@ export function createReader({ journal, url, stopping }: Parts) {
         if (stopping.aborted) return response.end()
         const earlier = after === undefined && limit === undefined ? [] : journal.select({ ...filter, after }, limit)
         const first = isBrief ? earlier.slice(-MOST_EARLIER) : earlier
-        const end = follow(response, journal, { filter, isBrief, first, run })
+        const end = follow(response, journal, { filter, isBrief, first, run, situation })
         stopping.addEventListener('abort', end)
         return response.once('close', () => stopping.removeEventListener('abort', end))
       })
     },
     get: (id: string) => orNotFound(journal.get(id), id),
     curl: (id: string) => orNotFound(journal.curl(id, url()), id),
-    /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
-    sendAgain: async (id: string) => sendAgain(orNotFound(journal.find(id), id).exchange, url(), journal),
+    /**
+     * Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. `began` is
+     * told the mark by which the request is recognized, and returns what is called at the end.
+     */
+    async sendAgain(id: string, began: (mark: string) => () => void = () => () => {}) {
+      const { exchange } = orNotFound(journal.find(id), id)
+      const mark = nextMark()
+      const end = began(mark)
+      return sendAgain(exchange, { url: url(), journal, mark }).finally(end)
+    },
     count: (filter: JournalFilter) => journal.count(filter),
     clear: (scope: string | undefined) => journal.clear(scope),
   }
@@ -77,24 +87,24 @@ function pageOf<E>(journal: Journal, filter: JournalFilter, limit: number, show:
 /** Headers of the original connection, and headers that the new connection sets itself. */
 const connectionHeaders =
   /^(connection|keep-alive|proxy-connection|transfer-encoding|te|trailer|upgrade|expect|content-length|x-standin-dashboard)$/
-/** Identifies the request until it is journaled. */
-const MARK_HEADER = 'x-standin-again'
 const LATE_ENTRY_MS = 1000
 const nextMark = createIds('again-', 12)
 
 /** Repeats a request exactly as it was, with its own credential, which only the journal has. */
-async function sendAgain(exchange: Exchange, url: string, journal: Journal): Promise<string> {
+async function sendAgain(
+  exchange: Exchange,
+  { url, journal, mark }: { readonly url: string; readonly journal: Journal; readonly mark: string },
+): Promise<string> {
   if (!isRepeatable(exchange)) throw notRepeatable()
-  const mark = nextMark()
   const { hostname, port } = new URL(url)
   const { method, query, body } = exchange
   const path = query === '' ? exchange.path : `${exchange.path}?${query}`
   const kept = Object.entries(exchange.headers).filter(([name]) => !connectionHeaders.test(name))
-  const headers = { ...Object.fromEntries(kept), [MARK_HEADER]: mark }
+  const headers = { ...Object.fromEntries(kept), [AGAIN_HEADER]: mark }
   let unfollow = () => {}
   const journaled = new Promise<string>((resolve, reject) => {
     unfollow = journal.follow((followed, id) => {
-      if (followed.headers[MARK_HEADER] === mark) resolve(String(id))
+      if (followed.headers[AGAIN_HEADER] === mark) resolve(String(id))
     })
     const host = hostname.replace(/^\[|\]$/g, '')
     const request = httpRequest({ hostname: host, port, method, path, headers, agent: false })

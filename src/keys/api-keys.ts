@@ -157,13 +157,14 @@ const momentOf = (ms: number): Moment => new Date(Math.min(ms, LATEST_MS)).toISO
 
 /** `usedAtMs` is the time of the last use, if that has not been saved yet. */
 function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): ApiKeyView {
-  const { id, name, start, created_at, last_used_at, expires_at, revoked_at } = row
+  const { id, name, start, user_id, created_at, last_used_at, expires_at, revoked_at } = row
   const isRevoked = revoked_at !== null && !isRolled(row)
   const isExpired = expires_at !== null && Date.parse(expires_at) <= nowMs
   return {
     id,
     name,
     start,
+    user_id,
     created_at,
     expires_at,
     revoked_at: isRevoked ? revoked_at : null,

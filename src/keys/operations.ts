@@ -60,6 +60,8 @@ const keyFields = {
   name: text,
   /** The first characters of the secret. */
   start: text,
+  /** Its owner; null for a key that belongs to no user, such as one of the configuration. */
+  user_id: orNull(text),
   state: word(['active', 'expired', 'revoked']),
   created_at: moment,
   last_used_at: orNull(moment),

@@ -16,7 +16,7 @@ import {
   word,
 } from '../check/forms.js'
 import type { Loaded } from '../check/problem.js'
-import { access } from '../core/caller.js'
+import { access } from '../core/exchange.js'
 import { protocolVersions } from '../core/json-rpc.js'
 
 const object = open({})

@@ -1,7 +1,7 @@
 /** The option for OpenAPI documents. A separate file, like those of other groups. */
 import * as v from 'valibot'
 import { closed, filled, list, option, optional, text } from '../check/forms.js'
-import { access } from '../core/caller.js'
+import { access } from '../core/exchange.js'
 
 const prefix = v.pipe(
   text,

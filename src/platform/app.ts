@@ -1,5 +1,7 @@
 /** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
-import type { Mode } from '../core/exchange.js'
+import path from 'node:path'
+import type { Exchange, Mode } from '../core/exchange.js'
+import type { Pace } from '../core/pace.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
 import { namedModels } from '../endpoints/options.js'
@@ -8,6 +10,7 @@ import { requestsUnderWay } from '../http/held.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { draftOf } from '../replies/index.js'
+import { workingEndpoints } from '../supabase/endpoints/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
@@ -37,6 +40,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const { createApp, createControl } = await import('../http/app.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { createReader } = await loadReader()
+  const { createSituation } = await import('../http/situation.js')
   const people = await import('../supabase/people.js')
   const { apiKeys, clock, journal, modes, state, url, report } = runtime
   const { host } = current().loaded.config
@@ -48,22 +52,26 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const dashboard = createDashboard({
     config: async isLocal => ({
       ...configJson(current(), modes.current().mode, url()),
+      endpoints: await listedEndpoints(current()),
       // With it, a neighbour could sign up, and spend the live key as a user.
       ...(!isLocal && sharesLiveKey(modes.loaded().config, host) && { anon_key: '' }),
       clock: clock.state(),
       users: state.origin(),
-      ...(isLocal && developmentKeyOf(current(), clock.now())),
+      ...(isLocal && { ...developmentKeyOf(current(), clock.now()), folders: foldersOf(current()) }),
     }),
     apiKeys,
     now: clock.now,
     identify: keys.identify,
   })
+  const situation = createSituation(situationOf(dependencies))
+  const reader = createReader({ journal, url, situation, stopping: dependencies.stopping })
   const control = createControl({
     host,
     ...keys,
     ...controlParts(dependencies),
-    reader: createReader({ journal, url, stopping: dependencies.stopping }),
-    people: people.createOutbox(state.state),
+    situation,
+    reader,
+    people: people.createOutbox(state.state, clock.now),
     userList: people.createUserList(state.state),
     sessions: people.createOpenSessions(state.state, () => current().loaded.config.auth.jwtExp),
   })
@@ -94,6 +102,9 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     holds,
     underWay: requestsUnderWay(underWay, holds),
     library: () => current().library(),
+    repairs: recordings.repairs,
+    keyOf: (exchange: Exchange) => current().recordingKeyOf(exchange),
+    whyNotRecord: () => modes.impossible('record'),
     readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
     modes: {
       current: () => ({ mode: modes.current().mode, modes: modes.current().modes }),
@@ -115,6 +126,39 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
   }
 }
 
+/** What decides the next answer, now and as configured. */
+function situationOf({ current, runtime }: Dependencies) {
+  const { modes, settings, faults, clock, rules, recordings } = runtime
+  const paceIn = ({ firstTokenMs, tokensPerSecond, jitter }: Pace) => ({ firstTokenMs, tokensPerSecond, jitter })
+  const loaded = () => current().loaded
+  return {
+    loaded,
+    now() {
+      const { mode, modes: byEndpoint } = modes.current()
+      const { now, frozen, offsetMs } = clock.state()
+      return {
+        mode: { mode, modes: byEndpoint },
+        pace: paceIn(settings.setting('pace').inForce),
+        faults: faults.calls.waiting(),
+        clock: { offsetMs: frozen ? 0 : offsetMs, frozenAt: frozen ? now : null },
+        rules: rules.atRunTime.all().length,
+        repairs: recordings.repairs.all().length,
+      }
+    },
+    configured() {
+      const { mode, modes: byEndpoint } = loaded().config
+      return {
+        mode: { mode, modes: byEndpoint },
+        pace: paceIn(settings.setting('pace').configured),
+        faults: [],
+        clock: { offsetMs: 0, frozenAt: null },
+        rules: 0,
+        repairs: 0,
+      }
+    },
+  }
+}
+
 /** The OpenAPI document of the current configuration, as served at this URL. */
 export async function documentOf({ current, runtime }: Pick<Dependencies, 'current' | 'runtime'>, url: string) {
   const { openApiOf } = await import('./openapi/document.js')
@@ -123,10 +167,10 @@ export async function documentOf({ current, runtime }: Pick<Dependencies, 'curre
 
 /** What the dashboard shows about the platform. */
 function configJson(
-  { loaded: { config }, endpoints, tokens }: Assembly,
+  { loaded: { config }, tokens }: Assembly,
   mode: Mode,
   url: string,
-): Omit<ConfigJson, 'clock' | 'users'> {
+): Omit<ConfigJson, 'clock' | 'users' | 'endpoints'> {
   const { models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
@@ -138,11 +182,22 @@ function configJson(
     anon_key: tokens.anonKey,
     auth_mode: auth.mode,
     models: namedModels(models),
-    endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
     ...(isThere && { sign_in: { email, password } }),
     ...(auth.mode === 'local' && { password_rule: ruleOfPasswords(auth) }),
   }
 }
+
+/** Everything that clients can request: the documented endpoints, the user's own paths, and those of the auth backend. */
+async function listedEndpoints({ loaded, endpoints, ownPaths, backend }: Assembly) {
+  const { mode, gateway } = loaded.config.auth
+  const auth = mode === 'local' ? await workingEndpoints(backend, { hasGateway: gateway === 'kong' }) : []
+  return [...endpoints, ...ownPaths(), ...auth].map(({ method, path, access }) => ({ method, path, access }))
+}
+
+const foldersOf = ({ loaded: { dir, config } }: Assembly) => ({
+  rules: dir,
+  recordings: path.resolve(dir, config.recordings.dir),
+})
 
 /** The public development key, if it is configured and works. */
 const developmentKeyOf = ({ loaded: { config } }: Assembly, nowMs: number) =>

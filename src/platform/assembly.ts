@@ -52,6 +52,8 @@ export interface Assembly extends Pick<PreparedConfig, 'loaded' | 'tokens' | 'fi
   applyChanges(changes: Changes): void
   /** The recordings, read-only. */
   readonly library: () => Promise<Library>
+  /** The key under which recordings of a request are found. */
+  readonly recordingKeyOf: (exchange: Exchange) => Promise<string>
   /** Opens what these modes need: the proxies, and the recordings. */
   openFor(modes: ModeSettings): Promise<void>
 }
@@ -108,6 +110,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
     },
     endpoints: changed.endpoints,
     library: platform.library,
+    recordingKeyOf: platform.recordingKeyOf,
     ownPaths: () => pathsOf(ownPaths()),
     ownPathsAt: path => ownPaths().flatMap(source => source.at(path)),
     line: () => ({
@@ -145,6 +148,7 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
 
   return {
     library: async () => (await read()).library,
+    recordingKeyOf: async (exchange: Exchange) => (await read()).keyOf(exchange),
     /** Answers in the current modes. */
     surface(changed: AdjustedParts, sources: readonly PathSource[]) {
       const chosen = runtime.modes.current()
@@ -154,6 +158,8 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
       if (allModes(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
       return platformSurface(local, {
         modeOf: chosen.of,
+        isRecordedNow: runtime.recordings.repairs.isRecorded,
+        isAnsweredNow: chat.replies.isAnsweredNow,
         onMiss: config.recordings.onMiss,
         errors: config.upstream.errors,
         isMcp: mcpPathsOf(config),

@@ -27,6 +27,7 @@ const noListener: Listener = { port: 0, stop: async () => {}, renew: () => {} }
 export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies) {
   const traffic = createTraffic()
   const line = createLine(parts, {
+    begin: journal.begin,
     add: journal.add,
     onEnd: traffic.onEnd,
     pacer: createPacer(),

@@ -35,7 +35,7 @@ export interface ForTests extends Messages, Accounts {
 }
 
 export function createForTests(runtime: Runtime, current: () => Assembly): ForTests {
-  const { apiKeys, scopes, usersAreElsewhere, state } = runtime
+  const { apiKeys, scopes, usersAreElsewhere, state, clock } = runtime
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
 
@@ -56,7 +56,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
   const keyOfScope = createScopeKeys(apiKeys, scope => create({ scope, name: `scope ${scope}` }))
 
   return {
-    ...createOutbox(state.state),
+    ...createOutbox(state.state, clock.now),
     signIn,
     scopes,
     async mintToken(request) {

@@ -6,6 +6,7 @@ import { createSerialQueue, once } from '../core/work.js'
 import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
 import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
+import { createRepairs } from './repairs.js'
 
 interface Reporters {
   /** Called with a warning, as a sentence. */
@@ -20,6 +21,7 @@ type Configured = Pick<PreparedConfig, 'loaded' | 'redact' | 'tokenizer'>
 
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
+  const repairs = createRepairs()
   /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
   const saveInOrder = createSerialQueue()
   let latest: Recordings | undefined
@@ -36,6 +38,8 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
       report,
       redact,
       tokenizer,
+      repairs,
+      ignore: [...config.recordings.ignore, ...repairs.ignored()],
       saveInOrder,
       dir: folder,
       run: history.of(folder),
@@ -43,13 +47,18 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   }
 
   return {
-    /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
+    /** Changes what is ignored and which recordings answer, from the next request on. */
+    repairs,
+    /** The recordings of a configuration, opened by the first call, and again when other parts are ignored. `read` does not count as use. */
     of(configured: Configured) {
-      const read = once(() => open(configured))
-      const use = once(async () => {
+      const read = onceFor(
+        () => JSON.stringify(repairs.ignored()),
+        () => open(configured),
+      )
+      const use = async () => {
         latest = await read()
         return latest
-      })
+      }
       return { use, read }
     },
     /** Counts a request that is forwarded to the live platform. */
@@ -60,8 +69,21 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     misses: (): readonly Miss[] => history?.misses() ?? [],
     onMiss: missed.add,
     // Replay starts again from the first recordings of the scope.
-    reset: ({ scope }: ResetOptions) => history?.forget(scope),
+    reset({ scope }: ResetOptions) {
+      history?.forget(scope)
+      if (scope === undefined) repairs.remove()
+    },
     // Everything that has ended so far is then on disk.
     close: () => latest?.settle(),
+  }
+}
+
+/** Does the work at the first call, and again when the key has changed. */
+function onceFor<T>(key: () => string, work: () => Promise<T>): () => Promise<T> {
+  let done: { readonly key: string; readonly get: () => Promise<T> } | undefined
+  return () => {
+    const now = key()
+    if (done?.key !== now) done = { key: now, get: once(work) }
+    return done.get()
   }
 }

@@ -1,5 +1,6 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
 
+import type { Exchange } from '../core/exchange.js'
 import { type IgnoreOption, ignoreFrom } from './canonical.js'
 import { createDriftNote } from './drift-note.js'
 import { createShelf, openFolder } from './folder.js'
@@ -60,6 +61,8 @@ export function openRecordings(parts: RecordingsParts) {
   const recorder = createRecorder({ ...parts, shelf, identify, ignore })
   const note = parts.onMiss === 'nearest' ? createDriftNote(parts.dir, parts.warn) : undefined
   return {
+    /** The key under which the recordings of a request are found. */
+    keyOf: (exchange: Exchange) => identify(exchange).key,
     /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */
     ready: shelf.ready,
     /** Call `ready` first. */

@@ -12,7 +12,7 @@ import { isStream } from './recording.js'
 interface Parts {
   readonly folder: Folder
   readonly shelf: Shelf
-  readonly run: { isUsed(file: string): boolean }
+  readonly run: { isReplayed(file: string): boolean; isOwn(file: string): boolean }
 }
 
 /** The default page size. */
@@ -77,7 +77,7 @@ async function summaryOf(folder: Folder, file: string): Promise<RecordingSummary
 
 async function lineOf(file: string, read: (file: string) => Promise<RecordingSummary>, run: Parts['run']) {
   try {
-    return { file, ...(await read(file)), used: run.isUsed(file) }
+    return { file, ...(await read(file)), used: run.isReplayed(file), made: run.isOwn(file) }
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error
     return { file, problem: error.message.split('\n', 1)[0] ?? '' }

@@ -7,6 +7,8 @@ import { dataOf, listingQuery, operation, scopeQuery, type ValueOf } from '../co
 import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { Library } from './library.js'
 
+export { type RepairsInUse, repairOperations } from './repair-operations.js'
+
 const readRecording = closed({
   file: text,
   recordedAt: text,
@@ -19,8 +21,10 @@ const readRecording = closed({
   streamed: boolean,
   complete: boolean,
   bytes: wholeNumber,
-  /** Whether it was replayed or recorded in this run. */
+  /** Whether it has answered a request in this run. */
   used: boolean,
+  /** Whether it was made in this run. */
+  made: boolean,
 })
 const listedRecording = v.union([readRecording, closed({ file: text, problem: text })])
 /** One line of the list; for files that cannot be read, only the reason. */
@@ -35,7 +39,7 @@ export const recordingOperations = (parts: LibraryParts) => ({ ...operationsOnAl
 const operationsOnAll = ({ library }: LibraryParts) => ({
   listRecordings: operation({
     at: 'GET /recordings',
-    does: 'Lists the recordings by name, with the request that each one answers and whether it was replayed or recorded in this run.',
+    does: 'Lists the recordings by name, with the request that each one answers, and whether it was used or made in this run.',
     query: listingQuery,
     returns: closed({ folder: text, data: arrayOf(listedRecording), total: wholeNumber }),
     async run({ query }) {

@@ -122,3 +122,6 @@ export const recordingOptions = group(
   },
   'Answers of the live platform, saved to disk.',
 )
+
+/** One entry of `ignore`, for repairs. */
+export const ignoreEntry = ignored

@@ -32,6 +32,8 @@ export interface ReplayerParts {
   readonly run: Run
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly ignore: Ignore
+  /** The recording that somebody chose for requests with a key. */
+  readonly repairs: { fileFor(key: string): string | undefined }
   readonly speed: number
   readonly tokenizer: Tokenizer
   /** If there is one, a request without a recording is answered from one of the same conversation, which is noted there. */
@@ -47,7 +49,7 @@ type ReplayResult =
 
 /** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
 export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<ReplayResult> {
-  const { shelf, run, identify, ignore, flush } = parts
+  const { shelf, run, identify, ignore, repairs, flush } = parts
   return async exchange => {
     const identified = identify(exchange)
     const reply = replyWithoutRecording(exchange, identified.request)
@@ -61,7 +63,9 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     await shelf.ready()
     // An error of this run is not what the client wants that tries again.
     const isMeant = (entry: RecordingFile) => !run.isSuperseded(entry) && !run.isFailed(entry)
-    const recordingsOf = (key: string) => shelf.of(key).filter(isMeant)
+    const repaired = repairs.fileFor(identified.key)
+    const chosen = repaired === undefined ? undefined : [...shelf.all()].find(({ file }) => file === repaired)
+    const recordingsOf = (key: string) => (chosen ? [chosen] : shelf.of(key).filter(isMeant))
     const found = await search(identified, count, parts, recordingsOf)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.

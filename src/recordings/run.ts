@@ -155,8 +155,8 @@ function createReceipt(totals: Totals, dir: string) {
     isFirst: (code: string) => !codes.has(code) && codes.add(code).size > 0,
     /** Whether a recording was made in this run. */
     isOwn,
-    /** Whether a recording was replayed or made in this run. */
-    isUsed,
+    /** Whether a recording has answered in this run. */
+    isReplayed: (file: string) => replayedFiles.has(file),
     receipt(all: Iterable<RecordingFile>): RunReceipt {
       const { served, drifted, missed, notRecorded } = totals
       const recordings = [...totals.saved.values()]

@@ -138,7 +138,8 @@ function chatReply(source: DraftSource): { readonly form: object; readonly calls
 
 const isStream = ({ headers }: DraftSource['response']) => /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
 
-function choicesIn(response: DraftSource['response']): readonly VendorChoice[] {
+/** The choices of a chat's answer, whole or streamed. */
+export function choicesIn(response: DraftSource['response']): readonly VendorChoice[] {
   if (!isStream(response)) return completionIn(response.body)?.choices ?? []
   const sum = createSum()
   for (const data of dataIn(Buffer.from(String(response.body ?? '')))) {

@@ -131,19 +131,32 @@ export function createEngine<I extends MatchInput, S extends ReadyReply>(
           ...written,
         ]
 
+  const answers = (rule: ReadyRule<S>, input: I) =>
+    isActive(rule) && fits(rule, input) && !objectionTo(rule, input, memory)
+
   return {
     rulesFor,
     /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
     take(input: I, candidates = rulesFor(input.scope)): ChosenReply<S> | undefined {
-      const rule = candidates.find(rule => isActive(rule) && fits(rule, input) && !objectionTo(rule, input, memory))
+      const rule = candidates.find(rule => answers(rule, input))
       if (!rule) return undefined
       const count = memory.note(rule, input)
       return { rule, reply: rule.replyAt(count), count }
     },
+    /** Whether a rule that was added at run time answers. One that only damages answers needs one from elsewhere. */
+    isTakenNow: (input: I) =>
+      atRunTime
+        .all(input.scope)
+        .map(({ rule }) => rule)
+        .filter(isOurs)
+        .some(rule => rule.replies.every(replaces) && answers(rule, input)),
     /** Whether a rule for this scope may set a fault. */
     mayFail: (scope: string) => rulesFor(scope).some(rule => rule.fails && isActive(rule)),
   }
 }
+
+/** Whether a reply is an answer of its own, and no damage to another. */
+const replaces = ({ fault }: ReadyReply) => fault === undefined || fault.status !== undefined
 
 function fits({ conditions }: ReadyRule, input: MatchInput): boolean {
   for (const condition of conditions) if (!condition.holds(input)) return false

@@ -74,17 +74,22 @@ export function nearestSentence(input: MatchInput, { rules, memory, text = '' }:
     return `It has ${text.length} letters, too many to say which of ${rules.length} rules came nearest.`
   }
   const words = new Set(wordsIn(text))
-  // The rule with the fewest reasons against it; if several, the one with the most conditions that hold, then the first.
-  const [nearest] = rules
+  // The rule with the fewest reasons against it; if several, the one with the most conditions that hold, then one that shares a word, then
+  // the first.
+  const [nearest, next] = rules
     .map(rule => {
       const holding = rule.conditions.filter(condition => condition.holds(input)).length
-      const isNear = holding > 0 || rule.conditions.length === 0 || sharesWord(rule, words)
-      return { rule, holding, isNear, reasons: reasonsAgainst(rule, input, memory) }
+      const isAlike = rule.conditions.length === 0 || sharesWord(rule, words)
+      return { rule, holding, isAlike, isNear: holding > 0 || isAlike, reasons: reasonsAgainst(rule, input, memory) }
     })
     .filter(({ isNear }) => isNear || rules.length === 1)
-    .sort((a, b) => a.reasons.length - b.reasons.length || b.holding - a.holding)
+    .sort(
+      (a, b) => a.reasons.length - b.reasons.length || b.holding - a.holding || Number(b.isAlike) - Number(a.isAlike),
+    )
   if (rules.length === 0) return 'There are no rules for such requests.'
-  if (!nearest) return `None of the ${rules.length} rules for such requests is near.`
+  const isTied = next && next.reasons.length === nearest?.reasons.length && next.holding === nearest.holding
+  // Equally far, such as several that only want no tool result.
+  if (!nearest || (isTied && !nearest.isAlike)) return `None of the ${rules.length} rules for such requests is near.`
   const { rule, reasons, isNear } = nearest
   const where = rule.title.includes(rule.place) ? '' : ` (${rule.place})`
   const which = isNear ? 'The nearest' : 'The only rule for such requests'

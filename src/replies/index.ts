@@ -81,7 +81,7 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
   const { rules, atRunTime = createRulesAtRunTime() } = config
   const parts = { ...config, memory, atRunTime }
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
-  const { answer, explain, faultFor } = createChatReplies(parts)
+  const { answer, explain, faultFor, isAnsweredNow } = createChatReplies(parts)
   const paths = pathsOnDemand(parts)
   /** The compiled rules of all scopes. */
   const activeRules = (): readonly ReadyRule[] => [...atRunTime.all().map(({ rule }) => rule), ...ordered]
@@ -93,6 +93,8 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
     mismatch: mismatchOf,
     /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
     faultFor: (exchange: Exchange) => (exchange.path === CHAT ? faultFor(exchange) : paths()?.faultFor(exchange)),
+    /** Whether a rule that was added at run time answers a chat. Does not count as an answer. */
+    isAnsweredNow: (exchange: Exchange) => !atRunTime.isEmpty && exchange.path === CHAT && isAnsweredNow(exchange),
     /** The replies of rules for paths; `undefined` while there are none. */
     get http() {
       return paths()

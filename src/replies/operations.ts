@@ -20,10 +20,12 @@ import {
   operation,
   scopeQuery,
   searchFor,
+  TextAnswer,
   type ValueOf,
 } from '../control/operation.js'
 import { noSuchExchange, noSuchRule } from '../core/errors.js'
 import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
+import { testOf } from './as-test.js'
 import type { Draft, DraftSource } from './draft.js'
 import type { TriedRequest } from './http/route.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
@@ -195,6 +197,15 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)
 }
 
+/** What is known of an exchange in a list. */
+interface TestedBrief {
+  readonly id: string
+  readonly run: string
+  readonly prompt: string | null
+  readonly method: string
+  readonly path: string
+}
+
 interface DraftParts {
   readonly rules: Pick<RunningRules, 'addSent' | 'explain'>
   /**
@@ -204,13 +215,14 @@ interface DraftParts {
   readonly draftRule: (source: DraftSource, redact: (text: string) => string) => Draft
   readonly journal: {
     get(id: string, shownBytes?: number): DraftSource | undefined
+    briefs(): readonly TestedBrief[]
     redaction(id: string): ((text: string) => string) | undefined
   }
 }
 
 /** Operations that need the journal, because they are about its exchanges. */
 export function draftOperations({ draftRule, rules, journal }: DraftParts) {
-  function entryOf(exchange: string): DraftSource {
+  function entryOf(exchange: string) {
     const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
     if (!entry) throw noSuchExchange(exchange)
     return entry
@@ -257,3 +269,30 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
     }),
   }
 }
+
+/** Writes exchanges as tests. */
+export const testOperations = ({ draftRule, journal }: Omit<DraftParts, 'rules'>) => ({
+  getExchangeAsTest: operation({
+    at: 'GET /journal/{id}/test',
+    does: 'Returns a vitest test that repeats the request and expects its answer. It runs as it is.',
+    query: closed({ run: optional(boolean, 'All requests of its run.') }),
+    returns: 'text/plain',
+    run({ id, query }) {
+      const all = journal.briefs()
+      const wanted = all.find(one => one.id === id)
+      if (!wanted) throw noSuchExchange(id)
+      const steps = all
+        .filter(one => (query.run ? one.run === wanted.run : one.id === id))
+        .map(one => {
+          const redact = journal.redaction(one.id) ?? String
+          return {
+            source: journal.get(one.id, Number.POSITIVE_INFINITY) as DraftSource,
+            draft: (source: DraftSource) => draftRule(source, redact),
+            redact,
+            title: one.prompt ?? `${one.method} ${one.path}`,
+          }
+        })
+      return new TextAnswer('text/plain; charset=utf-8', testOf(steps))
+    },
+  }),
+})

@@ -1,7 +1,7 @@
 /** The options of resources: collections of rows on the user's own paths. */
 import * as v from 'valibot'
 import { closed, filled, list, map, metadata, option, optional, text, word } from '../check/forms.js'
-import { access } from '../core/caller.js'
+import { access } from '../core/exchange.js'
 
 /** What can be done with a collection and its rows. */
 export const resourceActions = ['list', 'get', 'create', 'update', 'replace', 'delete'] as const

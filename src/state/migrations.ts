@@ -59,6 +59,7 @@ const migrations = [
   { name: '002-digests-of-secrets', up: removePlainSecrets },
   { name: '003-resources', up: (step: Step) => runAll(resources, step) },
   { name: '004-other-providers', up: (step: Step) => runAll(otherProviders, step) },
+  { name: '005-used-messages', up: addUsedAt },
 ]
 
 // TEXT stands for the text type of the database. JSON is stored as text, which preserves the order of keys, and NUL.
@@ -145,4 +146,8 @@ async function runAll(statements: string, { query, schema, text }: Step): Promis
 async function removePlainSecrets({ query, schema, text }: Step): Promise<void> {
   await query(`alter table ${schema}refresh_tokens add column salt ${text}`)
   for (const table of ['refresh_tokens', 'one_time_tokens', 'flow_states']) await query(`delete from ${schema}${table}`)
+}
+
+async function addUsedAt({ query, schema, text }: Step): Promise<void> {
+  await query(`alter table ${schema}messages add column used_at ${text}`)
 }

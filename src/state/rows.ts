@@ -171,6 +171,8 @@ export interface MessageRow {
   /** The link to open; null if there is none. */
   readonly link: string | null
   readonly created_at: Moment
+  /** When its code or link was used; null if it was not. */
+  readonly used_at: Moment | null
 }
 
 /** A resource of the configuration, in one scope. */

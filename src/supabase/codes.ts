@@ -3,6 +3,7 @@ import { createHash, randomInt } from 'node:crypto'
 import { digestOf } from '../core/secrets.js'
 import {
   isBanned,
+  type MessageRow,
   type Moment,
   type OneTimeTokenRow,
   type OneTimeTokenType,
@@ -33,7 +34,10 @@ export const newCode = ({ settings: { testOtp } }: Backend): string =>
   testOtp || String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0')
 
 /** How long codes and links are valid; Supabase's default. */
-const VALID_SECONDS = 3600
+const VALID_MS = 3_600_000
+
+/** When a code or link that was sent at this time expires. */
+export const expiryOfCode = (sentAt: Moment): number => Date.parse(sentAt) + VALID_MS
 
 /**
  * The hash in the link of an email, with which a code is compared as well. It is valid for one address only
@@ -103,6 +107,7 @@ export async function proveAddress(
   proof: AddressProof,
 ): Promise<UserRow | undefined> {
   const { user, token } = await findProven(backend, tables, proof)
+  await noteUse(backend, tables, token)
   if (isHalf(backend, user, token)) {
     await tables.one_time_tokens.remove({ id: token.id })
     await tables.users.update(user.id, { email_change_confirm_status: 1 })
@@ -114,6 +119,19 @@ export async function proveAddress(
   await dropTokens(tables, user.id)
   await tables.users.update(user.id, changes)
   return { ...user, ...changes }
+}
+
+/** The digests with which the state keeps the token of a message, depending on how its app signs in. */
+export function tokenDigestsOf({ recipient, code }: Pick<MessageRow, 'recipient' | 'code'>): readonly string[] {
+  const hash = hashOfCode(recipient, code ?? '')
+  return [digestOf(hash), digestOf(`${PKCE}${hash}`)]
+}
+
+/** Notes in the outbox that the code or link of a message was used. */
+async function noteUse(backend: Backend, { messages }: Tables, { user_id, token_hash }: OneTimeTokenRow) {
+  const sent = await messages.find({ user_id })
+  const used = sent.find(message => tokenDigestsOf(message).includes(token_hash))
+  if (used) await messages.update(used.id, { used_at: momentOf(backend) })
 }
 
 /** Finds the token by its hash alone, since several users may want to change to the same address. */
@@ -129,7 +147,7 @@ async function findProven(backend: Backend, tables: Tables, proof: AddressProof)
   const user = token && (await tables.users.get(token.user_id))
   if (!user || user.deleted_at !== null) throw expired()
   if (isBanned(user, backend.now())) throw userBanned(403)
-  if (backend.now() > Date.parse(token.created_at) + VALID_SECONDS * 1000) throw expired()
+  if (backend.now() > expiryOfCode(token.created_at)) throw expired()
   return { user, token }
 }
 

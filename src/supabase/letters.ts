@@ -147,9 +147,9 @@ const MOST_MESSAGES = 500
 async function addMessage(
   backend: Backend,
   { messages }: Tables,
-  content: Omit<MessageRow, 'id' | 'created_at'>,
+  content: Omit<MessageRow, 'id' | 'created_at' | 'used_at'>,
 ): Promise<MessageRow> {
-  const message = { id: randomUUID(), ...content, created_at: await nextMoment(backend, messages) }
+  const message = { id: randomUUID(), ...content, created_at: await nextMoment(backend, messages), used_at: null }
   await messages.insert(message)
   for (const { id } of await messages.find({}, { offset: MOST_MESSAGES })) await messages.remove({ id })
   return message

@@ -172,6 +172,9 @@ const message = closed({
   /** Where the link redirects to. */
   redirect_to: orNull(text),
   created_at: moment,
+  expires_at: moment,
+  /** Whether its code and link still work. A newer message of the kind, or another proof of the address, replaces it. */
+  state: word(['valid', 'used', 'expired', 'replaced']),
 })
 
 export type Message = ValueOf<typeof message>

@@ -3,6 +3,7 @@ import { type ListingQuery, searchFor } from '../control/operation.js'
 import { developmentUser } from '../core/secrets.js'
 import type { MessageRow, SessionRow, State, Table, UserRow } from '../state/rows.js'
 import { type Backend, momentOf, type TokenBackend } from './backend.js'
+import { expiryOfCode, tokenDigestsOf } from './codes.js'
 import { invalidCredentials } from './errors.js'
 import { letters, type MessageKind } from './letters.js'
 import type { Message, Messages, MintedToken, OpenSession, OpenSessions, TokenRequest, UserList } from './operations.js'
@@ -95,17 +96,28 @@ export function createOpenSessions(state: State, tokenSeconds: () => number): Op
   }
 }
 
-function messageOf(row: MessageRow): Message {
+function messageOf({ used_at, ...row }: MessageRow, state: Message['state']): Message {
   const [, text, linkText] = letters[row.kind as MessageKind]
-  if (row.link === null) return { ...row, text, link_text: null, redirect_to: null }
+  const fields = { ...row, text, state, expires_at: new Date(expiryOfCode(row.created_at)).toISOString() }
+  if (row.link === null) return { ...fields, link_text: null, redirect_to: null }
   const destination = new URL(row.link).searchParams.get('redirect_to')
-  return { ...row, text, link_text: linkText ?? row.link, redirect_to: destination }
+  return { ...fields, link_text: linkText ?? row.link, redirect_to: destination }
+}
+
+/** `tokens` are the digests of all codes that can still be used. */
+function stateOfMessage(message: MessageRow, tokens: ReadonlySet<string>, nowMs: number): Message['state'] {
+  if (message.used_at !== null) return 'used'
+  if (nowMs > expiryOfCode(message.created_at)) return 'expired'
+  return tokenDigestsOf(message).some(digest => tokens.has(digest)) ? 'valid' : 'replaced'
 }
 
 /** Shows the outbox to developers and tests: each message with its text, and where its link redirects to. */
-export const createOutbox = (state: State): Messages => ({
+export const createOutbox = (state: State, now: () => number): Messages => ({
   async messages({ search, after, offset = 0, limit } = {}) {
-    const rows = await state.read(({ messages }) => messages.find({}))
+    const { rows, tokens } = await state.read(async ({ messages, one_time_tokens }) => ({
+      rows: await messages.find({}),
+      tokens: new Set((await one_time_tokens.find({})).map(({ token_hash }) => token_hash)),
+    }))
     const matches = searchFor(search)
     const afterIndex = rows.findIndex(({ id }) => id === after)
     const found = rows
@@ -114,7 +126,8 @@ export const createOutbox = (state: State): Messages => ({
         matches([channel === 'sms' ? withPlus(recipient) : recipient, subject, kind, code]),
       )
     const end = limit === undefined ? undefined : offset + limit
-    return { data: found.slice(offset, end).map(messageOf), total: found.length }
+    const data = found.slice(offset, end).map(row => messageOf(row, stateOfMessage(row, tokens, now())))
+    return { data, total: found.length }
   },
   async clearMessages() {
     await state.write(({ messages }) => messages.remove({}))

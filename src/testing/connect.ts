@@ -6,7 +6,7 @@ import { ProblemsError } from '../check/problem.js'
 import { type Client, createClient } from '../control/client.js'
 import { requireClockTime, requireStep } from '../core/clock.js'
 import { stringifyExact } from '../core/json.js'
-import { DASHBOARD } from '../core/paths.js'
+import { DASHBOARD, TEST_HEADER } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
@@ -70,6 +70,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const base = address(url).replace(/(?<!\/)\/+$/, '')
   const control: Control = createClient<ControlOperations>(`${base}/__standin`, {
     bearer: () => controlToken,
+    headers: { [TEST_HEADER]: 'yes' },
     failed: ({ status, message, cause }) => failure(base, status, message, cause),
     stringify: stringifyExact,
   })

@@ -49,9 +49,11 @@ export interface Outbox {
   clear(): Promise<void>
 }
 
+type SentMessage = Omit<MessageRow, 'used_at'>
+
 interface Source {
   /** The newest first. */
-  messages(): Promise<readonly MessageRow[]>
+  messages(): Promise<readonly SentMessage[]>
   clear(): Promise<void>
   /** Calls back on each change. Returns a function that stops this. */
   watch(changed: () => void): () => void
@@ -94,7 +96,7 @@ export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
   }
 }
 
-const messageOf = ({ id, recipient, kind, channel, subject, code, link, created_at }: MessageRow): OutboxMessage => ({
+const messageOf = ({ id, recipient, kind, channel, subject, code, link, created_at }: SentMessage): OutboxMessage => ({
   id,
   to: recipient,
   type: kind,

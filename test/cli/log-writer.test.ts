@@ -41,6 +41,8 @@ const asked = (method: string, path: string, more: Partial<JournalEntry> = {}): 
   at: '2030-01-01T12:00:00.000Z',
   scope: '',
   caller: { kind: 'anonymous' },
+  run: '1',
+  message: null,
   request: { method, path, query: '', headers: {}, bytes: 0, truncated: false },
   endpoint: `${method} ${path}`,
   call: null,

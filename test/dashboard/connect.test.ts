@@ -1,63 +1,197 @@
 import { expect } from 'vitest'
-import { clipboardOf, inBrowser, useBrowser } from './browser.js'
-import { platformWith } from './scene.js'
+import { WRONG_LOGIN } from '../sentences.js'
+import { expectAccessible } from './axe.js'
+import { clipboardOf, comeBack, inBrowser, useBrowser } from './browser.js'
+import { ada, askAuth, createKeyOn, enterAccount, openSignedIn, signedUp } from './people.js'
+import { platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 
-inBrowser('without signing in, the page shows where to point an app, the endpoints and the models', async () => {
-  const { url, dashboardUrl, anonKey } = await platformWith({
-    models: [{ id: 'model-one' }, { id: 'vendor/model-two' }],
-  })
-  const { page } = await openPage()
-  expect((await page.goto(dashboardUrl))?.status()).toBe(200)
-  await page.getByRole('heading', { name: 'Connect' }).waitFor()
-  expect(await page.title()).toBe('Connect · Standin')
-  expect(await page.locator('dd').allInnerTexts()).toEqual([url, `${url}/v1`, url, anonKey])
-  expect(await page.getByRole('row').allInnerTexts()).toEqual([
-    'Path\tMethod\tCredential',
-    '/health\tGET\tnone needed',
-    '/api/v1\tGET\tanon key, service key, user token',
-    '/v1/models\tGET\tAPI key, user token',
-    '/v1/chat/completions\tPOST\tAPI key, user token',
-  ])
-  const models = page.getByRole('region', { name: 'Models' }).getByRole('listitem')
-  expect(await models.allInnerTexts()).toEqual(['model-one', 'vendor/model-two'])
+const developer = 'developer@example.com'
+
+const statusWith = async (platform: Scene, bearer: string) => (await platform.ask('/v1/models', { bearer })).status
+
+inBrowser('one click signs in the development user, for which the auth client is loaded only then', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page, asked } = await openPage()
+  await page.goto(`${dashboardUrl}/connect`)
+  const signIn = page.getByRole('button', { name: `Continue as ${developer}` })
+  await signIn.waitFor()
+  const authClient = () => asked.filter(url => /\/supabase-[^/]*\.js$/.test(url))
+  expect(authClient()).toEqual([])
+  await signIn.click()
+  await page.getByRole('region', { name: 'Account' }).getByText(`Signed in as ${developer}.`).waitFor()
+  expect(authClient().length).toBe(1)
+  await expectAccessible(page)
+  await page.reload()
+  await page.getByRole('region', { name: 'Account' }).getByText(`Signed in as ${developer}.`).waitFor()
+  await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click()
+  await signIn.waitFor()
+  // The user has signed out, so no reason is given.
+  expect(await page.getByRole('alert').count()).toBe(0)
 })
 
-inBrowser('an address is copied with one click, and the page confirms it', async () => {
-  const { url, dashboardUrl } = await platformWith()
+inBrowser('three clicks make an API key and copy it: Connect, create, copy', async () => {
+  const platform = await platformWith()
   const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
-  await page.goto(dashboardUrl)
-  await page.getByRole('button', { name: 'Copy For OpenAI’s clients' }).click()
-  await page.getByRole('button', { name: 'Copied For OpenAI’s clients' }).waitFor()
-  await page.getByRole('status').getByText('Copied').waitFor({ state: 'attached' })
-  expect(await clipboardOf(page)).toBe(`${url}/v1`)
+  await page.goto(platform.dashboardUrl)
+  await page.getByRole('link', { name: 'Connect', exact: true }).first().click()
+  await page.getByRole('button', { name: `Create key as ${developer}` }).click()
+  await page.getByRole('button', { name: 'Copy the key' }).click()
+  await page.getByRole('button', { name: 'Copied the key' }).waitFor()
+  expect(await statusWith(platform, await clipboardOf(page))).toBe(200)
 })
 
-inBrowser('there is sample code for each client', async () => {
-  const { url, dashboardUrl, anonKey, apiKey } = await platformWith({ models: [{ id: 'model-one' }] })
+inBrowser('a new key stays where the page says it stays: here, in the examples, until the page is left', async () => {
+  const platform = await platformWith()
   const { page } = await openPage()
-  await page.goto(dashboardUrl)
-  const code = async (client: string) => {
-    await page.getByRole('tab', { name: client }).click()
-    return page.getByRole('tabpanel').innerText()
-  }
-  expect(await code('curl')).toContain(`curl ${url}/v1/chat/completions`)
-  // On this machine it works unchanged.
-  expect(await code('openai')).toContain(`baseURL: '${url}/v1',\n  apiKey: '${apiKey}'`)
-  expect(await code('openai')).toContain("model: 'model-one'")
-  expect(await code('supabase-js')).toContain(`createClient(\n  '${url}',\n  '${anonKey}',\n)`)
-  expect(await code('.env')).toContain(`OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${apiKey}\n`)
+  await openSignedIn(page, platform)
+  await page.getByLabel('Expires').selectOption('In 1 hour')
+  const key = await createKeyOn(page)
+  await page.getByText('until you leave or reload this page').first().waitFor()
+  await expectAccessible(page)
+  expect(await page.getByRole('tabpanel').innerText()).toContain(key)
+  await page.getByRole('link', { name: 'People', exact: true }).click()
+  await page.getByRole('heading', { name: 'People', level: 1 }).waitFor()
+  await page.goBack()
+  await page.locator('.secret').getByText(key).waitFor()
+
+  await page.reload()
+  await page.getByText(`Signed in as ${ada.email}.`).waitFor()
+  expect(await page.content()).not.toContain(key)
+  expect(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])')).not.toContain(key)
+  expect(await page.getByRole('tabpanel').innerText()).toContain(platform.apiKey)
+
+  await platform.clock.advance(3_600_001)
+  expect(await statusWith(platform, key)).toBe(401)
 })
 
-inBrowser('values from the configuration are shown as text, whatever they contain', async () => {
-  const id = `<img src=x onerror="alert(1)">&amp;'"`
-  const { dashboardUrl } = await platformWith({ models: [{ id }] })
-  const { page, complaints } = await openPage()
-  await page.goto(dashboardUrl)
-  const models = page.getByRole('region', { name: 'Models' }).getByRole('listitem')
-  await models.waitFor()
-  expect(await models.allInnerTexts()).toEqual([id])
-  expect(await page.locator('img').count()).toBe(0)
+inBrowser('every example and the .env file have addresses and a key that work, and can be copied', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto(`${platform.dashboardUrl}/connect`)
+  for (const name of ['curl', 'openai', 'Python', 'supabase-js']) {
+    await page.getByRole('tab', { name }).click()
+    expect(await page.getByRole('tabpanel').innerText()).toContain(platform.url)
+  }
+  expect(await page.getByRole('tabpanel').innerText()).toContain(developer)
+  await page.getByRole('tab', { name: '.env' }).click()
+  await page.getByRole('button', { name: 'Copy .env example' }).click()
+  await page.getByRole('button', { name: 'Copied .env example' }).waitFor()
+  const variables = Object.fromEntries((await clipboardOf(page)).split('\n').map(line => line.split(/=(.*)/s)))
+  expect(variables).toMatchObject({ SUPABASE_URL: platform.authUrl, SUPABASE_ANON_KEY: platform.anonKey })
+  const { OPENAI_BASE_URL, OPENAI_API_KEY } = variables as Record<string, string>
+  const models = await fetch(`${OPENAI_BASE_URL}/models`, { headers: { authorization: `Bearer ${OPENAI_API_KEY}` } })
+  expect(models.status).toBe(200)
+})
+
+inBrowser('all endpoints are listed: documented ones, those of rules, and those of the auth backend', async () => {
+  const { dashboardUrl } = await platformWith({ rules: [{ on: 'GET /builder/projects', reply: { json: [] } }] })
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/connect`)
+  const item = (text: string) => page.getByRole('listitem').filter({ hasText: text })
+  await item('POST /v1/chat/completions').getByText('API key, user token').waitFor()
+  await item('GET /builder/projects').waitFor()
+  await item('POST /auth/v1/token').getByText('anon key').waitFor()
+})
+
+inBrowser('an account is created, and a wrong password is refused in the words of the backend', async () => {
+  const { dashboardUrl } = await platformWith({ users: [{ email: 'own@example.com', password: 'a secret of mine' }] })
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/connect`)
+  await page.getByText('Sign in to create keys.').waitFor()
+  // The configuration has users of its own, so there is no development user, and none is given away.
+  expect(await page.getByRole('button', { name: /^Continue as/ }).count()).toBe(0)
+  expect(await page.content()).not.toContain('own@example.com')
+  await enterAccount(page)
+  await page.getByLabel('Create this account').check()
+  await page.getByText('At least 6 characters.', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByText(`Signed in as ${ada.email}.`).waitFor()
+  await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click()
+  await enterAccount(page, { ...ada, password: 'wrong' })
+  await page.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('alert').getByText(WRONG_LOGIN).waitFor()
+})
+
+inBrowser('an address that has to be confirmed is confirmed with the link among the messages', async () => {
+  const { dashboardUrl } = await platformWith({ auth: { mailerAutoconfirm: false } })
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/connect`)
+  await page.getByText('Another account').click()
+  await enterAccount(page)
+  await page.getByLabel('Create this account').check()
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByRole('link', { name: 'Open the message' }).click()
+  const opened = page.context().waitForEvent('page')
+  await page.getByRole('link', { name: `Confirm your email address for ${ada.email}` }).click()
+  await (await opened).getByText(`Signed in as ${ada.email}.`).waitFor()
+  await comeBack(page)
+  await page.getByText('Used', { exact: true }).waitFor()
+})
+
+inBrowser('a session that was lost in a restart or a reset, or with its account, says so', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await openSignedIn(page, platform)
+  await platform.clock.advance(86_400_000)
+  await comeBack(page)
+  // A day later, the token is renewed.
+  await createKeyOn(page)
+  await platform.reset()
+  await comeBack(page)
+  await page.getByRole('alert').getByText('Standin was reset, which ended all sessions.').waitFor()
+
+  await openSignedIn(page, platform)
+  await platform.stop()
+  const again = await platformWith({ port: Number(new URL(platform.url).port) })
+  await comeBack(page)
+  await page.getByRole('alert').getByText('Standin was restarted').waitFor()
+
+  await openSignedIn(page, again)
+  await signedOutEverywhere(again)
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('alert').getByText('Your session has ended. Sign in again.').waitFor()
+})
+
+/** Ends every session of a user, as from another browser. */
+async function signedOutEverywhere(platform: Scene): Promise<void> {
+  const granted = await askAuth(platform, '/token?grant_type=password', ada)
+  const { access_token } = (await granted.json()) as { readonly access_token: string }
+  const headers = { apikey: platform.anonKey, authorization: `Bearer ${access_token}` }
+  await fetch(`${platform.url}/auth/v1/logout?scope=global`, { method: 'POST', headers })
+}
+
+inBrowser('signing in to a stopped platform fails, and the page says why', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/connect`)
+  const signIn = page.getByRole('button', { name: `Continue as ${developer}` })
+  await signIn.waitFor()
+  await platform.stop()
+  await signIn.click()
+  await page.getByRole('alert').first().waitFor()
+})
+
+inBrowser('the page works under localhost as well, and sends all its requests there', async () => {
+  const { url } = await platformWith()
+  const { page, asked, complaints } = await openPage()
+  await page.goto(`http://localhost:${new URL(url).port}/dashboard/connect`)
+  await createKeyOn(page)
+  expect(asked.filter(address => new URL(address).hostname !== 'localhost')).toEqual([])
   expect(complaints).toEqual([])
+})
+
+inBrowser('with a live auth backend its users can sign in, but users and messages are not listed', async () => {
+  const live = await platformWith()
+  await signedUp(live)
+  const upstream = { authUrl: live.url, anonKey: live.anonKey }
+  const platform = await platformWith({ auth: { mode: 'proxy' }, upstream })
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/connect`)
+  await enterAccount(page)
+  await page.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
+  expect(await statusWith(platform, await createKeyOn(page))).toBe(200)
+  await page.getByRole('link', { name: 'People', exact: true }).click()
+  await page.getByText('Managed by the live backend').waitFor()
 })

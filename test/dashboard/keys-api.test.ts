@@ -34,6 +34,7 @@ test('a key is returned with its secret only once, and is listed without it', as
   expect(key).toEqual({
     id: expect.any(String),
     name: 'CI',
+    user_id: expect.any(String),
     start: expect.stringMatching(/^sk-local-\w{4}$/),
     state: 'active',
     created_at: expect.any(String),

@@ -117,8 +117,38 @@ test('a message in the outbox has what its reader would see, and where its link 
       link: expect.stringContaining(`${platform.url}/auth/v1/verify?`),
       link_text: 'Reset your password',
       redirect_to: 'http://localhost:3000/new-password',
+      state: 'valid',
     }),
   ])
+})
+
+test('a message says whether its code still works: it was used, has expired, or a newer one replaced it', async () => {
+  const platform = await platformWith({ users: [{ email: 'grace@example.com' }] })
+  const states = async () => (await control(platform, '/outbox')).data.map(({ state }) => state)
+  await recover(platform, 'grace@example.com')
+  await recover(platform, 'grace@example.com')
+  expect(await states()).toEqual(['valid', 'replaced'])
+  const [{ link } = {}] = (await control(platform, '/outbox')).data
+  await fetch(String(link), { redirect: 'manual' })
+  expect(await states()).toEqual(['used', 'replaced'])
+  await recover(platform, 'grace@example.com')
+  await send(platform, 'PUT', '/clock', { advanceMs: 3_600_001 })
+  expect(await states()).toEqual(['expired', 'used', 'expired'])
+})
+
+test('the page learns of every endpoint: the documented ones, those of the configuration, and those that users sign in with', async () => {
+  const platform = await platformWith({ rules: [{ on: 'GET /builder/projects', reply: { json: [] } }] })
+  const { endpoints } = (await configOf(platform)) as { readonly endpoints: readonly object[] }
+  expect(endpoints).toContainEqual({
+    method: 'POST',
+    path: '/v1/chat/completions',
+    access: expect.arrayContaining(['apiKey']),
+  })
+  expect(endpoints).toContainEqual({ method: 'GET', path: '/builder/projects', access: expect.anything() })
+  expect(endpoints).toContainEqual({ method: 'POST', path: '/auth/v1/token', access: ['anon'] })
+  expect(endpoints).toContainEqual({ method: 'GET', path: '/auth/v1/admin/users', access: ['service'] })
+  // What is switched off always refuses.
+  expect(endpoints).not.toContainEqual(expect.objectContaining({ path: '/auth/v1/factors' }))
 })
 
 test('messages can be searched, and counted from the last one seen', async () => {

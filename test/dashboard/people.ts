@@ -9,69 +9,41 @@ interface Session {
   readonly user: { readonly id: string }
 }
 
-async function post({ url, anonKey }: Scene, path: string, body: object): Promise<Session> {
-  const headers = { apikey: anonKey, 'content-type': 'application/json' }
-  const response = await fetch(`${url}/auth/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-  return (await response.json()) as Session
-}
+/** Sends a request to the auth backend, as an app does. */
+export const askAuth = ({ url, anonKey }: Scene, path: string, body: object) =>
+  fetch(`${url}/auth/v1${path}`, {
+    method: 'POST',
+    headers: { apikey: anonKey, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 
 /** Creates an account and returns a token of its user. */
-export const signedUp = async (platform: Scene, person: object = ada) =>
-  (await post(platform, '/signup', person)).access_token
-
-/** Ends every session of a user, as from another browser. */
-export async function signedOutEverywhere(platform: Scene, person = ada): Promise<void> {
-  const { access_token } = await post(platform, '/token?grant_type=password', person)
-  const headers = { apikey: platform.anonKey, authorization: `Bearer ${access_token}` }
-  await fetch(`${platform.url}/auth/v1/logout?scope=global`, { method: 'POST', headers })
+export async function signedUp(platform: Scene, person: object = ada): Promise<string> {
+  const response = await askAuth(platform, '/signup', person)
+  return ((await response.json()) as Session).access_token
 }
 
-/** Creates an account with the form. */
-export async function signUpOn(page: Page, { dashboardUrl }: Scene, { email, password } = ada): Promise<void> {
-  await page.goto(`${dashboardUrl}/sign-up`)
-  await page.getByLabel('Email').fill(email)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Create account' }).click()
-  await page.getByRole('heading', { name: 'API keys' }).waitFor()
-}
-
-/** Creates an account and opens the page with its session, as after a sign-in. */
+/** Creates an account and opens Connect with its session, as after a sign-in. */
 export async function openSignedIn(page: Page, platform: Scene, person = ada): Promise<void> {
-  const session = await post(platform, '/signup', person)
+  const session = await (await askAuth(platform, '/signup', person)).json()
   // Any page of the same origin.
   await page.goto(`${platform.url}/health`)
   await page.evaluate(`localStorage.setItem('standin-dashboard', ${JSON.stringify(JSON.stringify(session))})`)
-  await page.goto(`${platform.dashboardUrl}/keys`)
-  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  await page.goto(`${platform.dashboardUrl}/connect`)
+  await page.getByText(`Signed in as ${person.email}.`).waitFor()
 }
 
-/** Fills in the sign-in form that is already open. */
-export async function signInOn(page: Page, { email, password } = ada): Promise<void> {
+/** Fills in the form for another account than the development user's. */
+export async function enterAccount(page: Page, { email, password } = ada): Promise<void> {
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Creates a key in the dialog, with one of its lifetimes if that is given, and returns the secret. */
-export async function createKeyOn(page: Page, name: string, duration?: string): Promise<string> {
-  await page.getByRole('button', { name: 'Create key' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Name').fill(name)
-  if (duration !== undefined) {
-    await dialog.getByLabel('Expires').selectOption(`In ${duration}`)
-    await dialog.getByText(`It works for ${duration}, by Standin’s clock.`).waitFor()
-  }
-  await dialog.getByRole('button', { name: 'Create key' }).click()
-  return takeSecret(page)
-}
-
-/** Reads the secret, which is shown only once, and closes the dialog. */
-export async function takeSecret(page: Page): Promise<string> {
-  const secret = await page
-    .getByRole('dialog')
+/** Creates a key with one click, and returns the secret. */
+export async function createKeyOn(page: Page): Promise<string> {
+  await page.getByRole('button', { name: /^Create key/ }).click()
+  return page
+    .locator('.secret')
     .getByText(/^sk-local-\w{38}$/)
     .innerText()
-  await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-  return secret
 }

@@ -8,7 +8,7 @@ const openPage = useBrowser()
 
 const ownPaths = [
   '/dashboard',
-  '/dashboard/keys',
+  '/dashboard/connect',
   '/dashboard/api/config',
   '/dashboard/api/keys',
   '/__standin/outbox',
@@ -18,11 +18,11 @@ const ownPaths = [
 
 /** Views that a signed-out user can open, with the titles they then have. */
 const views = [
-  ['', 'Connect'],
-  ['/keys', 'Sign in'],
-  ['/users', 'Users'],
-  ['/outbox', 'Outbox'],
-  ['/sign-up', 'Create an account'],
+  ['', 'Activity'],
+  ['/try', 'Try'],
+  ['/answers', 'Answers'],
+  ['/people', 'People'],
+  ['/connect', 'Connect'],
 ] as const
 
 inBrowser('signed out, the page contains only public keys', async () => {

@@ -173,6 +173,7 @@ test('in brief each exchange is one line: who, what, why and how long, without h
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       scope: 'one',
       caller: expect.objectContaining({ kind: 'apiKey', name: 'development' }),
+      ...{ run: '1', message: null, account: null, advice: null, said: expect.any(String) },
       method: 'POST',
       path: '/v1/chat/completions',
       endpoint: 'POST /v1/chat/completions',
@@ -238,6 +239,7 @@ test('a follower learns what was cleared, after the exchanges that came before',
   await until(() => briefs().length === 3)
   expect(events.map(({ event }) => event)).toEqual([
     'began',
+    'situation',
     ...['exchanges', 'cleared', 'exchanges', 'cleared', 'exchanges'],
   ])
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
@@ -251,7 +253,8 @@ test.each([
   onTestFinished(() => void vi.useRealTimers())
   const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
   const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
-  const end = follow(reader as never, journal, { filter: {}, isBrief, first: [], run: 'one' })
+  const situation = { current: () => ({}), follow: () => () => {} }
+  const end = follow(reader as never, journal, { filter: {}, isBrief, first: [], run: 'one', situation })
   for (let second = 0; second < 20; second++) {
     for (let i = 0; i < 500; i++) journal.add(exchangeWith({ path: `/${'x'.repeat(200)}` }))
     vi.advanceTimersByTime(1000)

@@ -48,6 +48,7 @@ test('an entry has the request, the caller, the response and its source', async 
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       scope: 'one',
       caller: expect.objectContaining({ kind: 'apiKey', name: 'development' }),
+      ...{ run: '1', message: null },
       request: {
         method: 'POST',
         path: '/v1/chat/completions',

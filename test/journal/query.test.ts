@@ -1,7 +1,7 @@
 /** The control API, the test API and the dashboard's search take the same query words and find the same requests. */
 import { expect, test } from 'vitest'
 import { factFilterKeys } from '../../src/core/caller.js'
-import { filterIn, matching } from '../../src/dashboard/page/requests/filter.js'
+import { filterIn, matching } from '../../src/dashboard/page/activity/filter.js'
 import { journalFilter } from '../../src/journal/filter.js'
 import type { JournalBrief } from '../../src/journal/index.js'
 import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'

@@ -174,6 +174,9 @@ test('the remark on a canned reply names the nearest rule, if something is near'
   expect(await remarkOn('Your hours, please?', [other, hours])).toBe(`${NEAREST} ${lacking}`)
   expect(await remarkOn('Help!', [other, both])).toBe(`${NEAREST} rule "both" (rules[1]): ${lacks('user', 'refund')}.`)
   expect(await remarkOn('Help!', [other, hours])).toBe('None of the 2 rules for such requests is near.')
+  // Both want no tool result, so neither is nearer.
+  const tools = [both, other].map(rule => ({ ...rule, when: { user: rule.name, toolResult: false } }))
+  expect(await remarkOn('Help!', tools)).toBe('None of the 2 rules for such requests is near.')
   expect(await remarkOn('Help!', [other])).toBe(`${ONLY_RULE} rule "other" (rules[0]): ${lacks('user', 'bye')}.`)
 })
 

@@ -116,6 +116,7 @@ export const message = (changes: Partial<MessageRow> = {}): MessageRow => ({
   code: '123456',
   link: 'http://localhost:3000/',
   created_at: at(0),
+  used_at: null,
   ...changes,
 })
 

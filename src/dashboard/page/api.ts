@@ -1,9 +1,45 @@
-/** The two APIs as the page calls them: every operation by method and path, with its declared types. */
+/** The two APIs as the page calls them: every operation by method and path, with its declared types; and failures in words. */
 import { type Client, type ClientOptions, createClient } from '../../control/client.js'
+import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { ControlOperations } from '../../http/operations.js'
 import type { DashboardOperations } from '../operations.js'
-import { Failure, noAnswer } from './failure.js'
 import { createShared } from './widgets/shared.js'
+
+/** A failed request, described for the user. `status` is 0 if there was no answer. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+
+  constructor(
+    readonly status: number,
+    message: string,
+    /** The server's error code, and the name of the field that caused it, if known. */
+    readonly about: { readonly code?: string | undefined; readonly field?: string | undefined } = {},
+  ) {
+    super(message)
+  }
+}
+
+export const NOT_RUNNING = 'Standin isn’t running. Restart it and this page will reconnect.'
+export const noAnswer = () => new Failure(0, NOT_RUNNING)
+
+/** For the `catch` of a fetch. */
+export function unanswered(): never {
+  throw noAnswer()
+}
+
+export const notLoaded = () =>
+  new Failure(0, 'This view could not be loaded. Standin may have stopped, or may have been rebuilt. Reload the page.')
+
+/** Turns any thrown value into a Failure. */
+export const failureOf = (thrown: unknown): Failure =>
+  thrown instanceof Failure ? thrown : new Failure(-1, thrown instanceof Error ? thrown.message : String(thrown))
+
+/** A Failure with the auth backend's own message, which may name the field it is about. */
+export function refusal(status: number, message: string, code?: string): Failure {
+  // An address that is not confirmed is not a mistake in its field.
+  const field = code === 'email_not_confirmed' ? undefined : /\b(password|email|phone)\b/i.exec(message)?.[1]
+  return new Failure(status, message, { code, field: field?.toLowerCase() })
+}
 
 export type DashboardApi = Client<DashboardOperations>
 
@@ -18,7 +54,12 @@ const failed: ClientOptions['failed'] = ({ status, message = `The response (${st
 export const serviceKey = createShared<string | undefined>(undefined)
 
 /** The control API. Resources are loaded again when another key is entered. */
-export const control = createClient<ControlOperations>('/__standin', { bearer: serviceKey.get, failed })
+export const control = createClient<ControlOperations>('/__standin', {
+  bearer: serviceKey.get,
+  // Other tabs are told who made a change.
+  headers: { [DASHBOARD_HEADER]: 'yes' },
+  failed,
+})
 
 export const dashboardApi = (bearer?: ClientOptions['bearer']): DashboardApi =>
   createClient<DashboardOperations>('/dashboard/api', { bearer, failed })

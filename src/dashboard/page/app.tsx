@@ -1,23 +1,21 @@
 /** The page: its frame, and the view for the current address. */
 import { useEffect } from 'preact/hooks'
 import { viewAt } from '../routes.js'
-import { dashboardApi } from './api.js'
+import { dashboardApi, notLoaded } from './api.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'
-import { WatchFreshKey } from './connect/fresh-key.jsx'
-import { notLoaded } from './failure.js'
 import { Frame } from './frame.jsx'
-import { useAddress } from './routing.js'
+import { WatchLive } from './live/live.js'
+import { useAddress } from './routing.jsx'
 import { WatchSession } from './session/session.js'
 import { useView } from './views.js'
-import { Announcer } from './widgets/announcer.jsx'
 import { OpenDialog } from './widgets/dialog.jsx'
 import { EVERY_MS, useIsAnswering, useResource } from './widgets/resource.js'
-import { FailureNote, Waiting } from './widgets/states.jsx'
+import { Announcer, FailureNote, Waiting } from './widgets/states.jsx'
 
 /** An empty frame until the configuration has loaded. The page's HTML contains the same. */
 const Skeleton = () => (
   <div class="frame">
-    <div class="rail" />
+    <div class="bar" />
     <main>
       <Waiting />
     </main>
@@ -40,7 +38,7 @@ export function App() {
   return (
     <ConfigProvider value={config}>
       <WatchSession />
-      <WatchFreshKey />
+      <WatchLive />
       <Frame view={view}>
         {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
         {Content ? <Content key={view} /> : !isFailed && <Waiting />}

@@ -1,17 +1,19 @@
-/** The frame around every view: the brand, the navigation, the account, and the mode. */
+/** The frame around every view: the brand, the views, the strip with what decides the next answer, and the account. */
 import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { routes, type View } from '../routes.js'
+import { NOT_RUNNING } from './api.js'
 import { useConfig } from './config.jsx'
-import { NOT_RUNNING } from './failure.js'
-import { navigate, useNavigation } from './routing.js'
+import { useLive } from './live/live.js'
+import { Link } from './routing.jsx'
 import { signOut, useSession } from './session/session.js'
+import { Strip } from './strip/strip.jsx'
 import { useUnseenMessages } from './unseen.js'
-import { useAction } from './widgets/form.jsx'
-import { Icon, type IconName } from './widgets/icon.jsx'
-import { Link } from './widgets/link.jsx'
+import { Button, Popover } from './widgets/button.jsx'
+import { useAction } from './widgets/fields.jsx'
 import { useIsAnswering } from './widgets/resource.js'
 import { FailureNote, Notice } from './widgets/states.jsx'
+import { countProblems } from './widgets/view.jsx'
 
 interface Props {
   /** Undefined for an address without a view. */
@@ -20,20 +22,17 @@ interface Props {
 }
 
 export function Frame({ view, children }: Props) {
-  const { mode, version } = useConfig()
   const isAnswering = useIsAnswering()
   return (
     <div class="frame">
       <a class="skip unseen" href="#content">
         Skip to the content
       </a>
-      <header class="rail">
+      <header class="bar">
         <Brand />
-        <Navigation view={view} />
-        <p class="mode quiet small">
-          Standin {version}, mode <strong class="accent">{mode}</strong>
-        </p>
-        <AccountMenu />
+        <Places view={view} />
+        <Strip />
+        <Account />
       </header>
       <main id="content" tabIndex={-1}>
         {!isAnswering && <Notice tone="care">{NOT_RUNNING}</Notice>}
@@ -44,161 +43,75 @@ export function Frame({ view, children }: Props) {
 }
 
 /** The logo and the name. */
-function Brand() {
-  return (
-    <Link to={routes.connect} class="brand">
-      <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
-        <circle
-          class="quiet"
-          cx="8"
-          cy="8"
-          r="6.2"
-          fill="none"
-          stroke="currentColor"
-          stroke-width="1.4"
-          stroke-dasharray="2.3 2.1"
-        />
-        <circle class="accent" cx="12" cy="12" r="6.2" fill="currentColor" />
-      </svg>
-      Standin
-    </Link>
-  )
+const Brand = () => (
+  <Link to={routes.activity} class="brand">
+    <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
+      <circle class="mark-ring quiet" cx="8" cy="8" r="6.2" />
+      <circle class="accent" cx="12" cy="12" r="6.2" fill="currentColor" />
+    </svg>
+    Standin
+  </Link>
+)
+
+const names: Readonly<Record<View, string>> = {
+  activity: 'Activity',
+  try: 'Try',
+  answers: 'Answers',
+  people: 'People',
+  connect: 'Connect',
 }
 
-type PlaceName = View & IconName
-
-/** The views by group. The first group has no heading; the others are for the developer who runs this Standin. */
-const groups: Readonly<Record<string, Readonly<Partial<Record<PlaceName, string>>>>> = {
-  '': { connect: 'Connect', keys: 'API keys', playground: 'Playground' },
-  Platform: {
-    requests: 'Requests',
-    replies: 'Replies',
-    recordings: 'Recordings',
-    controls: 'Controls',
-  },
-  People: { users: 'Users', outbox: 'Outbox' },
-}
-
-const namesOf = (group: (typeof groups)[string]) => Object.entries(group) as [PlaceName, string][]
-
-const places = Object.values(groups).flatMap(namesOf)
-
-/** Links to the views: beside them, or behind a button on narrow screens. */
-function Navigation({ view }: Pick<Props, 'view'>) {
-  const id = useId()
-  // Only matters on narrow screens; on wide ones the links are always visible.
-  const [isOpen, setOpen] = useState(false)
-  useNavigation(() => setOpen(false))
-  const unseen = useUnseenMessages()
-  const [place, name = 'Menu'] = places.find(([place]) => place === view) ?? []
-  const fold = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !isOpen) return
-    event.preventDefault()
-    setOpen(false)
-    document.getElementById(`${id}-button`)?.focus()
+/** Links to the views, with the problems and the messages that nobody has looked at yet. */
+function Places({ view }: Pick<Props, 'view'>) {
+  const problems = useLive(({ problems }) => problems)
+  useEffect(() => countProblems(problems), [problems])
+  const counts: Partial<Record<View, readonly [count: number, what: string, tone: string]>> = {
+    activity: [problems, problems === 1 ? 'problem' : 'problems', 'care'],
+    people: [useUnseenMessages(), 'new', 'good'],
   }
   return (
-    <nav class="places" aria-label="Dashboard" onKeyDown={fold}>
-      <button
-        type="button"
-        id={`${id}-button`}
-        class="places-button item"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-      >
-        {place && <Icon name={place} />}
-        <span class="grow">
-          <span class="unseen">Menu, now at </span>
-          {name}
-        </span>
-        <Icon name="chevron" />
-      </button>
-      <div id={id} class={isOpen ? 'places-all places-open' : 'places-all'}>
-        {Object.keys(groups).map(name => (
-          <PlaceGroup key={name} name={name} view={view} unseen={unseen} />
-        ))}
-      </div>
+    <nav class="places" aria-label="Dashboard">
+      <ul>
+        {(Object.keys(names) as View[]).map(place => {
+          const [count = 0, what, tone] = counts[place] ?? []
+          return (
+            <li key={place}>
+              <Link to={routes[place]} class="place" current={place === view}>
+                {names[place]}
+                {count > 0 && (
+                  <span class={`place-count tone-${tone}`}>
+                    {count}
+                    <span class="unseen"> {what}</span>
+                  </span>
+                )}
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
     </nav>
   )
 }
 
-interface PlaceGroupProps extends Pick<Props, 'view'> {
-  readonly name: string
-  /** How many messages in the outbox are new. */
-  readonly unseen: number
-}
-
-function PlaceGroup({ name, view, unseen }: PlaceGroupProps) {
-  const id = name === '' ? undefined : `places-${name}`
-  return (
-    <div>
-      {id && (
-        <p class="places-head quiet small" id={id}>
-          {name}
-        </p>
-      )}
-      <ul aria-labelledby={id}>
-        {namesOf(groups[name] ?? {}).map(([place, name]) => (
-          <li key={place}>
-            <Link to={routes[place]} class="place item" current={place === view}>
-              <Icon name={place} />
-              {name}
-              {place === 'outbox' && unseen > 0 && (
-                <span class="place-count small">
-                  {unseen}
-                  <span class="unseen"> new</span>
-                </span>
-              )}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-const MENU = 'account-menu'
-
-/** The signed-in user and a sign-out button; a sign-in link for others. */
-function AccountMenu() {
+/** The signed-in user and a sign-out button; for others, the version of Standin. */
+function Account() {
   const session = useSession()
+  const { version } = useConfig()
+  const { failure, run } = useAction()
+  if (session.kind !== 'user') return <p class="account quiet small">{version}</p>
   return (
     <div class="account">
-      {session.kind === 'signed-out' && (
-        <Link to={routes.signIn} class="item">
-          <Icon name="account" />
-          <span class="grow cut">Sign in</span>
-        </Link>
-      )}
-      {session.kind === 'user' && <UserMenu email={session.email} />}
-    </div>
-  )
-}
-
-function UserMenu({ email }: { readonly email: string }) {
-  const { failure, run } = useAction()
-  const leave = async () => {
-    await signOut()
-    navigate(routes.signIn)
-  }
-  return (
-    <>
-      <button type="button" class="item" popoverTarget={MENU} aria-label={`Account: ${email}`}>
-        <Icon name="account" />
-        <span class="grow cut">{email}</span>
-        <Icon name="chevron" />
-      </button>
-      <div id={MENU} popover="auto" class="menu">
-        <p class="menu-head quiet">
-          Signed in as <strong class="ink">{email}</strong>
+      <Popover
+        class="strip-button"
+        name={`Account: ${session.email}`}
+        label={<span class="account-name cut">{session.email}</span>}
+      >
+        <p>
+          Signed in as <strong>{session.email}</strong>
         </p>
         <FailureNote failure={failure} />
-        <button type="button" class="item" onClick={() => run(leave)}>
-          <Icon name="leave" />
-          Sign out
-        </button>
-      </div>
-    </>
+        <Button onClick={() => run(signOut)}>Sign out</Button>
+      </Popover>
+    </div>
   )
 }

@@ -1,27 +1,17 @@
-/** The views of the page. Small ones are bundled with it; large ones are loaded when they are opened. */
+/** The views of the page. The first one is bundled with it; the others are loaded when they are opened. */
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { View } from '../routes.js'
-import { ConnectView } from './connect/connect-view.jsx'
-import { KeysView } from './keys/keys-view.jsx'
-import { SignIn, SignUp } from './session/sign-in.jsx'
+import { ActivityView } from './activity/activity-view.jsx'
 import { NotFound } from './widgets/states.jsx'
 
-const loaded: Partial<Record<View, ComponentType>> = {
-  connect: ConnectView,
-  keys: KeysView,
-  signIn: SignIn,
-  signUp: SignUp,
-}
+const loaded: Partial<Record<View, ComponentType>> = { activity: ActivityView }
 
 const later: Partial<Record<View, () => Promise<ComponentType>>> = {
-  requests: async () => (await import('./requests/requests-view.jsx')).RequestsView,
-  playground: async () => (await import('./playground/playground-view.jsx')).PlaygroundView,
-  controls: async () => (await import('./controls/controls-view.jsx')).ControlsView,
-  recordings: async () => (await import('./recordings/recordings-view.jsx')).RecordingsView,
-  users: async () => (await import('./people/users-view.jsx')).UsersView,
-  outbox: async () => (await import('./people/outbox-view.jsx')).OutboxView,
-  replies: async () => (await import('./replies/replies-view.jsx')).RepliesView,
+  try: async () => (await import('./try/try-view.jsx')).TryView,
+  answers: async () => (await import('./answers/answers-view.jsx')).AnswersView,
+  people: async () => (await import('./people/people-view.jsx')).PeopleView,
+  connect: async () => (await import('./connect/connect-view.jsx')).ConnectView,
 }
 
 /** Loads a view unless it is loaded already. Rejects if it cannot be loaded. */

@@ -63,10 +63,19 @@ function endpoint(definition: Definition, access: readonly string[]): EndpointMa
     reply(exchange) {
       // Supabase does not support HEAD, and previewing a link must not use it up.
       if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
-      return definition.reply(backend, exchange)
+      return definition.reply(noting(backend, exchange), exchange)
     },
   })
 }
+
+/** Notes on the exchange which message it sends. */
+const noting = (backend: Backend, exchange: Exchange): Backend => ({
+  ...backend,
+  announce(message) {
+    exchange.message ??= message.id
+    backend.announce(message)
+  },
+})
 
 export const queryOf = ({ query }: Exchange) => new URLSearchParams(query)
 

@@ -1,6 +1,7 @@
 /** Every endpoint of the auth backend: Supabase Auth as a self-hosted platform runs it. */
 import type { Endpoint } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
+import { isOpenAtGateway } from '../callers.js'
 import { health, jwks, openIdConfiguration, settings, switchedOff } from './about.js'
 import { getUser, signup, updateUser } from './account.js'
 import { generateLink, invite } from './admin-links.js'
@@ -10,13 +11,24 @@ import { authorize, callback, chooseAccount, linkIdentity, unlink } from './soci
 import { logout, token } from './token.js'
 import { followLink, verify } from './verify.js'
 
-const makers = [
+const working = [
   ...[signup, token, getUser, updateUser, logout],
   ...[recover, otp, magicLink, verify, followLink, resend, reauthenticate],
   ...[authorize, chooseAccount, callback, linkIdentity, unlink],
   ...[createUser, listUsers, getUserById, updateUserById, deleteUser, generateLink, invite],
   ...[settings, health, jwks, openIdConfiguration],
-  ...switchedOff,
 ]
 
-export const authEndpoints = (backend: Backend): readonly Endpoint[] => makers.map(make => make(backend))
+export const authEndpoints = (backend: Backend): readonly Endpoint[] =>
+  [...working, ...switchedOff].map(make => make(backend))
+
+/** The endpoints of features that are not switched off, each with the credentials that it accepts. */
+export function workingEndpoints(backend: Backend, { hasGateway }: { readonly hasGateway: boolean }) {
+  const listed = working.map(async make => {
+    const { method, path, describe } = make(backend)
+    const { access = [] } = (await describe?.('emulate')) ?? {}
+    const gateway = hasGateway && !isOpenAtGateway(path) ? ['anon'] : 'anyone'
+    return { method, path, access: access.length > 0 ? access : gateway } as const
+  })
+  return Promise.all(listed)
+}

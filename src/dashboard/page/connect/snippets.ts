@@ -1,29 +1,34 @@
-/** Example code for the usual clients. */
+/** Example code for the usual clients, with a key that works. */
 import type { ConfigJson } from '../../operations.js'
+import { useConfig } from '../config.jsx'
+import { freshKey } from '../session/session.js'
 
 /** A placeholder for the API key. */
-export const PLACEHOLDER = 'YOUR_API_KEY'
-
-export interface Snippet {
-  readonly name: string
-  readonly code: string
-}
-
+const PLACEHOLDER = 'YOUR_API_KEY'
 const CHAT = '/v1/chat/completions'
+
+/** The key for examples: the one that was just created, or the development key if it works here. */
+export function useExampleKey() {
+  const fresh = freshKey.use()
+  const { development_key } = useConfig()
+  return { fresh, key: fresh?.key ?? development_key ?? PLACEHOLDER }
+}
 
 interface Filled extends ConfigJson {
   readonly key: string
   readonly model: string
 }
 
-export function snippetsFor(config: ConfigJson, key: string): readonly Snippet[] {
+/** The code of each client by its name. */
+export function snippetsFor(config: ConfigJson, key: string) {
   const filled = { ...config, key, model: config.models[0] ?? '' }
-  return [
-    { name: 'curl', code: curl(filled) },
-    { name: 'openai', code: openai(filled) },
-    { name: 'supabase-js', code: supabase(filled) },
-    { name: '.env', code: env(filled) },
-  ]
+  return {
+    curl: curl(filled),
+    openai: openai(filled),
+    Python: python(filled),
+    'supabase-js': supabase(filled),
+    '.env': env(filled),
+  }
 }
 
 const curl = ({ url, key, model }: Filled) => `curl ${url}${CHAT} \\
@@ -43,10 +48,19 @@ const reply = await openai.chat.completions.create({
 })
 console.log(reply.choices[0].message.content)`
 
+const python = ({ url, key, model }: Filled) => `from openai import OpenAI
+
+client = OpenAI(base_url="${url}/v1", api_key="${key}")
+reply = client.chat.completions.create(
+    model="${model}",
+    messages=[{"role": "user", "content": "hello"}],
+)
+print(reply.choices[0].message.content)`
+
 /** Calls the model if users are allowed to, and otherwise an endpoint that every user can call. */
-function supabase({ url, auth_url, anon_key, endpoints, model }: Filled): string {
-  const chat = endpoints.find(({ path }) => path === CHAT)
-  const usersMay = chat !== undefined && (chat.access === 'anyone' || chat.access.includes('user'))
+function supabase({ url, auth_url, anon_key, endpoints, model, sign_in }: Filled): string {
+  const { access = [] } = endpoints.find(({ path }) => path === CHAT) ?? {}
+  const usersMay = access === 'anyone' || access.includes('user')
   const request = usersMay
     ? `
   method: 'POST',
@@ -60,13 +74,14 @@ function supabase({ url, auth_url, anon_key, endpoints, model }: Filled): string
   }),`
     : `
   headers: { Authorization: \`Bearer \${data.session.access_token}\` },`
+  const known = sign_in ? `\n  email: '${sign_in.email}',\n  password: '${sign_in.password}',\n` : ' email, password '
   return `import { createClient } from '@supabase/supabase-js'
 
 const supabase = createClient(
   '${auth_url}',
   '${anon_key}',
 )
-const { data, error } = await supabase.auth.signInWithPassword({ email, password })
+const { data, error } = await supabase.auth.signInWithPassword({${known}})
 if (error) throw error
 
 const response = await fetch('${url}${usersMay ? CHAT : '/api/v1'}', {${request}

@@ -1,8 +1,6 @@
 /** The admin API of Supabase Auth, which changes users, as an app's server calls it. */
 import { DASHBOARD_HEADER } from '../../../core/paths.js'
-import { control } from '../api.js'
-import { unanswered } from '../failure.js'
-import { refusal } from '../session/auth-client.js'
+import { control, refusal, unanswered } from '../api.js'
 
 /** Sends a request with the service key. Rejects with a Failure with the backend's own message. */
 export async function admin(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object): Promise<void> {

@@ -1,10 +1,19 @@
-/** A user's display name, and the account's state as badges. */
+/** What users are called, the state of their accounts, where their requests are, and signing in as one of them. */
 import type { ListedUser } from '../../../supabase/operations.js'
+import { routes } from '../../routes.js'
+import { control } from '../api.js'
 import { useNow } from '../config.jsx'
-import { Badges, type TonedWord } from '../widgets/badge.jsx'
+import { Button, CopyButton } from '../widgets/button.jsx'
+import { Dialog, openDialog } from '../widgets/dialog.jsx'
+import { Badges, type TonedWord } from '../widgets/view.jsx'
 
 export const nameOf = ({ email, phone, is_anonymous }: Pick<ListedUser, 'email' | 'phone' | 'is_anonymous'>) =>
   email || phone || (is_anonymous ? 'Anonymous user' : 'No address')
+
+export const userAt = (id: string) => `${routes.people}?${new URLSearchParams({ user: id })}`
+
+export const requestsOf = ({ email, id }: Pick<ListedUser, 'email' | 'id'>) =>
+  `${routes.activity}?${new URLSearchParams({ credential: email || id })}`
 
 export const isBanned = ({ banned_until }: ListedUser, nowMs: number) =>
   banned_until !== undefined && Date.parse(banned_until) > nowMs
@@ -19,3 +28,29 @@ function statesOf(user: ListedUser, nowMs: number): readonly TonedWord[] {
 }
 
 export const States = ({ of: user }: { readonly of: ListedUser }) => <Badges of={statesOf(user, useNow())} />
+
+export const openSecret = (title: string, secret: string, note: string) =>
+  openDialog(
+    <Dialog title={title}>
+      {close => (
+        <>
+          <p>{note}</p>
+          <div class="secret dashed stack">
+            <code class="long-name">{secret}</code>
+          </div>
+          <div class="form-buttons row">
+            <CopyButton text={secret} what="the secret" main />
+            <Button onClick={close}>Done</Button>
+          </div>
+        </>
+      )}
+    </Dialog>,
+  )
+
+/** Starts a session of a user without their password, and shows its access token. */
+export async function signInAs(user: ListedUser): Promise<void> {
+  const { access_token } = await control('POST /sessions', { body: { user_id: user.id } })
+  const note =
+    'The access token of a new session. It works until it expires or the session ends, and is shown only here.'
+  openSecret(`Signed in as ${nameOf(user)}`, access_token, note)
+}

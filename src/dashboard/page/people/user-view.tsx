@@ -1,68 +1,60 @@
-/** One user: account, sessions and API keys. */
+/** One user: what can be done with them, their sessions, their API keys and the account. */
 import { useState } from 'preact/hooks'
-import type { ListedUser, OpenSession } from '../../../supabase/operations.js'
-import { routes } from '../../routes.js'
+import type { ListedUser } from '../../../supabase/operations.js'
+import { messagesAt, routes } from '../../routes.js'
 import { control } from '../api.js'
-import { KeyTable } from '../keys/keys-view.jsx'
-import { NewPasswordField } from '../session/new-password-field.jsx'
-import { Button } from '../widgets/button.jsx'
-import { CopyButton } from '../widgets/copy-button.jsx'
+import { useNow } from '../config.jsx'
+import { Link, navigate } from '../routing.jsx'
+import { Button, CopyButton } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { AskButton } from '../widgets/dialog.jsx'
-import { Checkbox, Field, TextArea } from '../widgets/fields.jsx'
-import { Form } from '../widgets/form.jsx'
+import { AskButton, Confirm, openDialog } from '../widgets/dialog.jsx'
+import { Form, Select, TextArea, useAction, useFields } from '../widgets/fields.jsx'
 import { changesBetween, indented, objectFrom } from '../widgets/json.js'
-import { Link } from '../widgets/link.jsx'
-import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { Empty, Shown } from '../widgets/states.jsx'
-import { type Column, Table } from '../widgets/table.jsx'
-import { focusHeading, Section, View } from '../widgets/view.jsx'
+import { Empty, FailureNote } from '../widgets/states.jsx'
+import { Section, View } from '../widgets/view.jsx'
+import { Keys, SessionTable } from './access.jsx'
 import { admin } from './admin.js'
-import { UserActions } from './user-actions.jsx'
-import { nameOf, States } from './user-states.jsx'
+import { isBanned, nameOf, requestsOf, States, signInAs } from './user-states.jsx'
+
+async function userWithSessions(id: string, signal: AbortSignal) {
+  const [users, sessions] = await Promise.all([
+    control('GET /users', { query: { search: id }, signal }),
+    control('GET /sessions', { query: { search: id }, signal }),
+  ])
+  return { user: users.data.find(user => user.id === id), sessions: sessions.data }
+}
 
 export function UserView({ id }: { readonly id: string }) {
-  const found = useResource(
-    async signal => {
-      const { data } = await control('GET /users', { query: { search: id }, signal })
-      return data.find(user => user.id === id) ?? null
-    },
-    [id],
-    EVERY_MS,
-  )
-  const { value: user, reload } = found
-  return (
-    <View
-      title={user ? nameOf(user) : 'User'}
-      lead={
+  const found = useResource(signal => userWithSessions(id, signal), [id], EVERY_MS)
+  const { value: { user } = {}, reload } = found
+  const lead = (
+    <span class="row">
+      <Link to={routes.people}>All users</Link>
+      {user && (
         <>
-          <Link to={routes.users}>All users</Link>
-          {user && (
-            <span class="row">
-              <States of={user} /> <code class="cut">{id}</code>
-              <CopyButton text={id} what="the user’s id" bare />
-            </span>
-          )}
+          <States of={user} /> <code class="cut">{id}</code>
+          <CopyButton text={id} what="the user’s id" bare />
+          <Link to={requestsOf(user)}>Requests</Link>
+          {user.email && <Link to={messagesAt({ to: user.email })}>Messages</Link>}
         </>
-      }
-      action={user && <UserActions of={user} onDone={reload} />}
-    >
+      )}
+    </span>
+  )
+  return (
+    <View title={user ? nameOf(user) : 'User'} lead={lead} action={user && <UserActions of={user} onDone={reload} />}>
       <DeveloperOnly of={found}>
-        {user =>
+        {({ user, sessions }) =>
           user ? (
             <>
-              <Section title="Account">
-                <Account key={user.id} of={user} onChanged={reload} />
+              <Section title="Sessions">
+                <SessionTable sessions={sessions} onEnded={reload} />
               </Section>
-              <Sessions of={user} onChanged={reload} />
-              <Keys of={user} />
-              <Section title="Requests">
-                <p>
-                  <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
-                    Requests of this user
-                  </Link>
-                </p>
+              <Section title="API keys">
+                <Keys user={user} />
+              </Section>
+              <Section title="Account">
+                <Account of={user} onChanged={reload} />
               </Section>
             </>
           ) : (
@@ -74,149 +66,102 @@ export function UserView({ id }: { readonly id: string }) {
   )
 }
 
-interface Props {
-  readonly of: ListedUser
-  readonly onChanged: () => void
-}
+/** What an admin can change. */
+const accountOf = ({ email, phone, role, email_confirmed_at, user_metadata, app_metadata }: ListedUser) =>
+  indented({ email, phone, role, email_confirm: email_confirmed_at !== undefined, user_metadata, app_metadata })
 
-const formOf = (user: ListedUser) => ({
-  email: user.email,
-  phone: user.phone,
-  role: user.role,
-  password: '',
-  email_confirm: user.email_confirmed_at !== undefined,
-  user_metadata: indented(user.user_metadata),
-  app_metadata: indented(user.app_metadata),
-})
-
-type Account = ReturnType<typeof formOf>
-
-/** The values of the edited fields, before and now. */
-type Edits = { readonly [Name in keyof Account]?: { readonly from: Account[Name]; readonly to: Account[Name] } }
-
-/** The fields that an admin can edit. Fields without edits stay up to date. */
-function Account({ of: user, onChanged }: Props) {
-  const now = formOf(user)
-  const [edits, setEdits] = useState<Edits>()
-  /** How often the changes were undone. Each time, a new form starts without the last failure. */
-  const [undone, setUndone] = useState(0)
-  const bind = <Name extends keyof Account>(name: Name) => ({
-    name,
-    value: edits?.[name]?.to ?? now[name],
-    required: false,
-    onChange: (to: Account[Name]) => setEdits({ ...edits, [name]: { from: edits?.[name]?.from ?? now[name], to } }),
-  })
+/** The account as JSON, in the fields of the admin API. Sends only what was edited, so that changes made elsewhere stay. */
+function Account({ of: user, onChanged }: { readonly of: ListedUser; readonly onChanged: () => void }) {
+  const [before, setBefore] = useState(() => accountOf(user))
+  const [text, setText] = useState(before)
   const save = async () => {
-    await admin('PUT', `admin/users/${user.id}`, changesIn(edits ?? {}))
-    setEdits(undefined)
+    const account = objectFrom(text, 'account', '{"phone": "15551234"}')
+    await admin('PUT', `admin/users/${user.id}`, changesBetween(objectFrom(before, 'account', ''), account).changed)
+    const { password: _, ...saved } = account
+    setBefore(indented(saved))
+    setText(indented(saved))
     onChanged()
   }
-  const undo = () => {
-    setEdits(undefined)
-    setUndone(undone + 1)
-    // The pressed button disappears with the changes.
-    focusHeading()
-  }
-  const undoButton = edits && <Button onClick={undo}>Undo changes</Button>
   return (
-    <Form key={undone} send="Save" onSend={save} said="Saved." beside={undoButton}>
-      <div class="fields">
-        <Field label="Email" type="email" {...bind('email')} />
-        <Field label="Phone" type="tel" {...bind('phone')} />
-        <Field label="Role" {...bind('role')} />
-        <NewPasswordField label="New password" {...bind('password')} note="Signs the user out everywhere." />
-        <TextArea label="User metadata (JSON)" code {...bind('user_metadata')} hint="The user can change it." />
-        <TextArea label="App metadata (JSON)" code {...bind('app_metadata')} hint="Only admins can change it." />
-      </div>
-      {user.email && !now.email_confirm && <Checkbox label="Confirm the email address" {...bind('email_confirm')} />}
+    <Form send="Save" onSend={save} said="Saved.">
+      <TextArea
+        label="Account (JSON)"
+        name="account"
+        code
+        value={text}
+        onChange={setText}
+        hint="A “password” sets a new one, and signs the user out everywhere. Metadata is merged; null removes a field."
+      />
     </Form>
   )
 }
 
-/** The body for the admin API: only what was edited, so that changes made elsewhere in the meantime stay. */
-function changesIn({ user_metadata, app_metadata, ...plain }: Edits): object {
-  const changed = Object.entries(plain).filter(([, { from, to }]) => to !== from)
-  return {
-    ...Object.fromEntries(changed.map(([name, { to }]) => [name, to])),
-    ...(user_metadata && { user_metadata: metadataChanges('user_metadata', user_metadata) }),
-    ...(app_metadata && { app_metadata: metadataChanges('app_metadata', app_metadata) }),
-  }
+interface Props {
+  readonly of: ListedUser
+  readonly onDone: () => void
 }
 
-/** The backend merges metadata, and removes fields that are null. */
-function metadataChanges(field: string, { from, to }: { readonly from: string; readonly to: string }): object {
-  const object = (text: string) => objectFrom(text.trim() || '{}', field, '{"plan": "pro"}')
-  const { changed, gone } = changesBetween(object(from), object(to))
-  return { ...changed, ...Object.fromEntries(gone.map(name => [name, null])) }
+/** As in Supabase's dashboard: a hundred years. */
+const UNTIL_LIFTED = '876000h'
+
+function UserActions({ of: user, onDone }: Props) {
+  const { busy, failure, run } = useAction()
+  const name = nameOf(user)
+  const isOut = isBanned(user, useNow())
+  const ban = () => admin('PUT', `admin/users/${user.id}`, { ban_duration: isOut ? 'none' : UNTIL_LIFTED })
+  return (
+    <div class="row">
+      <Button aria-disabled={busy} onClick={() => run(() => signInAs(user).then(onDone))}>
+        Sign in as
+      </Button>
+      {user.email && <Button onClick={() => openDialog(<SendLink of={user} />)}>Send a link</Button>}
+      <AskButton
+        label={isOut ? 'Lift the ban' : 'Ban'}
+        title={isOut ? `Lift the ban of ${name}?` : `Ban ${name}?`}
+        send={isOut ? 'Lift' : 'Ban'}
+        onSend={ban}
+        onDone={onDone}
+        said={isOut ? 'The ban was lifted.' : `${name} was banned.`}
+      >
+        <p>
+          While a user is banned, their tokens and API keys are refused, and they cannot sign in. It lasts until it is
+          lifted.
+        </p>
+      </AskButton>
+      <AskButton
+        label="Delete"
+        title={`Delete ${name}?`}
+        send="Delete user"
+        onSend={() => admin('DELETE', `admin/users/${user.id}`, {})}
+        onDone={() => navigate(routes.people)}
+        said={`${name} was deleted.`}
+      >
+        <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>
+      </AskButton>
+      <FailureNote failure={failure} />
+    </div>
+  )
 }
 
-const sessionColumns: readonly Column<OpenSession>[] = [
-  { name: 'Signed in', of: ({ created_at }) => <Moment at={created_at} /> },
-  { name: 'How', width: '22%', of: ({ methods }) => methods.join(' and ') },
-  { name: 'Refreshed', width: '20%', of: ({ refreshed_at }) => <Moment at={refreshed_at} /> },
-  { name: 'Token expires', width: '20%', of: ({ token_expires_at }) => <Moment at={token_expires_at} /> },
-]
+const links = [
+  ['magiclink', 'Magic link, to sign in'],
+  ['recover', 'Password recovery'],
+  ['resend', 'Confirmation of the address'],
+] as const
 
-/** The user's open sessions, which can be ended one by one or together. */
-function Sessions({ of: user, onChanged }: Props) {
-  const load = (signal: AbortSignal) => control('GET /sessions', { query: { search: user.id }, signal })
-  const loaded = useResource(load, [user.id, user.sessions], EVERY_MS)
-  const signOutButton = (label: string, title: string, onSend: () => Promise<unknown>) => (
-    <AskButton
-      small={true}
-      label={label}
-      title={title}
-      onSend={onSend}
-      send="Sign out"
-      onDone={() => {
-        loaded.reload()
-        onChanged()
-      }}
-      said={`${nameOf(user)} was signed out.`}
+/** Requests a mail for the user, as the app would. */
+function SendLink({ of: { email } }: { readonly of: ListedUser }) {
+  const { values, field } = useFields({ kind: 'magiclink' as (typeof links)[number][0] })
+  return (
+    <Confirm
+      title={`Send a link to ${email}`}
+      send="Send"
+      onSend={() => admin('POST', values.kind, { email, ...(values.kind === 'resend' && { type: 'signup' }) })}
+      onDone={() => navigate(messagesAt({ to: email }))}
+      said="The link is among the messages."
     >
-      <p>Access tokens stop working at once, and cannot be refreshed.</p>
-    </AskButton>
-  )
-  const endAll = () => control('DELETE /sessions', { query: { user: user.id } })
-  const everywhere =
-    user.sessions > 1 && signOutButton('Sign out everywhere', `Sign out ${nameOf(user)} everywhere?`, endAll)
-  return (
-    <Section title="Sessions" action={everywhere}>
-      <Shown of={loaded}>
-        {({ data }) => (
-          <Table
-            caption="Sessions"
-            columns={sessionColumns}
-            rows={data}
-            keyOf={({ id }) => id}
-            none={<p class="quiet">Not signed in.</p>}
-            actions={({ id }) =>
-              signOutButton('Sign out', 'End this session?', () => control('DELETE /sessions/{id}', { id }))
-            }
-          />
-        )}
-      </Shown>
-    </Section>
-  )
-}
-
-/** The user's API keys, which can be revoked. */
-function Keys({ of: user }: { readonly of: ListedUser }) {
-  const load = (signal: AbortSignal) => control('GET /keys', { query: { user: user.id }, signal })
-  const loaded = useResource(load, [user.id], EVERY_MS)
-  return (
-    <Section title="API keys">
-      <Shown of={loaded}>
-        {({ data }) => (
-          <KeyTable
-            caption="API keys"
-            keys={data}
-            none={<p class="quiet">No API keys.</p>}
-            revoke={id => control('DELETE /keys/{id}', { id })}
-            onRevoked={loaded.reload}
-          />
-        )}
-      </Shown>
-    </Section>
+      <Select label="Link" {...field('kind')} options={links} />
+      <p>Mail is captured locally, and shown under Messages.</p>
+    </Confirm>
   )
 }

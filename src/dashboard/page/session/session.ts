@@ -1,12 +1,14 @@
-/** The session of the signed-in user, for all parts of the page. */
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+/** The session of the signed-in user. Supabase's auth client is large, so it is loaded only when there is a session, or someone signs in. */
+import type { AuthClient } from '@supabase/auth-js'
+import { useEffect, useRef } from 'preact/hooks'
+import { DASHBOARD_HEADER } from '../../../core/paths.js'
+import type { NewApiKey } from '../../../keys/operations.js'
 import type { ConfigJson } from '../../operations.js'
-import { type DashboardApi, dashboardApi } from '../api.js'
-import { useConfig, useConfigChanges } from '../config.jsx'
-import { failureOf, signedOut } from '../failure.js'
-import { announce } from '../widgets/announcer.jsx'
-import { createShared } from '../widgets/shared.js'
-import { type Auth, openAuth, requireSuccess, STORAGE_KEY } from './auth-client.js'
+import { type DashboardApi, dashboardApi, Failure, failureOf, noAnswer, refusal } from '../api.js'
+import { useConfig } from '../config.jsx'
+import { announce, createShared } from '../widgets/shared.js'
+
+type Auth = InstanceType<typeof AuthClient>
 
 type Session =
   | { readonly kind: 'unknown' }
@@ -14,118 +16,172 @@ type Session =
   | { readonly kind: 'signed-out'; readonly because?: string }
   | { readonly kind: 'user'; readonly email: string }
 
-const NOT_LOADED = 'Sign-in could not be loaded. Reload the page.'
+const STORAGE_KEY = 'standin-dashboard'
+/** Where the run of the server at the sign-in is kept, to tell a restart from a sign-out later. */
+const ORIGIN_KEY = 'standin-dashboard-origin'
+/** Whether there is one from before, or in the address after a link of a message. */
+const mayHaveSession = localStorage.getItem(STORAGE_KEY) !== null || location.hash.includes('access_token=')
 
-const session = createShared<Session>({ kind: 'unknown' })
-
+const session = createShared<Session>({ kind: mayHaveSession ? 'unknown' : 'signed-out' })
 export const useSession = session.use
 
-let client: Promise<Auth>
-let hadSession = localStorage.getItem(STORAGE_KEY) !== null
-let isEnding = false
+/** The key that was just created: in the page's memory only, until it is revoked or its user signs out. */
+export const freshKey = createShared<NewApiKey | undefined>(undefined)
+
+let config: ConfigJson
+let client: Promise<Auth> | undefined
+let isLeaving = false
 /** The backend's last error code. */
 let refusedWith = ''
-let renewal: Promise<boolean> | undefined
 
-/** Supabase's auth client for the current backend. */
-export const auth = () => client
+/** Supabase's auth client. */
+export function auth(): Promise<Auth> {
+  client ??= openAuth(config).catch(() => {
+    // The next attempt loads it again.
+    client = undefined
+    throw new Failure(0, 'Sign-in could not be loaded. Reload the page.')
+  })
+  return client
+}
 
-/** Opens the client, and keeps the session up to date. There is one on the page. */
+async function openAuth({ url, auth_url, anon_key }: ConfigJson): Promise<Auth> {
+  const { AuthClient } = await import('@supabase/auth-js')
+  // The platform has several host names; the page uses the one it was opened under.
+  const address = auth_url === url ? location.origin : auth_url
+  const opened = new AuthClient({
+    url: `${address}/auth/v1`,
+    headers: {
+      // As supabase-js sends them.
+      apikey: anon_key,
+      Authorization: `Bearer ${anon_key}`,
+      // On another origin, the header would cause a preflight, and there is no journal.
+      ...(address === location.origin && { [DASHBOARD_HEADER]: 'yes' }),
+    },
+    storageKey: STORAGE_KEY,
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      if (!response.ok)
+        refusedWith = String(
+          (
+            await response
+              .clone()
+              .json()
+              .catch(() => {})
+          )?.code ?? '',
+        )
+      return response
+    },
+  })
+  opened.onAuthStateChange((_event, found) => void (found ? begin(found.user) : end()))
+  return opened
+}
+
+interface AuthAnswer {
+  readonly error: (Error & { readonly status?: number | undefined; readonly code?: string | undefined }) | null
+}
+
+/** Throws a Failure with the backend's own message if a call of the client failed. */
+export function requireSuccess({ error }: AuthAnswer): void {
+  if (error?.name === 'AuthRetryableFetchError') throw noAnswer()
+  if (error) throw refusal(error.status ?? -1, error.message, error.code)
+}
+
+/** Keeps the session up to date. There is one on the page. */
 export function WatchSession() {
-  const config = useConfig()
-  const { url, auth_url, anon_key } = config
-  const users = useRef(config.users)
-  users.current = config.users
-  // A new client for another backend, but not when other parts of the configuration change. A layout effect, so that the client is there
-  // before any view loads something.
-  useLayoutEffect(() => {
-    let stop = () => {}
-    const listen = (opened: Auth) => {
-      const { data } = opened.onAuthStateChange((_event, found) => {
-        if (!found) return void lose()
-        hadSession = true
-        refusedWith = ''
-        keepOrigin(`${found.user.id} ${found.user.last_sign_in_at}`, users.current)
-        session.set({ kind: 'user', email: found.user.email || 'Anonymous user' })
-      })
-      stop = () => data.subscription.unsubscribe()
-    }
-    client = openAuth(config, code => {
-      refusedWith = code
-    })
-    client.then(listen).catch(() => session.set({ kind: 'signed-out', because: NOT_LOADED }))
-    return () => stop()
-  }, [url, auth_url, anon_key])
-  // Another tab may find out that the session has ended. The client itself only reports sign-outs.
+  config = useConfig()
+  const { auth_url, anon_key, users, clock } = config
+  const isFirst = useRef(true)
   useEffect(() => {
-    const removed = ({ key, newValue }: StorageEvent) => {
-      if (key === STORAGE_KEY && newValue === null) void lose()
-    }
-    addEventListener('storage', removed)
-    return () => removeEventListener('storage', removed)
+    if (mayHaveSession) auth().catch(({ message }) => session.set({ kind: 'signed-out', because: message }))
   }, [])
-  // The clock may have been adjusted.
-  useConfigChanges(renew)
+  useEffect(() => {
+    // The client keeps the address and the key with which it was opened.
+    if (client && !isFirst.current) location.reload()
+  }, [auth_url, anon_key])
+  useEffect(() => {
+    // A restart, a reset and a change of the clock may each have ended it.
+    if (!isFirst.current) void renew()
+    isFirst.current = false
+  }, [users.run, users.replaced, clock.frozen, clock.offsetMs])
   return null
 }
 
-/** Handles the end of the client's session. The page then says why it ended. */
-async function lose(): Promise<void> {
-  if (isEnding) return
-  if (!hadSession) {
-    // No user was signed in, or the user has just signed out. If a reason is shown already, it stays.
-    if (session.get().kind !== 'signed-out') session.set({ kind: 'signed-out' })
-    return
-  }
-  isEnding = true
-  hadSession = false
-  const because = await whyEnded(refusedWith)
-  isEnding = false
-  // Unless a user has signed in again by now.
-  if (!hadSession) session.set({ kind: 'signed-out', because })
+function begin({ id, email, last_sign_in_at }: { id: string; email?: string; last_sign_in_at?: string }): void {
+  const signIn = `${id} ${last_sign_in_at}`
+  if (origin().signIn !== signIn) localStorage.setItem(ORIGIN_KEY, JSON.stringify({ signIn, ...config.users }))
+  refusedWith = ''
+  session.set({ kind: 'user', email: email || 'Anonymous user' })
 }
 
-/** A valid token. Rejects with a Failure if no user is signed in. */
-export async function token(): Promise<string> {
-  const answer = await (await client).getSession()
-  requireSuccess(answer)
-  if (!answer.data.session) throw signedOut()
-  return answer.data.session.access_token
+const origin = () => JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
+
+async function end(): Promise<void> {
+  // If a reason is shown already, it stays.
+  if (session.get().kind === 'signed-out') return
+  freshKey.set(undefined)
+  session.set({ kind: 'signed-out' })
+  if (isLeaving) return
+  const because = await whyEnded()
+  // The user may have signed in again by now.
+  if (session.get().kind === 'signed-out') session.set({ kind: 'signed-out', because })
 }
 
-/** Signs out at the user's request. Rejects with a Failure if the backend does not respond. */
+async function whyEnded(): Promise<string> {
+  const { run, replaced } = origin()
+  const { users } = await dashboardApi()('GET /config').catch(() => config)
+  if (run !== undefined && run !== users.run)
+    return 'Standin was restarted, and keeps users and sessions in memory only. Sign in again.'
+  if (replaced !== undefined && replaced !== users.replaced)
+    return 'Standin was reset, which ended all sessions. Sign in again.'
+  return reasons[refusedWith] ?? 'Your session has ended. Sign in again.'
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  user_not_found: 'Your account was deleted.',
+  user_banned: 'Your account is banned.',
+}
+
+export async function signIn(credentials: { readonly email: string; readonly password: string }): Promise<void> {
+  requireSuccess(await (await auth()).signInWithPassword(credentials))
+}
+
+/** Signs out in this browser only; other sessions of the user continue. Rejects with a Failure if the backend does not respond. */
 export async function signOut(): Promise<void> {
-  hadSession = false
-  // Signs out in this browser only; other sessions of the user continue.
-  const answer = await (await client).signOut({ scope: 'local' })
-  hadSession = answer.error !== null
+  isLeaving = true
+  const answer = await (await auth()).signOut({ scope: 'local' })
+  isLeaving = false
   requireSuccess(answer)
   announce('Signed out.')
 }
 
-/** Renews a session that was refused. Resolves with whether it is valid again. */
+const noSession = { data: { session: null } } as const
+
+/** A valid token. Rejects with a Failure if no user is signed in. */
+export async function token(): Promise<string> {
+  const { data } = session.get().kind === 'signed-out' ? noSession : await (await auth()).getSession()
+  if (!data.session) throw new Failure(401, 'You are not signed in.')
+  return data.session.access_token
+}
+
+let renewal: Promise<boolean> | undefined
+
+/** Refreshes a session whose token has only expired, and ends one that the backend refuses. Resolves with whether it is valid. */
 async function renew(): Promise<boolean> {
-  // A request that was sent before the session ended may be refused after it has.
-  if (!hadSession) return false
-  // Requests that are refused together share one renewal, so that the first reason for the end is the one shown.
+  if (session.get().kind !== 'user') return false
+  // Requests that are refused together share one renewal.
   renewal ??= renewed().finally(() => {
     renewal = undefined
   })
   return renewal
 }
 
-/** Refreshes a refused session if its token has only expired. Otherwise ends it, unless the backend does not respond. */
 async function renewed(): Promise<boolean> {
-  const opened = await client
+  const opened = await auth()
   const { error } = await opened.getUser()
   if (!error) return true
   // Adjusting the clock makes tokens expire, but not the session.
   if (error.code === 'bad_jwt' && !(await opened.refreshSession()).error) return true
-  if (error.name === 'AuthRetryableFetchError') return false
-  keepReason(error.code)
-  // No sign-out request, since the backend does not know this session.
-  localStorage.removeItem(STORAGE_KEY)
-  await lose()
+  if (error.name !== 'AuthRetryableFetchError') await opened.signOut({ scope: 'local' })
   return false
 }
 
@@ -142,36 +198,3 @@ async function call(...request: Parameters<typeof api>) {
 
 /** The user's API. A refused request is repeated if renewing the session helps. */
 export const userApi = Object.assign(call, { open: api.open }) as DashboardApi
-
-const ORIGIN_KEY = 'standin-dashboard-origin'
-
-/** Remembers the server's run at the sign-in, to tell a restart from a sign-out later. */
-function keepOrigin(signIn: string, users: ConfigJson['users']): void {
-  if (origin().signIn !== signIn) localStorage.setItem(ORIGIN_KEY, JSON.stringify({ signIn, ...users }))
-}
-
-/** Remembers the code of a refusal for the other tabs. */
-const keepReason = (refusedWith: string | undefined) =>
-  localStorage.setItem(ORIGIN_KEY, JSON.stringify({ ...origin(), refusedWith }))
-
-const origin = () => JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
-
-/** Why a session has ended. `code` is the auth backend's last refusal; empty if another tab ended the session. */
-async function whyEnded(code: string): Promise<string> {
-  const before = origin()
-  const now = await dashboardApi()('GET /config').catch(() => undefined)
-  if (now && before.run !== undefined && before.run !== now.users.run) {
-    return 'Standin was restarted, and keeps users and sessions in memory only. Sign in again.'
-  }
-  if (now && before.replaced !== undefined && before.replaced !== now.users.replaced) {
-    return 'Standin was reset, which ended all sessions. Sign in again.'
-  }
-  return reasons[code || (before.refusedWith ?? '')] ?? 'You were signed out elsewhere. Sign in again.'
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  '': 'You signed out in another tab.',
-  user_not_found: 'Your account was deleted.',
-  user_banned: 'Your account is banned.',
-  bad_jwt: 'Your session is no longer valid. Sign in again.',
-}

@@ -1,8 +1,39 @@
-/** A button, and what all buttons have in common. */
-import type { ButtonHTMLAttributes } from 'preact'
-import { Icon, type IconName } from './icon.jsx'
+/** Buttons: small icons, one that copies a text, and one that opens a popover. */
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { announce } from './shared.js'
 
-interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+const drawings = {
+  alert: 'M8 5.2v3.6M8 11.2v.1M8 2.2 14.2 13H1.8L8 2.2Z',
+  back: 'M9.8 3.6 5.4 8l4.4 4.4',
+  check: 'm3 8.6 3.2 3.2L13 5',
+  chevron: 'm4.5 6.2 3.5 3.6 3.5-3.6',
+  copy: 'M5.8 5.8V3.4c0-.5.4-.9.9-.9h5.9c.5 0 .9.4.9.9v5.9c0 .5-.4.9-.9.9h-2.4M3.4 5.8h5.9c.5 0 .9.4.9.9v5.9c0 .5-.4.9-.9.9H3.4a.9.9 0 0 1-.9-.9V6.7c0-.5.4-.9.9-.9Z',
+  edit: 'M10.6 3.2 12.8 5.4 5.6 12.6l-2.8.6.6-2.8 7.2-7.2ZM9.2 4.6l2.2 2.2',
+  link: 'M9.2 2.8h4v4M13 3 7.4 8.6M11.2 9.6v2.6c0 .5-.4 1-1 1H3.8c-.6 0-1-.5-1-1V5.8c0-.6.4-1 1-1h2.6',
+  pause: 'M5.6 3.6v8.8M10.4 3.6v8.8',
+  play: 'M5 3.4v9.2L12.4 8 5 3.4Z',
+  plus: 'M8 3.2v9.6M3.2 8h9.6',
+  roll: 'M13 8a5 5 0 0 1-9 3M3 8a5 5 0 0 1 9-3M12.3 2.4v2.7H9.6M3.7 13.6v-2.7h2.7',
+} as const
+
+export type IconName = keyof typeof drawings
+
+/** A decorative icon, hidden from screen readers. */
+export const Icon = ({ name }: { readonly name: IconName }) => (
+  <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+    <path
+      d={drawings[name]}
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.4"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    />
+  </svg>
+)
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly small?: boolean
   /** Its role: the main button, one that leads to a deletion, one that deletes, or one without a frame. */
   readonly tone?: 'main' | 'warns' | 'danger' | 'bare' | undefined
@@ -13,7 +44,7 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly push?: boolean
 }
 
-export function Button({ small = false, tone, icon, about, push = false, children, ...button }: Props) {
+export function Button({ small = false, tone, icon, about, push = false, children, ...button }: ButtonProps) {
   const look = ['button', small && 'button-small', tone && `button-${tone}`, push && 'push']
   return (
     <button type="button" class={look.filter(Boolean).join(' ')} {...button}>
@@ -21,5 +52,97 @@ export function Button({ small = false, tone, icon, about, push = false, childre
       {children}
       {about !== undefined && <span class="unseen"> {about}</span>}
     </button>
+  )
+}
+
+const CONFIRMED_MS = 2000
+
+interface CopyProps {
+  readonly text: string
+  /** What is copied, for screen readers: `key`, `base URL`. */
+  readonly what: string
+  readonly bare?: boolean
+  readonly main?: boolean
+  /** The label, if not `Copy`. */
+  readonly words?: string
+}
+
+/** Copies a text to the clipboard and confirms it. */
+export function CopyButton({ text, what, bare = false, main = false, words = 'Copy' }: CopyProps) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), CONFIRMED_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return (
+    <Button
+      small={!bare && !main}
+      tone={bare ? 'bare' : main ? 'main' : undefined}
+      icon={copied ? 'check' : 'copy'}
+      aria-label={copied ? `${words}, copied ${what}` : `Copy ${what}`}
+      onClick={async () => setCopied(await copyText(text, what))}
+    >
+      {/* The word stays, so that the layout does not shift. */}
+      {!bare && words}
+    </Button>
+  )
+}
+
+/** Copies a text, and says so. Browsers allow it only on localhost and over https; elsewhere the old command does it. */
+export async function copyText(text: string, what: string): Promise<boolean> {
+  const done = await navigator.clipboard.writeText(text).then(
+    () => true,
+    () => copyBySelection(text),
+  )
+  announce(done ? `Copied ${what}.` : `The browser does not allow copying ${what}. Select it and copy it by hand.`)
+  return done
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'unseen'
+  const before = document.activeElement
+  // Inside an open dialog, only elements of the dialog can be selected.
+  const place = before?.closest('dialog') ?? document.body
+  place.append(area)
+  area.select()
+  const done = document.execCommand('copy')
+  area.remove()
+  if (before instanceof HTMLElement) before.focus()
+  return done
+}
+
+interface Props {
+  /** What the button shows. */
+  readonly label: ComponentChildren
+  /** Its name for screen readers, if the label does not say it. */
+  readonly name: string
+  readonly class: string
+  /** Rendered only while it is open. */
+  readonly children: ComponentChildren
+}
+
+export function Popover({ label, name, class: look, children }: Props) {
+  const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" class={look} popoverTarget={id} aria-label={name} aria-expanded={isOpen}>
+        {label}
+        <Icon name="chevron" />
+      </button>
+      <section
+        id={id}
+        popover="auto"
+        aria-label={name}
+        class="menu stack"
+        // Before it is shown, so that it is complete when it is measured.
+        onBeforeToggle={event => setOpen(event.newState === 'open')}
+      >
+        {isOpen && children}
+      </section>
+    </>
   )
 }

@@ -1,20 +1,17 @@
-/** Content for the developer. On other machines it requires the control token or a service key. */
+/** Content for the developer, who is asked for a credential on other machines. */
 import { useState } from 'preact/hooks'
 import { serviceKey } from '../api.js'
-import { PasswordField } from './fields.jsx'
-import { Form } from './form.jsx'
-import { Empty, Shown, type ShownProps } from './states.jsx'
-import { View } from './view.jsx'
+import { Form, PasswordField } from './fields.jsx'
+import { Shown, type ShownProps } from './states.jsx'
 
+/** Content for the developer. On other machines it requires the control token or a service key. */
 export function DeveloperOnly<Value>({ of, children }: ShownProps<Value>) {
   const key = serviceKey.use()
   const [entered, setEntered] = useState('')
-  const { failure } = of
-  const refused = [401, 403].includes(failure?.status ?? 0)
-  if (!refused) return <Shown of={of}>{children}</Shown>
+  if (![401, 403].includes(of.failure?.status ?? 0)) return <Shown of={of}>{children}</Shown>
   return (
-    <div class="view-narrow">
-      <p>{failure?.message}</p>
+    <div class="view-narrow stack">
+      <p>{of.failure?.message}</p>
       <Form send="Show" onSend={async () => serviceKey.set(entered.trim())}>
         <PasswordField
           label="Control token or service key"
@@ -28,12 +25,3 @@ export function DeveloperOnly<Value>({ of, children }: ShownProps<Value>) {
     </div>
   )
 }
-
-/** Replaces a view whose data is in a live auth backend. */
-export const KeptElsewhere = (about: { readonly title: string; readonly lead: string }) => (
-  <View {...about}>
-    <Empty title="Managed by the live backend">
-      With <code>auth.mode: proxy</code>, users and messages stay in the live backend. See its own dashboard.
-    </Empty>
-  </View>
-)

@@ -1,40 +1,25 @@
-/** Dialogs based on `<dialog>`: Escape closes them, and the focus returns to where it was. */
-import { type ComponentChildren, type ComponentProps, createContext } from 'preact'
-import { useContext, useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { useNavigation } from '../routing.js'
+/** Dialogs, which are `<dialog>`: Escape closes them, and the focus returns to where it was. */
+import type { ComponentChildren, ComponentProps } from 'preact'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useNavigation } from '../routing.jsx'
 import { Button } from './button.jsx'
-import { Form } from './form.jsx'
+import { Form } from './fields.jsx'
 import { createShared } from './shared.js'
-import { Notice } from './states.jsx'
 import { focusHeading } from './view.jsx'
 
-const opened = createShared<{ readonly id: number; readonly content: ComponentChildren } | undefined>(undefined)
-let dialogs = 0
+const opened = createShared<ComponentChildren>(undefined)
 
 /** Opens a dialog from any handler, and replaces an open one. Views need no state for it. */
-export const openDialog = (content: ComponentChildren): void => opened.set({ id: ++dialogs, content })
-
-/** Removes the open dialog. */
-export const removeDialog = (): void => opened.set(undefined)
-
-/** Called when the surrounding dialog has closed, for any reason. */
-const Closed = createContext<() => void>(removeDialog)
+export const openDialog = (content: ComponentChildren): void => {
+  opened.set(undefined)
+  // The one before is removed first, so that its elements are not used again.
+  queueMicrotask(() => opened.set(content))
+}
 
 /** The place for the open dialog. There is one on the page. Navigation closes the dialog. */
 export function OpenDialog() {
-  const dialog = opened.use()
-  useNavigation(removeDialog)
-  if (!dialog) return null
-  const { id, content } = dialog
-  // When its close event arrives, the next one may be open already.
-  const closed = () => {
-    if (opened.get()?.id === id) removeDialog()
-  }
-  return (
-    <Closed.Provider key={id} value={closed}>
-      {content}
-    </Closed.Provider>
-  )
+  useNavigation(() => opened.set(undefined))
+  return <>{opened.use()}</>
 }
 
 interface Props {
@@ -45,12 +30,14 @@ interface Props {
 
 export function Dialog({ title, wide = false, children }: Props) {
   const id = useId()
-  const onClosed = useContext(Closed)
   const dialog = useRef<HTMLDialogElement>(null)
+  const own = useRef(opened.get())
   useLayoutEffect(() => dialog.current?.showModal(), [])
   const closed = () => {
-    onClosed()
-    focusHeadingIfLost(dialog.current)
+    // When its close event arrives, the next one may be open already.
+    if (opened.get() === own.current) opened.set(undefined)
+    // What opened the dialog may be gone.
+    if (document.activeElement === document.body) focusHeading()
   }
   return (
     <dialog ref={dialog} class={wide ? 'dialog-wide' : undefined} aria-labelledby={id} onClose={closed}>
@@ -59,33 +46,6 @@ export function Dialog({ title, wide = false, children }: Props) {
     </dialog>
   )
 }
-
-/** If the element that opened the dialog is gone, the focus is still in the closed dialog, or nowhere. */
-function focusHeadingIfLost(closed: HTMLElement | null): void {
-  const { activeElement, body } = document
-  if (activeElement === body || closed?.contains(activeElement)) focusHeading()
-}
-
-interface FinishedProps {
-  readonly onClose: () => void
-  readonly beside?: ComponentChildren
-  readonly children: ComponentChildren
-}
-
-/** The result of a dialog's action. Its button takes the focus, because the element that had it is gone. */
-export const Finished = ({ onClose, beside, children }: FinishedProps) => (
-  <>
-    <Notice tone="good">
-      <p class="long-name">{children}</p>
-    </Notice>
-    <div class="form-buttons row">
-      {beside}
-      <button type="button" class="button button-main" ref={button => button?.focus()} onClick={onClose}>
-        Done
-      </button>
-    </div>
-  </>
-)
 
 interface ConfirmProps<Result> {
   readonly title: string
@@ -101,8 +61,7 @@ interface ConfirmProps<Result> {
 }
 
 /** A dialog that asks, with or without fields, and then runs an action. */
-export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps<Result>) {
-  const { tone = 'main', onSend, onDone, said } = more
+export function Confirm<Result>({ title, send, tone, onSend, onDone, said, children }: ConfirmProps<Result>) {
   const sendFrom = (close: () => void) => async () => {
     const result = await onSend()
     close()
@@ -113,7 +72,7 @@ export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps
       {close => (
         <Form
           send={send}
-          tone={tone}
+          tone={tone ?? 'main'}
           said={said}
           onSend={sendFrom(close)}
           beside={<Button onClick={close}>Cancel</Button>}
@@ -125,19 +84,8 @@ export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps
   )
 }
 
-/** Asks for confirmation, then runs an action. */
-export const ask = ({ onDone, tone = 'danger', ...question }: ConfirmProps<unknown>): void =>
-  openDialog(
-    <Confirm
-      {...question}
-      tone={tone}
-      onDone={result => {
-        // The button may have been removed with what was deleted.
-        if (tone === 'danger') focusHeading()
-        onDone?.(result)
-      }}
-    />,
-  )
+/** Asks for confirmation, then runs an action, usually one that deletes something. */
+export const ask = (question: ConfirmProps<unknown>): void => openDialog(<Confirm tone="danger" {...question} />)
 
 interface AskButtonProps
   extends ConfirmProps<unknown>,

@@ -1,8 +1,91 @@
-/** Form fields, each with a label, an optional hint and an error that screen readers announce with it. */
-import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+/** Forms and their fields, and buttons that run an action: one at a time, with the failure where it belongs. */
+import { type ComponentChildren, createContext, type InputHTMLAttributes } from 'preact'
+import { useContext, useId, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { type Failure, failureOf } from '../api.js'
 import { Button } from './button.jsx'
-import { useFieldError } from './form.jsx'
+import { announce } from './shared.js'
+import { Notice } from './states.jsx'
+
+/** An action started by the user: whether it is running, and how it failed. */
+export function useAction() {
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<Failure>()
+  /** Runs `work` unless it is already running, and announces `said` once it has succeeded. Returns whether it has. */
+  const run = async (work: () => Promise<unknown>, said?: string) => {
+    if (busy) return false
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await work()
+      if (said !== undefined) announce(said)
+      return true
+    } catch (thrown) {
+      setFailure(failureOf(thrown))
+      return false
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { busy, failure, run }
+}
+
+/** The values of a form's fields. */
+export function useFields<Values extends object>(first: Values) {
+  const [values, setValues] = useState(first)
+  const change = (changes: Partial<Values>) => setValues(now => ({ ...now, ...changes }))
+  /** The props that bind a field to its value. */
+  const field = <Name extends keyof Values & string>(name: Name) => ({
+    name,
+    value: values[name],
+    onChange: (value: Values[Name]) => setValues(now => ({ ...now, [name]: value })),
+  })
+  return { values, change, field }
+}
+
+const FormFailure = createContext<Failure | undefined>(undefined)
+
+interface FormProps {
+  readonly send: string
+  readonly onSend: () => Promise<unknown>
+  readonly said?: string | undefined
+  readonly beside?: ComponentChildren
+  readonly tone?: 'main' | 'danger' | 'plain'
+  readonly small?: boolean
+  /** Shown below a failure's message, such as a button that helps. */
+  readonly remedy?: (failure: Failure) => ComponentChildren
+  readonly children?: ComponentChildren
+}
+
+/** Shows a failure about one field at that field, and moves the focus there. */
+export function Form({ send, onSend, said, beside, remedy, children, tone = 'main', small = false }: FormProps) {
+  const { busy, failure, run } = useAction()
+  const form = useRef<HTMLFormElement>(null)
+  const field = failure?.about.field && form.current?.querySelector<HTMLElement>(`[name="${failure.about.field}"]`)
+  useLayoutEffect(() => {
+    if (field) field.focus()
+  }, [failure])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    run(onSend, said)
+  }
+  return (
+    <form ref={form} onSubmit={submit} aria-busy={busy}>
+      <FormFailure.Provider value={failure}>{children}</FormFailure.Provider>
+      {failure && !field && (
+        <Notice tone="danger">
+          <p>{failure.message}</p>
+          {remedy?.(failure)}
+        </Notice>
+      )}
+      <div class="form-buttons row">
+        {beside}
+        <Button type="submit" small={small} tone={tone === 'plain' ? undefined : tone} aria-disabled={busy}>
+          {send}
+        </Button>
+      </div>
+    </form>
+  )
+}
 
 interface FieldBase {
   readonly label: string
@@ -16,8 +99,6 @@ interface FieldBase {
 }
 
 interface LabelledProps extends FieldBase {
-  /** Further text for screen readers, by its id. */
-  readonly describedBy?: string | undefined
   readonly children: (control: {
     readonly id: string
     readonly name: string | undefined
@@ -26,13 +107,13 @@ interface LabelledProps extends FieldBase {
   }) => ComponentChildren
 }
 
-/** A label, a hint and an error around any control. */
-function Labelled({ label, hint, bare, name, describedBy, children, ...more }: LabelledProps) {
+/** A label, a hint and an error around any control; screen readers announce both with it. */
+function Labelled({ label, hint, bare, name, children, ...more }: LabelledProps) {
   const ownId = useId()
-  const answered = useFieldError(name)
-  const error = more.error ?? answered
+  const failure = useContext(FormFailure)
+  const error = more.error ?? (name !== undefined && failure?.about.field === name ? failure.message : undefined)
   const id = more.id ?? ownId
-  const about = [describedBy, error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
+  const about = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return (
     <div class="field stack">
       <label for={id} class={bare ? 'unseen' : undefined}>
@@ -40,12 +121,12 @@ function Labelled({ label, hint, bare, name, describedBy, children, ...more }: L
       </label>
       {children({ id, name, 'aria-invalid': error !== undefined, 'aria-describedby': about || undefined })}
       {error !== undefined && (
-        <p class="error danger" id={`${id}-error`}>
+        <p class="error small" id={`${id}-error`}>
           {error}
         </p>
       )}
       {hint && (
-        <p class="hint quiet" id={`${id}-hint`}>
+        <p class="quiet small" id={`${id}-hint`}>
           {hint}
         </p>
       )}
@@ -53,23 +134,20 @@ function Labelled({ label, hint, bare, name, describedBy, children, ...more }: L
   )
 }
 
-interface FieldProps extends FieldBase {
+interface FieldProps
+  extends FieldBase,
+    Pick<InputHTMLAttributes<HTMLInputElement>, 'maxLength' | 'min' | 'required' | 'placeholder' | 'onBlur'> {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly type?: 'text' | 'email' | 'password' | 'date' | 'tel'
   readonly autocomplete?: string
-  readonly maxLength?: number
-  readonly min?: string
-  readonly required?: boolean
-  readonly placeholder?: string | undefined
-  readonly onBlur?: () => void
   readonly beside?: ComponentChildren
 }
 
-export function Field({ label, hint, error, bare, id, name, value, onChange, ...input }: FieldProps) {
+export function Field({ label, hint, bare, id, name, value, onChange, ...input }: FieldProps) {
   const { type = 'text', required = true, autocomplete = 'off', beside, ...more } = input
   return (
-    <Labelled label={label} hint={hint} error={error} bare={bare} id={id} name={name}>
+    <Labelled label={label} hint={hint} bare={bare} id={id} name={name}>
       {control => (
         <div class="line">
           <input
@@ -100,9 +178,8 @@ export function PasswordField({ label, ...field }: Omit<FieldProps, 'type' | 'be
       label={label}
       type={isShown ? 'text' : 'password'}
       beside={
-        <Button aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+        <Button about={label} aria-pressed={isShown} onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Show'}
-          <span class="unseen"> {label}</span>
         </Button>
       }
     />
@@ -116,17 +193,16 @@ interface TextAreaProps extends FieldBase {
   readonly code?: boolean
   readonly placeholder?: string | undefined
   readonly onKeyDown?: (event: KeyboardEvent) => void
-  readonly onPaste?: (event: ClipboardEvent) => void
 }
 
-export function TextArea({ label, hint, error, bare, id, name, value, onChange, code, ...area }: TextAreaProps) {
-  const { rows = 3, ...more } = area
+export function TextArea({ value, onChange, code, rows = 3, placeholder, onKeyDown, ...field }: TextAreaProps) {
   return (
-    <Labelled label={label} hint={hint} error={error} bare={bare} id={id} name={name}>
+    <Labelled {...field}>
       {control => (
         <textarea
           {...control}
-          {...more}
+          placeholder={placeholder}
+          onKeyDown={onKeyDown}
           rows={rows}
           class={code ? 'text-area-code' : undefined}
           value={value}
@@ -138,50 +214,8 @@ export function TextArea({ label, hint, error, bare, id, name, value, onChange, 
   )
 }
 
-interface NumberFieldProps extends FieldBase {
-  /** As typed, so that invalid text stays until it is corrected. */
-  readonly value: string
-  readonly onChange: (value: string) => void
-  readonly unit?: string | undefined
-  readonly placeholder?: string | undefined
-}
-
-/** A number, with a unit if given. */
-export function NumberField({ value, onChange, unit, placeholder, ...field }: NumberFieldProps) {
-  const unitId = useId()
-  return (
-    <Labelled {...field} describedBy={unit && unitId}>
-      {control => (
-        <span class="number-box">
-          <input
-            {...control}
-            // Not `type="number"`: such fields drop invalid text, and change when the page is scrolled over them.
-            type="text"
-            inputMode="decimal"
-            autocomplete="off"
-            value={value}
-            placeholder={placeholder}
-            onInput={({ currentTarget }) => onChange(currentTarget.value)}
-          />
-          {unit !== undefined && (
-            <span class="number-unit quiet small" id={unitId}>
-              {unit}
-            </span>
-          )}
-        </span>
-      )}
-    </Labelled>
-  )
-}
-
-/** Renders again after a choice: the browser shows it at once, but the owner may ask first and keep the old value. */
-function useRedraw(): () => void {
-  const [, render] = useState({})
-  return () => render({})
-}
-
 /** A value with its label, or a value that is its own label. */
-type SelectOption<Value extends string> = Value | readonly [value: Value, words: string, disabled?: boolean]
+type SelectOption<Value extends string> = Value | readonly [value: Value, words: string]
 
 interface SelectProps<Value extends string> extends FieldBase {
   readonly value: Value
@@ -191,19 +225,20 @@ interface SelectProps<Value extends string> extends FieldBase {
 
 /** A choice of one value from a list. */
 export function Select<Value extends string>({ value, options, onChange, ...field }: SelectProps<Value>) {
-  const redraw = useRedraw()
+  // The browser shows a choice at once, but the owner may ask first and keep the old value.
+  const [, redraw] = useReducer((count: number) => count + 1, 0)
   const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => {
     onChange(currentTarget.value as Value)
-    redraw()
+    redraw(undefined as never)
   }
   return (
     <Labelled {...field}>
       {control => (
         <select {...control} value={value} onChange={choose}>
           {options.map(option => {
-            const [one, words, disabled] = typeof option === 'string' ? [option, option] : option
+            const [one, words] = typeof option === 'string' ? [option, option] : option
             return (
-              <option key={one} value={one} disabled={disabled}>
+              <option key={one} value={one}>
                 {words}
               </option>
             )
@@ -214,67 +249,15 @@ export function Select<Value extends string>({ value, options, onChange, ...fiel
   )
 }
 
-interface Choice<Value> {
-  readonly value: Value
-  readonly label: string
-  readonly hint?: ComponentChildren
-  readonly disabled?: boolean
-}
-
-interface RadioGroupProps<Value> {
-  readonly label: string
-  readonly value: Value
-  readonly options: readonly Choice<Value>[]
-  readonly onChange: (value: Value) => void
-  /** Whether the label is visible to screen readers only. */
-  readonly bare?: boolean
-}
-
-/** A choice of one value, with all values visible. */
-export function RadioGroup<Value>({ label, value, options, onChange, bare = false }: RadioGroupProps<Value>) {
-  const id = useId()
-  const redraw = useRedraw()
-  const choose = (one: Value) => {
-    onChange(one)
-    redraw()
-  }
-  return (
-    <fieldset>
-      <legend class={bare ? 'unseen' : undefined}>{label}</legend>
-      {options.map(({ value: one, label, hint, disabled = false }, index) => (
-        <div key={label} class="choice">
-          <input
-            type="radio"
-            id={`${id}-${index}`}
-            name={id}
-            checked={one === value}
-            disabled={disabled}
-            aria-describedby={hint ? `${id}-${index}-hint` : undefined}
-            onChange={() => choose(one)}
-          />
-          <label for={`${id}-${index}`}>{label}</label>
-          {hint && (
-            <p class="hint quiet" id={`${id}-${index}-hint`}>
-              {hint}
-            </p>
-          )}
-        </div>
-      ))}
-    </fieldset>
-  )
-}
-
 interface CheckboxProps {
   readonly label: string
   readonly value: boolean
   readonly onChange: (value: boolean) => void
 }
 
-export function Checkbox({ label, value, onChange }: CheckboxProps) {
-  return (
-    <label class="choice">
-      <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
-      {label}
-    </label>
-  )
-}
+export const Checkbox = ({ label, value, onChange }: CheckboxProps) => (
+  <label class="choice">
+    <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+    {label}
+  </label>
+)

@@ -1,6 +1,6 @@
 /** JSON as it is shown, typed into fields and sent, and the events of streams. */
 import { createParser } from 'eventsource-parser'
-import { Failure } from '../failure.js'
+import { Failure } from '../api.js'
 
 export const indented = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 

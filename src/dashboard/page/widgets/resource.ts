@@ -1,7 +1,6 @@
 /** Data that is loaded and kept up to date, and whether Standin is running at all. */
 import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { serviceKey } from '../api.js'
-import { type Failure, failureOf } from '../failure.js'
+import { type Failure, failureOf, serviceKey } from '../api.js'
 import { createShared } from './shared.js'
 
 export interface Resource<Value> {

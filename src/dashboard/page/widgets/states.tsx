@@ -1,29 +1,43 @@
-/** Notices, and the states of a list: loading, empty, failed or loaded. */
+/** Notices, announcements, and the states of what is loaded: loading, empty, failed or there. */
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { routes } from '../../routes.js'
-import type { Failure } from '../failure.js'
-import { Button } from './button.jsx'
-import { Icon } from './icon.jsx'
-import { Link } from './link.jsx'
+import type { Failure } from '../api.js'
+import { Link } from '../routing.jsx'
+import { Button, Icon } from './button.jsx'
 import type { Resource } from './resource.js'
+import { announced } from './shared.js'
 import { View } from './view.jsx'
 
-export interface ShownProps<Value> {
-  readonly of: Resource<Value>
-  readonly children: (value: Value) => ComponentChildren
-}
+/** How long an announcement stays. It is removed so that screen readers do not find it again later. */
+const STAYS_MS = 5000
 
-/** Shows what was loaded, or why loading failed. If Standin is not running, the frame says so for all views. */
-export function Shown<Value>({ of: { value, failure, reload }, children }: ShownProps<Value>) {
-  const refusal = failure?.status === 0 ? undefined : failure
-  if (value === undefined && !refusal) return <Waiting />
+/** Where changes are announced to screen readers. There is one on the page. */
+export function Announcer() {
+  const text = announced.use()
+  useEffect(() => {
+    const timer = setTimeout(() => announced.set(''), STAYS_MS)
+    return () => clearTimeout(timer)
+  }, [text])
   return (
-    <>
-      <FailureNote failure={refusal} retry={reload} />
-      {value !== undefined && children(value)}
-    </>
+    <div role="status" class="unseen">
+      {text}
+    </div>
   )
 }
+
+interface NoticeProps {
+  readonly tone: 'danger' | 'care' | 'good'
+  readonly children: ComponentChildren
+}
+
+/** A highlighted message: an error, a warning or a success. */
+export const Notice = ({ tone, children }: NoticeProps) => (
+  <div class={`notice tone-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
+    <Icon name={tone === 'good' ? 'check' : 'alert'} />
+    <div>{children}</div>
+  </div>
+)
 
 interface FailureNoteProps {
   readonly failure: Failure | undefined
@@ -46,32 +60,26 @@ export function FailureNote({ failure, retry }: FailureNoteProps) {
 }
 
 /** A placeholder during loading. It appears only if loading takes a while. */
-export function Waiting() {
-  return (
-    <div class="waiting" role="status">
-      <span class="unseen">Loading…</span>
-    </div>
-  )
-}
+export const Waiting = () => (
+  <div class="waiting" role="status">
+    <span class="unseen">Loading…</span>
+  </div>
+)
 
 interface EmptyProps {
   readonly title: string
   readonly children: ComponentChildren
-  readonly more?: ComponentChildren
 }
 
 /** An empty list: why it is empty, and what to do about it. */
-export function Empty({ title, children, more }: EmptyProps) {
-  return (
-    <div class="empty dashed stack quiet">
-      <p>
-        <strong class="ink">{title}</strong>
-      </p>
-      <p>{children}</p>
-      {more}
-    </div>
-  )
-}
+export const Empty = ({ title, children }: EmptyProps) => (
+  <div class="empty dashed quiet">
+    <p>
+      <strong class="ink">{title}</strong>
+    </p>
+    <p>{children}</p>
+  </div>
+)
 
 /** Shown at an address of the dashboard that has no view. */
 export const NotFound = () => (
@@ -82,17 +90,19 @@ export const NotFound = () => (
   </View>
 )
 
-interface NoticeProps {
-  readonly tone: 'danger' | 'care' | 'good'
-  readonly children: ComponentChildren
+export interface ShownProps<Value> {
+  readonly of: Resource<Value>
+  readonly children: (value: Value) => ComponentChildren
 }
 
-/** A highlighted message: an error, a warning or a success. */
-export function Notice({ tone, children }: NoticeProps) {
+/** Shows what was loaded, or why loading failed. If Standin is not running, the frame says so for all views. */
+export function Shown<Value>({ of: { value, failure, reload }, children }: ShownProps<Value>) {
+  const refusal = failure?.status === 0 ? undefined : failure
+  if (value === undefined && !refusal) return <Waiting />
   return (
-    <div class={`notice tone-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
-      <Icon name={tone === 'good' ? 'check' : 'alert'} />
-      <div>{children}</div>
-    </div>
+    <>
+      <FailureNote failure={refusal} retry={reload} />
+      {value !== undefined && children(value)}
+    </>
   )
 }

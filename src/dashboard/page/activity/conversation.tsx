@@ -1,0 +1,139 @@
+/** The conversation with a model, read from bodies of any form, and bodies as they were sent. Always plain text; long texts are cut. */
+import { chunkIn, createSum } from '../../../chat/reader.js'
+import { eventsIn, indented, isObject } from '../widgets/json.js'
+import { Scrolling } from '../widgets/view.jsx'
+import { count } from '../wording.js'
+
+export type ChatTurn = ReturnType<typeof turnOf>
+
+/** The messages of a chat request; empty for any other body. */
+export function turnsAsked(body: unknown): readonly ChatTurn[] {
+  const messages = memberOf(body, 'messages')
+  return Array.isArray(messages) ? messages.map(turnOf) : []
+}
+
+/** Parameters that are shown elsewhere: the messages as a conversation, the tools by their names. */
+const shownElsewhere = new Set(['messages', 'tools', 'functions'])
+
+/** The parameters of a chat request, as JSON; empty for any other body. */
+export function parametersIn(body: unknown): readonly (readonly [name: string, value: string])[] {
+  if (!Array.isArray(memberOf(body, 'messages'))) return []
+  return Object.entries(body as object).flatMap(([name, value]) =>
+    shownElsewhere.has(name) || value === null
+      ? []
+      : [[name, typeof value === 'string' ? value : JSON.stringify(value)] as const],
+  )
+}
+
+/** The names of the tools that a chat request offers. */
+export function toolsIn(body: unknown): readonly string[] {
+  const tools = ['tools', 'functions'].flatMap(name => {
+    const list = memberOf(body, name)
+    return Array.isArray(list) ? list : []
+  })
+  return tools.map(
+    tool => words(memberOf(memberOf(tool, 'function') ?? memberOf(tool, 'custom') ?? tool, 'name')) || 'unnamed',
+  )
+}
+
+/** The choices of a chat completion, whole or streamed; empty for any other body. */
+export function turnsAnswered(body: unknown): readonly ChatTurn[] {
+  const choices = typeof body === 'string' ? streamed(body) : memberOf(body, 'choices')
+  const messages = Array.isArray(choices) ? choices.map(choice => memberOf(choice, 'message')) : []
+  return messages.flatMap(message => (typeof message === 'object' && message !== null ? [turnOf(message)] : []))
+}
+
+/** Assembles the chunks of a stream into choices. The end of the stream may be missing. */
+function streamed(text: string): unknown {
+  const sum = createSum()
+  for (const json of eventsIn(text)) {
+    const chunk = chunkIn(json)
+    if (chunk) sum.add(chunk)
+  }
+  return sum.completion().choices
+}
+
+const turnOf = (message: unknown) => ({
+  role: words(memberOf(message, 'role')) || 'unknown',
+  text: contentText(memberOf(message, 'content')) || words(memberOf(message, 'refusal')),
+  calls: callsIn(memberOf(message, 'tool_calls')),
+})
+
+/** The text of a message's content. Parts without text are shown by their type. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map(part => words(memberOf(part, 'text')) || `[${words(memberOf(part, 'type')) || 'part'}]`).join('\n')
+}
+
+function callsIn(calls: unknown) {
+  if (!Array.isArray(calls)) return []
+  return calls.map(call => {
+    const called = memberOf(call, 'function') ?? memberOf(call, 'custom')
+    return {
+      name: words(memberOf(called, 'name')) || 'something',
+      arguments: words(memberOf(called, 'arguments')) || words(memberOf(called, 'input')),
+    }
+  })
+}
+
+const words = (value: unknown) => (typeof value === 'string' ? value : '')
+
+const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
+
+/** The most characters of a text that are shown. More would slow the page down. */
+const SHOWN = 20_000
+
+/** The body as sent; JSON is indented. */
+export const textOf = (body: unknown) => (typeof body === 'string' ? body : indented(body))
+
+export function LongText({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <div class="body-text">
+      <Scrolling label={label}>
+        <pre>
+          <code>{text.slice(0, SHOWN)}</code>
+        </pre>
+      </Scrolling>
+      <MoreLeft text={text} />
+    </div>
+  )
+}
+
+function MoreLeft({ text }: { readonly text: string }) {
+  if (text.length <= SHOWN) return null
+  return <p class="hint quiet">{count(text.length - SHOWN)} more characters are not shown here.</p>
+}
+
+/** The most turns that are shown. */
+const TURNS = 40
+
+export function Conversation({ turns }: { readonly turns: readonly ChatTurn[] }) {
+  const hidden = Math.max(0, turns.length - TURNS)
+  return (
+    <>
+      {hidden > 0 && <p class="hint quiet">{count(hidden)} earlier messages are not shown here.</p>}
+      <ol class="spoken stack">
+        {turns.slice(hidden).map(({ role, text, calls }, index) => (
+          <li key={index}>
+            <span class="row-detail">{role}</span>
+            {text !== '' && (
+              <p dir="auto" class="as-written">
+                {text.slice(0, SHOWN)}
+              </p>
+            )}
+            <MoreLeft text={text} />
+            {calls.map((call, nth) => (
+              <p key={nth} class="as-written">
+                calls{' '}
+                <code>
+                  {call.name}({call.arguments.slice(0, SHOWN)})
+                </code>
+              </p>
+            ))}
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,298 @@
+/** One exchange in full, beside the list or in its place: first what was said, last how large it was. */
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { MOST_TIMED_PIECES } from '../../../core/clock.js'
+import { type AppliedFault, appliedFaultInWords, sourceInWords } from '../../../core/reply.js'
+import type { JournalBrief, JournalEntry } from '../../../journal/operations.js'
+import { exchangeAt, messagesAt, recordingAt, ruleAt, tryWith } from '../../routes.js'
+import { control } from '../api.js'
+import { EditorLink } from '../editor-link.jsx'
+import { Link } from '../routing.jsx'
+import { Button, CopyButton } from '../widgets/button.jsx'
+import { useAction } from '../widgets/fields.jsx'
+import { exactly } from '../widgets/moment.jsx'
+import { useResource } from '../widgets/resource.js'
+import { FailureNote, Notice, Shown } from '../widgets/states.jsx'
+import { Disclosure, Pairs, Section, StatusBadge } from '../widgets/view.jsx'
+import { callerName, count, counted, duration, size } from '../wording.js'
+import { sendAgain } from './addresses.js'
+import { Conversation, LongText, parametersIn, textOf, toolsIn, turnsAnswered, turnsAsked } from './conversation.jsx'
+import { answerThis, CopyTest, Repairs } from './repairs.jsx'
+import { reasonOf, subjectOf } from './words.js'
+
+export interface ExchangePanelProps {
+  readonly id: string
+  /** The exchange as the list knows it, in case the journal has dropped it. */
+  readonly brief: JournalBrief | undefined
+  readonly newer: string | undefined
+  readonly older: string | undefined
+  readonly onClose: () => void
+}
+
+export function ExchangePanel({ id, brief, newer, older, onClose }: ExchangePanelProps) {
+  const loaded = useResource(signal => control('GET /journal/{id}', { id, signal }), [id])
+  const { value, failure } = loaded
+  const heading = useRef<HTMLHeadingElement>(null)
+  useLayoutEffect(() => heading.current?.focus(), [id])
+  const title = brief ? subjectOf(brief) : (value?.request.path ?? `Request ${id}`)
+  return (
+    <aside class="exchange stack" aria-labelledby="exchange">
+      <nav class="row" aria-label="Previous and next request">
+        <Button small push icon="back" onClick={onClose}>
+          Close
+        </Button>
+        <Neighbour to={newer} name="Newer" />
+        <Neighbour to={older} name="Older" />
+      </nav>
+      <header class="row spread">
+        <h2 id="exchange" ref={heading} tabIndex={-1} class="grow cut">
+          <bdi>{title}</bdi>
+        </h2>
+        <span class="row">
+          <StatusBadge status={(value ?? brief)?.status ?? null} />
+          <span class="quiet">{duration((value ?? brief)?.durationMs ?? 0)}</span>
+        </span>
+      </header>
+      {failure?.status === 404 ? (
+        <Notice tone="care">
+          <p>{failure.message}</p>
+          {brief && <p>{reasonOf(brief)}</p>}
+        </Notice>
+      ) : (
+        <Shown of={loaded}>
+          {entry => (
+            <>
+              <Actions of={entry} />
+              {brief && <Repairs of={brief} />}
+              <ExchangeView entry={entry} />
+            </>
+          )}
+        </Shown>
+      )}
+    </aside>
+  )
+}
+
+const Neighbour = ({ to, name }: { readonly to: string | undefined; readonly name: string }) =>
+  to === undefined ? (
+    <Button small aria-disabled>
+      {name}
+    </Button>
+  ) : (
+    <Link to={to} class="button button-small">
+      {name}
+    </Link>
+  )
+
+/** Only what works for this exchange. */
+function Actions({ of: { id, request, repeatable, status } }: { readonly of: JournalEntry }) {
+  const { busy, failure, run } = useAction()
+  const isChat = turnsAsked(request.body).length > 0
+  const copyCurl = useResource(signal => control('GET /journal/{id}/curl', { id, signal }), [id])
+  return (
+    <>
+      <div class="row">
+        {repeatable && (
+          <Button small aria-disabled={busy} onClick={() => run(() => sendAgain(id), 'The request was sent again.')}>
+            Send again
+          </Button>
+        )}
+        {isChat && (
+          <Button small onClick={() => run(() => answerThis(id))}>
+            Answer this
+          </Button>
+        )}
+        {isChat && (
+          <Link to={tryWith(id)} class="button button-small">
+            Open in Try
+          </Link>
+        )}
+        <CopyButton text={copyCurl.value ?? ''} what="as curl" words="Copy as curl" />
+        {status !== null && <CopyTest id={id} />}
+        <CopyButton text={location.origin + exchangeAt(id)} what="link" words="Copy link" />
+      </div>
+      <FailureNote failure={failure} />
+    </>
+  )
+}
+
+export function ExchangeView({ entry }: { readonly entry: JournalEntry }) {
+  const { request, response, upstream } = entry
+  const turns = [...turnsAsked(request.body), ...turnsAnswered(response.body)]
+  return (
+    <>
+      <DecisionView entry={entry} />
+      {turns.length > 0 && (
+        <Section heading="h3" title="Conversation">
+          <Conversation turns={turns} />
+        </Section>
+      )}
+      <Pairs
+        of={[
+          ['Caller', <bdi key="caller">{callerName(entry)}</bdi>],
+          ['Scope', entry.scope],
+          ['Endpoint', entry.endpoint ?? 'No endpoint has this path and method.'],
+          ['Mode', entry.mode],
+          [
+            'Message',
+            entry.message && <Link to={messagesAt({ message: entry.message })}>the message that it sent</Link>,
+          ],
+          ...parametersIn(request.body),
+          ['Tools offered', toolsIn(request.body).join(', ')],
+        ]}
+      />
+      <TimingView entry={entry} />
+      <Body title="Request" of={request} isOpen={turns.length === 0}>
+        <code>
+          {request.method} {request.path}
+          {request.query && `?${request.query}`}
+        </code>
+      </Body>
+      <Body title="Response" of={response} isOpen={turns.length === 0} />
+      {upstream && <Body title="Answer of the live platform" of={upstream} isOpen={false} />}
+    </>
+  )
+}
+
+interface BodyProps {
+  readonly title: string
+  readonly of: Pick<NonNullable<JournalEntry['upstream']>, 'headers' | 'body' | 'bytes' | 'truncated'>
+  readonly isOpen: boolean
+  readonly children?: ComponentChildren
+}
+
+/** A body and its headers, as they were sent. */
+function Body({ title, of: { headers, body, bytes, truncated }, isOpen, children }: BodyProps) {
+  const named = Object.entries(headers)
+  return (
+    <Disclosure summary={title} note={`${size(bytes)}, ${counted(named.length, 'header')}`} open={isOpen}>
+      {children}
+      {body !== undefined && (
+        <>
+          <LongText label={`${title} body`} text={textOf(body)} />
+          <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />
+        </>
+      )}
+      {truncated && <p class="hint quiet">Only the beginning of this body is kept.</p>}
+      <Pairs of={named} />
+    </Disclosure>
+  )
+}
+
+const WIDTH = 1000
+const HEIGHT = 40
+
+/** When the head, the first token and the pieces were sent: a line that is straight for an even stream, and flat during a pause. */
+function TimingView({ entry }: { readonly entry: JournalEntry }) {
+  const { at, firstByteMs, firstTokenMs, durationMs, tokens, response } = entry
+  const { piecesAtMs } = response
+  const x = (ms: number) => Math.round(Math.min(1, ((firstByteMs ?? 0) + ms) / Math.max(durationMs, 1)) * WIDTH)
+  const y = (nth: number) => Number((HEIGHT - (nth / piecesAtMs.length) * (HEIGHT - 2)).toFixed(1))
+  const steps = piecesAtMs.map((ms, i) => `H${x(ms)}V${y(i + 1)}`).join('')
+  const longestMs = piecesAtMs.reduce((most, ms, i) => Math.max(most, ms - (piecesAtMs[i - 1] ?? 0)), 0)
+  const many =
+    piecesAtMs.length < MOST_TIMED_PIECES
+      ? counted(piecesAtMs.length, 'piece')
+      : `the first ${count(MOST_TIMED_PIECES)} pieces`
+  return (
+    <Section heading="h3" title="Timing">
+      {piecesAtMs.length > 1 && (
+        <svg class="plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          <path class="ink" stroke-width="1.5" d={`M${x(0)} 0V${HEIGHT}`} />
+          <path class="accent" stroke-width="2" d={`M${x(0)} ${HEIGHT}${steps}`} />
+        </svg>
+      )}
+      <p class="quiet">
+        <time dateTime={at}>{exactly(at)}</time>
+        {firstByteMs !== null && ` · headers after ${duration(firstByteMs)}`}
+        {firstTokenMs !== null && ` · first token after ${duration(firstTokenMs)}`}
+        {piecesAtMs.length > 1 && ` · ${many}, the longest pause ${duration(longestMs)}`}
+        {` · ${duration(durationMs)}`}
+        {tokens && ` · ${count(tokens.prompt)} + ${count(tokens.completion)} tokens`}
+      </p>
+    </Section>
+  )
+}
+
+/** Why an exchange got its answer: what went wrong and what to do, what answered, and what nearly did. */
+function DecisionView({ entry }: { readonly entry: JournalEntry }) {
+  const { error, hint, advice, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
+  const isFailure = (status ?? 500) >= 400
+  const sentences = [
+    // An error may say what to do itself.
+    advice === null ? error : error?.replace(advice, ''),
+    hint,
+    openaiRefuses && `OpenAI refuses this with 400: ${openaiRefuses}`,
+    !complete && endingOf(entry),
+    ...violations.map(({ path, sentence, severity, source }) => `${path} ${sentence} (${severity}, ${source})`),
+    advice && `→ ${advice}`,
+  ].filter(sentence => typeof sentence === 'string')
+  return (
+    <>
+      {sentences.length > 0 && (
+        <Notice tone={(status ?? 500) >= 500 ? 'danger' : 'care'}>
+          {sentences.map(sentence => (
+            <p key={sentence}>{sentence}</p>
+          ))}
+        </Notice>
+      )}
+      <Pairs
+        of={[
+          ['Answered by', (entry.answeredBy || !fault?.happened) && <Origin key="origin" entry={entry} />],
+          ['Fault', fault?.happened ? appliedFaultInWords(fault as AppliedFault) : null],
+          [isFailure ? 'Message' : 'Nearest rule', remark],
+          ['Nearest', nearest && <Link to={recordingAt(nearest.file)}>{nearest.file}</Link>],
+          ...(nearest?.differences ?? []).map(
+            ({ field, asked = 'absent', recorded = 'absent' }) =>
+              [
+                field,
+                <span key={field} class="as-written">
+                  <code>{asked}</code>, recorded <code>{recorded}</code>
+                </span>,
+              ] as const,
+          ),
+        ]}
+      />
+    </>
+  )
+}
+
+function endingOf({ fault, status, answeredBy }: JournalEntry): string {
+  const what = status === null ? 'No response was sent' : 'The response was cut off'
+  if (fault?.happened) return `${what} because of a fault.`
+  if (status === null) return `${what}: the client disconnected first.`
+  return answeredBy?.kind === 'live'
+    ? 'The client or the live platform closed the connection before the end of the response.'
+    : 'The client disconnected before the end of the response.'
+}
+
+/** What answered, with links to it. */
+function Origin({ entry: { answeredBy, source, request, error } }: { readonly entry: JournalEntry }) {
+  if (!answeredBy) return <>{source ?? (error === null ? 'Standin' : 'Standin, with an error')}</>
+  const words = sourceInWords(answeredBy)
+  switch (answeredBy.kind) {
+    case 'rule':
+      return (
+        <>
+          <Link to={ruleAt(answeredBy)}>{words}</Link> <EditorLink of="rules" place={answeredBy.place} />
+        </>
+      )
+    case 'recording':
+      return (
+        <>
+          <Link to={recordingAt(answeredBy.file)}>{words}</Link> <EditorLink of="recordings" place={answeredBy.file} />
+        </>
+      )
+    case 'live': {
+      const { baseUrl, recordedAs } = answeredBy
+      return (
+        <>
+          the live platform {baseUrl && <code>{baseUrl + request.path}</code>}{' '}
+          {recordedAs && <Link to={recordingAt(recordedAs)}>{words}</Link>}
+        </>
+      )
+    }
+    default:
+      return <>{words}</>
+  }
+}

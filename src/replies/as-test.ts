@@ -1,0 +1,84 @@
+/** Writes exchanges as a vitest test that runs as it is: their requests, and rules that give the same answers. */
+import { contentOf } from '../chat/reader.js'
+import { notForARule, PlatformError } from '../core/errors.js'
+import { isObject } from '../core/json.js'
+import { CHAT } from '../core/paths.js'
+import { choicesIn, type Draft, type DraftSource } from './draft.js'
+
+/** An exchange, and the rule that repeats its answer. */
+interface Step {
+  readonly source: DraftSource
+  readonly draft: (source: DraftSource) => Draft
+  /** Removes secrets, which a stream may have sent in pieces. */
+  readonly redact: (text: string) => string
+  /** The test's title, if it begins with this step. */
+  readonly title: string
+}
+
+/** Throws a PlatformError that says why, if no test can be made of any of them. */
+export function testOf(steps: readonly Step[]): string {
+  const written = steps.map(step => {
+    const { text, ...more } = stepText(step)
+    return { ...more, text: step.redact(text) }
+  })
+  const rules = written.flatMap(({ rule }) => (rule ? [rule] : []))
+  if (rules.length === 0) throw notForARule(written[0]?.reason ?? 'there is no request')
+  return [
+    "import { expect, test } from 'vitest'",
+    "import { usePlatform } from 'standin/vitest'",
+    '',
+    `const platform = usePlatform({ rules: ${literal(rules)} })`,
+    '',
+    'const ask = (path: string, method: string, body?: string) =>',
+    '  fetch(platform.url + path, {',
+    '    method,',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
+    '    headers: { authorization: `Bearer ${platform.apiKey}`, ...(body !== undefined && { "content-type": "application/json" }) },',
+    '    ...(body !== undefined && { body }),',
+    '  })',
+    '',
+    `test(${JSON.stringify(steps[0]?.redact(steps[0].title) ?? 'a request')}, async () => {`,
+    ...written.map(({ text }) => text),
+    '})',
+    '',
+  ].join('\n')
+}
+
+const literal = (value: unknown, indent = '') => JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
+
+function stepText({ source, draft }: Step): {
+  readonly text: string
+  readonly rule?: object
+  readonly reason?: string
+} {
+  const { method, path, query = '', body } = source.request
+  try {
+    const { rule } = draft(source)
+    const given = [query === '' ? path : `${path}?${query}`, method].map(text => JSON.stringify(text))
+    if (body !== undefined)
+      given.push(typeof body === 'string' ? JSON.stringify(body) : `JSON.stringify(${literal(body, '    ')})`)
+    const call = given.join(', ')
+    return { text: `  {\n    const response = await ask(${call})\n${checks(source)}\n  }`, rule }
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    return { text: `  // ${method} ${path} is left out: ${error.message}`, reason: error.message }
+  }
+}
+
+/** What the test expects of an answer: its status, and the text that a model says. */
+function checks({ request: { path, body }, status, response }: DraftSource): string {
+  const lines = [`expect(response.status).toBe(${status})`]
+  const [choice] = path === CHAT && (status ?? 500) < 400 ? choicesIn(response) : []
+  const { text = '', calls = [] } = choice ? contentOf(choice.message) : {}
+  const isStream = isObject(body) && body.stream === true
+  if (text !== '' || calls.length > 0) lines.push(`const answer = await response.text()`)
+  if (text !== '' && isStream)
+    lines.push(
+      'const pieces = [...answer.matchAll(/"content":("(?:[^"\\\\]|\\\\.)*")/g)].map(([, piece]) => JSON.parse(piece ?? \'""\'))',
+      `expect(pieces.join('')).toBe(${JSON.stringify(text)})`,
+    )
+  else if (text !== '')
+    lines.push(`expect(JSON.parse(answer).choices[0].message.content).toBe(${JSON.stringify(text)})`)
+  for (const { name } of calls) lines.push(`expect(answer).toContain(${JSON.stringify(`"name":"${name}"`)})`)
+  return lines.map(line => `    ${line}`).join('\n')
+}
