@@ -39,7 +39,7 @@ export const budgets: Readonly<Record<string, number>> = {
   endpoints: 700,
   faults: 300,
   holds: 500,
-  http: 4600,
+  http: 4700,
   journal: 2100,
   keys: 800,
   limits: 400,
