@@ -54,11 +54,11 @@ async function ask(port: number, agent: Agent, times: number): Promise<void> {
 }
 
 // 10 kB of it are the endpoints, options and errors of sign-ins by other providers; their work is loaded on demand.
-test('a start without a configuration loads at most 1,075 kB, and no package beside its own bundle, before its port is open', async () => {
+test('a start without a configuration loads at most 1,100 kB, and no package beside its own bundle, before its port is open', async () => {
   const { loaded } = await started()
   expect(loaded.length).toBeGreaterThan(0)
   expect(loaded.filter(({ url }) => url.includes('node_modules'))).toEqual([])
-  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1_075_000)
+  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1_100_000)
 })
 
 test("a start does not load node's own fetch, which an import of node:http does", async () => {
@@ -81,7 +81,8 @@ test('a chat request that a rule answers allocates less than 20 kB', async () =>
   expect(bytes).toBeLessThan(20_000)
 })
 
-test('a chat request runs through at most 33 files and 112 functions', async () => {
+// Five of the functions tell the journal that the request is in flight.
+test('a chat request runs through at most 33 files and 117 functions', async () => {
   const root = path.join(import.meta.dirname, '../..')
   const child = spawn(process.execPath, ['--import', 'tsx', path.join(import.meta.dirname, 'one-chat.ts')], {
     cwd: root,
@@ -89,5 +90,5 @@ test('a chat request runs through at most 33 files and 112 functions', async () 
   })
   const { files, functions } = JSON.parse(await text(child.stdout)) as { files: string[]; functions: number }
   expect(files.length, files.join(' ')).toBeLessThanOrEqual(33)
-  expect(functions).toBeLessThanOrEqual(112)
+  expect(functions).toBeLessThanOrEqual(117)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
 import { declaredDocument } from '../platform/openapi/declared.js'
 import { checking, judging, operationsOf } from '../platform/openapi/document.js'
-import { platformWith, type Scene } from '../scene.js'
+import { hello, platformWith, type Scene } from '../scene.js'
 
 async function declared(options = {}) {
   const platform = await platformWith(options)
@@ -33,7 +33,7 @@ const withFiles = () => ({
 
 test('each path allows the declared methods, and lists them in its 405', async () => {
   const { platform, document } = await declared(withFiles())
-  await (await platform.ask('/health')).text()
+  await (await platform.chat(hello)).text()
   for (const [path, methods] of Object.entries(document.paths)) {
     const response = await fetch(platform.url + withId(path), { method: 'PATCH' })
     const allowed = Object.keys(methods).flatMap(method => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()))
@@ -58,6 +58,7 @@ const bodies: Readonly<Record<string, object>> = {
   setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
   addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
   draftRule: { exchange: '1' },
+  repairMiss: { exchange: '1', by: 'ignore', ignore: ['user'] },
   addDraftedRule: { exchange: '1' },
   tryRules: { prompt: 'hello', scope: 'one' },
   reset: { scope: 'one' },
