@@ -30,7 +30,7 @@ export const budgets: Readonly<Record<string, number>> = {
   adversary: 500,
   chat: 2100,
   check: 1900,
-  cli: 4700,
+  cli: 4800,
   contract: 2200,
   control: 300,
   core: 2300,
@@ -51,7 +51,7 @@ export const budgets: Readonly<Record<string, number>> = {
   resources: 1400,
   scopes: 300,
   state: 1300,
-  supabase: 5400,
+  supabase: 5700,
   testing: 2600,
 }
 

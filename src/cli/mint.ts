@@ -9,6 +9,7 @@ import { configuredUser } from '../platform/state.js'
 import { openState } from '../state/index.js'
 import type { State } from '../state/rows.js'
 import type { TokenBackend } from '../supabase/backend.js'
+import { accessTokenHookOf } from '../supabase/hook.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { keyFor, sessionlessTokenFor, tokenFor } from '../supabase/people.js'
 import { plantUser } from '../supabase/seeds.js'
@@ -83,6 +84,7 @@ async function backendOf(loaded: LoadedConfig): Promise<TokenBackend> {
   const { auth, host, port } = loaded.config
   return {
     tokens: await createTokens({ jwtSecret: auth.jwtSecret, signingKeys: signingKeysOf(loaded) }),
+    accessTokenHook: await accessTokenHookOf(loaded),
     settings: auth,
     now: Date.now,
     url: () => `http://${host}:${port}${AUTH}`,

@@ -108,6 +108,8 @@ export interface Exchange {
   /** The part after the `?`, undecoded; may be empty. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
+  /** The address of a client of the auth backend. */
+  ipAddress?: string | undefined
   /** Whether the request opens a WebSocket, which only the live platform can do. */
   isWebSocket?: true
   /** The Authorization header. On the auth backend, the one that the gateway passes on. */

@@ -82,6 +82,7 @@ export function createLine(current: () => LineParts, services: LineServices): Li
       services.begin(exchange, ++count)
       if (handshakeOf(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
+      if (surface === auth) exchange.ipAddress = request.socket.remoteAddress
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
       const context: RequestContext = {
         request,

@@ -186,12 +186,13 @@ function identifyIn(chosen: ModeSettings, { upstream }: Config, { identify }: Au
 }
 
 /** Identifies callers, and creates the auth backend: our own, or the proxy to the live one. */
-function assembleAuth({ loaded, tokens }: PreparedConfig, runtime: Runtime, origins: Origins) {
+function assembleAuth({ loaded, tokens, accessTokenHook }: PreparedConfig, runtime: Runtime, origins: Origins) {
   const { apiKeys, clock, url, announce } = runtime
   const { state } = runtime.state
   const { auth, upstream } = loaded.config
   const { now } = clock
-  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, origins, announce }
+  const authUrl = () => `${url()}${AUTH}`
+  const backend: Backend = { state, tokens, accessTokenHook, settings: auth, now, url: authUrl, origins, announce }
   const isLive = auth.mode === 'proxy'
   const live = isLive ? upstream : undefined
   const authenticator = createAuthenticator({ tokens: createTokenHolders({ tokens, state, live, now }), apiKeys, now })

@@ -10,6 +10,7 @@ import { type McpServer, mcpServerAt, mcpServers } from '../mcp/options.js'
 import { createRedact, type Redact } from '../recordings/redact/index.js'
 import { joined, type LoadedRules, loadRules, type RuleInput, rulesAsGiven, rulesFromCode } from '../replies/index.js'
 import { type LoadedResources, loadResources } from '../resources/load.js'
+import type { AccessTokenHook } from '../supabase/backend.js'
 import { idOfUser } from '../supabase/seeds.js'
 import { createTokens, type Tokens } from '../supabase/tokens.js'
 import { type ConfigSources, type LoadedConfig, redactionRules, replyFilesOf } from './config/load.js'
@@ -48,6 +49,8 @@ export interface PreparedConfig {
   readonly files: readonly string[]
   /** Signs and verifies the tokens of the auth backend. */
   readonly tokens: Tokens
+  /** Changes the claims of user tokens; `undefined` if nothing does. */
+  readonly accessTokenHook: AccessTokenHook | undefined
   /** Redacts what is shown and recorded. */
   readonly redact: Redact
   readonly tokenizer: Tokenizer
@@ -66,18 +69,24 @@ interface Options extends Pick<PlatformSources, 'rules' | 'file'> {
 /** Rejects with a ProblemsError that has the mistakes of all files. */
 export async function prepareConfig(loaded: LoadedConfig, options: Options): Promise<PreparedConfig> {
   const { config } = loaded
-  const [tokens, rules, tokenizer, mcp, resources, openApi] = await allOrProblems([
+  const [tokens, accessTokenHook, rules, tokenizer, mcp, resources, openApi] = await allOrProblems([
     createTokensFor(loaded, options.now),
+    createHookFor(loaded),
     readRules(loaded, options),
     tokenizerNamed(config.tokenizer),
     loadServers(loaded),
     readResources(loaded),
     openDocuments(loaded, options.warn),
   ])
+  if (accessTokenHook && config.auth.mode === 'proxy')
+    options.warn(
+      'auth.hooks.customAccessToken has no effect with auth.mode proxy: the live auth backend has its own hook.',
+    )
   for (const warning of [...warningsAbout(loaded), ...rules.warnings]) options.warn(problemInWords(warning))
   return {
     loaded,
     tokens,
+    accessTokenHook,
     tokenizer,
     mcp,
     openApi,
@@ -100,6 +109,13 @@ async function createTokensFor(loaded: LoadedConfig, now: () => number): Promise
   // Most configurations have no signing keys, so the code that reads them is loaded on demand.
   const signingKeys = file === '' ? undefined : (await import('../supabase/signing-keys.js')).signingKeysOf(loaded)
   return createTokens({ jwtSecret, signingKeys, now })
+}
+
+/** Most configurations have no hook, so its code is loaded on demand, too. */
+async function createHookFor(loaded: LoadedConfig): Promise<AccessTokenHook | undefined> {
+  const { url, claims } = loaded.config.auth.hooks.customAccessToken
+  const isUsed = url !== '' || Object.keys(claims).length > 0
+  return isUsed ? (await import('../supabase/hook.js')).accessTokenHookOf(loaded) : undefined
 }
 
 /** Reads the rules from files, from code, and from the configuration of MCP servers. */

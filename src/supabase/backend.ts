@@ -1,8 +1,8 @@
 /** What every part of the auth backend works with. */
 import type { Origins } from '../core/origins.js'
-import type { MessageRow, Moment, State } from '../state/rows.js'
+import type { MessageRow, Moment, State, UserRow } from '../state/rows.js'
 import type { ProviderName } from './providers.js'
-import type { Tokens } from './tokens.js'
+import type { Payload, Tokens } from './tokens.js'
 
 /** The settings of the backend, with the names and meanings that Supabase Auth gives them. */
 export interface AuthSettings {
@@ -28,9 +28,23 @@ export interface AuthSettings {
   readonly passwordMinLength: number
 }
 
+/** A user token that is about to be signed. */
+export interface TokenToSign {
+  readonly user: UserRow
+  readonly claims: Payload
+  /** How the user got it: `password`, `otp`, `token_refresh` and so on. */
+  readonly method: string
+  readonly ipAddress: string | undefined
+}
+
+/** Returns the claims to sign. Rejects with the error for the client. */
+export type AccessTokenHook = (token: TokenToSign) => Promise<Payload>
+
 export interface Backend {
   readonly state: State
   readonly tokens: Tokens
+  /** Changes the claims of each user token before it is signed. */
+  readonly accessTokenHook?: AccessTokenHook | undefined
   readonly settings: AuthSettings
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -43,7 +57,7 @@ export interface Backend {
 }
 
 /** What signing a token needs. */
-export type TokenBackend = Omit<Backend, 'state'>
+export type TokenBackend = Omit<Backend, 'state'> & Partial<Pick<Backend, 'state'>>
 
 /** The current time of the backend. */
 export const momentOf = ({ now }: Pick<Backend, 'now'>): Moment => new Date(now()).toISOString()

@@ -197,8 +197,8 @@ async function askLive(live: LiveBackend, token: string, nowMs: number): Promise
   throw upstreamUnreachable(`status ${status} of the auth backend`)
 }
 
-/** Undici and a client that honours HTTP_PROXY and the like, loaded when the live backend is first asked. */
-const loadClient = once(async () => {
+/** Undici and a client that honours HTTP_PROXY and the like, loaded when another server is first asked. */
+export const loadClient = once(async () => {
   const { EnvHttpProxyAgent, request } = await import('undici')
   return { request, dispatcher: new EnvHttpProxyAgent() }
 })

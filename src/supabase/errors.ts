@@ -170,6 +170,7 @@ export function authErrorReply(error: PlatformError, request: Pick<Exchange, 'he
 /** Supabase's names for errors of our own. */
 const supabaseNames: Readonly<Record<string, { readonly code: string; readonly message?: string }>> = {
   state_unavailable: { code: 'unexpected_failure' },
+  template_failed: { code: 'unexpected_failure' },
   internal_error: {
     code: 'unexpected_failure',
     message: 'Unexpected failure, please check server logs for more information',

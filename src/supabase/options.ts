@@ -43,6 +43,63 @@ const email = v.pipe(
 
 const provider = closed({ account: v.optional(email) })
 
+/** Claims that say whose token it is and how long it lasts. */
+const reservedClaims = 'iss sub aud exp iat nbf jti email phone aal amr session_id is_anonymous client_id'.split(' ')
+const isReserved = v.optional(v.never('is set by the backend, and cannot be changed here.'))
+const holdsTemplate = /\{[{%]/
+const mapOrTemplate = v.optional(v.union([v.pipe(text, v.regex(holdsTemplate, 'a map')), metadata], 'a map'))
+
+const claimForms = v.looseObject({
+  ...Object.fromEntries(reservedClaims.map(name => [name, isReserved])),
+  role: v.optional(filled),
+  app_metadata: mapOrTemplate,
+  user_metadata: mapOrTemplate,
+})
+
+const claimTemplates = v.pipe(
+  metadata,
+  v.check(claims => !Object.keys(claims).some(name => holdsTemplate.test(name)), 'a map without templates as names'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const { issues = [] } = dataset.typed ? v.safeParse(claimForms, dataset.value) : {}
+    for (const issue of issues) addIssue(issue)
+  }),
+)
+
+/** The form of Supabase's secrets for hooks, several of which may be valid at a time. */
+const isHookSecret = (written: string) =>
+  written === '' ||
+  written.split('|').every(secret => {
+    const [, key = ''] = /^v1,whsec_([\w+/]{30,88}={0,2})$/.exec(secret) ?? []
+    return key !== '' && Buffer.from(key, 'base64').toString('base64') === key
+  })
+const hookSecret = 'v1,whsec_ and 24 to 64 bytes in base64; several are separated by |'
+
+const hookOptions = group(
+  {
+    customAccessToken: group(
+      {
+        claims: option(
+          claimTemplates,
+          {},
+          "Claims to add to user tokens, such as { org: '{{ user.app_metadata.org }}' }. Templates can use user, claims and authentication_method.",
+        ),
+        url: option(
+          v.union([v.literal(''), httpUrl], anAddress),
+          '',
+          'The hook, which gets the claims of each user token by POST and answers with those to sign; instead of claims.',
+        ),
+        secret: option(
+          secret(v.pipe(text, v.check(isHookSecret, hookSecret))),
+          '',
+          'Signs the requests to url: v1,whsec_ and a key in base64, as in Supabase. Empty means unsigned.',
+        ),
+      },
+      'Changes the claims of user tokens before they are signed, as the custom access token hook of Supabase Auth.',
+    ),
+  },
+  'Hooks of the auth backend.',
+)
+
 export const authOptions = group(
   {
     mode: option(
@@ -111,6 +168,7 @@ export const authOptions = group(
       'The code of every message, so that tests know it; empty for a new one each time.',
     ),
     passwordMinLength: option(integer(1, 72), 6, 'Minimum length of a password, in bytes.'),
+    hooks: hookOptions,
   },
   'The auth backend under /auth/v1. Its settings have the same names as in Supabase Auth.',
 )

@@ -157,7 +157,12 @@ export async function sessionlessTokenFor(
 ): Promise<MintedToken> {
   const address = validEmail(email)
   const user = newUser(momentOf(backend), { id: idOfUser(seedOf(address) ?? { email: address }), email: address })
-  return signToken(withTokenLifetime(backend, expiresIn), { user, session: undefined, refreshToken: '' })
+  return signToken(withTokenLifetime(backend, expiresIn), {
+    user,
+    session: undefined,
+    refreshToken: '',
+    method: 'password',
+  })
 }
 
 const withTokenLifetime = <B extends TokenBackend>(backend: B, seconds = backend.settings.jwtExp): B => ({

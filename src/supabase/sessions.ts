@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { digestOf, isSameSecret } from '../core/secrets.js'
 import { type FlowStateRow, isBanned, type SessionRow, type Tables, type UserRow } from '../state/rows.js'
-import { type Backend, issuerOf, momentOf, type TokenBackend } from './backend.js'
+import { type Backend, issuerOf, momentOf, type TokenBackend, type TokenToSign } from './backend.js'
 import {
   badCodeVerifier,
   flowStateExpired,
@@ -13,6 +13,7 @@ import {
   userBanned,
   validationFailed,
 } from './errors.js'
+import type { Payload } from './tokens.js'
 import { userJson } from './users.js'
 
 /** What a user gets after signing in. */
@@ -20,6 +21,8 @@ export interface Grant {
   readonly user: UserRow
   readonly session: SessionRow
   readonly refreshToken: string
+  /** How the user got it, in Supabase's words. */
+  readonly method: string
 }
 
 /**
@@ -40,7 +43,7 @@ export async function startSession(backend: Backend, tables: Tables, user: UserR
   await tables.users.update(user.id, changes)
   await tables.sessions.insert(session)
   const refreshToken = await addRefreshToken(backend, tables, session, null)
-  return { user: { ...user, ...changes }, session, refreshToken }
+  return { user: { ...user, ...changes }, session, refreshToken, method }
 }
 
 async function addRefreshToken(
@@ -84,6 +87,9 @@ const tokenAfter = (parent: string, salt: string) => lettersFrom(createHmac('sha
 /** How long a replaced refresh token may be used again; Supabase's default. Tabs of one browser refresh at the same time. */
 const REUSE_SECONDS = 10
 
+/** Supabase's name for a refresh, as a way to get a token. */
+const REFRESH = 'token_refresh'
+
 /** The result of a refresh: the next grant, or an error that is thrown after the changes are committed. */
 type RefreshResult = { readonly grant: Grant } | { readonly refusal: Error }
 
@@ -116,7 +122,7 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   const sameToken = isParentOfActive && active.salt !== null ? tokenAfter(token, active.salt) : undefined
   const next = sameToken ?? (await addRefreshToken(backend, tables, session, token))
   await sessions.update(session.id, { refreshed_at: at })
-  return { grant: { user, session, refreshToken: next } }
+  return { grant: { user, session, refreshToken: next, method: REFRESH } }
 }
 
 /** Ends these sessions and deletes everything that belongs to them. */
@@ -150,11 +156,12 @@ export async function removeUser(tables: Tables, { id }: Pick<UserRow, 'id'>): P
 type TokenGrant = Omit<Grant, 'session'> & { readonly session: SessionRow | undefined }
 
 /** Signs the user token of a grant and builds the response for the client. */
-export async function tokenResponse(backend: TokenBackend, { user, session, refreshToken }: TokenGrant) {
+export async function tokenResponse(backend: TokenBackend, grant: TokenGrant, ipAddress?: string) {
+  const { user, session, refreshToken, method } = grant
   const { jwtExp } = backend.settings
   const issuedAt = Math.floor(backend.now() / 1000)
   const issuer = issuerOf(backend)
-  const accessToken = await backend.tokens.sign({
+  const claims: Payload = {
     ...(issuer !== undefined && { iss: issuer }),
     sub: user.id,
     aud: user.aud,
@@ -168,14 +175,25 @@ export async function tokenResponse(backend: TokenBackend, { user, session, refr
     aal: 'aal1',
     ...(session && { amr: session.amr, session_id: session.id }),
     is_anonymous: user.is_anonymous,
-  })
+  }
   return {
-    access_token: accessToken,
+    access_token: await backend.tokens.sign(await hookedClaims(backend, { user, claims, method, ipAddress }, session)),
     token_type: 'bearer',
     expires_in: jwtExp,
     expires_at: issuedAt + jwtExp,
     refresh_token: refreshToken,
     user: userJson(user),
+  }
+}
+
+/** The claims as the hook wants them. If it fails, a session that was to begin with this token does not exist. */
+async function hookedClaims({ accessTokenHook, state }: TokenBackend, token: TokenToSign, session?: SessionRow) {
+  if (!accessTokenHook) return token.claims
+  try {
+    return await accessTokenHook(token)
+  } catch (error) {
+    if (session && token.method !== REFRESH) await state?.write(tables => endSessions(tables, [session]))
+    throw error
   }
 }
 

@@ -48,7 +48,8 @@ interface SigningKey {
   readonly key_ops?: readonly string[] | undefined
 }
 
-type Payload = Readonly<Record<string, unknown>>
+/** The claims of a token that is signed here. */
+export type Payload = Readonly<Record<string, unknown>>
 
 /** The claims of a verified token. Spelled out, so that users of the types do not need `jose`. */
 export type Claims = Payload & {

@@ -112,6 +112,13 @@ const inPlaceOf = (path: Path, value: unknown, sentence: string) =>
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
+function mistakesInHook({ claims, url, secret }: Config['auth']['hooks']['customAccessToken']): readonly Mistake[] {
+  const path = ['auth', 'hooks', 'customAccessToken']
+  const name = path.join('.')
+  if (url === '') return secret === '' ? [] : [{ path, sentence: `${name}.secret needs url, the address of the hook.` }]
+  return Object.keys(claims).length === 0 ? [] : [{ path, sentence: `${name} has claims and url. Keep one of them.` }]
+}
+
 /** Mistakes in the combination of options that are each valid. */
 function contradictions({ mode, modes, auth, upstream, recordings, users, apiKeys }: Config): readonly Mistake[] {
   const known = new Set(users.map(({ email }) => email?.toLowerCase()))
@@ -126,6 +133,7 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
     ...(auth.mode === 'proxy' && upstream.authUrl === ''
       ? [{ path: ['auth', 'mode'], sentence: 'auth.mode proxy needs upstream.authUrl, the live auth backend.' }]
       : []),
+    ...mistakesInHook(auth.hooks.customAccessToken),
     ...keysWithoutUser,
   ]
 }
@@ -165,6 +173,7 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
     { name: 'publishable-key', value: auth.publishableKey },
     { name: 'secret-key', value: auth.secretKey },
     { name: 'control-token', value: controlToken },
+    { name: 'hook-secret', value: auth.hooks.customAccessToken.secret },
     // The secret itself is never shown. The development one is public.
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]
@@ -204,12 +213,15 @@ function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unk
 
 const prefix = 'STANDIN_'
 
+/** Set by `standin exec` for usePlatform: a file that does not exist until the note about it was printed. */
+export const EXEC_NOTE = `${prefix}EXEC_NOTE`
+
 /**
  * Reads `STANDIN_PORT` and the like. An unknown name with this prefix is a mistake, since it would be ignored silently.
  */
 function fromEnvironment(variables: Readonly<Record<string, string | undefined>>) {
   const standinVariables = Object.entries(variables).filter(
-    ([name, text]) => name.startsWith(prefix) && text !== undefined,
+    ([name, text]) => name.startsWith(prefix) && name !== EXEC_NOTE && text !== undefined,
   )
   // Walking through all options takes time, and most starts do not need it.
   const options = new Map(standinVariables.length === 0 ? [] : allOptions().map(option => [option.variable, option]))

@@ -89,7 +89,7 @@ export async function sessionReply(
   const { user, session, refreshToken } = grant
   exchange.caller = userCaller(user.id, user.email)
   return {
-    ...jsonReply({ ...(await tokenResponse(backend, grant)), ...extra }),
+    ...jsonReply({ ...(await tokenResponse(backend, grant, exchange.ipAddress)), ...extra }),
     headers: [
       ...['sb-auth-user-id', user.id],
       ...['sb-auth-session-id', session.id],

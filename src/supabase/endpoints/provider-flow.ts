@@ -99,7 +99,7 @@ async function waitingFlow(
 const isOfProvider = (flow: FlowStateRow): flow is ProviderFlow => flow.provider !== null && flow.redirect_to !== null
 
 /** Redirects the browser to the app with the result of the page. */
-export async function finishAtProvider(backend: Backend, params: URLSearchParams): Promise<Reply> {
+export async function finishAtProvider(backend: Backend, params: URLSearchParams, ipAddress?: string): Promise<Reply> {
   const found = await waitingFlow(backend, params)
   if ('refusal' in found) return found.refusal
   const { flow } = found
@@ -116,7 +116,7 @@ export async function finishAtProvider(backend: Backend, params: URLSearchParams
     }
     if ('code' in result) return redirectReply(withQuery(redirect_to, { code: result.code }), 302)
     return redirectReply(
-      `${redirect_to}#${await fragmentOf(backend, result, providerTokens(provider, is_offline))}`,
+      `${redirect_to}#${await fragmentOf(backend, result, providerTokens(provider, is_offline), ipAddress)}`,
       302,
     )
   } catch (error) {

@@ -75,5 +75,6 @@ export const callback = forAnyone({
     error_description: 'The same in words.',
   },
   answer: 'back from the provider',
-  reply: async (backend, exchange) => (await loadWork()).finishAtProvider(backend, queryOf(exchange)),
+  reply: async (backend, exchange) =>
+    (await loadWork()).finishAtProvider(backend, queryOf(exchange), exchange.ipAddress),
 })

@@ -84,7 +84,7 @@ export const followLink = forAnyone({
     if (hash === '') throw validationFailed('Verify requires a token or a token hash')
     const redirect = redirectOf(backend, exchange)
     try {
-      return redirectReply(await redirectAfterProof(backend, type, hash, redirect))
+      return redirectReply(await redirectAfterProof(backend, type, hash, { redirect, ipAddress: exchange.ipAddress }))
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status >= 500) throw error
       const { code, message, status } = error
@@ -95,7 +95,12 @@ export const followLink = forAnyone({
 })
 
 /** Returns the address to which a valid link redirects, which is based on `redirect`. */
-async function redirectAfterProof(backend: Backend, type: string, hash: string, redirect: string): Promise<string> {
+async function redirectAfterProof(
+  backend: Backend,
+  type: string,
+  hash: string,
+  { redirect, ipAddress }: { readonly redirect: string; readonly ipAddress: string | undefined },
+): Promise<string> {
   const result = await backend.state.write(async tables => {
     const user = await proveAddress(backend, tables, { type, address: '', code: '', hash })
     if (!user) return undefined
@@ -104,7 +109,7 @@ async function redirectAfterProof(backend: Backend, type: string, hash: string, 
   })
   if (result === undefined) return withFragment(redirect, { message: halfDoneMessage }, hash.startsWith(PKCE))
   if ('code' in result) return withQuery(redirect, result)
-  return `${redirect}#${await fragmentOf(backend, result, { type })}`
+  return `${redirect}#${await fragmentOf(backend, result, { type }, ipAddress)}`
 }
 
 /** OAuth 2.0's names for errors (RFC 6749 §4.1.2.1). Other statuses have none. */
@@ -117,8 +122,14 @@ export const oauthErrors: ReadonlyMap<number, { readonly error: string }> = new 
 ])
 
 /** The session as the parameters of a fragment, with further ones. */
-export async function fragmentOf(backend: Backend, grant: Grant, more: Record<string, string>): Promise<string> {
-  const { access_token, expires_at, expires_in, refresh_token, token_type } = await tokenResponse(backend, grant)
+export async function fragmentOf(
+  backend: Backend,
+  grant: Grant,
+  more: Record<string, string>,
+  ipAddress?: string,
+): Promise<string> {
+  const session = await tokenResponse(backend, grant, ipAddress)
+  const { access_token, expires_at, expires_in, refresh_token, token_type } = session
   const times = { expires_at: String(expires_at), expires_in: String(expires_in) }
   const fragment = new URLSearchParams({ access_token, ...times, refresh_token, sb: '', token_type, ...more })
   fragment.sort()
