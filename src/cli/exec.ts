@@ -1,10 +1,13 @@
 /** `standin exec -- <command>`: runs a command with its own platform in its environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { constants } from 'node:os'
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import path from 'node:path'
 import { ignoreAdvice } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
 import { memoized } from '../core/work.js'
-import { fastReplay, type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
+import { EXEC_NOTE, fastReplay, type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
@@ -88,7 +91,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, environmentFor(platform))
-  const code = await child.ended
+  const code = await child.ended.finally(() => rmSync(execNote, { force: true }))
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
   const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
@@ -118,6 +121,8 @@ function adviseOnMisses({ loaded }: Platform, { child: program, flags }: Command
   }
 }
 
+const execNote = path.join(tmpdir(), `standin-exec-${process.pid}-${randomUUID()}`)
+
 /** The app must never get a live key, so inherited ones are removed from its environment, whatever their names. */
 function environmentFor(platform: Platform): NodeJS.ProcessEnv {
   const { STANDIN_UPSTREAM_API_KEY: _apiKey, STANDIN_UPSTREAM_ANON_KEY: _anonKey, ...rest } = process.env
@@ -126,6 +131,7 @@ function environmentFor(platform: Platform): NodeJS.ProcessEnv {
   return Object.fromEntries([
     ...Object.entries(rest).filter(([_name, value]) => !isLive(value)),
     ...environmentOf(platform),
+    [EXEC_NOTE, execNote],
   ])
 }
 

@@ -45,7 +45,8 @@ export function receivedInWords(entries: readonly JournalEntry[], underWay = 0):
   return ['Received:', ...(omitted > 0 ? [`  (${omitted} more before)`] : []), ...lines, ...underWayInWords].join('\n')
 }
 
-function exchangeLine({ request, status, source, error, advice, caller }: JournalEntry): string {
+/** An exchange in a line, and the advice on it below. */
+export function exchangeLine({ request, status, source, error, advice, caller }: JournalEntry): string {
   const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
   const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
   const parts = [

@@ -196,7 +196,13 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     ...(currentTest && { currentTest }),
   })
   const testMisses = createTestMisses(platform)
-  return { platform: testPlatform(platform, testMisses), testMisses, clearHolds: () => platform.holds.reset() }
+  return {
+    platform: testPlatform(platform, testMisses),
+    testMisses,
+    clearHolds: () => platform.holds.reset(),
+    /** The replies since the last reset. */
+    addedReplies: () => platform.rules.list().filter(({ id }) => id !== null),
+  }
 }
 
 function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform {

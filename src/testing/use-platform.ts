@@ -1,6 +1,11 @@
 /** `usePlatform`: a platform for the tests of a file or a group, with any test runner. */
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { shortened } from '../core/errors.js'
+import { once } from '../core/work.js'
+import { EXEC_NOTE } from '../platform/config/load.js'
 import type { Miss } from '../recordings/index.js'
+import { exchangeLine } from './in-words.js'
 import type { TestReset } from './input-check.js'
 import { requireNoDrift, requireNone } from './misses.js'
 import { type Platform, type PlatformOptions, startForTests, type TestEnvironment } from './platform.js'
@@ -9,7 +14,8 @@ import { type Platform, type PlatformOptions, startForTests, type TestEnvironmen
 export interface TestRunner {
   beforeAll(work: () => Promise<void>): unknown
   beforeEach(work: () => Promise<void>): unknown
-  afterEach(work: () => Promise<void>): unknown
+  /** `hasFailed` is true if it is known that the test has failed; other values do not count. */
+  afterEach(work: (hasFailed?: unknown) => Promise<void>): unknown
   afterAll(work: () => Promise<void>): unknown
   /** The test that is running, as `expect.getState()` of jest and vitest has it. Its requests have their own entry in `prompts.yaml`. */
   testState?(): { readonly testPath?: string | undefined; readonly currentTestName?: string | undefined }
@@ -29,6 +35,11 @@ export interface UsePlatformOptions extends PlatformOptions {
   readonly reset?: boolean | TestReset | undefined
   /** Whether tests may pass although a request had no prepared answer. */
   readonly allowMisses?: boolean | undefined
+  /**
+   * What happens if no request asks for a reply that a test has added, or reaches its hold: the test fails, or a warning is printed.
+   * By default, only holds fail tests.
+   */
+  readonly unused?: 'fail' | 'warn' | undefined
 }
 
 /** How long requests that are still under way after a test may take to end. */
@@ -47,12 +58,10 @@ const IDLE_TIMEOUT_MS = 1000
  */
 export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOptions) => Platform {
   return (options = {}) => {
-    const { env, reset = true, allowMisses = false, ...platformOptions } = options
-    let started: Awaited<ReturnType<typeof startForTests>> | undefined
+    const { env, reset = true, allowMisses, unused, ...platformOptions } = options
     let current: Platform | undefined
+    let checks: TestChecks | undefined
     let restoreVariables = () => {}
-    const drifted: Miss[] = []
-    const reported = new Set<string>()
 
     const currentTest = () => {
       const { testPath, currentTestName: name } = runner.testState?.() ?? {}
@@ -60,41 +69,28 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
       return file && name ? { file, name } : undefined
     }
 
-    /**
-     * Fails for requests without an answer, for holds that no request has reached, and for more than the budget. `test` is
-     * the one that has just ended.
-     */
-    const checkTest = async (test?: string) => {
-      if (!started) return
-      const { platform, testMisses, clearHolds } = started
-      const unreached = rejectionOf(platform.expectHoldsReached)
-      // A test may end while requests are held.
-      clearHolds()
-      // Requests that are still under way after that belong to no test. The reset removes them.
-      await platform.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
-      const { unmatched, missed } = testMisses.unprepared()
-      // These tests may go on to pass. All of it is reported once, at the end.
-      for (const miss of missed) if (miss.drifted) drifted.push({ ...miss, scope: test ?? miss.scope })
-      if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.drifted) }, reported)
-      if (unreached) throw unreached.error
-      platform.expectWithinBudget()
-    }
-
     runner.beforeAll(async () => {
-      started = await startForTests(platformOptions, currentTest)
+      const started = await startForTests(platformOptions, currentTest)
       current = started.platform
+      checks = createChecks(started, { env, allowMisses, unused, rules: platformOptions.rules })
+      noteExec()
       if (env) restoreVariables = setVariables(env === true ? current.env : env(current))
     })
     if (reset !== false) {
-      runner.beforeEach(async () => current?.reset(reset === true ? {} : reset))
-      runner.afterEach(() => checkTest(runner.testState?.().currentTestName))
+      runner.beforeEach(async () => {
+        checks?.lookAtJournal()
+        await current?.reset(reset === true ? {} : reset)
+      })
+      runner.afterEach(async (hasFailed?) =>
+        checks?.endTest({ hasFailed: hasFailed === true, test: runner.testState?.().currentTestName }),
+      )
     }
     runner.afterAll(async () => {
       restoreVariables()
       try {
         // For tests that run at the same time, a miss cannot be assigned to one of them.
-        if (reset === false) await checkTest()
-        if (!allowMisses) requireNoDrift(drifted)
+        if (reset === false) await checks?.endTest({ hasFailed: false })
+        checks?.endFile()
       } finally {
         await current?.stop()
       }
@@ -103,13 +99,91 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
   }
 }
 
+const NOTHING_ARRIVED =
+  'The platform of usePlatform received no request. Does the app read its base URL before it is set? Import the app in beforeAll.'
+
+type TestChecks = ReturnType<typeof createChecks>
+
+/** Checks what the tests of a file prepared, and what arrived. */
+function createChecks(
+  { platform, testMisses, clearHolds, addedReplies }: Awaited<ReturnType<typeof startForTests>>,
+  { env, allowMisses, unused, rules = [] }: Pick<UsePlatformOptions, 'env' | 'allowMisses' | 'unused' | 'rules'>,
+) {
+  let hasReceived = false
+  let isPrepared = rules.length > 0
+  const drifted: Miss[] = []
+  const reported = new Set<string>()
+  const lookAtJournal = () => {
+    const count = platform.journal.count()
+    hasReceived ||= count > 0
+    return count
+  }
+  // Without `env`, the test itself says where the app sends its requests.
+  const warnOfSilence = once(() => console.warn(NOTHING_ARRIVED))
+
+  return {
+    lookAtJournal,
+    /** Fails for requests without an answer, for what no request asked for, and for more than the budget. `test` is its name. */
+    async endTest({ hasFailed, test }: { readonly hasFailed: boolean; readonly test?: string | undefined }) {
+      const unreached = rejectionOf(platform.expectHoldsReached)
+      // A test may end while requests are held.
+      clearHolds()
+      // Requests that are still under way after that belong to no test. The reset removes them.
+      await platform.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
+      const isSilent = lookAtJournal() === 0 && env !== undefined
+      const replies = addedReplies()
+      isPrepared ||= replies.length > 0 || unreached !== undefined
+      if (hasFailed && isSilent) warnOfSilence()
+      if (hasFailed) adviseOn(platform)
+      const { unmatched, missed } = testMisses.unprepared()
+      // These tests may go on to pass. All of it is reported once, at the end.
+      for (const miss of missed) if (miss.drifted) drifted.push({ ...miss, scope: test ?? miss.scope })
+      if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.drifted) }, reported)
+      const unasked = unused ? replies.filter(({ answered }) => answered === 0) : []
+      const sentences = [
+        ...(unreached ? [unreached.message] : []),
+        ...unasked.map(({ rule }) => `No request asked for the reply ${shortened(JSON.stringify(rule), 300)}.`),
+      ]
+      if (sentences.length > 0) {
+        const message = [...sentences, ...(isSilent ? [NOTHING_ARRIVED] : [])].join('\n')
+        if (unused !== 'warn') throw new Error(message)
+        console.warn(message)
+      }
+      platform.expectWithinBudget()
+    },
+    /** Fails for requests that have drifted. Warns if answers were prepared and nothing arrived: a single test may be about something else. */
+    endFile() {
+      if (env !== undefined && isPrepared && !hasReceived) warnOfSilence()
+      if (!allowMisses) requireNoDrift(drifted)
+    },
+  }
+}
+
+/** Prints the advice on the requests of a test that has failed. */
+function adviseOn({ journal }: Platform): void {
+  const lines = journal.find().flatMap(entry => (entry.advice === null ? [] : [exchangeLine(entry)]))
+  if (lines.length > 0) console.warn(['The platform advises on this test:', ...new Set(lines)].join('\n'))
+}
+
+/** `standin exec` names a file, so that of all the processes of a test run only one says this. */
+function noteExec(): void {
+  const { [EXEC_NOTE]: file } = process.env
+  if (file === undefined) return
+  try {
+    writeFileSync(file, '', { flag: 'wx' })
+    console.warn('usePlatform starts a platform of its own: these tests do not use the one of standin exec.')
+  } catch {
+    // It was said.
+  }
+}
+
 /** What a function throws, if it does. */
-function rejectionOf(act: () => void): { readonly error: unknown } | undefined {
+function rejectionOf(act: () => void): Error | undefined {
   try {
     act()
     return undefined
   } catch (error) {
-    return { error }
+    return error as Error
   }
 }
 

@@ -76,7 +76,7 @@ test('every variable of the .env block is set and replaces an inherited one', as
     console.log(Object.keys(env).filter(name => name.startsWith('STANDIN_')))`,
     { env: { OPENAI_API_KEY: 'sk-a-live-one' } },
   )
-  expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[\]\n$/)
+  expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[ 'STANDIN_EXEC_NOTE' \]\n$/)
 })
 
 test.skipIf(process.platform === 'win32')('the configuration is read once, and may be a pipe', async () => {

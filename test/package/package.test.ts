@@ -154,7 +154,7 @@ test('a test with node:test connects to a platform in another process', async ()
 test('failures show the expected request and the nearest one', async () => {
   const { code, output, countsIn } = await ranApp()
   expect(code).toBe(1)
-  expect(countsIn('failing/failing.spec.ts')).toEqual({ files: 1, passed: 1, others: 5 })
+  expect(countsIn('failing/failing.spec.ts')).toEqual({ files: 1, passed: 1, others: 6 })
   const failureOf = (of: string) => {
     const from = output.indexOf(` FAIL  failing/${of}`)
     return output.slice(from, output.indexOf('⎯⎯⎯', from))
@@ -176,6 +176,9 @@ test('failures show the expected request and the nearest one', async () => {
   )
   expect(failureOf('failing.spec.ts > expects on something that is not a platform')).toContain(
     'This matcher needs a platform or one of its scopes',
+  )
+  expect(output).toMatch(
+    /The platform advises on this test:\n {2}GET \/v1\/models 401 .*\n {4}→ Send the OPENAI_API_KEY/,
   )
   expect(failureOf('early.spec.ts')).toContain(
     'The platform starts before the tests. Use its url in a test or in a hook',

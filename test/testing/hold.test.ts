@@ -1,12 +1,12 @@
 import OpenAI from 'openai'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect, type SharedPlatform } from '../../src/index.js'
-import { createUsePlatform, type UsePlatformOptions } from '../../src/test-runner.js'
 import { control } from '../http/controlled.js'
 import { liveWith, proxyTo } from '../http/live.js'
 import { post } from '../mcp/by-hand.js'
 import { tape } from '../recordings/live.js'
 import { eventsOf, hello, platformWith, type Scene, textOfChunks } from '../scene.js'
+import { runner } from './runner.js'
 
 const words = { rules: [{ reply: { text: 'one two three four five' } }] }
 const streamed = { ...hello, stream: true }
@@ -269,21 +269,6 @@ test('a stop ends the requests that wait, however long it may take', async () =>
   await platform.stop({ graceMs: 60_000 })
   expect(await Promise.all(asked)).toEqual(['ended', 'ended'])
 })
-
-/** The hooks of a test runner, to run one test by hand. */
-function runner(options: UsePlatformOptions = {}) {
-  const hooks = { beforeAll: [], beforeEach: [], afterEach: [], afterAll: [] } as Record<
-    string,
-    (() => Promise<void>)[]
-  >
-  const hook = (name: string) => (work: () => Promise<void>) => void hooks[name]?.push(work)
-  const run = async (name: string) => {
-    for (const work of hooks[name] ?? []) await work()
-  }
-  const use = { beforeAll: hook('beforeAll'), beforeEach: hook('beforeEach') }
-  const platform = createUsePlatform({ ...use, afterEach: hook('afterEach'), afterAll: hook('afterAll') })(options)
-  return { platform, run }
-}
 
 test('a hold that nothing reaches fails the test by name, with the nearest request', async () => {
   const { platform, run } = runner(words as never)

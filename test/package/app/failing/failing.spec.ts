@@ -39,3 +39,8 @@ test('expects more requests', async () => {
 test('expects on something that is not a platform', () => {
   expect('platform').toHaveReceived('/v1/*')
 })
+
+test('sends a key of somebody else', async () => {
+  const answer = await fetch(`${platform.url}/v1/models`, { headers: { authorization: 'Bearer sk-of-somebody-else' } })
+  expect(answer.status).toBe(200)
+})
