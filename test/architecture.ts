@@ -52,7 +52,7 @@ export const budgets: Readonly<Record<string, number>> = {
   scopes: 300,
   state: 1300,
   supabase: 5700,
-  testing: 2600,
+  testing: 2700,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */
