@@ -102,7 +102,7 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
     /** The replies of rules for MCP calls. */
     mcp: once(async () => (await loadMcp()).createMcpReplies(parts)),
     /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
-    list(scope?: string) {
+    list(scope?: string): readonly ListedRule[] {
       const added = atRunTime.all(scope).map(one => ({ ...one, scope: one.scope || null }))
       const written = ordered.map(rule => ({ id: null, scope: null, rule }))
       return listed([...added, ...written], rule => memory.answered(rule, scope))

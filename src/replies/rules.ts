@@ -15,11 +15,15 @@ const onOf = (written: unknown) =>
 const isHttp = (written: unknown) => ![undefined, CHAT_ROUTE].includes(onOf(written) as string) && !isMcp(written)
 const isMcp = (written: unknown) => isMcpOn(onOf(written))
 
-export const ruleSchema = oneForm([chatRuleSchema, httpRuleSchema, mcpRuleSchema], written =>
-  isMcp(written) ? 2 : isHttp(written) ? 1 : 0,
+type WrittenRule = v.InferInput<typeof chatRuleSchema | typeof httpRuleSchema | typeof mcpRuleSchema>
+
+// With their types written out, the declaration of these would be a megabyte.
+export const ruleSchema: v.GenericSchema<WrittenRule, Rule> = oneForm(
+  [chatRuleSchema, httpRuleSchema, mcpRuleSchema],
+  written => (isMcp(written) ? 2 : isHttp(written) ? 1 : 0),
 )
 
-export const rulesSchema = v.array(ruleSchema, 'a list of rules')
+export const rulesSchema: v.GenericSchema<WrittenRule[], Rule[]> = v.array(ruleSchema, 'a list of rules')
 
 /** The conditions of each dialect, which may contain conditions again. */
 export const conditionForms = {
@@ -33,8 +37,10 @@ const scope = optional(text, 'The scope whose requests it answers.')
 /** The body of a request that adds rules: a rule, or a list of rules. A single rule may contain its scope. */
 export const ruleByCall = v.lazy(written => (Array.isArray(written) ? v.array(v.unknown()) : open({ scope })))
 
+type SentRules = (WrittenRule & { scope?: string | undefined }) | WrittenRule[]
+
 /** The same in full, for the OpenAPI document. */
-export const sentRules = v.union(
+export const sentRules: v.GenericSchema<SentRules> = v.union(
   [
     closed({ ...chatRuleSchema.entries, scope }),
     closed({ ...httpRuleSchema.entries, scope }),
