@@ -1,6 +1,6 @@
 /** The entry point for vitest: a platform for the tests of a file, and matchers for what it received. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
-import { matchers, type ReceivedMatchers } from './testing/matchers.js'
+import { type Assertion as Assertions, afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { matchers, type ReceivedMatchers, type RemoteReceiver } from './testing/matchers.js'
 import { createUsePlatform } from './testing/use-platform.js'
 
 export type { Scope } from './testing/abilities.js'
@@ -36,8 +36,20 @@ export const usePlatform = createUsePlatform({
   testState: expect.getState,
 })
 
+// Vitest 4 and 5 declare their own interfaces of matchers with different type parameters. These two have none, in both.
+declare global {
+  namespace Chai {
+    interface Assertion extends ReceivedMatchers {}
+  }
+}
+
 declare module 'vitest' {
-  // Must be declared exactly as vitest 5 does. Vitest 4 has other type parameters; the matchers are typed there as well.
-  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown>
-    extends ReceivedMatchers<R, T> {}
+  interface ExpectStatic {
+    /** For a platform in another process, the matchers return promises. */
+    // biome-ignore lint/style/useShorthandFunctionType: it adds to an interface of vitest.
+    <T extends RemoteReceiver>(
+      actual: T,
+      message?: string,
+    ): ReceivedMatchers<void, T> & { readonly not: ReceivedMatchers<void, T> } & Assertions
+  }
 }
