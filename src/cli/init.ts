@@ -11,7 +11,7 @@ const config = `\
 # All options: node_modules/standin/docs/configuration.md
 port: 4100
 mode: emulate # emulate answers by itself; proxy, record and replay need or needed the live platform
-models: any # or a list: [{ id: gpt-4o-mini }]
+models: [{ id: gpt-4o-mini }, { id: gpt-4o }] # or the word any
 replies: fixtures/replies/*.yaml # rules for what the model says; saved changes are used at once
 users: # who can sign in
   - { email: developer@example.com, password: developer }

@@ -37,7 +37,7 @@ test('a project gets a configuration that starts, a rule that answers, an ignore
     const answer = await fetch(`${platform.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...hello, model: 'any-model-at-all' }),
+      body: JSON.stringify({ ...hello, model: 'gpt-4o' }),
     })
     const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] }
     expect(choices[0]?.message.content).toBe('Hello! How can I help?')

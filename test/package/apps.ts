@@ -1,12 +1,13 @@
 /** An app in a temporary folder, with the built package among its dependencies as npm installs it. */
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Files, folderWith, forAll, type Until } from '../command.js'
+import { filesOf } from './pages.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+export const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Where an app's packages come from, by priority: other versions under `npm run clients`, then the project's own. */
 const packageFolders = [...(process.env.CLIENTS ? [process.env.CLIENTS] : []), root]
 
@@ -22,14 +23,6 @@ export async function ask(question) {
   return choices[0].message.content
 }
 `
-
-/** The code blocks of a page of docs/ by the file names in their first lines. */
-export function filesOf(page: string): Files {
-  const blocks = readFileSync(path.join(root, 'docs', page), 'utf8').matchAll(
-    /^```\w+\n(?:\/\/|#) ([\w./-]+)\n(.*?)^```/gms,
-  )
-  return Object.fromEntries([...blocks].map(([, file = '', code = '']) => [file, code]))
-}
 
 /** The tests with Playwright, those of the documentation among them, and the app that they are for. */
 export function playwrightFiles(): Files {
@@ -47,25 +40,34 @@ export interface App {
   runJest(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
+/** Puts Standin into a folder. */
+type Install = (folder: string) => Promise<void>
+
+/** Installs what these tests have built, without its types. */
+const built: Install = async folder => {
+  for (const name of ['dist', 'package.json'])
+    cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+}
+
 /** Creates apps that share their packages: copying Standin and linking hundreds of others takes longer than some tests. */
-export function appsForAll(): (until?: Until) => Promise<App> {
-  const packages = forAll(async until => installedIn(folderWith({}, until)))
+export function appsForAll(install = built): (until?: Until) => Promise<App> {
+  const packages = forAll(async until => installedIn(folderWith({}, until), install))
   return async until => appIn(folderWith({}, until), await packages())
 }
 
 /** Installs the packages of an app into this folder. */
-function installedIn(dir: string): string {
+async function installedIn(dir: string, install: Install): Promise<string> {
   const own = path.join(dir, 'node_modules')
   mkdirSync(own)
   for (const folder of packageFolders) {
     for (const name of packagesIn(folder)) link(path.join(folder, 'node_modules', name), path.join(own, name))
   }
-  for (const name of ['dist', 'package.json']) {
-    cpSync(path.join(root, name), path.join(own, 'standin', name), { recursive: true })
-  }
+  await install(path.join(own, 'standin'))
   // Whatever version of them the app has.
   for (const name of Object.keys(manifest.dependencies))
     link(path.join(root, 'node_modules', name), path.join(own, 'standin/node_modules', name))
+  chmodSync(path.join(own, 'standin/dist/cli.js'), 0o755)
+  link('../standin/dist/cli.js', path.join(own, '.bin/standin'))
   return own
 }
 
@@ -113,11 +115,3 @@ function run(cwd: string, script: string, args: readonly string[], env: Readonly
     child.once('close', code => resolve({ code, output }))
   })
 }
-
-/** Writes the types of the package into an app's copy of it, as the build does, which has already checked them. */
-export const writeTypes = ({ run, dir }: App) =>
-  run(
-    'typescript/bin/tsc',
-    ...['-p', path.join(root, 'tsconfig.build.json'), '--outDir', path.join(dir, 'node_modules/standin/dist/types')],
-    ...['--noCheck', '--singleThreaded'],
-  )

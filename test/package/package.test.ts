@@ -4,63 +4,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { type Files, forAll, writeInto } from '../command.js'
 import { platformWith } from '../scene.js'
-import { type App, appsForAll, asking, filesOf, hasPackage, playwrightFiles, writeTypes } from './apps.js'
-import { packagesNamed } from './type-imports.js'
+import { type App, appsForAll, asking, hasPackage } from './apps.js'
+import { filesOf, page, remote } from './pages.js'
 
 const appFolder = appsForAll()
-
-const page = (name: string) => readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8')
-
-const documented = (file: string) =>
-  filesOf('testing-another-process.md')[file] ?? expect.fail(`docs/testing-another-process.md has no ${file}.`)
-
-/** The files of a globalSetup in the documentation. */
-const remote: Files = Object.fromEntries(
-  ['standin.ts', 'vitest.config.ts', 'weather.spec.ts'].map(file => [`remote/${file}`, documented(file)]),
-)
-
-/** An app with the types of the package, shared by tests that only read it, because writing the types takes long. */
-const typedApp = forAll(async until => {
-  const app = await appFolder(until)
-  writeInto(app.dir, { ...remote, ...playwrightFiles() })
-  expect(await writeTypes(app)).toEqual({ code: 0, output: '' })
-  return app
-})
-
-test('an app whose tests use the package and the files of the documentation type-check', async () => {
-  const app = await typedApp()
-  // That package comes with jest, which only `npm run clients` installs.
-  const more = hasPackage('@jest/globals') ? ['jest/imported-types.ts'] : []
-  const { include } = JSON.parse(readFileSync(path.join(app.dir, 'tsconfig.json'), 'utf8'))
-  const checked = [...include, 'remote', '*.e2e.ts', 'playwright.config.ts']
-  writeFileSync(
-    path.join(app.dir, 'tsconfig.all.json'),
-    JSON.stringify({ extends: './tsconfig.json', files: more, include: checked }),
-  )
-  // Several threads would each check the types of the packages.
-  const { output } = await app.run('typescript/bin/tsc', '-p', 'tsconfig.all.json', '--singleThreaded')
-  // We cannot fix conflicts between the types of two other packages. The Matchers of vitest 4 have other type parameters than those of 5:
-  // one file cannot declare both, the matchers are typed anyway, and docs/getting-started.md says so.
-  const mistakes = output
-    .split('\n')
-    .filter(
-      line =>
-        /^([\w.]+\(|\w+\/|.*\/node_modules\/standin\/).*error TS/.test(line) && !/vitest\.d\.ts.*TS2428/.test(line),
-    )
-  expect(mistakes).toEqual([])
-  expect(output).not.toMatch(/^error /m)
-})
-
-test('the types only import dependencies and peer dependencies of the package', async () => {
-  const app = await typedApp()
-  const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
-  const types = path.join(app.dir, 'node_modules/standin/dist/types')
-  const entries = ['index', 'vitest', 'jest', 'playwright', 'test-runner', 'contract/index'].map(name => `${name}.d.ts`)
-  const has = new Set(Object.keys({ ...installed.dependencies, ...installed.peerDependencies }))
-  // Express comes without its types.
-  has.delete('express')
-  expect([...packagesNamed(types, entries)].filter(name => !has.has(name))).toEqual([])
-})
 
 /** The TypeScript tests on these pages, which send requests through the module of the app. */
 const testsOn = (...names: readonly string[]): Files => {
@@ -71,7 +18,7 @@ const testsOn = (...names: readonly string[]): Files => {
 /** All tests of the app, the pages and the app with projects, including those that fail, in one run: starting another one takes longer than the tests. */
 const ranApp = forAll(async until => {
   const app = await appFolder(until)
-  const onPages = testsOn('README.md', 'docs/coming-from.md', 'docs/testing.md')
+  const onPages = testsOn('README.md', 'docs/coming-from.md', 'docs/testing.md', 'skills/standin/SKILL.md')
   cpSync(path.join(import.meta.dirname, 'builder'), app.dir, { recursive: true })
   writeInto(app.dir, { ...onPages, 'src/ask.js': asking })
   const flags = ['--reporter=default', '--reporter=json', '--outputFile=outcome.json']
@@ -103,9 +50,9 @@ test('the tests of an app pass in parallel files', async () => {
   expect(countsIn('tests/')).toEqual({ files: 4, passed: 16, others: 0 })
 })
 
-test('the tests in the README and on the page about testing pass in parallel files', async () => {
+test('the tests in the README, on the pages and in the skill pass in parallel files', async () => {
   const { countsIn } = await ranApp()
-  expect(countsIn('pages/')).toEqual({ files: 4, passed: 7, others: 0 })
+  expect(countsIn('pages/')).toEqual({ files: 7, passed: 9, others: 0 })
 })
 
 test('the files of a globalSetup in the documentation pass', async () => {
