@@ -62,6 +62,7 @@ test('a state of the first version, which stored secrets in clear, is opened wit
     drop table resource_rows;
     drop table resources;
     drop table identity_owners;
+    alter table messages drop column used_at;
     ${['provider', 'redirect_to', 'linking_user_id', 'is_offline'].map(name => `alter table flow_states drop column ${name};`).join('\n')}
     delete from standin_migrations where name > '002'`)
   database.close()
