@@ -30,7 +30,9 @@ expect.extend(matchers)
  * ```
  */
 export const usePlatform = createUsePlatform({
-  ...{ beforeAll, beforeEach, afterAll },
+  beforeAll,
+  beforeEach,
+  afterAll,
   // Vitest wants to see the names of the parts that a hook takes.
   afterEach: work => afterEach(({ task }) => work(task.result?.state === 'fail')),
   testState: expect.getState,

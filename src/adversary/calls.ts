@@ -65,7 +65,7 @@ function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
     method,
     path,
     title: titleOf(entry),
-    kind: kindOf(entry),
+    kind: kindOfCall(entry),
     startMs,
     endMs: startMs + durationMs,
     status,
@@ -117,7 +117,7 @@ function titleOf({ request, call }: JournalEntry): string {
   return `${method} ${path} ${about}`.trim() + step
 }
 
-function kindOf({ request: { path, body }, call }: JournalEntry): ClientCall['kind'] {
+function kindOfCall({ request: { path, body }, call }: JournalEntry): ClientCall['kind'] {
   if (isAuth(path)) return 'auth'
   if (call !== null) return call.startsWith('tools/call ') ? 'tool' : 'protocol'
   return messagesIn(body).length > 0 ? 'chat' : 'path'

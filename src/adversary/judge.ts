@@ -122,15 +122,15 @@ function goesOnWith(call: ClientCall, { hit, before, isRepeated }: RunFacts): bo
   const whole = before?.find(({ key }) => key === hit.key)?.answer.text ?? hit.answer.wholeText
   if (part === '' || part === whole.trim()) return false
   const has = ({ body }: ClientCall) =>
-    textsIn(body).some(
+    saidTexts(body).some(
       text => text.trim() === part || (part.length >= TELLING_LENGTH && text.includes(part) && !text.includes(whole)),
     )
   return has(call) && !has(hit) && before?.some(has) !== true
 }
 
-function textsIn(value: unknown): readonly string[] {
+function saidTexts(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(saidTexts) : []
 }
 
 /** Timers may be early by this much, and the answer takes time to arrive. */

@@ -39,9 +39,9 @@ export function createMissGroups() {
       const { method, path, reason, nearest, scope } = first
       const differences = nearest?.differences ?? []
       const key = JSON.stringify([method, path, differences.length > 0 ? differences : reason])
-      const isNew = counted(groups, key, { first, key }, scope)
+      const isNew = countIn(groups, key, { first, key }, scope)
       for (const difference of differences)
-        counted(causes, JSON.stringify(difference), { difference, ignore: nearest?.ignore }, scope)
+        countIn(causes, JSON.stringify(difference), { difference, ignore: nearest?.ignore }, scope)
       return isNew
     },
     groups: (): readonly MissGroup[] => [...groups.values()],
@@ -50,7 +50,7 @@ export function createMissGroups() {
   }
 }
 
-function counted<T extends object>(
+function countIn<T extends object>(
   all: Map<string, T & Pick<MissGroup, 'count' | 'met'>>,
   key: string,
   one: T,

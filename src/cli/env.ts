@@ -8,7 +8,7 @@ import { withPlatform } from './load.js'
 import { pluralize } from './output.js'
 import { configuredAddress } from './running.js'
 
-const flags = {
+const envFlags = {
   ...addressFlags,
   write: fileName('Put the variables into this file, such as .env; what is there stays, or becomes a comment'),
   json: toggle('Print JSON'),
@@ -16,7 +16,7 @@ const flags = {
 
 export const envCommands = {
   env: command({
-    flags,
+    flags: envFlags,
     examples: [
       ['standin env --write .env', 'let an app that reads .env use Standin'],
       ['export $(standin env)', 'the same for this shell'],
@@ -26,7 +26,7 @@ export const envCommands = {
 }
 
 /** The result is what is printed: the variables, or what was done to the file. */
-async function env(line: CommandLine<typeof flags>): Promise<string> {
+async function env(line: CommandLine<typeof envFlags>): Promise<string> {
   const url = configuredAddress(line).origin
   const variables = await withPlatform(line, async ({ loaded, anonKey, serviceKey, apiKey }) => {
     if (sharesLiveKey(loaded.config, loaded.config.host))

@@ -6,8 +6,8 @@ import { readText, StartError } from '../check/problem.js'
 import { isObject } from '../core/json.js'
 import { command } from './command.js'
 
-const config = `\
-# yaml-language-server: $schema=./node_modules/standin/dist/config.schema.json
+const firstOptions = `\
+# yaml-language-server: $schema=./node_modules/standin/dist/firstOptions.schema.json
 # All options: node_modules/standin/docs/configuration.md
 port: 4100
 mode: emulate # emulate answers by itself; proxy, record and replay need or needed the live platform
@@ -41,7 +41,7 @@ export const initCommands = {
       const packageLine = addedScripts()
       const lines = [
         existing('platform.config.yaml', 'platform.config.yml', 'platform.config.json') ??
-          written('platform.config.yaml', config),
+          written('platform.config.yaml', firstOptions),
         existing('fixtures/replies') ?? written('fixtures/replies/rules.yaml', rules),
         ignoreLine(),
         packageLine(),

@@ -7,14 +7,14 @@ import { type CommandLine, command, integer } from './command.js'
 import { connectionFailure, runningAddress, runningFlags } from './running.js'
 import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 
-const flags = {
+const readyFlags = {
   ...runningFlags,
   timeout: integer([0, 3600], 'Seconds to wait; 0 asks once (30)', 30),
 }
 
 export const readyCommands = {
   ready: command({
-    flags,
+    flags: readyFlags,
     examples: [
       ['standin & standin ready && npm test', 'test once it answers'],
       ['standin ready --timeout 0', 'exit with 0 or 1 at once, for a health check'],
@@ -27,7 +27,7 @@ const PAUSE_MS = 100
 const LONGEST_ANSWER_MS = 5000
 
 /** Returns the exit code: 0 as soon as a Standin answers, 1 if none has after the timeout. */
-async function ready(line: CommandLine<typeof flags>): Promise<number> {
+async function ready(line: CommandLine<typeof readyFlags>): Promise<number> {
   const { url } = runningAddress(line)
   const signal = stopOnSignals()
   const endMs = performance.now() + line.flags.timeout * 1000

@@ -256,8 +256,13 @@ const prompts = command({
   async run(line) {
     const { config, folder, ignore } = openRecordings(line)
     const { file, prompts, hasChanged } = await writePrompts({
-      ...{ folder, ignore, tokenizer: await tokenizerNamed(config.tokenizer) },
-      ...{ tests: new Map(), definitions: [], isAboutRecordings: true, isComplete: true },
+      folder,
+      ignore,
+      tokenizer: await tokenizerNamed(config.tokenizer),
+      tests: new Map(),
+      definitions: [],
+      isAboutRecordings: true,
+      isComplete: true,
     }).catch(error => {
       throw error instanceof ProblemsError
         ? error

@@ -7,7 +7,7 @@ import { noColors } from './output.js'
 import { receiptText, violatingAnswerText } from './receipt.js'
 
 /** At most this many groups of misses, files and findings are listed. */
-const MOST_LISTED = 20
+const MOST_IN_SECTION = 20
 
 /** Counts the requests from now on. The returned function appends the summary to the file, and throws the system's error. */
 export function createSummary(file: string, platform: Platform) {
@@ -46,7 +46,7 @@ const nameOfEndpoint = ({ method, path, endpoint }: Exchange) => `${method} ${en
 
 function requestsTable(counts: ReadonlyMap<string, { readonly total: number; readonly failed: number }>): string {
   if (counts.size === 0) return 'No requests: was the base URL read before the run set it?'
-  const rows = [...counts].sort(([, one], [, other]) => other.total - one.total).slice(0, MOST_LISTED)
+  const rows = [...counts].sort(([, one], [, other]) => other.total - one.total).slice(0, MOST_IN_SECTION)
   const lines = rows.map(
     ([name, { total, failed }]) => `| ${inCode(name).replaceAll('|', '\\|')} | ${total} | ${failed} |`,
   )
@@ -56,7 +56,7 @@ function requestsTable(counts: ReadonlyMap<string, { readonly total: number; rea
 /** A title with the number of items, and the items in a block. Empty if there are none. */
 function section(title: string, items: readonly string[]): string {
   if (items.length === 0) return ''
-  const shown = items.slice(0, MOST_LISTED)
+  const shown = items.slice(0, MOST_IN_SECTION)
   const more = items.length > shown.length ? [`… and ${items.length - shown.length} more`] : []
   return `<details open><summary>${title}: ${items.length}</summary>\n\n${block([...shown, ...more].join('\n'))}\n\n</details>`
 }

@@ -85,8 +85,11 @@ const caller = v.variant('kind', [
   closed({ kind: kind('service') }),
   closed({ kind: kind('user'), id: text, email: optionalMember(text) }),
   closed({
-    ...{ kind: kind('apiKey'), name: text, id: text },
-    ...{ owner: optionalMember(text), email: optionalMember(text) },
+    kind: kind('apiKey'),
+    name: text,
+    id: text,
+    owner: optionalMember(text),
+    email: optionalMember(text),
   }),
   closed({ kind: kind('stranger'), id: text }),
   closed({ kind: kind('refused'), tried: refusedCredential }),

@@ -77,7 +77,7 @@ async function changedPrompts(old: Prompts, parts: PromptsToWrite): Promise<Prom
     const recorded: Uses = new Map()
     const files = (await folder.list()).map(({ file }) => file)
     for (const call of await mapInParallel(files, async file =>
-      callOf(await folder.text(file), file, ignore, tokenizer),
+      recordedCall(await folder.text(file), file, ignore, tokenizer),
     )) {
       if (!call) continue
       addUses(recorded, call)
@@ -106,7 +106,7 @@ async function changedPrompts(old: Prompts, parts: PromptsToWrite): Promise<Prom
 }
 
 /** The chat call of a recording; `undefined` if it has none or cannot be read, which other commands report. */
-function callOf(text: string, file: string, ignore: Ignore, tokenizer: Tokenizer) {
+function recordedCall(text: string, file: string, ignore: Ignore, tokenizer: Tokenizer) {
   try {
     return chatCallIn(questionIn(text, file).request, ignore, tokenizer)
   } catch (error) {
@@ -124,10 +124,10 @@ type Compare = (one: string, other: string) => number
 
 const byName: Compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0)
 
-const kinds = ['calls', 'system', 'developer', 'tool', 'schema', 'parameters']
-const kindOf = (label: string) => kinds.indexOf(label.split(' ', 1)[0] ?? '')
+const kindOrder = ['calls', 'system', 'developer', 'tool', 'schema', 'parameters']
+const rankOf = (label: string) => kindOrder.indexOf(label.split(' ', 1)[0] ?? '')
 
-const byKind: Compare = (one, other) => kindOf(one) - kindOf(other) || byName(one, other)
+const byKind: Compare = (one, other) => rankOf(one) - rankOf(other) || byName(one, other)
 
 const sortedBy = <T>(compare: Compare, entries: readonly (readonly [string, T])[]) =>
   Object.fromEntries(entries.toSorted(([one], [other]) => compare(one, other)))
