@@ -1,5 +1,5 @@
 /** The express app for Standin's own paths, the control API and the dashboard. The first request for one of them loads it. */
-import express, { type ErrorRequestHandler, type Request, Router } from 'express'
+import type { ErrorRequestHandler, Request } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
 import { CONTROL, DASHBOARD, DASHBOARD_HEADER, TEST_HEADER } from '../core/paths.js'
@@ -7,6 +7,7 @@ import { type ControlKeys, hasControlToken, requireControl } from '../keys/ident
 import { refuseForeign } from './cors.js'
 import type { App } from './entrance.js'
 import { errorReply } from './error-bodies.js'
+import { express, Router } from './express.js'
 import { type ControlParts, controlOperations } from './operations.js'
 import { createOperationsRouter } from './operations-router.js'
 import { endAfterRequest } from './send.js'
@@ -15,9 +16,9 @@ interface AppParts {
   /** The host that the server was asked to listen on. It counts as one of our own names. */
   readonly host: string
   /** The control API, which decides for itself which callers to refuse. */
-  readonly control: express.Router
+  readonly control: Router
   /** The pages below /dashboard. */
-  readonly dashboard: express.Router
+  readonly dashboard: Router
   readonly report: (error: unknown) => void
 }
 

@@ -1,5 +1,5 @@
 /** Serves operations over HTTP: routes, access, validation of input, and the form of the responses. */
-import { type NextFunction, type Request, type Response, Router } from 'express'
+import type { NextFunction, Request, Response } from 'express'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import {
@@ -25,6 +25,7 @@ import {
 import { modestJsonBody, stringifyExact } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { readBody, requireJson } from './body.js'
+import { Router } from './express.js'
 
 /** Checks that a caller has access, or rejects with a PlatformError. Resolves to the user if the operation requires one. */
 export type Admit = (request: Request, access: Audience) => Promise<User | undefined>
