@@ -81,7 +81,8 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
         checks?.lookAtJournal()
         await current?.reset(reset === true ? {} : reset)
       })
-      runner.afterEach(async (hasFailed?) =>
+      // Declares no parameter, because jest would wait for it to call that as `done`.
+      runner.afterEach(async (...[hasFailed]: readonly unknown[]) =>
         checks?.endTest({ hasFailed: hasFailed === true, test: runner.testState?.().currentTestName }),
       )
     }

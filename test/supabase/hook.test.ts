@@ -174,7 +174,7 @@ test('a token that the hook refuses begins no session, and a refresh can be trie
   await backend.admin.updateUserById(user.id, { user_metadata: { hook: { status: 400 } } })
   const signIn = () =>
     backend.client().auth.signInWithPassword({ email: String(user.email), password: 'correct horse' })
-  expect((await signIn()).error).toMatchObject({ status: 500, message: 'Invalid payload sent to hook' })
+  expect((await signIn()).error).toMatchObject({ status: 500 })
   const refresh = () => backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } })
   expect((await refresh()).status).toBe(500)
   expect(await sessions()).toBe(1)
