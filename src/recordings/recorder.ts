@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import type { ResponseObserver } from '../core/reply.js'
-import type { SerialQueue } from '../core/work.js'
+import { once, type SerialQueue } from '../core/work.js'
 import { byPresentKey, candidatesFor } from './candidates.js'
 import type { Ignore } from './canonical.js'
 import type { Shelf } from './folder.js'
@@ -63,7 +63,8 @@ interface OpenRecording {
 type ObservedAnswer = OpenRecording & { readonly recordedAt: string; readonly capture: Capture }
 
 export function createRecorder(parts: RecorderParts) {
-  const { run, keepRetried, saveInOrder } = parts
+  const { shelf, run, keepRetried, saveInOrder } = parts
+  const earlierRuns = once(() => new Set([...shelf.all()].filter(({ file }) => !run.isOwn(file))))
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
     observerOf(exchange: Exchange): NamedObserver | undefined {
@@ -74,7 +75,8 @@ export function createRecorder(parts: RecorderParts) {
       return observerFor(recording, onFailure, result => {
         if (typeof result === 'string') run.notRecorded(entry.file, result)
         // A new file is written in this turn of the event loop, unless its answer has to be decompressed.
-        else void saveInOrder(() => save(result, parts).catch(error => reportFailure(result, error, parts)))
+        else
+          void saveInOrder(() => save(result, parts, earlierRuns()).catch(error => reportFailure(result, error, parts)))
       })
     },
     /** Resolves when everything that has ended so far is on disk. */
@@ -114,13 +116,18 @@ function begin(exchange: Exchange, { shelf, run, identify }: RecorderParts): Ope
   }
 }
 
-async function save({ entry, recordedAt, request, redaction, capture }: ObservedAnswer, parts: RecorderParts) {
+/** `earlierRuns` has the recordings that this run has not made; those that are removed leave it. */
+async function save(
+  { entry, recordedAt, request, redaction, capture }: ObservedAnswer,
+  parts: RecorderParts,
+  earlierRuns: Set<RecordingFile>,
+) {
   const { shelf, run } = parts
   const { file } = entry
   const answer = await responseOf(capture, request).catch(({ message }: Error) => message)
   if (typeof answer === 'string') return run.notRecorded(file, `${file} was not saved: ${answer}.`)
   const response = redactedResponse(answer, redaction, request.path)
-  const earlier = await earlierRecording(entry, request, parts)
+  const earlier = await earlierRecording(entry, request, parts, earlierRuns)
   const old = earlier && (await readableRecording(earlier.file, shelf))
   const isKept = old !== undefined && isWorse(response, old.response, parts)
   const isAskedTheSame = isDeepStrictEqual(old?.request.condition, request.condition)
@@ -128,17 +135,25 @@ async function save({ entry, recordedAt, request, redaction, capture }: Observed
   if (earlier?.file !== file) shelf.put(entry, (isKept || isSame) && old ? old : { recordedAt, request, response })
   else if (isSame) shelf.touch(file)
   else if (!isKept) shelf.put(entry, { recordedAt, request, response })
-  if (earlier && earlier.file !== file) shelf.remove(earlier)
+  if (earlier && earlier.file !== file) {
+    shelf.remove(earlier)
+    earlierRuns.delete(earlier)
+  }
   if (!isKept) return run.recorded(entry, response, isSame)
   const why = response.complete ? `the live platform answered ${response.status}` : 'the answer broke off'
   if (!run.isOwn(file)) run.notRecorded(file, `${file} keeps its earlier answer, because ${why}.`)
 }
 
 /** What this recording replaces. Its name has an outdated key if \`recordings.ignore\` has changed since. */
-async function earlierRecording(entry: RecordingFile, request: RecordedRequest, { shelf, run, ignore }: RecorderParts) {
+async function earlierRecording(
+  entry: RecordingFile,
+  request: RecordedRequest,
+  { shelf, run, ignore }: RecorderParts,
+  earlierRuns: Iterable<RecordingFile>,
+) {
   const named = shelf.of(entry.key).find(({ file }) => file === entry.file)
   if (named) return named
-  const others = [...shelf.all()].filter(({ file }) => !run.isOwn(file))
+  const others = [...earlierRuns].filter(({ file }) => !run.isOwn(file))
   const [outdated] = byPresentKey(await candidatesFor(request, shelf, others), ignore)(entry.key)
   return outdated
 }
