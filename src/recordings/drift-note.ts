@@ -1,15 +1,15 @@
 /** Notes which recordings answered requests with another prompt, so that `recordings accept` can adopt it after the run. */
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 import * as v from 'valibot'
 import { check } from '../check/check.js'
 import { arrayOf, closed, text } from '../check/forms.js'
-import { makeFolder, type Problem } from '../check/problem.js'
+import type { Problem } from '../check/problem.js'
 import { exactJsonOf, stringifyExact } from '../core/json.js'
 import { requestForm } from './file-form.js'
 import { requestFields, requestFrom } from './file-text.js'
-import { displayPath, isRunning } from './folder.js'
+import { displayPath, isRunning, makeNoteFolder, noteFolder } from './folder.js'
 import type { RecordedRequest } from './recording.js'
 
 /** The recordings of one request, and another request that they answered. */
@@ -26,9 +26,6 @@ export type DriftNote = ReturnType<typeof createDriftNote>
 /** One line of a note: what drifted, or a recording that answered its own request. */
 const lineForm = v.union([closed({ files: arrayOf(text), key: text, request: requestForm }), closed({ exact: text })])
 
-/** Kept beside the recordings, since every process of a run knows their folder. Git ignores it. */
-const noteFolder = (dir: string) => path.join(dir, '.standin', 'drifted')
-
 /**
  * The process of the run that this one belongs to: test runners fork their workers, and start node:test's with this
  * variable.
@@ -42,7 +39,7 @@ let opened = 0
 
 /** Each process, and each platform in it, writes a file of its own. `warn` is called once if that fails. */
 export function createDriftNote(dir: string, warn: (sentence: string) => void) {
-  const folder = noteFolder(dir)
+  const folder = noteFolder(dir, 'drifted')
   const file = path.join(folder, `${runId()}-${Date.now()}-${process.pid}-${threadId}-${++opened}.jsonl`)
   const noted = new Set<string>()
   let isBegun = false
@@ -50,8 +47,7 @@ export function createDriftNote(dir: string, warn: (sentence: string) => void) {
   /** Notes of runs that are over say nothing about this one. */
   function begin(): void {
     isBegun = true
-    makeFolder(folder)
-    writeFileSync(path.join(dir, '.standin', '.gitignore'), '*\n')
+    makeNoteFolder(dir, 'drifted')
     for (const name of readdirSync(folder)) {
       const run = Number(noteName.exec(name)?.[1] ?? 0)
       if (run !== runId() && !isRunning(run)) rmSync(path.join(folder, name), { force: true })
@@ -95,7 +91,7 @@ export function readDriftNotes(dir: string): {
   readonly problems: readonly Problem[]
 } {
   const problems: Problem[] = []
-  const notes = noteNamesIn(dir).map(name => linesOf(path.join(noteFolder(dir), name), name, problems))
+  const notes = noteNamesIn(dir).map(name => linesOf(path.join(noteFolder(dir, 'drifted'), name), name, problems))
   const exact = new Set(
     notes.flatMap(({ run, lines }) => lines.flatMap(line => ('exact' in line ? `${run} ${line.exact}` : []))),
   )
@@ -116,7 +112,7 @@ export function readDriftNotes(dir: string): {
 function noteNamesIn(dir: string): readonly string[] {
   try {
     const began = (name: string) => Number(noteName.exec(name)?.[2])
-    return readdirSync(noteFolder(dir))
+    return readdirSync(noteFolder(dir, 'drifted'))
       .filter(name => noteName.test(name))
       .sort((a, b) => began(a) - began(b))
   } catch (error) {
@@ -152,5 +148,5 @@ export function replaceDriftNotes(dir: string, drifts: readonly NotedDrift[]): v
       if (isShared) for (const file of files) note.exact(file)
     }
   }
-  for (const name of names) rmSync(path.join(noteFolder(dir), name), { force: true })
+  for (const name of names) rmSync(path.join(noteFolder(dir, 'drifted'), name), { force: true })
 }

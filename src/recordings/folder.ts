@@ -135,6 +135,17 @@ export async function leftoversIn(dir: string): Promise<readonly string[]> {
   return found
 }
 
+/** The folder for one kind of notes about runs. It is kept beside the recordings, since every run knows their folder. */
+export const noteFolder = (dir: string, kind: 'drifted' | 'replays') => path.join(dir, '.standin', kind)
+
+/** Creates that folder, which Git ignores. Throws the error of the file system. */
+export function makeNoteFolder(dir: string, kind: 'drifted' | 'replays'): string {
+  const folder = noteFolder(dir, kind)
+  makeFolder(folder)
+  replaceFile(path.join(path.dirname(folder), '.gitignore'), '*\n')
+  return folder
+}
+
 /** Whether the process that wrote a file is still running. */
 export async function isInUse(file: string, pid: number): Promise<boolean> {
   // In a container, a new process may have the same id as an earlier one.

@@ -5,7 +5,7 @@ import { threadId } from 'node:worker_threads'
 import * as v from 'valibot'
 import { arrayOf, closed, text, wholeNumber } from '../check/forms.js'
 import { jsonOf } from '../core/json.js'
-import { replaceFile } from './folder.js'
+import { makeNoteFolder, noteFolder, replaceFile } from './folder.js'
 
 const noteForm = closed({
   startedMs: wholeNumber,
@@ -18,23 +18,19 @@ const noteForm = closed({
 })
 export type ReplayNote = v.InferOutput<typeof noteForm>
 
-/** Kept beside the recordings, since every run knows their folder. Git ignores it. */
-const replayNotesIn = (dir: string) => path.join(dir, '.standin', 'replays')
-
 /**
  * Leaves a note, and removes those of runs that ended before this one began. Runs at the same time keep theirs, since each may
  * have used other recordings. Throws the error of the file system.
  */
 export function writeReplayNote(dir: string, note: ReplayNote): void {
-  const folder = replayNotesIn(dir)
+  const folder = makeNoteFolder(dir, 'replays')
   replaceFile(path.join(folder, `${note.startedMs}-${process.pid}-${threadId}.json`), `${JSON.stringify(note)}\n`)
-  replaceFile(path.join(dir, '.standin', '.gitignore'), '*\n')
   for (const { file, noted } of notesIn(folder)) if (noted.endedMs < note.startedMs) rmSync(file, { force: true })
 }
 
 /** The notes of the last replay, and of those at the same time; none if there was no replay. */
 export const readReplayNotes = (dir: string): readonly ReplayNote[] =>
-  notesIn(replayNotesIn(dir)).map(({ noted }) => noted)
+  notesIn(noteFolder(dir, 'replays')).map(({ noted }) => noted)
 
 function notesIn(folder: string): readonly { readonly file: string; readonly noted: ReplayNote }[] {
   let names: readonly string[]
