@@ -132,8 +132,8 @@ export function chunkOf(event: Buffer): VendorChunk | undefined {
 }
 
 /**
- * What a stream sent before it ended or failed: a completion if it is one, and whether it is entire, with `[DONE]`, no
- * error, and nothing but chunks.
+ * What a stream sent before it ended or failed: a completion if it is one, and whether it is entire: nothing but chunks,
+ * no error, and `[DONE]` or the finish_reason of each choice at its end, since not every server sends `[DONE]`.
  */
 export function readStream(body: Buffer): {
   readonly completion: VendorCompletion | undefined
@@ -151,7 +151,7 @@ export function readStream(body: Buffer): {
     hasDeltas ||= hasDelta(chunk)
     sum.add(chunk)
   }
-  return result(false)
+  return result(hasDeltas && sum.completion().choices.every(({ finish_reason: reason }) => reason))
 }
 
 const namesError = (event: Buffer) => /^event: ?error\r?$/m.test(event.toString('latin1'))

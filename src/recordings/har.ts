@@ -1,5 +1,6 @@
 /** Extracts the exchanges with the platform from a HAR file. The schema is as lenient as existing tools require. */
 import * as v from 'valibot'
+import { readStream } from '../chat/chunks.js'
 import { eventsIn, linesIn } from '../chat/events.js'
 import { check, type Mistake } from '../check/check.js'
 import { open, text } from '../check/forms.js'
@@ -221,7 +222,8 @@ function responseIn(
   const isEvents = isStream({ headers })
   const body = isEvents && !saved.isRaw ? savedStream(content, type, remarks) : saved.bytes
   const events = isEvents ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
-  const mayLackItsEnd = path === CHAT && events.length > 0 && !hasDone([{ atMs: 0, bytes: body }])
+  const hasEnd = hasDone([{ atMs: 0, bytes: body }]) || readStream(body).isEntire
+  const mayLackItsEnd = path === CHAT && events.length > 0 && !hasEnd
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   // The size is that of the body as it was sent.
   const isAsSent = headers === original && body === saved.bytes && !saved.isRaw && !hasNoBody(method, status)

@@ -46,7 +46,7 @@ export interface RecordedResponse {
   readonly chunks: readonly RecordedChunk[]
   /** From the head to the end of the answer, in milliseconds. */
   readonly endMs: number
-  /** Whether it is complete. A stream is complete once it has sent `[DONE]`. */
+  /** Whether it is complete. A stream is complete once it has sent `[DONE]`, or has ended as HTTP demands. */
   readonly complete: boolean
 }
 

@@ -204,7 +204,9 @@ const hi = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason
 test.each([
   ['an error in the middle', `${hi}data: {"error":{"message":"overloaded"}}\n\ndata: [DONE]\n\n`],
   ['an event named error', `${hi}event: error\ndata: {"message":"overloaded"}\n\ndata: [DONE]\n\n`],
-  ['no [DONE]', hi],
+  ['neither [DONE] nor a finish_reason', hi.replace('"stop"', 'null')],
+  ['no [DONE] and only one of two choices finished', `${hi}${hi.replace('0', '1').replace('"stop"', 'null')}`],
+  ['a finish_reason, then half an event', `${hi}data: {"choi`],
   ['half an event', `${hi}data: {"choi\n\ndata: [DONE]\n\n`],
   ['content that is not a string', `${hi}data: {"choices":[{"delta":{"content":[]}}]}\n\ndata: [DONE]\n\n`],
   ['legacy text completions', 'data: {"id":"cmpl-1","choices":[{"index":0,"text":"Hi"}]}\n\ndata: [DONE]\n\n'],

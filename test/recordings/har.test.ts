@@ -102,7 +102,14 @@ test('the events of a stream are spread evenly over the time it took to receive'
   })
 })
 
-test('a chat stream without [DONE] is incomplete, and so is an entry with an error or truncated content', () => {
+test('a chat stream without [DONE] is whole if each of its choices has finished', () => {
+  const text = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
+  const { recordings, remarks } = imported(harWith(fromChrome({ body: prompt, type: 'text/event-stream', text })), LIVE)
+  expect(recordings.map(({ response }) => response.complete)).toEqual([true])
+  expect(remarks).toEqual([])
+})
+
+test('a chat stream without any end is incomplete, and so is an entry with an error or truncated content', () => {
   const withoutEnd = fromChrome({ body: prompt, type: 'text/event-stream', text: 'data: {"choices":[]}\n\n' })
   const failed = fromChrome({ body: prompt })
   const aborted = { ...failed, response: { ...failed.response, _error: 'net::ERR_INCOMPLETE_CHUNKED_ENCODING' } }

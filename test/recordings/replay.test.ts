@@ -195,6 +195,27 @@ test('a request without stream gets an error if the recorded stream has no [DONE
   })
 })
 
+test('a stream of a server that sends no [DONE], but each finish_reason, also answers a request without stream', async () => {
+  const piece = (index: number, content: string, finish_reason: string | null = null) =>
+    event({}, { choices: [{ index, delta: content === '' ? {} : { content }, finish_reason }] })
+  const events = [piece(0, 'Hi'), piece(1, 'Ho'), piece(1, '', 'length'), piece(0, '', 'stop')]
+  const live = await liveWith((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.join(''))
+  })
+  const { recording, replaying } = tape(live.url)
+  const { chat, stop } = await recording()
+  await (await chat(streamed)).text()
+  await stop()
+  const replay = await replaying()
+  expect(await (await replay.chat(streamed)).text()).toBe(events.join(''))
+  expect(await (await replay.chat(hello)).json()).toMatchObject({
+    choices: [
+      { message: { content: 'Hi' }, finish_reason: 'stop' },
+      { message: { content: 'Ho' }, finish_reason: 'length' },
+    ],
+  })
+})
+
 test('a miss belongs to the scope of its test and is removed when that scope is reset', async () => {
   const { replaying } = await taped([hello])
   const { url, chat, misses } = await replaying()
