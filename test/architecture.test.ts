@@ -70,7 +70,7 @@ test('a sideways import is reported', () => {
 
 test('an upward import is reported', () => {
   expect(planted({ 'core/words.ts': "import { send } from '../http/send.js'" })).toEqual([
-    'core/words.ts imports ../http/send.js: up, from floor 1 to floor 6.',
+    'core/words.ts imports ../http/send.js: up, from floor 1 to floor 7.',
   ])
 })
 

@@ -3,7 +3,7 @@ import { dataIn } from '../chat/events.js'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
-import { createRedact } from '../recordings/redact/index.js'
+import { createRedact } from '../redact/index.js'
 import { type Colors, cutTo, formatBytes, formatDuration, pluralize, printable } from './output.js'
 
 /** For secrets with a known form. The journal has already removed those named in the configuration. */

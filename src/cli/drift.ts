@@ -23,7 +23,7 @@ import {
   type RecordedRequest,
   type SendToLive,
 } from '../recordings/index.js'
-import { anyPlaceholder, createRedact } from '../recordings/redact/index.js'
+import { anyPlaceholder, createRedact } from '../redact/index.js'
 import { type CommandLine, command, folderFlags, integer, optionFlags, textFlag, toggle } from './command.js'
 import { isBroken, reportOf } from './drift-report.js'
 import { withPlatform } from './load.js'

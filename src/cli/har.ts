@@ -9,7 +9,7 @@ import {
   type Recording,
   type RecordingFile,
 } from '../recordings/index.js'
-import { createRedact } from '../recordings/redact/index.js'
+import { createRedact } from '../redact/index.js'
 import { command, folderFlags, textFlag, toggle } from './command.js'
 import { pluralize, printable } from './output.js'
 import { openRecordings } from './recordings.js'

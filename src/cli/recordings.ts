@@ -17,7 +17,7 @@ import {
   recordedBody,
   writePrompts,
 } from '../recordings/index.js'
-import { findSecrets, type RedactionRules, type SecretFinding } from '../recordings/redact/index.js'
+import { findSecrets, type RedactionRules, type SecretFinding } from '../redact/index.js'
 import { command, folderFlags, textFlag, toggle } from './command.js'
 import { loadedConfig } from './load.js'
 import { pluralize, relativePath } from './output.js'

@@ -4,7 +4,7 @@ import { Agent, EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import { retryWaitMs } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
 import { withDeadline } from '../core/work.js'
-import { createRedact } from '../recordings/redact/index.js'
+import { createRedact } from '../redact/index.js'
 
 /** The credentials for a target. Clauses that need a missing one are not checked. */
 export interface TargetCredentials {

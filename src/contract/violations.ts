@@ -5,7 +5,7 @@ import { arrayOf, closed } from '../check/forms.js'
 import { operation } from '../control/operation.js'
 import type { Exchange } from '../core/exchange.js'
 import { once } from '../core/work.js'
-import type { Redact } from '../recordings/redact/index.js'
+import type { Redact } from '../redact/index.js'
 
 /** At most this many are listed. */
 const MOST_LISTED = 1000
@@ -82,7 +82,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 const loadJudge = once(async () => {
   const [{ judge, judgedAnswer }, { credentialsOf }] = await Promise.all([
     import('./answers.js'),
-    import('../recordings/redact/index.js'),
+    import('../redact/index.js'),
   ])
   return { judgedAnswer, judge, credentialsOf }
 })

@@ -3,7 +3,7 @@ import { isStreamType } from '../chat/events.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
 import { decompress, headerIn, noBytes, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
-import type { Redaction } from '../recordings/redact/index.js'
+import type { Redaction } from '../redact/index.js'
 import { bodyBytesOf } from './facts.js'
 
 /** Longer bodies are shown and searched only up to this size. */

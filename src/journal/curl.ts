@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
 import { exactJsonOf, isTooDeep, stringifyExact, unverifiedFields } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction } from '../recordings/redact/index.js'
+import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { isRepeatable } from './facts.js'
 
 /** Hop-by-hop headers, headers that only identify the client, and credentials. */

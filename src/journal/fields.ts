@@ -24,7 +24,7 @@ import { shortened } from '../core/errors.js'
 import { type Exchange, modes, sourceOf } from '../core/exchange.js'
 import { faultSchema } from '../core/fault.js'
 import { appliedFaultInWords } from '../core/reply.js'
-import { credentialsOf, type Redact, type Redaction } from '../recordings/redact/index.js'
+import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { adviceOn } from './advice.js'
 import { requestParts, responseParts, SHOWN_BYTES } from './bodies.js'
 import {

@@ -7,7 +7,7 @@ import { type Problem, ProblemsError, problemInWords } from '../check/problem.js
 import type { PathSource } from '../core/exchange.js'
 import { allOrProblems } from '../core/work.js'
 import { type McpServer, mcpServerAt, mcpServers } from '../mcp/options.js'
-import { createRedact, type Redact } from '../recordings/redact/index.js'
+import { createRedact, type Redact } from '../redact/index.js'
 import { joined, type LoadedRules, loadRules, type RuleInput, rulesAsGiven, rulesFromCode } from '../replies/index.js'
 import { type LoadedResources, loadResources } from '../resources/load.js'
 import type { AccessTokenHook } from '../supabase/backend.js'

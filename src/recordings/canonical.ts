@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { expressionIn } from '../check/expressions.js'
 import { isObject, parseExact } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
+import { withLeaves } from '../redact/index.js'
 import { ignoredNames, isFixedField, isIgnoredName, mayBeTime, TIME, withoutNamed } from './ignored-names.js'
 import type { RecordedRequest } from './recording.js'
-import { withLeaves } from './redact/index.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

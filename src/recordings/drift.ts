@@ -6,6 +6,7 @@ import { headerIn, isBusy, retryWaitMs } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
+import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
 import { rpcCallOf } from './json-rpc.js'
 import type { RecordingFile } from './names.js'
@@ -18,7 +19,6 @@ import {
   recordedBody,
   responseOf,
 } from './recording.js'
-import type { Redact } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 import { saysTheSame } from './same-answer.js'
 

@@ -5,6 +5,7 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { isTooDeep, MOST_LEVELS } from '../core/json.js'
+import { styled, styleOf } from '../redact/json-style.js'
 import { withSortedKeys } from './canonical.js'
 import {
   type ChunkForm,
@@ -12,8 +13,6 @@ import {
   type RequestForm,
   type ResponseForm,
   recordingForm,
-  styled,
-  styleOf,
   yamlText,
 } from './file-form.js'
 import { subjectOf } from './names.js'

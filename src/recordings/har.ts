@@ -8,6 +8,7 @@ import { jsonFrom, withPlaces } from '../check/json-places.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { withOwnAddresses } from '../core/http.js'
 import { CHAT, isAuth, isReserved } from '../core/paths.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 import type { Ignore } from './canonical.js'
 import { type Remarks, savedBytes, savedStream, withTypeOfText } from './har-text.js'
 import { decompressedBody, requestKey, requestOf } from './key.js'
@@ -22,7 +23,6 @@ import {
   roundedMs,
   unusualReason,
 } from './recording.js'
-import { credentialsOf, type Redact } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 
 interface HarOptions {

@@ -1,13 +1,13 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
 
 import type { Exchange } from '../core/exchange.js'
+import type { Redact } from '../redact/index.js'
 import { type IgnoreOption, ignoreFrom } from './canonical.js'
 import { createDriftNote } from './drift-note.js'
 import { createShelf, openFolder } from './folder.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
 import { createRecorder, type RecorderParts } from './recorder.js'
-import type { Redact } from './redact/index.js'
 import { createFind, type ReplayerParts } from './replayer.js'
 
 export { type AcceptedChange, acceptDrift } from './accept.js'

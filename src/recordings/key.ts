@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import type { Exchange } from '../core/exchange.js'
 import { decompress } from '../core/http.js'
 import { mayBeJson, requireModestJson } from '../core/json.js'
+import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../redact/index.js'
 import {
   type Ignore,
   jsonIn,
@@ -19,7 +20,6 @@ import { comparedText, isMultipart, withoutBoundary } from './form-body.js'
 import { withoutIds } from './json-rpc.js'
 import { linksByPosition } from './links.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
-import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from './redact/index.js'
 
 /** A request as it was received. */
 export interface ReceivedRequest {

@@ -4,10 +4,10 @@ import type { ChatRequest } from '../chat/request.js'
 import { promptTokens, type Tokenizer } from '../chat/tokens/index.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
+import type { Redact } from '../redact/index.js'
 import { asksForChat, type Ignore } from './canonical.js'
 import { comparedForm, createIdentify } from './key.js'
 import type { RecordedRequest } from './recording.js'
-import type { Redact } from './redact/index.js'
 
 type Fields = Readonly<Record<string, unknown>>
 

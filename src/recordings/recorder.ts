@@ -4,6 +4,7 @@ import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import type { ResponseObserver } from '../core/reply.js'
 import { once, type SerialQueue } from '../core/work.js'
+import type { Redaction } from '../redact/index.js'
 import { byPresentKey, candidatesFor } from './candidates.js'
 import type { Ignore } from './canonical.js'
 import type { Shelf } from './folder.js'
@@ -21,7 +22,6 @@ import {
   type RecordedResponse,
   responseOf,
 } from './recording.js'
-import type { Redaction } from './redact/index.js'
 import { redactedResponse } from './redacted.js'
 import type { Run } from './run.js'
 import { saysTheSame } from './same-answer.js'

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { isStreamType } from '../chat/events.js'
 import { decompressChunks, headerIn } from '../core/http.js'
+import type { Edit } from '../redact/answer.js'
 
 /** One exchange, in one file. */
 export interface Recording {
@@ -169,15 +170,8 @@ export function recordedHeaders(headers: readonly string[], method: string): Rec
   return recorded
 }
 
-/** Replaces the bytes from `start` to `end`, counted across all chunks. */
-export interface Edit {
-  readonly start: number
-  readonly end: number
-  readonly bytes: Buffer
-}
-
 /**
- * Applies edits, which must not overlap. New bytes go to the chunk in which the edit begins. All others stay in their
+ * Applies edits, whose places are counted across all chunks and must not overlap. New bytes go to the chunk in which the edit begins. All others stay in their
  * chunk.
  */
 export function edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): readonly RecordedChunk[] {

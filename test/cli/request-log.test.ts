@@ -6,7 +6,7 @@ import type { Endpoint, Exchange, Outcome } from '../../src/core/exchange.js'
 import type { UpstreamResponse } from '../../src/core/reply.js'
 import { entryOf } from '../../src/journal/index.js'
 import { unknownApiKey } from '../../src/keys/errors.js'
-import { createRedact } from '../../src/recordings/redact/index.js'
+import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 

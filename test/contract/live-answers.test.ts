@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createViolations } from '../../src/contract/violations.js'
-import { createRedact } from '../../src/recordings/redact/index.js'
+import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { liveWith, proxyTo } from '../http/live.js'
-import { noRules } from '../recordings/redact/secrets.js'
+import { noRules } from '../redact/secrets.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { mustBe } from '../sentences.js'
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { exchangeInBrief } from '../../src/journal/fields.js'
 import { follow } from '../../src/journal/follow.js'
 import { createJournal, type JournalBrief, type JournalEntry } from '../../src/journal/index.js'
-import { createRedact } from '../../src/recordings/redact/index.js'
+import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 

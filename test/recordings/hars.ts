@@ -1,7 +1,7 @@
 /** HAR files as different tools write them. */
 import { importHar } from '../../src/recordings/har.js'
 import { ignoreFrom } from '../../src/recordings/index.js'
-import { createRedact } from '../../src/recordings/redact/index.js'
+import { createRedact } from '../../src/redact/index.js'
 
 export const LIVE = 'https://live.example.com'
 

@@ -4,8 +4,8 @@ import { ignoreFrom, variantsOf } from '../../src/recordings/canonical.js'
 import { recordingIn, recordingText } from '../../src/recordings/file-text.js'
 import { type ReceivedRequest, requestKey } from '../../src/recordings/key.js'
 import type { RecordedRequest } from '../../src/recordings/recording.js'
-import { createRedact, credentialsOf } from '../../src/recordings/redact/index.js'
-import { key as aKey, jwt, noRules, prose } from './redact/secrets.js'
+import { createRedact, credentialsOf } from '../../src/redact/index.js'
+import { key as aKey, jwt, noRules, prose } from '../redact/secrets.js'
 import { asking, plantedRedaction, question, recorded } from './scene.js'
 
 const key = (request: RecordedRequest) => requestKey(request, ignoreFrom([]))

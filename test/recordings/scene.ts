@@ -2,7 +2,7 @@
 import { parseExact, stringifyExact } from '../../src/core/json.js'
 import { type ReceivedRequest, requestOf } from '../../src/recordings/key.js'
 import type { RecordedChunk, RecordedResponse, Recording } from '../../src/recordings/recording.js'
-import type { Redaction } from '../../src/recordings/redact/index.js'
+import type { Redaction } from '../../src/redact/index.js'
 
 const planted = /sk-planted-\w+/g
 

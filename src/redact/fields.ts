@@ -1,6 +1,6 @@
 /** Hides the fields of bodies that are secret by their names: in JSON at any depth, in forms and in multipart forms. */
-import { exactJsonOf, isObject, isTooDeep, stringifyExact } from '../../core/json.js'
-import { AUTH, isAuth, percentDecoded } from '../../core/paths.js'
+import { exactJsonOf, isObject, isTooDeep, stringifyExact } from '../core/json.js'
+import { AUTH, isAuth, percentDecoded } from '../core/paths.js'
 import { placeholderOf } from './matches.js'
 import { dashedName, type IsSecretName, isPlaceholder, looksRandom, secretFields } from './names.js'
 

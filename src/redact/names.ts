@@ -1,6 +1,6 @@
 /** Headers, parameters and fields that are secret by their names, and the credentials in them, which are secret wherever they recur. */
 import { unescape as decoded } from 'node:querystring'
-import { memoized } from '../../core/work.js'
+import { memoized } from '../core/work.js'
 
 const kindsOfKey =
   'api|access|secret|private|signing|encryption|master|admin|account|service|role|subscription|license|webhook|ssh|stream|session|functions'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anyPlaceholder, createRedact, findSecrets } from '../../../src/recordings/redact/index.js'
+import { anyPlaceholder, createRedact, findSecrets } from '../../src/redact/index.js'
 import { credential, jwt, key, noRules, privateKey, prose, secret } from './secrets.js'
 
 const redaction = (own: readonly string[] = [], rules = {}) => createRedact({ ...noRules, ...rules })(own)

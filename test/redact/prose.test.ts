@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRedact, findSecrets } from '../../../src/recordings/redact/index.js'
+import { createRedact, findSecrets } from '../../src/redact/index.js'
 import { noRules } from './secrets.js'
 
 const pseudoRandom = (n: number) => Buffer.from(Array.from({ length: n }, (_, i) => (i * 7919 + ((i * i) >> 3)) & 0xff))

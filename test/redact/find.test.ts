@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRedact, findSecrets } from '../../../src/recordings/redact/index.js'
+import { createRedact, findSecrets } from '../../src/redact/index.js'
 import { noRules, prose, secret } from './secrets.js'
 
 const found = (text: string, rules = {}) =>

@@ -1,6 +1,6 @@
 /** Random secrets in the formats of real ones. */
 import fc from 'fast-check'
-import type { RedactionRules } from '../../../src/recordings/redact/index.js'
+import type { RedactionRules } from '../../src/redact/index.js'
 
 /** Rules without any entry. */
 export const noRules: RedactionRules = { names: [], emails: false, patterns: [], known: [] }

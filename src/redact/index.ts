@@ -1,6 +1,6 @@
 /** Keeps secrets out of what is stored or shown: each is replaced by a stable placeholder. */
-import type { Exchange } from '../../core/exchange.js'
-import { memoized } from '../../core/work.js'
+import type { Exchange } from '../core/exchange.js'
+import { memoized } from '../core/work.js'
 import {
   createPlaceholderFor,
   type OnSecret,

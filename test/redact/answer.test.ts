@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RecordedResponse } from '../../src/recordings/recording.js'
-import { createRedact, findSecrets } from '../../src/recordings/redact/index.js'
 import { redactedResponse } from '../../src/recordings/redacted.js'
-import { key, noRules, prose, secret } from './redact/secrets.js'
+import { createRedact, findSecrets } from '../../src/redact/index.js'
+import { key, noRules, prose, secret } from './secrets.js'
 
 const ownKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
 const aJwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF_123-xyz'

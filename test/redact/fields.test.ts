@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { requestOf } from '../../../src/recordings/key.js'
-import type { RecordedRequest, RecordedResponse } from '../../../src/recordings/recording.js'
-import { createRedact } from '../../../src/recordings/redact/index.js'
-import { namedSecretsIn, redactedResponse } from '../../../src/recordings/redacted.js'
+import { requestOf } from '../../src/recordings/key.js'
+import type { RecordedRequest, RecordedResponse } from '../../src/recordings/recording.js'
+import { namedSecretsIn, redactedResponse } from '../../src/recordings/redacted.js'
+import { createRedact } from '../../src/redact/index.js'
 import { noRules } from './secrets.js'
 
 const SECRET = 'Korrekt7Pferd9Batterie'
