@@ -1,4 +1,5 @@
 /** `standin import`: turns a HAR file into recordings. */
+import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { problemInWords, readText, textIn, UsageError } from '../check/problem.js'
 import {
@@ -26,9 +27,12 @@ const importFile = command({
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
     const origin = file === '-' ? 'standard input' : file
+    // Playwright attaches bodies in this way.
+    if (/\.zip$/i.test(file)) throw new UsageError(`${file} is an archive. Unpack it, and import the .har file in it.`)
     const har = file === '-' ? textIn(await buffer(process.stdin), origin) : readText(file, file)
     const { importHar } = await loadHar()
-    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
+    const source = { base, folder: file === '-' ? undefined : path.dirname(file) }
+    const imported = importHar(har, origin, { ...source, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
     const { written, existing } = await writeRecordings(folder, imported, flags.overwrite)

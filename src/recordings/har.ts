@@ -1,15 +1,13 @@
-/** Extracts the exchanges with the platform from a HAR file. The schema is as lenient as existing tools require. */
-import * as v from 'valibot'
+/** Extracts the exchanges with the platform from a HAR file. */
 import { readStream } from '../chat/chunks.js'
 import { eventsIn, linesIn } from '../chat/events.js'
-import { check, type Mistake } from '../check/check.js'
-import { open, text } from '../check/forms.js'
-import { jsonFrom, withPlaces } from '../check/json-places.js'
-import { type Problem, ProblemsError } from '../check/problem.js'
+import type { Problem } from '../check/problem.js'
 import { withOwnAddresses } from '../core/http.js'
 import { CHAT, isAuth, isReserved } from '../core/paths.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import type { Ignore } from './canonical.js'
+import { type HarSource, LostBody, withBodies } from './har-bodies.js'
+import { type Entry, entriesIn, harHeaders } from './har-form.js'
 import { type Remarks, savedBytes, savedStream, withTypeOfText } from './har-text.js'
 import { decompressedBody, requestKey, requestOf } from './key.js'
 import {
@@ -28,6 +26,8 @@ import { redactedResponse } from './redacted.js'
 interface HarOptions {
   /** Only URLs below this one belong to the platform. Without it all of them do, with their full path. */
   readonly base: string | undefined
+  /** The folder of the file, in which tools may have put bodies; `undefined` for standard input. */
+  readonly folder: string | undefined
   readonly redact: Redact
   readonly ignore: Ignore
 }
@@ -52,14 +52,18 @@ export function importHar(source: string, origin: string, options: HarOptions): 
   const remarks: string[] = []
   const mendedEntries = new Set<string>()
 
-  function addEntry(entry: Entry, label: string): void {
-    const place = recordablePlace(entry, options.base)
-    if (typeof place === 'string') {
-      passedOver.set(place, (passedOver.get(place) ?? 0) + 1)
-      if (bodiless.has(place)) remarks.push(`${label} is ${place}.`)
+  const { good, problems, tool } = entriesIn(source, origin)
+  const now = new Date().toISOString()
+
+  function addEntry(saved: Entry, label: string): void {
+    const read = readEntry(saved, options.base, { tool, folder: options.folder })
+    if ('reason' in read) {
+      passedOver.set(read.reason, (passedOver.get(read.reason) ?? 0) + 1)
+      if (read.remark) remarks.push(`${label} ${read.remark}.`)
       return
     }
-    const recording = recordingOf(entry, place, options, {
+    const { entry, place } = read
+    const recording = recordingOf(entry, place, now, options, {
       lost: what => void remarks.push(`${label} ${what}.`),
       mended(what) {
         mendedEntries.add(label)
@@ -67,19 +71,30 @@ export function importHar(source: string, origin: string, options: HarOptions): 
       },
     })
     if (!recording.response.complete) remarks.push(`${label} broke off; it is kept as incomplete.`)
+    if (bodyOf(entry.request) === 'unknown') {
+      remarks.push(`${label} has no body, so it answers only a ${recording.request.method} without one.`)
+    }
     const key = requestKey(recording.request, options.ignore)
     const recordings = byKey.get(key) ?? []
     recordings.push(recording)
     byKey.set(key, recordings)
   }
 
-  const { good, problems } = entriesIn(source, origin)
-  for (const { entry, nth } of good.toSorted(byTime)) addEntry(entry, `log.entries[${nth}]`)
+  const hasTimes = good.every(({ entry }) => entry.startedDateTime !== '')
+  for (const { entry, nth } of hasTimes ? good.toSorted(byTime) : good) addEntry(entry, `log.entries[${nth}]`)
+  if (/playwright/i.test(tool) && [...passedOver.keys()].some(reason => bodiless.has(reason))) remarks.push(EMBED)
   return { byKey, passedOver, mended: mendedEntries.size, remarks, problems }
 }
 
+const EMBED =
+  "Playwright leaves bodies out or in other files unless you set updateContent: 'embed' (routeFromHAR) or content: 'embed' (recordHar)."
+
 /** Reported one by one, because the user may be able to save the file again with its bodies. */
-const bodiless: ReadonlySet<Reason> = new Set(['without the body of the request', 'without the body of the answer'])
+const bodiless: ReadonlySet<Reason> = new Set([
+  'without the body of the request',
+  'without the body of the answer',
+  'with a body that cannot be read',
+])
 
 const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) =>
   Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime)
@@ -96,6 +111,7 @@ type Reason =
   | "answered from the browser's cache"
   | 'without the body of the request'
   | 'without the body of the answer'
+  | 'with a body that cannot be read'
   | 'with a compressed body that cannot be decompressed'
 
 /** Where an entry was sent: path and query below the base, undecoded. */
@@ -120,10 +136,22 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
   return base.origin === origin && path.startsWith(prefix) && /^($|\/)/.test(rest) ? rest : undefined
 }
 
-/** Returns the place of an entry, or why it must not be recorded. */
-function recordablePlace(entry: Entry, base: string | undefined): HarPlace | Reason {
-  const place = harPlaceOf(entry.request.url, base)
-  return typeof place === 'string' ? place : (reasonAgainst(entry, place) ?? place)
+/** An entry that is recorded, with its bodies; or why it is not, with what to say about this one. */
+type ReadEntry = { entry: Entry; place: HarPlace } | { reason: Reason; remark?: string }
+
+function readEntry(saved: Entry, base: string | undefined, source: HarSource): ReadEntry {
+  const place = harPlaceOf(saved.request.url, base)
+  if (typeof place === 'string') return { reason: place }
+  const reason = reasonAgainst(saved, place)
+  if (reason) return { reason }
+  try {
+    const entry = withBodies(saved, source)
+    const lost = lostBodyOf(entry, place)
+    return lost ? { reason: lost, ...(bodiless.has(lost) && { remark: `is ${lost}` }) } : { entry, place }
+  } catch (error) {
+    if (!(error instanceof LostBody)) throw error
+    return { reason: 'with a body that cannot be read', remark: error.message }
+  }
 }
 
 function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
@@ -134,9 +162,14 @@ function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   if (isStatic(entry)) return 'static files'
   // Browsers write 0 for requests that were cancelled, blocked or never sent. A status below 200 is no final answer.
   if (response.status < 200 || response.status > 599) return 'without an answer'
-  if (response.status === 304) return "answered from the browser's cache"
-  if (lacksRequestBody(request)) return 'without the body of the request'
-  if (requestBody(request).objection !== undefined) return 'with a compressed body that cannot be decompressed'
+  return response.status === 304 ? "answered from the browser's cache" : undefined
+}
+
+function lostBodyOf(entry: Entry, { path }: HarPlace): Reason | undefined {
+  const body = bodyOf(entry.request)
+  const isChat = path === CHAT && /^post$/i.test(entry.request.method)
+  if (body === 'lost' || (isChat && body !== 'whole')) return 'without the body of the request'
+  if (requestBody(entry.request).objection !== undefined) return 'with a compressed body that cannot be decompressed'
   return lacksAnswerBody(entry) ? 'without the body of the answer' : undefined
 }
 
@@ -156,13 +189,24 @@ function isStatic({ request, response, _resourceType }: Entry): boolean {
   return /^text\/html\b/i.test(mimeType) && response.status < 400
 }
 
-function lacksRequestBody(request: Entry['request']): boolean {
-  const { postData, bodySize } = request
-  if (postData?.text) return false
+/** Whether the body of a request was saved, is missing, or may be missing; few tools say that there was none. */
+function bodyOf(request: Entry['request']): 'whole' | 'none' | 'lost' | 'unknown' {
+  const { method, postData, bodySize } = request
+  if (postData?.text) return 'whole'
   // Clients write the parts of a multipart form differently, so its fields alone match no request.
-  if (postData && postData.params.length > 0) return /^multipart\//i.test(contentTypeOf(request) ?? '')
-  const { 'content-length': length, 'transfer-encoding': coding } = harHeaders(request)
-  return bodySize > 0 || Number(length) > 0 || (coding !== undefined && postData?.text === undefined)
+  if (postData && postData.params.length > 0)
+    return /^multipart\//i.test(contentTypeOf(request) ?? '') ? 'lost' : 'whole'
+  const headers = harHeaders(request)
+  const length = Number(headers['content-length'])
+  if (bodySize > 0 || length > 0) return 'lost'
+  if (headers['transfer-encoding'] !== undefined && postData?.text === undefined) return 'lost'
+  if (!/^(post|put|patch)$/i.test(method) || length === 0) return 'none'
+  const saysType = headers['content-type'] !== undefined
+  // Without a text, Polly had a body of bytes, and Playwright does not save any.
+  if (postData && (saysType || postData.mimeType !== '') && (bodySize < 0 || typeof postData.text !== 'string'))
+    return 'lost'
+  if (bodySize < 0 && saysType) return 'lost'
+  return postData || saysType || bodySize < 0 ? 'unknown' : 'none'
 }
 
 /** Any of several sizes shows that there was a body. If none is known, an answer that may have one had one. */
@@ -177,12 +221,15 @@ function lacksAnswerBody({ request, response }: Entry): boolean {
 
 const hasNoBody = (method: string, status: number) => /^head$/i.test(method) || [204, 205, 304].includes(status)
 
-const harHeaders = ({ headers }: Pick<Entry['response'], 'headers'>): Readonly<Record<string, string>> =>
-  Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]))
-
 const contentTypeOf = (request: Entry['request']) => request.postData?.mimeType || harHeaders(request)['content-type']
 
-function recordingOf(entry: Entry, place: HarPlace, { base, redact }: HarOptions, remarks: Remarks): Recording {
+function recordingOf(
+  entry: Entry,
+  place: HarPlace,
+  now: string,
+  { base, redact }: HarOptions,
+  remarks: Remarks,
+): Recording {
   const { method } = entry.request
   const headers = harHeaders(entry.request)
   const { authorization } = headers
@@ -190,7 +237,7 @@ function recordingOf(entry: Entry, place: HarPlace, { base, redact }: HarOptions
   const { body } = requestBody(entry.request)
   const request = requestOf({ ...place, method, headers, contentType: contentTypeOf(entry.request), body }, redaction)
   return {
-    recordedAt: new Date(entry.startedDateTime).toISOString(),
+    recordedAt: entry.startedDateTime === '' ? now : new Date(entry.startedDateTime).toISOString(),
     request,
     response: redactedResponse(responseIn(entry, request, base, remarks), redaction, request.path),
   }
@@ -268,96 +315,4 @@ function responseHeaders(
 /** One chunk per event, evenly spaced, since HAR has no times for events. */
 function evenChunks(events: readonly Buffer[], endMs: number): readonly RecordedChunk[] {
   return events.map((bytes, i) => ({ atMs: roundedMs((endMs * (i + 1)) / events.length), bytes }))
-}
-
-const number = v.number('a number')
-const harTexts = v.nullish(text, '')
-const numbers = v.nullish(number, 0)
-
-const pair = open({ name: text, value: harTexts })
-const harPairs = v.nullish(v.array(pair, 'a list'), [])
-
-const request = open({
-  method: v.pipe(text, v.nonEmpty('a string that is not empty')),
-  url: v.pipe(text, v.check(URL.canParse, 'a URL')),
-  headers: harPairs,
-  bodySize: numbers,
-  postData: v.nullish(
-    open({
-      mimeType: harTexts,
-      text: v.nullish(text),
-      params: harPairs,
-      // From HAR 1.3; several tools write it already.
-      encoding: harTexts,
-    }),
-  ),
-})
-
-const response = open({
-  status: v.pipe(number, v.integer('a whole number')),
-  statusText: harTexts,
-  headers: harPairs,
-  bodySize: numbers,
-  content: v.nullish(
-    open({
-      size: numbers,
-      mimeType: harTexts,
-      text: v.nullish(text),
-      encoding: harTexts,
-    }),
-    {},
-  ),
-  // Chrome's.
-  _error: v.nullish(v.unknown()),
-})
-
-const entry = open({
-  startedDateTime: v.pipe(
-    text,
-    v.check(time => !Number.isNaN(Date.parse(time)), 'a time such as 2030-01-31T12:00:00.000Z'),
-  ),
-  request,
-  response,
-  timings: v.nullish(open({ wait: numbers, receive: numbers }), {}),
-  // Chrome's and Firefox's: script, image, fetch …
-  _resourceType: v.nullish(v.unknown()),
-})
-
-const har = open({ log: open({ entries: v.array(v.unknown(), 'a list') }) })
-/** Checked together with its neighbours, so that problems are named by their place in the file. */
-const full = open({ log: open({ entries: v.array(entry, 'a list') }) })
-
-export type Entry = v.InferOutput<typeof entry>
-
-/** At most this many problems of one file are listed. */
-const MISTAKES_SHOWN = 20
-
-/**
- * Reads the valid entries of a HAR file, with their places, and the problems of the others. Throws a ProblemsError if it
- * is not one, or if all of its entries are invalid.
- */
-function entriesIn(file: string, origin: string) {
-  // The specification allows a byte order mark.
-  const source = file.replace(/^\ufeff/, '')
-  const json = jsonFrom(source, origin)
-  const outline = check(har, json, { whole: 'The file' })
-  if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin, source))
-  const checked = check(full, json)
-  const mistakes = 'mistakes' in checked ? checked.mistakes : []
-  const wrong = new Set(mistakes.map(({ path }) => path[2]))
-  const problems = problemsOf(mistakes, origin, source)
-  const good = outline.value.log.entries.flatMap((one, nth) => {
-    const found = wrong.has(nth) ? undefined : check(entry, one)
-    return found && 'value' in found ? [{ entry: found.value, nth }] : []
-  })
-  if (good.length === 0 && problems.length > 0) throw new ProblemsError(problems)
-  return { good, problems }
-}
-
-function problemsOf(mistakes: readonly Mistake[], origin: string, source: string): readonly Problem[] {
-  const omitted = mistakes.length - MISTAKES_SHOWN
-  return [
-    ...withPlaces(mistakes.slice(0, MISTAKES_SHOWN), source, origin),
-    ...(omitted > 0 ? [{ origin, sentence: `${omitted} more values are invalid.` }] : []),
-  ]
 }

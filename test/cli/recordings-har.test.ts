@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Files, run, runIn } from '../command.js'
 import { fromChrome, harWith, LIVE } from '../recordings/hars.js'
-import { cannotBeRead, mustBe, notValid } from '../sentences.js'
+import { AN_OBJECT, cannotBeRead, mustBe, notValid } from '../sentences.js'
 import { filesOf, folderIn, nameOf, namesIn, recorded } from './recorded.js'
 
 const prompt = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
@@ -101,4 +101,38 @@ test('the base URL of an OpenAI client is refused, because paths below it lack t
   const { code, stderr, names } = await command(['import', 'app.har', '--base', `${LIVE}/v1`], har(chat('{"n":1}')))
   expect({ code, names }).toEqual({ code: 2, names: [] })
   expect(stderr).toContain(`--base must be the address before /v1, not "${LIVE}/v1".`)
+})
+
+const mapping = { request: { method: 'GET', urlPath: '/x' }, response: { status: 200 } }
+const postman = { info: { name: 'a', schema: 'https://schema.getpostman.com/json/collection/v2.1.0/' }, item: [] }
+
+test.each<[what: string, file: unknown]>([
+  ['a cassette of VCR', '---\nhttp_interactions:\n- request:\n    method: get\n'],
+  ['a cassette of vcrpy', 'interactions:\n- request:\n    body: null\nversion: 1\n'],
+  ['a file of nock', [{ scope: 'https://live.example:443', method: 'GET', path: '/x', status: 200, response: {} }]],
+  ['a file of WireMock', mapping],
+  ['a file of WireMock', { mappings: [mapping], meta: { total: 1 } }],
+  ['an environment of Mockoon', { uuid: 'a', lastMigration: 33, name: 'a', routes: [] }],
+  ['a collection of Postman', postman],
+  ['an export of Insomnia', { _type: 'export', __export_format: 4, resources: [] }],
+  ['an export of Insomnia', 'type: collection.insomnia.rest/5.0\nname: a\n'],
+  ['a file of aimock', { fixtures: [{ match: { userMessage: 'hi' }, response: { content: 'Hello' } }] }],
+  ['a file of MockServer', [{ httpRequest: { path: '/x' }, httpResponse: { body: 'x' } }]],
+  ['an OpenAPI document', 'openapi: 3.1.0\ninfo: { title: a }\n'],
+  ['a database of json-server', { posts: [{ id: 1 }], comments: [] }],
+])('import says that the file is %s, and what to do', async (what, file) => {
+  const text = typeof file === 'string' ? file : JSON.stringify(file)
+  const { code, stderr } = await run(['import', 'a.json'], { files: { 'a.json': text } })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(`a.json: This is ${what}`)
+  expect(stderr).toMatch(/[.;] See docs\/coming-from\.md\.\n$/)
+  expect(stderr).toMatch(/exec --mode record|as rules in|openapi: FILE|resources:/)
+})
+
+test('import says of any other file which files it reads', async () => {
+  const { stderr } = await run(['import', 'a.json'], { files: { 'a.json': '[1]' } })
+  expect(stderr).toBe(
+    `${mustBe('a.json:1:1: The file', AN_OBJECT, [1])} Import reads HAR files, as browsers, proxies and Polly save them.\n`,
+  )
+  expect((await run(['import', 'a.har.zip'])).stderr).toContain('a.har.zip is an archive. Unpack it')
 })

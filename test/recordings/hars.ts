@@ -8,9 +8,9 @@ export const LIVE = 'https://live.example.com'
 const noRules = { names: [], emails: false, patterns: [], known: [] }
 
 /** The result of importing a file; a string is imported as is. */
-export function imported(har: unknown, base?: string) {
+export function imported(har: unknown, base?: string, folder?: string) {
   const written = typeof har === 'string' ? har : JSON.stringify(har)
-  const options = { base, redact: createRedact(noRules), ignore: ignoreFrom([]) }
+  const options = { base, folder, redact: createRedact(noRules), ignore: ignoreFrom([]) }
   const { byKey, passedOver, mended, remarks, problems } = importHar(written, 'app.har', options)
   return {
     recordings: [...byKey.values()].flat(),
