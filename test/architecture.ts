@@ -13,8 +13,8 @@ export interface Source {
 const floors: readonly (readonly string[])[] = [
   ['check'],
   ['core'],
-  // What is shaped like OpenAI, the framework of operations, and what rows a state has.
-  ['chat', 'control', 'state'],
+  // What is shaped like OpenAI, the framework of operations, connections to other servers, and what rows a state has.
+  ['chat', 'control', 'outgoing', 'state'],
   ['redact'],
   ['faults', 'holds', 'recordings', 'scopes'],
   ['keys', 'replies', 'journal', 'limits', 'contract'],
@@ -46,6 +46,7 @@ export const budgets: Readonly<Record<string, number>> = {
   limits: 400,
   mcp: 2300,
   openapi: 1500,
+  outgoing: 250,
   platform: 3400,
   // 2026-11-28: 300 more for HAR files of Polly and Playwright, and for naming files of other tools.
   recordings: 5700,
@@ -66,6 +67,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   express: ['http/', 'dashboard/'],
   'http-proxy-middleware': ['http/proxy/middleware-client.ts'],
   undici: [
+    'outgoing/dispatcher.ts',
     'http/proxy/live-client.ts',
     'supabase/callers.ts',
     'cli/drift.ts',

@@ -1,7 +1,7 @@
 /** `standin drift`: repeats each recorded request at the live platform and reports what has changed in the answers. */
 import path from 'node:path'
 import { finished } from 'node:stream/promises'
-import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { StartError, UsageError } from '../check/problem.js'
 import { compareAnswers, shapeOfAnswer } from '../contract/shape.js'
 import { upstreamUnreadable } from '../core/errors.js'
@@ -11,6 +11,7 @@ import { glob, HEALTH } from '../core/paths.js'
 import { isStatus } from '../http/documented-error.js'
 import { acceptsApiKey, documentedCredentialOf } from '../http/proxy/credentials.js'
 import { liveError } from '../http/proxy.js'
+import { createDispatcher } from '../outgoing/dispatcher.js'
 import { NEEDS_LIVE, redactionRules } from '../platform/config/load.js'
 import type { Config } from '../platform/config/schema.js'
 import type { Platform } from '../platform.js'
@@ -126,18 +127,13 @@ interface LiveOptions {
 }
 
 /**
- * Sends only to `upstream.baseUrl`, through the proxy that the environment names, and does not follow redirects. The
- * message of an error is a sentence for the user.
+ * Sends only to `upstream.baseUrl`, and does not follow redirects. The message of an error is a sentence for the user.
  */
 function sendToLive({ upstream, credentialOf }: LiveOptions): SendToLive {
   const { timeoutMs } = upstream
   const { origin, pathname } = new URL(upstream.baseUrl)
   const baseUrl = origin + pathname.replace(/(?<!\/)\/+$/, '')
-  const dispatcher = new EnvHttpProxyAgent({
-    connect: { timeout: timeoutMs },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  })
+  const dispatcher = createDispatcher(baseUrl, { timeoutMs })
   return async (recorded, signal) => {
     const { method, path, query } = recorded
     const kind = credentialOf(path)
@@ -146,6 +142,7 @@ function sendToLive({ upstream, credentialOf }: LiveOptions): SendToLive {
       method: method as Dispatcher.HttpMethod,
       headers: headersFor(recorded, kind === undefined ? '' : upstream[kind]),
       body: requestText(recorded) ?? null,
+      bodyTimeout: timeoutMs,
       dispatcher,
       signal,
     }).catch(error => {

@@ -1,9 +1,11 @@
 /** The platform that is checked. Calls are cached, and limited by a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { Agent, EnvHttpProxyAgent, fetch, type Response } from 'undici'
+import { Agent, fetch, type Response } from 'undici'
+import { PlatformError } from '../core/errors.js'
 import { retryWaitMs } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
-import { withDeadline } from '../core/work.js'
+import { memoized, withDeadline } from '../core/work.js'
+import { createDispatcher } from '../outgoing/dispatcher.js'
 import { createRedact } from '../redact/index.js'
 
 /** The credentials for a target. Clauses that need a missing one are not checked. */
@@ -170,10 +172,10 @@ const isLocal = (url: string) => URL.canParse(url) && isLoopback(new URL(url).ho
 /** Answers that the contract checks are far smaller. */
 const MOST_BYTES = 4_000_000
 
-/** Sends over kept connections, and to other machines through the proxy that the environment names. */
+/** Sends over kept connections, to this machine directly. */
 export function sendOverHttp({ url, authUrl }: Pick<TargetOptions, 'url' | 'authUrl'>): Send {
   const direct = new Agent()
-  const byEnvironment = new EnvHttpProxyAgent()
+  const dispatcherFor = memoized((base: string) => (isLocal(base) ? direct : createDispatcher(base)))
   return async ({ to, method, path, headers, body }, signal) => {
     const base = withoutSlash((to === 'auth' && authUrl) || url)
     const response = await fetch(base + path, {
@@ -181,7 +183,7 @@ export function sendOverHttp({ url, authUrl }: Pick<TargetOptions, 'url' | 'auth
       headers,
       signal,
       redirect: 'manual',
-      dispatcher: isLocal(base) ? direct : byEnvironment,
+      dispatcher: dispatcherFor(base),
       ...(body !== undefined && { body }),
     }).catch(error => {
       throw new Error(reasonOf(error))
@@ -215,6 +217,8 @@ async function bodyText({ body }: Response): Promise<ReceivedAnswer['text']> {
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException }
   if (name === 'TimeoutError') return 'it took too long'
+  // The proxy's.
+  if (cause instanceof PlatformError) return cause.message.replace(/^The/, 'the').replace(/\.$/, '')
   return cause?.code ?? cause?.message ?? message
 }
 

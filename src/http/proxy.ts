@@ -1,6 +1,7 @@
 /** Forwards requests to the live platform and returns its answers. */
 import {
   notFoundWithDots,
+  PlatformError,
   upstreamTimeout,
   upstreamUnreachable,
   upstreamUnreadable,
@@ -13,6 +14,7 @@ import { createLiveClient } from './proxy/live-client.js'
 import {
   type ForwardContext,
   type ForwardSettings,
+  isUnreadable,
   type LiveAddress,
   type OnError,
   ProxiedRequest,
@@ -130,19 +132,23 @@ function middlewareClient(
 }
 
 /** Says why the live platform gave no answer, or not all of it. */
-export function liveError({ code, message }: NodeJS.ErrnoException, timeoutMs: number) {
+export function liveError(error: NodeJS.ErrnoException, timeoutMs: number): PlatformError {
+  // The proxy's.
+  if (error instanceof PlatformError) return error
+  const { code, message } = error
+  if (isUnreadable(error))
+    return upstreamUnreadable(code?.startsWith('UND_ERR_S') ? message : (code ?? reasonIn(message)))
   // Undici's own code for a connection that the other side has closed.
   const why = code === 'UND_ERR_SOCKET' ? 'ECONNRESET' : (code ?? message)
   if (timeoutCode.test(why)) return upstreamTimeout(timeoutMs)
-  if (untrustedCode.test(why)) return upstreamUntrusted(why)
-  return unreadableCode.test(why) ? upstreamUnreadable(why) : upstreamUnreachable(why)
+  return untrustedCode.test(why) ? upstreamUntrusted(why) : upstreamUnreachable(why)
 }
+
+/** Undici's parser gives its reason in brackets. */
+const reasonIn = (message: string) => /\((.+)\)$/.exec(message)?.[1] ?? message
 
 /** Undici's codes for a live platform that is silent. */
 const timeoutCode = /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/
-
-/** Error codes for an answer that is not HTTP (node's or undici's parser) or not TLS (OpenSSL). */
-const unreadableCode = /^(HPE_|EPROTO$|ERR_SSL_|UND_ERR_HEADERS_OVERFLOW$)/
 
 /** Error codes for a certificate that OpenSSL or node rejects. */
 const untrustedCode = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|^CERT_|^ERR_TLS_CERT/

@@ -1,6 +1,6 @@
 /** Checks the credentials of callers: at the gateway of the auth backend, at its endpoints, and on the platform. */
 import type { RefusedCredential } from '../core/caller.js'
-import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
+import { PlatformError, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
 import { type Caller, type Exchange, userCaller } from '../core/exchange.js'
 import { isSameSecret } from '../core/secrets.js'
 import { once, withDeadline } from '../core/work.js'
@@ -119,12 +119,13 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
   }
 
   if (!live) return { find: findHere }
+  const loadClient = clientFor(live.authUrl)
   return {
     /** Keys of this stand-in stay valid. The live backend identifies the user of a user token. */
     async find(token) {
       const local = await findHere(token).catch(() => undefined)
       if (local && local.caller.kind !== 'user') return local
-      return { ...(await askLive(live, token, Date.now())), isLive: true }
+      return { ...(await askLive(live, loadClient, token)), isLive: true }
     },
   }
 }
@@ -181,11 +182,11 @@ const LIVE_CACHE_MS = 5000
  * Returns the user of a live token. Rejects with a 401 if there is none, and with a 502 or 504 if the backend gives no
  * clear answer.
  */
-async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<ValidCredential> {
-  const expiresAtMs = nowMs + LIVE_CACHE_MS
+async function askLive(live: LiveBackend, loadClient: LoadClient, token: string): Promise<ValidCredential> {
+  const expiresAtMs = Date.now() + LIVE_CACHE_MS
   // The live anon key identifies no user, so there is no need to ask.
   if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }
-  const { status, body } = await liveAnswer(live, token)
+  const { status, body } = await liveAnswer(live, loadClient, token)
   const { id, email, error_code: older, code: newer } = body
   if (status === 200 && typeof id === 'string') {
     return { caller: userCaller(id, email), expiresAtMs }
@@ -197,13 +198,19 @@ async function askLive(live: LiveBackend, token: string, nowMs: number): Promise
   throw upstreamUnreachable(`status ${status} of the auth backend`)
 }
 
-/** Undici and a client that honours HTTP_PROXY and the like, loaded when another server is first asked. */
-export const loadClient = once(async () => {
-  const { EnvHttpProxyAgent, request } = await import('undici')
-  return { request, dispatcher: new EnvHttpProxyAgent() }
-})
+/** Undici, loaded when another server is first asked, and connections to that server. */
+export const clientFor = (address: string) =>
+  once(async () => {
+    const [{ request }, { createDispatcher }] = await Promise.all([
+      import('undici'),
+      import('../outgoing/dispatcher.js'),
+    ])
+    return { request, dispatcher: createDispatcher(address) }
+  })
 
-async function liveAnswer({ authUrl, anonKey, timeoutMs }: LiveBackend, token: string) {
+type LoadClient = ReturnType<typeof clientFor>
+
+async function liveAnswer({ authUrl, anonKey, timeoutMs }: LiveBackend, loadClient: LoadClient, token: string) {
   const { request, dispatcher } = await loadClient()
   try {
     // One limit for all of it: undici's own begin again with each byte.
@@ -218,7 +225,7 @@ async function liveAnswer({ authUrl, anonKey, timeoutMs }: LiveBackend, token: s
   } catch (error) {
     const { name, code, message } = error as NodeJS.ErrnoException
     if (name === 'TimeoutError') throw upstreamTimeout(timeoutMs)
-    throw upstreamUnreachable(code ?? message)
+    throw error instanceof PlatformError ? error : upstreamUnreachable(code ?? message)
   }
 }
 

@@ -5,6 +5,7 @@ import net, { type Socket } from 'node:net'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { runs } from '../runs.js'
+import { hello } from '../scene.js'
 import { listening, liveKey, liveOnSocket, liveWith, proxyTo, send } from './live.js'
 
 /** What a client may get: the whole body, a documented error, or part of the body and a broken connection. */
@@ -18,6 +19,8 @@ interface Misbehaviour {
   /** The answer to one request, on the bare socket. */
   respond(socket: Socket): void
   readonly expected: Expected
+  /** The only path at which this is expected. */
+  readonly at?: string
 }
 
 const all = (body: string, status = 200): Expected => ({ status, body })
@@ -52,9 +55,9 @@ const misbehaviours: readonly Misbehaviour[] = [
     expected: refused,
   },
   {
-    how: 'sends 100 Continue although nobody waits for it',
+    how: 'sends 100 Continue although nobody waits for it, and nothing more',
     respond: writes('HTTP/1.1 100 Continue\r\n\r\n'),
-    expected: refused,
+    expected: late,
   },
   {
     how: 'has a body shorter than its Content-Length, and stalls',
@@ -75,7 +78,24 @@ const misbehaviours: readonly Misbehaviour[] = [
   },
   { how: 'sends a body with a 204', respond: writes('HTTP/1.1 204 No Content\r\n\r\nbody'), expected: all('', 204) },
   {
-    // Undici takes any end of the connection for the end of such a body.
+    how: 'sends a last chunk with a 204',
+    respond: writes(`HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n${lastChunk}`),
+    expected: all('', 204),
+  },
+  {
+    how: 'names the length of what a 304 would have',
+    respond: writes('HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n'),
+    expected: all('', 304),
+  },
+  {
+    how: 'sends more than its Content-Length',
+    respond: writes(answer(['Content-Length: 2'], '{}and more')),
+    expected: all('{}'),
+  },
+  { how: 'answers with a greeting of SMTP', respond: writes('220 mail.example ESMTP\r\n'), expected: refused },
+  {
+    // Undici takes any end of the connection for the end of such a body, node does not.
+    at: '/v1/models',
     how: 'ends a body without a length by a reset',
     respond: writesAndResets('HTTP/1.0 200 OK\r\n\r\nold'),
     expected: all('old'),
@@ -97,9 +117,9 @@ async function misbehaving(respond: (socket: Socket) => void) {
   return { url: await listening(server), manners }
 }
 
-/** Asks for the models, and reads until the response closes. */
-async function readModels(url: string, apiKey: string) {
-  const request = http.get(`${url}/v1/models`, { agent: false, headers: { authorization: `Bearer ${apiKey}` } })
+/** Asks, and reads until the response closes. */
+async function read(url: string, apiKey: string) {
+  const request = http.get(url, { agent: false, headers: { authorization: `Bearer ${apiKey}` } })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = []
   request.on('error', () => {})
@@ -109,14 +129,21 @@ async function readModels(url: string, apiKey: string) {
   return { status, headers, trailers, complete, body: Buffer.concat(chunks).toString() }
 }
 
-test.each(misbehaviours.map(one => [one.how, one] as const))(
-  'the client gets the whole answer, an error or a visible cut from a live platform that %s',
-  async (_how, { respond, expected }) => {
+/** A documented path and another one, which have clients of their own. */
+const paths = ['/v1/models', '/v1/things']
+
+const everywhere = paths.flatMap(path =>
+  misbehaviours.filter(({ at = path }) => at === path).map(one => [path, one.how, one] as const),
+)
+
+test.each(everywhere)(
+  'at %s, the client gets the whole answer, an error or a visible cut from a live platform that %s',
+  async (path, _how, { respond, expected }) => {
     const { url, manners } = await misbehaving(respond)
     // Short only where the live platform may stall: on a busy machine, every other answer may take longer.
     const timeoutMs = expected === late || 'cutAfter' in expected ? 500 : 10_000
     const platform = await proxyTo(url, { upstream: { timeoutMs } })
-    const { status, headers, trailers, complete, body } = await readModels(platform.url, platform.apiKey)
+    const { status, headers, trailers, complete, body } = await read(platform.url + path, platform.apiKey)
     if ('error' in expected) {
       expect([status, complete, headers['content-type']]).toEqual([expected.error, true, 'application/json'])
       expect(JSON.parse(body)).toEqual({ error: expect.stringMatching(/^The live platform .+\.$/) })
@@ -128,16 +155,25 @@ test.each(misbehaviours.map(one => [one.how, one] as const))(
     }
 
     manners.good = true
-    expect(await readModels(platform.url, platform.apiKey)).toMatchObject({ status: 200, complete: true, body: 'well' })
+    expect(await read(platform.url + path, platform.apiKey)).toMatchObject({
+      status: 200,
+      complete: true,
+      body: 'well',
+    })
   },
 )
+
+const CHAT = '/v1/chat/completions'
+const chat: Readonly<Record<string, object>> = { [CHAT]: { method: 'POST', body: JSON.stringify(hello) } }
 
 const bodies = fc.uint8Array({ maxLength: 60 }).map(bytes => Buffer.from(bytes).toString('latin1'))
 
 /** An answer in any two pieces, and what the client must get of it. */
 const validAnswers = fc
   .record({
-    before: fc.constantFrom('', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
+    before: fc.array(fc.constantFrom('103 Early Hints\r\nLink: </a>', '100 Continue', '100 \r\nX-Why: no'), {
+      maxLength: 2,
+    }),
     status: fc.constantFrom('200 OK', '201', '299 Gr\xfc\xdfe'),
     version: fc.constantFrom('1.1', '1.0'),
     value: fc.stringMatching(/^[!-~\xa1-\xff]([ -~\xa1-\xff]{0,20}[!-~\xa1-\xff])?$/),
@@ -146,7 +182,8 @@ const validAnswers = fc
     splitAt: fc.nat(200),
   })
   .map(({ before, status, version, value, framing, body, splitAt }) => {
-    const head = `${before}HTTP/${version} ${status}\r\nX-Value: ${value}\r\n`
+    const informational = before.map(head => `HTTP/1.1 ${head}\r\n\r\n`).join('')
+    const head = `${informational}HTTP/${version} ${status}\r\nX-Value: ${value}\r\n`
     const text = {
       length: `${head}Content-Length: ${body.length}\r\n\r\n${body}`,
       chunks: `${head}Transfer-Encoding: chunked\r\n\r\n${body && chunk(body)}${lastChunk}`,
@@ -155,18 +192,22 @@ const validAnswers = fc
     return { pieces: [text.slice(0, splitAt), text.slice(splitAt)], status: Number.parseInt(status, 10), value, body }
   })
 
-test('any valid answer arrives with its status, its headers and its bytes, however the network splits it', async () => {
+test('a request is sent once, and any valid answer arrives with its status, its headers and its bytes, however the network splits it', async () => {
   let pieces: readonly string[] = []
+  let requests = 0
   const url = await liveOnSocket(async socket => {
+    requests++
     for (const piece of pieces) await new Promise(sent => socket.write(piece, 'latin1', sent))
     socket.end()
   })
   const platform = await proxyTo(url)
   await fc.assert(
-    fc.asyncProperty(validAnswers, async ({ status, value, body, ...sent }) => {
+    fc.asyncProperty(fc.constantFrom(...paths, CHAT), validAnswers, async (path, { status, value, body, ...sent }) => {
       pieces = sent.pieces
-      const headers = { authorization: `Bearer ${platform.apiKey}` }
-      const received = await send(`${platform.url}/v1/models`, { headers })
+      requests = 0
+      const headers = { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' }
+      const received = await send(platform.url + path, { headers, ...chat[path] })
+      expect(requests).toBe(1)
       expect([received.status, received.headers['x-value']]).toEqual([status, value])
       expect(received.body.toString('latin1')).toBe(body)
     }),

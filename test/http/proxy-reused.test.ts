@@ -1,11 +1,12 @@
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { openPlatform } from '../../src/platform.js'
 import { selfSigned } from '../certificate.js'
 import { folderWith } from '../command.js'
 import { hello } from '../scene.js'
+import { notReached } from '../sentences.js'
 import { listening, liveKey, proxyTo } from './live.js'
 
 type Reaction = (socket: Socket) => void
@@ -24,6 +25,8 @@ const after =
     void setTimeout(then, ms, socket)
 
 interface Reactions {
+  /** What happens at the first request on the first connection. */
+  readonly onFirst?: Reaction
   /** What happens at the first byte of a second request on a connection. */
   readonly onReuse?: Reaction
   /** What happens at the first request on the second and every later connection. */
@@ -32,11 +35,12 @@ interface Reactions {
 }
 
 /** A live platform on bare sockets that answers once on each connection, and keeps the requests of each. */
-async function liveThatAnswersOnce({ onReuse = resets, onNew = answers, isSecure = false }: Reactions = {}) {
+async function liveThatAnswersOnce(reactions: Reactions = {}) {
+  const { onFirst = answers, onReuse = resets, onNew = answers, isSecure = false } = reactions
   const connections: string[][] = []
   const accept = (socket: Socket) => {
     const requests: string[] = []
-    const react = connections.push(requests) === 1 ? answers : onNew
+    const react = connections.push(requests) === 1 ? onFirst : onNew
     let received = ''
     socket.on('error', () => {})
     socket.on('data', bytes => {
@@ -110,6 +114,38 @@ test('a POST that may change something is not retried', async () => {
   expect(response.status).toBe(502)
   expect(await response.json()).toMatchObject({ error: expect.stringContaining('ECONNRESET') })
   expect(live.lines()).toEqual([[first, 'POST /v1/things']])
+})
+
+test.each([
+  ['POST', '/v1/chat/completions', JSON.stringify(hello)],
+  ['PUT', '/v1/things/1', '{}'],
+  ['DELETE', '/v1/things/1', undefined],
+])('%s %s is sent once if the live platform closes its new connection', async (method, path, body) => {
+  const live = await liveThatAnswersOnce({ onFirst: closes })
+  const { ask } = await proxyTo(live.url)
+  const headers = { 'content-type': 'application/json' }
+  const response = await ask(path, { method, headers, ...(body !== undefined && { body }) })
+  expect([response.status, await response.json()]).toEqual([502, { error: notReached('ECONNRESET') }])
+  expect(live.lines()).toEqual([[`${method} ${path}`]])
+})
+
+test('a chat is sent once if the live platform closes a kept connection after it has begun to answer', async () => {
+  const live = await liveThatAnswersOnce({ onReuse: writes('HTTP/1.1 100 Continue\r\n\r\n', closes) })
+  const { ask, chat } = await proxyTo(live.url)
+  await (await ask('/v1/models?first')).text()
+  expect((await chat(hello)).status).toBe(502)
+  expect(live.lines()).toEqual([[firstModels, 'POST /v1/chat/completions']])
+})
+
+test('over TLS, 100 Continue is passed over, and a chat whose kept connection is closed is sent again', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const continues = writes('HTTP/1.1 100 Continue\r\n\r\n', answers)
+  const live = await liveThatAnswersOnce({ onReuse: closes, onNew: continues, isSecure: true })
+  const { ask, chat } = await proxyTo(live.url)
+  await (await ask('/v1/models?first')).text()
+  expect(await (await chat(hello)).json()).toEqual({ ok: true })
+  expect(live.lines()).toEqual([[firstModels, 'POST /v1/chat/completions'], ['POST /v1/chat/completions']])
 })
 
 test('a request that got part of its answer is cut off, and not retried', async () => {

@@ -1,23 +1,16 @@
-/** Sends documented requests to the live platform over kept connections, through the proxy that the environment names. */
-import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
+/** Sends documented requests to the live platform with undici. */
+import type { Dispatcher } from 'undici'
+import { createDispatcher, wasKept } from '../../outgoing/dispatcher.js'
 import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
 import { type BodySink, sendAnswer } from './send-answer.js'
 
-/**
- * Returns a function that sends a proxied request. HTTP_PROXY, HTTPS_PROXY and NO_PROXY are honoured. Unless
- * connections are kept, each request gets its own.
- */
+/** Returns a function that sends a proxied request. Unless connections are kept, each request gets its own. */
 export function createLiveClient(
   { origin, timeoutMs }: LiveAddress,
   { keepsConnections }: { readonly keepsConnections: boolean },
   onError: OnError,
 ): (proxied: ProxiedRequest) => void {
-  const dispatcher = new EnvHttpProxyAgent({
-    connect: { timeout: timeoutMs },
-    headersTimeout: timeoutMs,
-    // With 0, undici keeps no connection.
-    pipelining: keepsConnections ? 1 : 0,
-  })
+  const dispatcher = createDispatcher(origin, { timeoutMs, keepsConnections })
   return proxied => {
     const { headers, target, isMcp, context } = proxied
     const { method, body = null } = context.exchange
@@ -62,6 +55,8 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return
     const headers = (controller.rawHeaders as Buffer[]).map(bytes => bytes.toString('latin1'))
     this.#body = sendAnswer(this.proxied, { status, statusText, headers }, controller)
+    // Undici waits for the body that a length announces, but these have none (RFC 9110 §6.4.1).
+    if (status === 204 || status === 304) this.onResponseEnd()
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
@@ -70,9 +65,11 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#body?.end()
+    this.#body = undefined
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.proxied.isConnectionKept = wasKept(error)
     this.failed(this.proxied, error)
   }
 }

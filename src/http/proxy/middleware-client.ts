@@ -6,6 +6,7 @@ import type { Request, Response } from 'express'
 import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
 import { upstreamTimeout } from '../../core/errors.js'
 import { noBytes } from '../../core/http.js'
+import { type ForwardProxy, proxyFor, proxyRefused, proxyUnreachable } from '../../outgoing/forward-proxy.js'
 import { express } from '../express.js'
 import { handshakeOf } from '../upgrades.js'
 import type { LiveAddress, OnError, ProxiedRequest } from './proxied-request.js'
@@ -21,8 +22,10 @@ export function createMiddlewareClient(
   onError: OnError,
 ): (proxied: ProxiedRequest) => void {
   const { protocol, hostname, port, host } = new URL(origin)
-  // Node honours HTTP_PROXY and the like from 22.21 and 24.5 on; its types do not know the option yet.
-  const agentOptions = { keepAlive: keepsConnections, timeout: timeoutMs, proxyEnv: process.env } as AgentOptions
+  const proxy = proxyFor(origin)
+  // Node knows proxies from 22.21 and 24.5 on; its types do not know the option yet.
+  const proxyEnv = proxy && { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url }
+  const agentOptions = { keepAlive: keepsConnections, timeout: timeoutMs, proxyEnv } as AgentOptions
   const proxiedBy: ProxiedBy = new WeakMap()
   const middleware = createProxyMiddleware({
     agent: protocol === 'https:' ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions),
@@ -42,7 +45,7 @@ export function createMiddlewareClient(
     // The default plugins write a log, and answers to errors that are not the platform's.
     ejectPlugins: true,
     plugins: [proxyEventsPlugin],
-    on: listenersFor(proxiedBy, timeoutMs, onError),
+    on: listenersFor({ proxiedBy, timeoutMs, proxy }, onError),
   })
   const app = express().disable('x-powered-by').use(middleware)
 
@@ -56,8 +59,21 @@ export function createMiddlewareClient(
   }
 }
 
+/** The error that names the proxy, if it could not be reached, or gave no connection. */
+function errorOfProxy(proxy: ForwardProxy, error: NodeJS.ErrnoException & { readonly statusCode?: number }) {
+  const { code, syscall, statusCode } = error
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return proxyUnreachable(proxy, code ?? error.message)
+  return code === 'ERR_PROXY_TUNNEL' && statusCode !== undefined ? proxyRefused(proxy, statusCode) : undefined
+}
+
+interface Listening {
+  readonly proxiedBy: ProxiedBy
+  readonly timeoutMs: number
+  readonly proxy: ForwardProxy | undefined
+}
+
 /** The listeners to the middleware's events. It calls them only for requests that it has been given. */
-function listenersFor(proxiedBy: ProxiedBy, timeoutMs: number, onError: OnError): NonNullable<Options['on']> {
+function listenersFor({ proxiedBy, timeoutMs, proxy }: Listening, onError: OnError): NonNullable<Options['on']> {
   const find = (request: IncomingMessage) => proxiedBy.get(request) as ProxiedRequest
   return {
     proxyReq(upstream, request) {
@@ -70,20 +86,26 @@ function listenersFor(proxiedBy: ProxiedBy, timeoutMs: number, onError: OnError)
       // The request itself has been read to its end.
       upstream.end(proxied.context.exchange.body)
     },
-    proxyRes: (answer, request) => forwardAnswer(find(request), answer, onError),
+    proxyRes(answer, request) {
+      const proxied = find(request)
+      // Only a proxy asks for credentials of its own. Without a tunnel, its answers look like those of the live platform.
+      if (proxy && answer.statusCode === 407) onError(proxied, proxyRefused(proxy, 407))
+      else forwardAnswer(proxied, answer, onError)
+    },
     proxyReqWs(upstream, request) {
       const proxied = find(request)
       watchConnection(proxied, upstream, timeoutMs)
       upstream.once('upgrade', (answer, live) => followWebSocket(proxied, answer, live))
       upstream.once('response', answer => followRefusal(proxied, answer))
     },
-    error: (error, request) => onError(find(request), error),
+    error: (error, request) => onError(find(request), (proxy && errorOfProxy(proxy, error)) ?? error),
   }
 }
 
 function watchConnection(proxied: ProxiedRequest, upstream: ClientRequest, timeoutMs: number): void {
   const { response } = proxied.context
   proxied.setConnection(() => upstream.destroy())
+  proxied.isConnectionKept = upstream.reusedSocket
   if (proxied.isOver) return void upstream.destroy()
   upstream.on('timeout', () => {
     // The client reads slowly and so holds up the live platform. That does not count as silence.
@@ -93,6 +115,7 @@ function watchConnection(proxied: ProxiedRequest, upstream: ClientRequest, timeo
 
 function forwardAnswer(proxied: ProxiedRequest, answer: IncomingMessage, onError: OnError): void {
   proxied.hasAnswerBegun = true
+  proxied.hasWholeAnswer = () => answer.complete
   answer.once('error', error => onError(proxied, error))
   const { statusCode: status = 0, statusMessage: statusText, rawHeaders: headers } = answer
   const body = sendAnswer(proxied, { status, statusText, headers }, answer)
@@ -114,6 +137,7 @@ function followWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, live:
 /** The middleware sends the answer of a live platform that does not accept a WebSocket. */
 function followRefusal(proxied: ProxiedRequest, answer: IncomingMessage): void {
   handshakeOf(proxied.context.request)?.takeSocket()
+  proxied.hasWholeAnswer = () => answer.complete
   setOutcome(proxied, { status: answer.statusCode ?? 0, headers: answer.rawHeaders })
   answer.on('data', bytes => keepForJournal(proxied, bytes)).on('end', () => endAnswer(proxied))
 }

@@ -64,8 +64,12 @@ export class ProxiedRequest {
   outcome: (Outcome & { complete: boolean }) | undefined
   /** Whether anything of an answer has arrived, even only an informational response. */
   hasAnswerBegun = false
+  /** Whether the connection had already served another request, so that the live platform may have closed it as idle. */
+  isConnectionKept = false
   /** Does not throw. */
   readonly observer: ResponseObserver | undefined
+  /** Whether all of the answer has arrived, if that is known before it has been sent on. What comes after it does not matter. */
+  hasWholeAnswer = (): boolean => false
   /** Whether it has ended: no more is sent to the client. */
   isOver = false
   /** Whether the live platform has sent its whole answer. */
@@ -102,10 +106,17 @@ export class ProxiedRequest {
     const { exchange } = this.context
     // A tool call must not be sent twice, and a WebSocket's connection has been ended.
     if (this.isMcp || exchange.isWebSocket) return false
-    if (!mayRetry(exchange, error, performance.now() - this.#connectedMs)) return false
+    if (!isClosed(error) || !(isSafe(exchange) || this.#mayHaveBeenIdle())) return false
     this.#isRetried = true
     this.#endConnection = undefined
     return true
+  }
+
+  /** Whether the live platform may have closed the connection before it got the request, which may then be sent again. */
+  #mayHaveBeenIdle(): boolean {
+    const { method, path } = this.context.exchange
+    if (!this.isConnectionKept || performance.now() - this.#connectedMs > MOST_RETRY_MS) return false
+    return idempotent.has(method) || callsModel(method, path)
   }
 
   /** Closes the connection, because no more of the answer is wanted. */
@@ -128,7 +139,7 @@ export class ProxiedRequest {
 
   /** Ends an answer of which no more will arrive. The client gets the reason, unless part of the answer was already sent. */
   breakOff(reason: PlatformError): void {
-    if (this.isOver || this.#isAnswerComplete) return
+    if (this.isOver || this.#isAnswerComplete || this.hasWholeAnswer()) return
     if (this.outcome) this.#cut()
     else this.fail(reason)
   }
@@ -163,24 +174,28 @@ export class ProxiedRequest {
   }
 }
 
+/** Whether the request has no effect, however often it arrives. */
+const isSafe = ({ method }: Exchange) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+
 // RFC 9110 §9.2.2: a proxy may retry only idempotent requests by itself.
-const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+const idempotent = new Set(['PUT', 'DELETE'])
 
 /** Errors for a connection that the live platform closed while the request was being sent: of node, and of undici. */
 const closeCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+const isClosed = (error: NodeJS.ErrnoException) => closeCodes.has(error.code ?? '') && !isUnreadable(error)
+
+/** Whether what has arrived is not HTTP, as node's and undici's parsers say, or not TLS. */
+export const isUnreadable = ({ name, code = '', message }: NodeJS.ErrnoException) =>
+  name === 'HTTPParserError' ||
+  /^(HPE_|EPROTO$|ERR_SSL_|UND_ERR_HEADERS_OVERFLOW$)/.test(code) ||
+  (code === 'UND_ERR_SOCKET' && message.startsWith('bad '))
 
 /**
  * A closed connection answers with a reset within one round trip. If more time than this has passed, a model has
  * probably worked on the request already.
  */
 const MOST_RETRY_MS = 1_000
-
-/**
- * Which requests may be retried when the connection was closed before any of the answer arrived. `afterMs` is the time
- * since the request was sent.
- */
-const mayRetry = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
-  closeCodes.has(code) && (idempotent.has(method) || (afterMs < MOST_RETRY_MS && callsModel(method, path)))
 
 /** Wraps an observer. If it throws, the error is reported, and it then only gets an `end` for an incomplete response. */
 function guarded(observer: ResponseObserver, report: (error: unknown) => void): ResponseObserver {
