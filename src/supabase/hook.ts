@@ -7,12 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import * as v from 'valibot'
 import { pathInWords } from '../check/check.js'
 import { type Loaded, ProblemsError } from '../check/problem.js'
-import { refusal, shortened, templateFailed } from '../core/errors.js'
+import { PlatformError, refusal, shortened, templateFailed } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { withDeadline } from '../core/work.js'
 import { hasTemplate, loadTemplates, TemplateError } from '../replies/index.js'
 import type { AccessTokenHook, TokenToSign } from './backend.js'
-import { loadClient } from './callers.js'
+import { clientFor } from './callers.js'
 import type { Payload } from './tokens.js'
 import { userJson } from './users.js'
 
@@ -34,7 +34,10 @@ export async function accessTokenHookOf({
   'config' | 'placeOf'
 >): Promise<AccessTokenHook | undefined> {
   const settings = config.auth.hooks.customAccessToken
-  if (settings.url !== '') return async token => checkedClaims(await askHook(settings, token), token.claims)
+  if (settings.url !== '') {
+    const hook = { ...settings, loadClient: clientFor(settings.url) }
+    return async token => checkedClaims(await askHook(hook, token), token.claims)
+  }
   if (Object.keys(settings.claims).length === 0) return undefined
   const render = await claimsRenderer(settings.claims, placeOf)
   return async token => checkedClaims({ ...token.claims, ...render(token) }, token.claims)
@@ -73,7 +76,7 @@ const requiredClaims = 'aud exp iat sub email phone role aal session_id is_anony
 
 /** Returns the claims, if they fit the schema. A token for tests, which has no session, does not get one here. */
 function checkedClaims(claims: unknown, before: Payload): Payload {
-  if (!isObject(claims)) throw unfitClaims(['(root): Invalid type. Expected: object, given: null'])
+  if (!isObject(claims)) throw unfitClaims([NO_CLAIMS])
   const missing = requiredClaims.filter(name => name in before && !(name in claims))
   const mistyped = Object.entries(claimsOfTypes).flatMap(([type, names]) =>
     names
@@ -96,8 +99,8 @@ const TRIES = 3
 const PAUSE_MS = 2000
 const LARGEST_ANSWER_BYTES = 200 * 1024
 
-/** Returns what the hook says the claims are; a 204 keeps them. */
-async function askHook({ url, secret }: HookSettings, { user, claims, method, ipAddress }: TokenToSign) {
+/** Returns what the hook says the claims are. */
+async function askHook(hook: Hook, { user, claims, method, ipAddress }: TokenToSign) {
   const body = JSON.stringify({
     metadata: {
       uuid: randomUUID(),
@@ -111,45 +114,49 @@ async function askHook({ url, secret }: HookSettings, { user, claims, method, ip
   })
   try {
     return await withDeadline(HOOK_SECONDS * 1000, async signal => {
-      const answer = await answerOfHook(url, { secret, body, signal })
-      return answer === undefined ? claims : claimsIn(answer)
+      return claimsIn(await answerOfHook(hook, { body, signal }))
     })
   } catch (error) {
     throw (error as Error).name === 'TimeoutError' ? hookTimeout(HOOK_SECONDS) : error
   }
 }
 
+interface Hook extends HookSettings {
+  readonly loadClient: ReturnType<typeof clientFor>
+}
+
 interface HookCall {
-  readonly secret: string
   readonly body: string
   readonly signal: AbortSignal
 }
 
-/** Returns the text that the hook answers; `undefined` for a 204. Tries again if the hook cannot be reached, or asks for that. */
-async function answerOfHook(url: string, call: HookCall, triesLeft = TRIES): Promise<string | undefined> {
-  const answer = await sendToHook(url, call).catch((error: NodeJS.ErrnoException) => {
+/** Returns the text that the hook answers. Tries again if the hook cannot be reached, or asks for that. */
+async function answerOfHook(hook: Hook, call: HookCall, triesLeft = TRIES): Promise<string> {
+  const answer = await sendToHook(hook, call).catch((error: NodeJS.ErrnoException) => {
     if (call.signal.aborted) throw error
     return error
   })
   if (answer instanceof Error) {
-    if (triesLeft === 1) throw hookUnreachable(answer.code ?? answer.message)
+    if (triesLeft === 1)
+      throw hookUnreachable(answer instanceof PlatformError ? answer.message : (answer.code ?? answer.message))
     await pause(PAUSE_MS, undefined, { signal: call.signal })
-    return answerOfHook(url, call, triesLeft - 1)
+    return answerOfHook(hook, call, triesLeft - 1)
   }
   const { statusCode, headers, body } = answer
   if (statusCode === 200 || statusCode === 202) {
     requireJson(headers['content-type'])
-    return textOfHook(body, url)
+    return textOfHook(body, hook.url)
   }
   await body.dump().catch(() => {})
-  if (statusCode === 204) return undefined
+  if (statusCode === 204)
+    throw unfitClaims([NO_CLAIMS], 'The hook answered 204, and so gives the token no claims at all')
   const isBusy = (statusCode === 429 || statusCode === 503) && Boolean(headers['retry-after'])
   // Supabase Auth tries again at once, however long the hook asks it to wait.
-  if (isBusy && triesLeft > 1) return answerOfHook(url, call, triesLeft - 1)
+  if (isBusy && triesLeft > 1) return answerOfHook(hook, call, triesLeft - 1)
   throw hookStatus(statusCode)
 }
 
-async function sendToHook(url: string, { secret, body, signal }: HookCall) {
+async function sendToHook({ url, secret, loadClient }: Hook, { body, signal }: HookCall) {
   const { request, dispatcher } = await loadClient()
   const id = randomUUID()
   // By the real clock, as the hook's is: the platform's may have been moved.
@@ -246,9 +253,11 @@ const hookAnswerTooLarge = (most: number) =>
 const hookCutOff = (url: string) => hookBreaks(`Error running hook URI: ${url}`, 'The hook did not end its answer')
 const hookAnswerUnreadable = () => hookBreaks('Error unmarshaling JSON output.')
 const missingClaims = () => hookBreaks('output claims field is missing')
-const unfitClaims = (mistakes: readonly string[]) =>
+const NO_CLAIMS = '(root): Invalid type. Expected: object, given: null'
+const unfitClaims = (mistakes: readonly string[], hint?: string) =>
   hookBreaks(
     ['output claims do not conform to the expected schema: ', ...mistakes.map(one => `- ${one}`), ''].join('\n'),
+    hint,
   )
 
 const hookStatuses: Readonly<Record<number, string>> = {
