@@ -29,7 +29,8 @@ const floors: readonly (readonly string[])[] = [
 /** The lines that each folder may have. A new ability in one of them needs an old one to go, or a reason for more. */
 export const budgets: Readonly<Record<string, number>> = {
   adversary: 500,
-  chat: 2100,
+  // 2026-11-28: 2100 before OpenAI's description of a request came in; what it refuses is 74 lines more than the rules written by hand.
+  chat: 2150,
   check: 1900,
   cli: 4800,
   contract: 2200,

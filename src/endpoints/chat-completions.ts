@@ -30,8 +30,8 @@ interface Parts {
   readonly requests: Requests
 }
 
-/** What happens to a request that OpenAI refuses: it is answered and reported, refused, or answered. */
-export type Requests = 'warn' | 'strict' | 'lenient'
+/** What happens to a request that OpenAI refuses: it is answered and reported, or refused. */
+export type Requests = 'warn' | 'strict'
 
 /**
  * Checks the request, gets the generated reply from `replies`, and returns it in the requested form: whole or as a
@@ -51,9 +51,9 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
       if (!takesAny) throw unknownModel(request.model, modelIds)
       if (usedModels.size < MOST_USED_MODELS) usedModels.add(request.model)
     }
-    const refusedByOpenai = requests === 'lenient' ? undefined : openaiRefusal(request)
+    const refusedByOpenai = openaiRefusal(request)
     if (refusedByOpenai && requests === 'strict') throw refusedAsByOpenai(refusedByOpenai)
-    exchange.openaiRefuses = refusedByOpenai?.message
+    exchange.openaiRefuses = refusedByOpenai
     // Read before a rule counts its answer, since a refused request does not get one.
     const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : requestedPaceOf(exchange.headers)
     const generation = replies.answer(request, exchange)
@@ -148,9 +148,9 @@ export function requestedPaceOf({ [PACE_HEADER]: requestedPace }: IncomingHttpHe
   return settings.value
 }
 
-/** For `requests: strict`, with OpenAI's code and message. */
-const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
-  refusal(400, code, message, {
+/** For `requests: strict`, with OpenAI's message. */
+const refusedAsByOpenai = (message: string) =>
+  refusal(400, 'refused_by_openai', message, {
     hint: 'OpenAI refuses this request, and the option requests is strict. With warn, it is answered and reported here.',
   })
 

@@ -28,7 +28,7 @@ function rhythmOf({ all = {}, model, rule, header }: Paces): Pace | undefined {
     replies: { answer: () => said },
     pace: { ...unpaced, ...all } as Pace,
     tokenizer: estimated,
-    requests: 'lenient',
+    requests: 'warn',
   })
   const headers = header === undefined ? {} : { 'x-standin-pace': header }
   const body = Buffer.from(JSON.stringify({ ...hello, stream: true }))

@@ -6,7 +6,8 @@ import { KEY_UNKNOWN } from '../sentences.js'
 
 /** A request with a model of the AI SDK, on a platform that replies "Hi there!". */
 async function scene({ apiKey = '', model = 'gpt-4o-mini', pace = {} } = {}) {
-  const platform = await platformWith({ rules: [{ when: { user: 'hello' }, reply: { text: 'Hi there!' }, pace }] })
+  const rules = [{ when: { user: 'hello' }, reply: { text: 'Hi there!' }, pace }]
+  const platform = await platformWith({ requests: 'strict', rules })
   const provider = createOpenAICompatible({
     name: 'standin',
     baseURL: `${platform.url}/v1`,

@@ -1,4 +1,4 @@
-/** Clients for tests, each with its own platform. */
+/** Clients for tests, each with its own platform that refuses what OpenAI refuses: the requests of its clients are right. */
 import { createOpenAICompatible, type OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible'
 import OpenAI from 'openai'
 import type { Platform, PlatformOptions, RuleInput } from '../../src/index.js'
@@ -6,7 +6,7 @@ import { platformWith } from '../scene.js'
 
 /** The chat API of an OpenAI client. */
 export async function chatWith(options: PlatformOptions, { maxRetries = 0 } = {}) {
-  const { url, apiKey } = await platformWith(options)
+  const { url, apiKey } = await platformWith({ requests: 'strict', ...options })
   return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries }).chat.completions
 }
 
@@ -31,7 +31,7 @@ globalThis.AI_SDK_LOG_WARNINGS = false
 
 /** A model of the AI SDK, on its own platform. */
 export const modelOf = async (options: PlatformOptions, settings?: ProviderSettings) =>
-  modelAt(await platformWith(options), settings)
+  modelAt(await platformWith({ requests: 'strict', ...options }), settings)
 
 type ProviderSettings = Partial<OpenAICompatibleProviderSettings>
 

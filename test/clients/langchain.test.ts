@@ -10,7 +10,7 @@ import { platformWith } from '../scene.js'
 
 /** LangChain's model, on its own platform. */
 async function modelOf(options: PlatformOptions, fields: ChatOpenAIFields = {}) {
-  const { url, apiKey } = await platformWith(options)
+  const { url, apiKey } = await platformWith({ requests: 'strict', ...options })
   return new ChatOpenAI({
     model: 'gpt-4o-mini',
     apiKey,

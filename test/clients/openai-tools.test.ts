@@ -38,7 +38,7 @@ const both: RuleInput = {
 
 /** The chat API of a client, on a platform with these rules. */
 async function chatWith(rules: RuleInput[]) {
-  const platform = await platformWith({ rules })
+  const platform = await platformWith({ requests: 'strict', rules })
   const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey, maxRetries: 0 })
   return { chat: client.chat.completions }
 }

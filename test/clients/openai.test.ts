@@ -7,7 +7,7 @@ const hello = { ...request, messages: [{ role: 'user' as const, content: 'hello'
 
 /** A platform with one reply, and a client for it. */
 async function scene({ text = 'Hi there!', pace = {}, apiKey = '' } = {}) {
-  const platform = await platformWith({ rules: [{ reply: { text }, pace }] })
+  const platform = await platformWith({ requests: 'strict', rules: [{ reply: { text }, pace }] })
   const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: apiKey || platform.apiKey })
   return { client, streams: client.chat.completions }
 }

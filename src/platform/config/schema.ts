@@ -74,9 +74,9 @@ export const configSchema = closed({
     'Whether a chat request without a matching rule gets an error (424) that names the nearest rule, instead of a made-up reply.',
   ),
   requests: option(
-    word(['warn', 'strict', 'lenient']),
+    word(['warn', 'strict']),
     'warn',
-    "What happens to a chat request that OpenAI is known to refuse with 400: warn answers and reports it, strict refuses it in OpenAI's words, lenient answers silently.",
+    "What happens to a chat request that OpenAI is known to refuse with 400: warn answers and reports it, strict refuses it in OpenAI's words.",
   ),
   seed: option(
     integer(0, 2 ** 31 - 1),
