@@ -1,4 +1,5 @@
 /** The programmatic entry point: start a platform inside a test or a script. */
+import './check/require-node.js'
 
 export type { EndpointViolations, Violation } from './check/finding.js'
 export { ProblemsError, StartError } from './check/problem.js'

@@ -1,4 +1,5 @@
 /** The entry point for jest: a platform for the tests of a file, and matchers for what it received. */
+import './check/require-node.js'
 import type {} from 'expect'
 import { matchers, type ReceivedMatchers } from './testing/matchers.js'
 import { createUsePlatform, type TestRunner } from './testing/use-platform.js'

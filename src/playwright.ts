@@ -1,4 +1,5 @@
 /** The entry point for Playwright: a `test` whose tests have a part of a platform and a user of their own, and an `expect` with matchers. */
+import './check/require-node.js'
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import {

@@ -1,4 +1,5 @@
 /** The entry point for node:test and other runners: `usePlatform` and the matchers, for the hooks and `expect` of the runner. */
+import './check/require-node.js'
 import type { ExchangeQuery } from './testing/exchange-filter.js'
 import {
   checkReceived,

@@ -1,4 +1,5 @@
 /** The entry point for vitest: a platform for the tests of a file, and matchers for what it received. */
+import './check/require-node.js'
 import { type Assertion as Assertions, afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { matchers, type ReceivedMatchers, type RemoteReceiver } from './testing/matchers.js'
 import { createUsePlatform } from './testing/use-platform.js'

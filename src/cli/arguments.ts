@@ -6,7 +6,8 @@ import { didYouMean } from '../check/suggest.js'
 import type { Override } from '../platform/config/load.js'
 import { fromText } from '../platform/config/options.js'
 import { type Command, type CommandLine, type Flag, type Flags, flagsOfAll } from './command.js'
-import { commands, findCommand, groupOf, type ListedCommand } from './commands.js'
+import { commands, findCommand, groupOf, type ListedCommand, wordsForDev } from './commands.js'
+import { inShell } from './output.js'
 
 type ParsedArguments =
   | { readonly kind: 'version' }
@@ -16,10 +17,11 @@ type ParsedArguments =
 export async function readCommandLine(argv: readonly string[]): Promise<ParsedArguments> {
   if (/^(help|--help|-h)$/.test(argv[0] ?? '')) return { kind: 'help', words: argv.slice(1) }
   const words = leadingWords(argv)
+  const listed = findCommand(words)
+  if (listed && takesChild(listed)) requireTerminator(argv, listed, (await listed.load()).flags)
   const given = tokensOf(argv, flagsOfAll).flagTokens.map(({ name }) => name)
   if (given.includes('version')) return { kind: 'version' }
   if (given.includes('help')) return { kind: 'help', words }
-  const listed = findCommand(words)
   if (!listed) throw unknownCommand(words)
   const command = await listed.load()
   return { kind: 'run', command, line: await commandLineOf(argv, listed, command.flags) }
@@ -46,23 +48,31 @@ function tokensOf(argv: readonly string[], flags: Flags) {
   return {
     flagTokens: tokens.flatMap(token => (token.kind === 'option' && token.index < end ? [token] : [])),
     words: tokens.flatMap(token => (token.kind === 'positional' && token.index < end ? [token.value] : [])),
+    firstWord: tokens.find(({ kind, index }) => kind === 'positional' && index < end)?.index,
     afterTerminator: argv.slice(end + 1),
   }
 }
 
-async function commandLineOf(
-  argv: readonly string[],
-  { name, usage }: ListedCommand,
-  flags: Flags,
-): Promise<CommandLine> {
+/** Whether a command runs another one, which comes after `--`. */
+const takesChild = ({ usage }: ListedCommand) => usage.includes(' -- ')
+
+/** Throws a UsageError with the whole command line if the command to run has no `--` before it: its flags would be read as ours. */
+function requireTerminator(argv: readonly string[], { name }: ListedCommand, flags: Flags): void {
+  const given = argv.slice(name.split(' ').length)
+  const { firstWord } = tokensOf(given, flags)
+  if (firstWord === undefined) return
+  const child = given.slice(firstWord)
+  // One word with spaces is a command in quotes.
+  const typed = child.length === 1 ? child : child.map(inShell)
+  const line = ['standin', name, ...given.slice(0, firstWord).map(inShell), '--', ...typed].join(' ')
+  throw new UsageError(`Put -- before the command, so that its flags are not read as flags of standin: ${line}.`)
+}
+
+async function commandLineOf(argv: readonly string[], listed: ListedCommand, flags: Flags): Promise<CommandLine> {
+  const { name, usage } = listed
   const { flagTokens, words, afterTerminator } = tokensOf(argv, flags)
-  const hasChild = usage.includes(' -- ')
+  const hasChild = takesChild(listed)
   const ownWords = leadingWords(argv).length === 0 ? words : words.slice(name.split(' ').length)
-  if (hasChild && ownWords[0] !== undefined) {
-    throw new UsageError(
-      `Put -- before the command, so that its flags are not read as flags of standin: standin ${name} -- ${ownWords[0]}.`,
-    )
-  }
   const flagTexts = new Map<string, string>()
   for (const token of flagTokens) flagTexts.set(token.name, await flagText(token, flags))
   const args = hasChild ? [] : [...ownWords, ...afterTerminator]
@@ -121,7 +131,7 @@ export function unknownCommand([first = '', second = '']: readonly string[]): Us
     )
   }
   const known = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))
-  return new UsageError(`"${first}" is not a command.${didYouMean(first, [...known, 'help'])}`)
+  return new UsageError(`"${first}" is not a command.${didYouMean(first, [...known, ...wordsForDev, 'help'])}`)
 }
 
 /** The configuration options that flags set. --mode applies to all endpoints and overrides `modes`. */

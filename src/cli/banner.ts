@@ -17,7 +17,7 @@ const shownAnyway = /^(host|port|controlToken|mode|modes|state|upstream\.(baseUr
 const wildcards = new Set(['0.0.0.0', '::'])
 
 export function banner(platform: Platform, version: string, colors: Colors): string {
-  const { url, authUrl, dashboardUrl, anonKey, apiKey, controlToken, mode, modes, loaded } = platform
+  const { url, dashboardUrl, anonKey, apiKey, controlToken, mode, modes, loaded } = platform
   const { upstream, auth, state, users, recordings } = loaded.config
   const usesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
   // Shows only the well-known development password, never one from the configuration.
@@ -25,7 +25,6 @@ export function banner(platform: Platform, version: string, colors: Colors): str
   const changed = changedOptions(loaded.config).filter(option => !shownAnyway.test(option))
   const facts = [
     ['Base URL', colors.bold(url)],
-    ['Auth URL', authUrl],
     ['Dashboard', dashboardUrl],
     ['API key', apiKey || 'none is valid'],
     ['Anon key', anonKey],

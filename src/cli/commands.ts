@@ -32,7 +32,7 @@ const replies: Load = async () => (await import('./replies.js')).replyCommands
 /** To add a command, add an entry here and its file. */
 const commandTable: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
   'Start Standin': [
-    ['[dev]', 'Start the platform', dev],
+    ['[dev]', 'Start the platform; also standin start', dev],
     ['record', 'Start in mode record: forward to the live platform and record answers', dev],
     ['replay', 'Start in mode replay: answer from recordings', dev],
     ['init', 'Write a configuration, a rule and scripts for this project', init],
@@ -80,9 +80,12 @@ export const commands = topics.flatMap(({ commands }) => commands)
 
 const byName = new Map(commands.map(command => [command.name, command]))
 
+/** What people also type for `dev`. */
+export const wordsForDev: readonly string[] = ['start']
+
 /** Finds the command by its first one or two words. `standin` alone is `standin dev`. */
 export const findCommand = ([first = 'dev', second]: readonly string[]) =>
-  byName.get(`${first} ${second}`) ?? byName.get(first)
+  byName.get(`${first} ${second}`) ?? byName.get(wordsForDev.includes(first) ? 'dev' : first)
 
 /** The commands whose name begins with this word, such as all of `recordings`. */
 export const groupOf = (word: string) => commands.filter(({ name }) => name.split(' ')[0] === word)

@@ -215,9 +215,13 @@ function reportStartFailure(command: string, { code, message }: NodeJS.ErrnoExce
     console.error(`standin exec: ${command} cannot be run (${code ?? message}).`)
     return NOT_RUNNABLE
   }
-  // On Windows, npm, npx and the commands npm installs are scripts that only the shell can run.
-  const hint =
-    process.platform === 'win32' ? ` Run a script through its shell: standin exec -- cmd /c ${command} …` : ''
-  console.error(`standin exec: ${command} was not found.${hint}`)
+  console.error(`standin exec: ${command} was not found.${notFoundHint(command)}`)
   return NOT_FOUND
+}
+
+function notFoundHint(command: string): string {
+  if (command.includes(' ')) return ` Write it without quotes around all of it: standin exec -- ${command}`
+  if (process.platform !== 'win32') return ''
+  // There, npm, npx and the commands npm installs are scripts that only the shell can run.
+  return ` Run a script through its shell: standin exec -- cmd /c ${command} …`
 }

@@ -5,6 +5,7 @@ import truncatedWidth from 'fast-string-truncated-width'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import prettyBytes from 'pretty-bytes'
 import prettyMs from 'pretty-ms'
+import { quoted } from '../journal/curl.js'
 
 export type TerminalOutput = ReturnType<typeof createOutput>
 
@@ -62,6 +63,9 @@ export const printable = (text: string) =>
 /** JSON on one line, safe for terminals: JSON.stringify itself leaves some control characters unescaped. */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(control, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** A word as it is typed: one with spaces or characters of the shell is quoted. */
+export const inShell = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))
 
 /** A path relative to the current folder. */
 export const relativePath = (place: string) => path.relative(process.cwd(), place) || place

@@ -10,12 +10,11 @@ import {
 import { driftText, type MissGroup, type MissGroups, repeatText } from '../check/miss-groups.js'
 import { UsageError } from '../check/problem.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
-import { quoted } from '../journal/curl.js'
 import type { LoadedConfig } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
-import { type Colors, pluralize, printable } from './output.js'
+import { type Colors, inShell, pluralize, printable } from './output.js'
 import { findingLine, markedLine } from './report.js'
 
 /** At most this many recordings are listed by name. */
@@ -169,9 +168,6 @@ export function missAdvice(
   const emulate = recordings.onMiss === 'fail' ? '\n  Or emulate missing answers: --on-miss emulate.' : ''
   return cyan(`→ ${printable(state)}. Record what is missing:\n    ${record}${emulate}`)
 }
-
-/** Ready to copy: words with spaces or shell characters are quoted. */
-const inShell = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))
 
 function isEmpty(folder: string): boolean {
   try {

@@ -1,5 +1,5 @@
 /** The contract as tests for any runner: vitest, jest, node:test. Exported as `standin/contract`. */
-
+import '../check/require-node.js'
 import { once } from 'node:events'
 import http, { type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

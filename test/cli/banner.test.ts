@@ -23,7 +23,6 @@ test('the banner lists the facts, then an unindented block to copy', async () =>
   Standin 1.2.3 · mode emulate
 
   Base URL   http://localhost
-  Auth URL   http://localhost
   Dashboard  http://localhost/dashboard
   API key    ${apiKey}
   Anon key   ${anonKey}

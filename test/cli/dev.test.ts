@@ -54,7 +54,6 @@ test('the banner shows all addresses and keys, and what to copy into .env', asyn
   await stdout.next('Standin')
   const baseUrl = fact(await stdout.next('Base URL'))
   expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-  expect(fact(await stdout.next('Auth URL'))).toBe(baseUrl)
   expect(fact(await stdout.next('Dashboard'))).toBe(`${baseUrl}/dashboard`)
   expect(fact(await stdout.next('API key'))).toBe(developmentApiKey)
   const anonKey = fact(await stdout.next('Anon key'))

@@ -98,13 +98,17 @@ test('everything after -- belongs to the child, flags included', async () => {
   })
 })
 
+const withTerminator = (rest: string) =>
+  `Put -- before the command, so that its flags are not read as flags of standin: standin exec ${rest}.`
+
 test.each([
   [['exec'], 'standin exec needs a command: standin exec -- npm test.'],
   [['exec', '--'], 'standin exec needs a command: standin exec -- npm test.'],
-  [
-    ['exec', 'npm', 'test', '--watch'],
-    'Put -- before the command, so that its flags are not read as flags of standin: standin exec -- npm.',
-  ],
+  [['exec', 'npm', 'test', '--watch'], withTerminator('-- npm test --watch')],
+  [['exec', '--mode', 'replay', 'npm', 'test', '--', '-u'], withTerminator('--mode replay -- npm test -- -u')],
+  [['exec', 'node', '--version'], withTerminator('-- node --version')],
+  [['exec', 'node', '-e', 'run("it")'], withTerminator(`-- node -e 'run("it")'`)],
+  [['exec', 'npm test'], withTerminator('-- npm test')],
 ])('%j is refused in a sentence', async (args, sentence) => {
   expect(await runInProcess(args)).toMatchObject({
     code: 2,
@@ -131,6 +135,7 @@ test('a killed child gives the exit code that a shell would give', async () => {
 
 test.each([
   [['not-a-command'], 127, 'standin exec: not-a-command was not found.\n'],
+  [['npm test'], 127, 'standin exec: npm test was not found. Write it without quotes around all of it: standin exec -- npm test\n'],
   [['./script'], 126, 'standin exec: ./script cannot be run (EACCES).\n'],
   [['./script/deeper'], 126, 'standin exec: ./script/deeper cannot be run (ENOTDIR).\n'],
 ])('%j cannot be started, with the exit code and the message of a shell', async (command, code, stderr) => {

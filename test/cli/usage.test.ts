@@ -63,6 +63,8 @@ test.each([
   [['--port', '--json'], 'The flag --port needs a value: --port NUMBER.'],
   [['--json=yes'], 'The flag --json takes no value.'],
   [['confg'], '"confg" is not a command. Did you mean "config"?'],
+  [['strat'], '"strat" is not a command. Did you mean "start"?'],
+  [['start', 'more'], 'standin dev takes no arguments, but got "more".'],
   [['launch-the-rocket'], '"launch-the-rocket" is not a command.'],
   [['dev', 'more'], 'standin dev takes no arguments, but got "more".'],
   [['config'], 'standin config needs one of: check, print, init.'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { version } from '../../src/version.js'
 import { eventsOf, hello, platformWith } from '../scene.js'
 
 /** A platform, and its metrics by their full names. */
@@ -27,7 +28,7 @@ test('Prometheus can read the number of requests by endpoint, mode and status', 
     [`standin_requests_total{${chatPlace},status="400"}`]: 1,
     'standin_requests_total{method="GET",path="/v1/models",mode="none",status="401"}': 1,
     [`standin_tokens_total{${chatPlace},kind="prompt"}`]: expect.any(Number),
-    'standin_info{version="0.2.0",mode="emulate"}': 1,
+    [`standin_info{version="${version}",mode="emulate"}`]: 1,
     process_resident_memory_bytes: expect.any(Number),
   })
 })

@@ -19,7 +19,7 @@ export function ConnectView() {
         of={[
           ['Base URL', url],
           ['For OpenAI’s clients', `${url}/v1`],
-          ['Auth URL', auth_url],
+          ...(auth_url === url ? [] : [['Auth URL', auth_url] as const]),
           ['Anon key', anon_key],
         ]}
       />
