@@ -80,7 +80,7 @@ const expected: Record<string, RegExp> = {
   'The API index': /"endpoints":\[/,
   openai: /^Thirty days\.$/,
   'Tools, JSON and failures': /^Oslo\nfind_person\nRateLimitError 2$/m,
-  'Vercel AI SDK': /^Hello from the platform!$/,
+  'AI SDK': /^Thirty days\.$/,
   'supabase-js': /^ada@example.com$/m,
   'From sign-in to a reply': /^sk-local-\w{4}\nHello from the platform!$/m,
   'Verifying a user token': /^developer@example.com authenticated$/m,

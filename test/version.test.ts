@@ -14,6 +14,15 @@ test('the command, the lock file and the newest section of the changelog have th
   })
 })
 
+test.each(['README.md', 'docs/getting-started.md'])(
+  'the file that %s says to install is the one that npm pack writes',
+  name => {
+    expect(readFileSync(name, 'utf8').match(/standin-[\d.]+\.tgz/g)).toEqual(
+      expect.arrayContaining([`standin-${version}.tgz`]),
+    )
+  },
+)
+
 /** Runs the built package on a Node that claims to be this version. */
 function runOn(node: string, args: readonly string[]) {
   const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`

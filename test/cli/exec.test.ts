@@ -135,7 +135,11 @@ test('a killed child gives the exit code that a shell would give', async () => {
 
 test.each([
   [['not-a-command'], 127, 'standin exec: not-a-command was not found.\n'],
-  [['npm test'], 127, 'standin exec: npm test was not found. Write it without quotes around all of it: standin exec -- npm test\n'],
+  [
+    ['npm test'],
+    127,
+    'standin exec: npm test was not found. Write it without quotes around all of it: standin exec -- npm test\n',
+  ],
   [['./script'], 126, 'standin exec: ./script cannot be run (EACCES).\n'],
   [['./script/deeper'], 126, 'standin exec: ./script/deeper cannot be run (ENOTDIR).\n'],
 ])('%j cannot be started, with the exit code and the message of a shell', async (command, code, stderr) => {

@@ -18,6 +18,7 @@ const page = path.join(root, 'docs/getting-started.md')
 const shown = new Map([
   ['openai', 'openai'],
   ['ai', 'ai (Vercel AI SDK)'],
+  ['@ai-sdk/openai', '@ai-sdk/openai'],
   ['@ai-sdk/openai-compatible', '@ai-sdk/openai-compatible'],
   ['@langchain/openai', '@langchain/openai'],
   ['@ai-sdk/mcp', '@ai-sdk/mcp'],
