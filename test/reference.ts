@@ -109,7 +109,7 @@ function withList(page: string, name: string, list: string): string {
 export async function referenceFiles(): Promise<Readonly<Record<string, string>>> {
   const page = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
   return {
-    'platform.config.yaml': firstConfig('./dist/config.schema.json', './docs/configuration.md'),
+    'platform.config.yaml': firstConfig('.'),
     'docs/commands.md': withList(page('commands.md'), 'commands', await commandSections()),
     'docs/control-api.md': withList(
       page('control-api.md'),

@@ -167,6 +167,14 @@ export const group = <const E extends v.ObjectEntries>(entries: E, meaning: stri
 
 export const list = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `a list of ${of}`)
 
+/** A list of texts, or one text with commas, as people write `ignore: dates, ids`. A regular expression is one item. */
+export const listOrText = <const S extends v.GenericSchema>(item: S, of: string) => {
+  const items = list(item, of)
+  const parts = (written: string) =>
+    (written.startsWith('/') ? [written] : written.split(/\s*,\s*/)) as v.InferInput<S>[]
+  return oneForm([v.pipe(filled, v.transform(parts), items), items], value => (typeof value === 'string' ? 0 : 1))
+}
+
 export const anAddress = 'an http or https address without a password'
 
 /** Without a password, since the banner shows it, and without a query, which would be added to every request. */

@@ -4,24 +4,15 @@ import path from 'node:path'
 import { jsonFrom } from '../check/json-places.js'
 import { readText, StartError } from '../check/problem.js'
 import { isObject } from '../core/json.js'
+import { configFileNames } from '../platform/config/load.js'
+import { firstConfig } from '../platform/config/print.js'
 import { command } from './command.js'
+import { packageFolder } from './config.js'
+import { lineEndOf } from './output.js'
 
-const firstOptions = `\
-# yaml-language-server: $schema=./node_modules/standin/dist/firstOptions.schema.json
-# All options: node_modules/standin/docs/configuration.md
-port: 4100
-mode: emulate # emulate answers by itself; proxy, record and replay need or needed the live platform
-models: [{ id: gpt-4o-mini }, { id: gpt-4o }] # or the word any
-replies: fixtures/replies/*.yaml # rules for what the model says; saved changes are used at once
-users: # who can sign in
-  - { email: developer@example.com, password: developer }
-upstream: { baseUrl: "" } # the live platform; its key is STANDIN_UPSTREAM_API_KEY
-recordings: { dir: fixtures/recordings, onMiss: fail }
-`
-
-const rules = `\
-# yaml-language-server: $schema=../../node_modules/standin/dist/replies.schema.json
-# The first rule whose conditions hold answers. All conditions and replies: node_modules/standin/docs/rules-and-replies.md
+const firstRules = (folder: string) => `\
+# yaml-language-server: $schema=${path.posix.join('../..', folder)}/dist/replies.schema.json
+# The first rule whose conditions hold answers. All conditions and replies: ${folder}/docs/rules-and-replies.md
 - name: greeting
   when: { user: /\\b(hi|hello)\\b/i }
   reply: { text: 'Hello! How can I help?' }
@@ -40,9 +31,8 @@ export const initCommands = {
       // Read first, so that a mistake in it leaves everything as it was.
       const packageLine = addedScripts()
       const lines = [
-        existing('platform.config.yaml', 'platform.config.yml', 'platform.config.json') ??
-          written('platform.config.yaml', firstOptions),
-        existing('fixtures/replies') ?? written('fixtures/replies/rules.yaml', rules),
+        existing(...configFileNames) ?? written('platform.config.yaml', firstConfig(packageFolder())),
+        existing('fixtures/replies') ?? written('fixtures/replies/rules.yaml', firstRules(packageFolder())),
         ignoreLine(),
         packageLine(),
       ]
@@ -67,8 +57,9 @@ function ignoreLine(): string {
   const before = existsSync('.gitignore') ? readText('.gitignore', '.gitignore') : ''
   const isThere = before.split(/\r?\n/).some(line => /^\/?\.standin\/?$/.test(line.trim()))
   if (isThere) return `.gitignore has ${ignoredFolder}, and was left as it is.`
-  const gap = before === '' || before.endsWith('\n') ? '' : '\n'
-  writeFileSync('.gitignore', `${before}${gap}${ignoredFolder}\n`)
+  const lineEnd = lineEndOf(before)
+  const gap = before === '' || before.endsWith('\n') ? '' : lineEnd
+  writeFileSync('.gitignore', `${before}${gap}${ignoredFolder}${lineEnd}`)
   return `.gitignore: added ${ignoredFolder}`
 }
 
@@ -87,7 +78,7 @@ function addedScripts(): () => string {
   const end = text.endsWith('\n') ? '\n' : ''
   const after = { ...before, scripts: { ...present, ...Object.fromEntries(added) } }
   return () => {
-    writeFileSync(file, `${JSON.stringify(after, null, indent)}${end}`)
+    writeFileSync(file, `${JSON.stringify(after, null, indent)}${end}`.replaceAll('\n', lineEndOf(text)))
     return `${file}: added the ${added.length === 1 ? 'script' : 'scripts'} ${added.map(([name]) => name).join(' and ')}`
   }
 }

@@ -67,6 +67,9 @@ export const jsonLine = (value: unknown): string =>
 /** A word as it is typed: one with spaces or characters of the shell is quoted. */
 export const inShell = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))
 
+/** The line end of a text: that of Windows if it has one. */
+export const lineEndOf = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
+
 /** A path relative to the current folder. */
 export const relativePath = (place: string) => path.relative(process.cwd(), place) || place
 

@@ -6,7 +6,7 @@ import {
   filled,
   group,
   integer,
-  list,
+  listOrText,
   oneForm,
   only,
   open,
@@ -32,8 +32,16 @@ const model = open({
   ),
 })
 
+const modelById = v.pipe(
+  v.string('the id of a model, or an object with one'),
+  v.transform(id => ({ id })),
+  model,
+)
+
+const modelOrId = oneForm([modelById, model], value => (typeof value === 'object' ? 1 : 0))
+
 const models = v.pipe(
-  list(model, 'models'),
+  listOrText(modelOrId, 'models'),
   v.nonEmpty('a list with at least one model'),
   v.check(models => different(models.map(({ id }) => id)), 'a list without duplicate ids'),
 )
@@ -62,10 +70,10 @@ export const modelOptions = option(
       ),
       models,
     ],
-    value => (typeof value === 'string' ? 0 : 1),
+    value => (value === 'any' ? 0 : 1),
   ),
   defaultModels,
-  'The models that GET /v1/models lists and chat accepts. Other fields of a model are listed unchanged. { id: "*" } accepts all others, which are listed once they have been used; the word any is the default list with it.',
+  'The models that GET /v1/models lists and chat accepts: ids such as [gpt-4o], or objects with an id. Other fields of a model are listed unchanged. { id: "*" } accepts all others, which are listed once they have been used; the word any is the default list with it.',
 )
 
 export const accessOptions = group(

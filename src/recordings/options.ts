@@ -9,7 +9,7 @@ import {
   filled,
   group,
   integer,
-  list,
+  listOrText,
   numberBetween,
   option,
   optional,
@@ -92,7 +92,7 @@ export const recordingOptions = group(
       'Whether record keeps an error (429, 5xx, an answer that broke off) after which the same request was sent again.',
     ),
     ignore: option(
-      list(ignored, 'paths, names and expressions'),
+      listOrText(ignored, 'paths, names and expressions'),
       [],
       'Parts to ignore when requests are compared: dates, times, uuids, ids, paths such as metadata.requestId, expressions such as /run \\d+/.',
     ),
@@ -110,9 +110,13 @@ export const recordingOptions = group(
     ),
     redact: group(
       {
-        names: option(list(filled, 'names'), [], 'Other headers, query parameters and fields whose values are secret.'),
+        names: option(
+          listOrText(filled, 'names'),
+          [],
+          'Other headers, query parameters and fields whose values are secret.',
+        ),
         patterns: option(
-          list(secretPattern, 'expressions'),
+          listOrText(secretPattern, 'expressions'),
           [],
           'Other secrets: expressions such as /cus_\\w+/, and the word emails for all email addresses.',
         ),

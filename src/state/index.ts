@@ -30,6 +30,11 @@ export async function openState(setting: string, { dir, warn = () => {} }: State
   return createState(await openDatabase(setting, dir), warn)
 }
 
+/** Rejects with the StartError of `openState` for an address that nobody can open. Connects to nothing. */
+export async function requireAddress(setting: string): Promise<void> {
+  if (stateKindOf(setting) === 'postgres') (await import('./postgres.js')).addressOf(setting)
+}
+
 async function openDatabase(setting: string, dir: string): Promise<Database> {
   switch (stateKindOf(setting)) {
     case 'memory':

@@ -164,7 +164,7 @@ interface Address {
 }
 
 /** Throws a StartError if the URL cannot be parsed. */
-function addressOf(url: string): Address {
+export function addressOf(url: string): Address {
   // A password with one of these characters ends the host too early: parts of it would be taken for the port or the
   // database, and shown.
   const afterHost = url.replace(/^\w+:\/\/[^/?#]*/, '')

@@ -71,6 +71,30 @@ test('config check finds what would stop a start: a mode without its address', a
   expect(await run(['config', 'check'], { files })).toEqual(stopped)
 })
 
+test.each(['state: mysql://app:secret@db/app', 'state: "postgres://app:se#cret@db/app"', 'host: http://127.0.0.1'])(
+  'config check refuses what no start accepts: %s',
+  async text => {
+    const files = config(`${text}\n`)
+    const checked = await run(['config', 'check'], { files })
+    expect(checked.code).toBeGreaterThan(0)
+    expect(checked.stderr).not.toContain('cret@')
+    expect(checked).toEqual(await run(['--port', '0'], { files }))
+  },
+)
+
+test('config check counts files without rules, and names those whose ending the configuration leaves out', async () => {
+  const files = {
+    ...config('replies: rules/*.yaml\n'),
+    'rules/a.yaml': '- reply: { text: a }\n',
+    'rules/none.yaml': '# - reply: { text: b }\n',
+    'rules/c.yml': '- reply: { text: c }\n',
+  }
+  expect((await run(['config', 'check'], { files })).stdout).toBe(
+    'The configuration is valid: 1 reply rule, 1 file without rules (rules/none.yaml).\n' +
+      'Not read, because replies does not name this ending: rules/c.yml\n',
+  )
+})
+
 test.each([
   ['a missing file of rows', 'resources: { /a: { data: nope.yaml } }', /nope\.yaml.* cannot be read/],
   ['a path that is already taken', 'resources: { /v1/models: {} }', /\/v1\/models/],

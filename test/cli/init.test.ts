@@ -5,6 +5,7 @@ import { startPlatform } from '../../src/index.js'
 import { type Files, folderWith, run, runIn, writeInto } from '../command.js'
 import { runHere } from '../run-here.js'
 import { hello } from '../scene.js'
+import { schemaFiles } from '../schemas.js'
 
 async function initIn(files: Files) {
   const { dir, ended } = runIn(['init'], { files })
@@ -30,7 +31,12 @@ test('a project gets a configuration that starts, a rule that answers, an ignore
   })
   expect(file('.gitignore')).toBe('node_modules\n.standin/\n')
   expect(file('package.json')).toContain('\n    "scripts": {\n        "test": "vitest",\n        "standin": "standin",')
-  expect(file('platform.config.yaml').trim().split('\n')).toHaveLength(10)
+  expect(file('platform.config.yaml')).toBe((await run(['config', 'init'])).stdout)
+  const schemas = ['platform.config.yaml', 'fixtures/replies/rules.yaml'].map(name => {
+    const [, schema = ''] = /\$schema=(\S+)/.exec(file(name)) ?? []
+    return path.join(path.dirname(name), schema)
+  })
+  expect(schemas).toEqual(Object.keys(await schemaFiles()).map(name => `node_modules/standin/${name}`))
 
   const platform = await startPlatform({ config: path.join(dir, 'platform.config.yaml'), port: 0, state: 'memory' })
   try {
@@ -44,6 +50,30 @@ test('a project gets a configuration that starts, a rule that answers, an ignore
   } finally {
     await platform.stop()
   }
+})
+
+test('in a workspace, the files name the package where it is: in a folder above', async () => {
+  const dir = folderWith({ 'node_modules/standin/package.json': '{}', 'apps/web/package.json': '{}' })
+  await runHere(['init'], { dir: path.join(dir, 'apps/web'), env: {}, input: undefined })
+  const written = (name: string) => readFileSync(path.join(dir, 'apps/web', name), 'utf8')
+  expect(written('platform.config.yaml')).toContain('$schema=../../node_modules/standin/dist/config.schema.json\n')
+  expect(written('fixtures/replies/rules.yaml')).toContain('$schema=../../../../node_modules/standin/dist/replies.s')
+})
+
+test('rules in .yml files answer after init as they did before', async () => {
+  const dir = folderWith({ 'fixtures/replies/more.yml': '- { when: { user: open }, reply: { text: We are open. } }\n' })
+  const standin = async (...args: string[]) => (await runHere(args, { dir, env: {}, input: undefined })).stdout
+  const before = await standin('replies', 'try', 'are you open')
+  expect(before).toContain('We are open.')
+  await standin('init')
+  expect(await standin('replies', 'try', 'are you open')).toBe(before)
+})
+
+test('Windows line ends stay', async () => {
+  const files = { 'package.json': '{\r\n  "name": "app"\r\n}\r\n', '.gitignore': 'dist\r\n' }
+  const { file } = await initIn(files)
+  expect(file('.gitignore')).toBe('dist\r\n.standin/\r\n')
+  expect(file('package.json').replaceAll('\r\n', '')).not.toContain('\n')
 })
 
 test('a second time, everything is there and nothing changes', async () => {

@@ -42,12 +42,12 @@ function masked(value: unknown, path: readonly (string | number)[]): unknown {
 }
 
 /**
- * The text of a first `platform.config.yaml`: the options that people change, at their defaults. Takes the addresses of the JSON Schema
- * and of the list of all options.
+ * The text of a first `platform.config.yaml`: the options that people change, at their defaults. Takes the folder of this package as the
+ * file should name it.
  */
-export const firstConfig = (schemaAddress: string, optionsAddress: string) => `\
-# yaml-language-server: $schema=${schemaAddress}
-# All options: ${optionsAddress}. \${NAME} stands for an environment variable, also one of a .env file beside this one.
+export const firstConfig = (folder: string) => `\
+# yaml-language-server: $schema=${folder}/dist/config.schema.json
+# All options: ${folder}/docs/configuration.md. \${NAME} stands for an environment variable, also one of a .env file beside this one.
 
 port: 4100
 mode: emulate # where answers come from: emulate, proxy, record or replay

@@ -2,6 +2,7 @@
  * All options: name, default and description. Validation, the reference file, editor completion and environment names
  * are derived from this.
  */
+import { isIP } from 'node:net'
 import * as v from 'valibot'
 import {
   boolean,
@@ -31,11 +32,16 @@ import { resourceOptions } from '../../resources/options.js'
 import { scopeOptions } from '../../scopes/options.js'
 import { apiKeyOptions, authOptions, userOptions } from '../../supabase/options.js'
 
+const isHost = (host: string) => isIP(host) > 0 || /^\w([\w.-]*\w)?\.?$/.test(host)
+
 export const defaultReplies = 'fixtures/replies/*.{yaml,yml}'
 
 export const configSchema = closed({
   host: option(
-    filled,
+    v.pipe(
+      filled,
+      v.check(isHost, 'a name or an address of this machine, without http:// and port, such as 127.0.0.1'),
+    ),
     '127.0.0.1',
     'Address to listen on. Other machines can reach any address that is not a loopback one.',
   ),

@@ -25,6 +25,8 @@ import {
   wholeNumber,
 } from '../../sentences.js'
 
+const MODEL = 'the id of a model, or an object with one'
+
 interface Scene extends Partial<ConfigSources> {
   readonly files?: Files
   /** The text of platform.config.yaml. */
@@ -126,6 +128,25 @@ test('a variable inside a list gets the type that its place requires', () => {
   expect(config.models).toEqual([{ id: '4711', object: 'model', created: 5, owned_by: 'standin' }])
 })
 
+test.each([
+  ['models: [gpt-4o, { id: own, owned_by: me }]', {}, ['gpt-4o', 'own']],
+  ['models: gpt-4o, own', {}, ['gpt-4o', 'own']],
+  ['', { STANDIN_MODELS: 'gpt-4o' }, ['gpt-4o']],
+])('models may be named by their ids alone: %s', (yaml, env, ids) => {
+  const { config } = load({ yaml, env })
+  expect(config.models.map(({ id }) => id)).toEqual(ids)
+  expect(config.models[0]).toEqual({ id: 'gpt-4o', object: 'model', created: 1735689600, owned_by: 'standin' })
+})
+
+test.each([
+  ['recordings: { ignore: dates }', { ignore: ['dates'] }],
+  ['recordings: { ignore: "dates, metadata.id" }', { ignore: ['dates', 'metadata.id'] }],
+  ['recordings: { ignore: "/a, b/" }', { ignore: ['/a, b/'] }],
+  ['recordings: { redact: { names: x-a, patterns: emails } }', { redact: { names: ['x-a'], patterns: ['emails'] } }],
+])('a list of texts may be one text: %s', (yaml, expected) => {
+  expect(load({ yaml }).config.recordings).toMatchObject(expected)
+})
+
 test('.env is the one beside the configuration, not the one where the command was started', () => {
   const files = { 'sub/my.yaml': 'seed: 1\n', 'sub/.env': 'STANDIN_PORT=7', '.env': 'STANDIN_PORT=8' }
   const { config, dir, file } = load({ files, file: 'sub/my.yaml' })
@@ -174,7 +195,7 @@ test.each([
   ['version: 1.0', unquoted(mustBe('1:1: version', 'a string', 1))],
   ['version: v1', mustBe('1:1: version', 'three numbers with dots, such as 1.0.0', 'v1')],
   ['models: []', mustBe('1:1: models', 'a list with at least one model', [])],
-  ['models:\n  - gpt', mustBe('2:5: models[0]', AN_OBJECT, 'gpt')],
+  ['models:\n  - 4', unquoted(mustBe('2:5: models[0]', MODEL, 4))],
   ['models:\n  - owned_by: me', isMissing('2:5: models[0].id', 'a string')],
   ['models:\n  - { id: a, object: list }', mustBe('2:14: models[0].object', 'the word model', 'list')],
   ['replies: 3', mustBe('1:1: replies', 'a file, a folder or a glob, or a list of them', 3)],
@@ -241,7 +262,7 @@ test('all problems are reported at once, by line, those from outside the file fi
     mustBe('platform.config.yaml:4:3: pace.firstTokenMs', range('milliseconds', 0, 600000), 'y'),
     `platform.config.yaml:5:3: pace.speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter.`,
     isMissing('platform.config.yaml:6:10: models[0].id', 'a string'),
-    mustBe('platform.config.yaml:6:14: models[1]', AN_OBJECT, 3),
+    unquoted(mustBe('platform.config.yaml:6:14: models[1]', MODEL, 3)),
   ])
 })
 

@@ -16,6 +16,9 @@ function complaintAbout(yaml: string, env: Record<string, string> = {}): string 
 
 // If accepted, none of these would do what its author meant.
 test.each([
+  ['host: http://127.0.0.1', mustBeSuch('host', 'a name or an address of this machine, without http:// and port')],
+  ['host: localhost:4100', mustBeSuch('host', 'a name or an address of this machine')],
+  ['host: "[::1]"', mustBeSuch('host', 'a name or an address of this machine')],
   ['cors: { origins: ["http://localhost:3000/"] }', mustBeSuch('cors.origins[0]', 'an origin such as')],
   ['cors: { origins: ["HTTP://LOCALHOST:1"] }', mustBeSuch('cors.origins[0]', 'an origin such as')],
   ['cors: { origins: ["localhost:5173"] }', mustBeSuch('cors.origins[0]', 'an origin such as')],
