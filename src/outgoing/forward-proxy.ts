@@ -1,4 +1,5 @@
 /** The proxy through which another server is reached, as HTTP_PROXY, HTTPS_PROXY and NO_PROXY say. */
+import { ProblemsError } from '../check/problem.js'
 import { refusal } from '../core/errors.js'
 
 export interface ForwardProxy {
@@ -12,13 +13,22 @@ const variables: Readonly<Record<string, readonly string[]>> = {
   'https:': ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'],
 }
 
-/** Returns `undefined` for a server that is reached directly. */
+/** Returns `undefined` for a server that is reached directly. Throws a ProblemsError that names the variable if its value is no address. */
 export function proxyFor(address: string): ForwardProxy | undefined {
   const { env } = process
   const server = new URL(address)
   const variable = variables[server.protocol]?.find(name => env[name])
   if (variable === undefined || isExempt(server)) return undefined
-  return { variable, url: env[variable] ?? '' }
+  return { variable, url: addressIn(variable, env[variable] ?? '') }
+}
+
+/** As for curl, `host:port` is an http proxy. The value is not quoted: it may have a password. */
+function addressIn(variable: string, written: string): string {
+  const url = written.includes('://') ? written : `http://${written}`
+  if (URL.canParse(url) && /^https?:/i.test(url)) return url
+  const sentence =
+    'must be the address of an http or https proxy, such as http://proxy.example:3128 or proxy.example:3128.'
+  throw new ProblemsError([{ origin: variable, sentence }])
 }
 
 /** Whether NO_PROXY lists the server: its host or a domain above it, with or without its port, or `*`. */

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { expect, test } from 'vitest'
-import { startReady } from '../command.js'
+import { run, startReady } from '../command.js'
 import { forwardProxy } from '../forward-proxy.js'
 import { freePort } from '../free-port.js'
 import { listening, liveKey, liveOnSocket, liveWith } from './live.js'
@@ -46,6 +46,27 @@ test('with HTTP_PROXY, documented requests and token checks go through the proxy
     `Bearer ${liveKey}`,
   ])
 })
+
+test('HTTP_PROXY may be host:port, as for curl', async () => {
+  const { proxy, pathFrom, host } = await behindProxy(url => ({ HTTP_PROXY: new URL(url).host }))
+  const paths = ['/v1/models', ...(nodeKnowsProxies ? ['/v1/things'] : [])]
+  for (const path of paths) expect(await pathFrom(path)).toBe(path)
+  expect(new Set(proxy.asked)).toEqual(new Set([host]))
+  expect(proxy.asked).toHaveLength(paths.length)
+})
+
+test.each(['socks5://ada:hush@proxy.example:1080', 'proxy.example:port', 'http://'])(
+  'a start refuses HTTP_PROXY=%s in a sentence with its name, and without its value',
+  async HTTP_PROXY => {
+    const flags = ['--port', '0', '--mode', 'proxy', '--upstream', 'http://live.example', '--state', 'memory']
+    expect(await run(flags, { env: { HTTP_PROXY } })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr:
+        'HTTP_PROXY: must be the address of an http or https proxy, such as http://proxy.example:3128 or proxy.example:3128.\n',
+    })
+  },
+)
 
 /** Node's own client honours the variables from 22.21 and 24.5 on. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
