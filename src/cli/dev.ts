@@ -13,7 +13,15 @@ import type { ListedRule } from '../replies/operations.js'
 import { version } from '../version.js'
 import { banner } from './banner.js'
 import { type CommandLine, command, configSources, runFlags } from './command.js'
-import { conclude, createEventLog, type EventLog, logMessages, logProblems, logRequests } from './event-log.js'
+import {
+  conclude,
+  createEventLog,
+  type EventLog,
+  logMessages,
+  logProblems,
+  logRequests,
+  logUnknownPaths,
+} from './event-log.js'
 import type { Colors } from './output.js'
 import { requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
@@ -76,6 +84,7 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
   logMessages(platform, log)
   logProblems(platform, log, flags)
   if (flags.json || !flags.quiet) logRequests(platform, log, flags)
+  else logUnknownPaths(platform, log, { atEnd: false })
   reloadOnChange({ platform, log, bannerText, readAtMs: startedMs })
   // Now, since a start that is killed later would leave nothing for the next one.
   module.flushCompileCache()

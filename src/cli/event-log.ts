@@ -3,6 +3,7 @@
  */
 import type { EndpointViolations } from '../check/finding.js'
 import { createMissGroups } from '../check/miss-groups.js'
+import { unknownPathAdvice } from '../core/paths.js'
 import { entryOf, type JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
@@ -124,6 +125,29 @@ export function logProblems(platform: Platform, log: EventLog, { json }: Pick<Fl
   for (const violating of violations.list().toReversed()) logViolations(violating)
   onMiss(logMiss)
   violations.onViolating(logViolations)
+}
+
+/**
+ * Reports requests to paths that clients know from elsewhere, once each: when they come, or at the end of the run if others write to the
+ * terminal.
+ */
+export function logUnknownPaths({ journal }: Platform, log: EventLog, { atEnd }: { readonly atEnd: boolean }) {
+  const counts = new Map<string, number>()
+  const print = (sentence: string, count: number) =>
+    log.problem({ event: 'unknown-path', sentence, count }, ({ yellow }) =>
+      yellow(printable(`${pluralize(count, 'request')} to an unknown path: ${sentence}`)),
+    )
+  journal.followErrors(({ path, outcome }) => {
+    const sentence = outcome?.code === 'not_found' ? unknownPathAdvice(path) : undefined
+    if (sentence === undefined) return
+    const count = (counts.get(sentence) ?? 0) + 1
+    counts.set(sentence, count)
+    if (!atEnd && count === 1) print(sentence, count)
+  })
+  return () => {
+    if (atEnd) for (const [sentence, count] of counts) print(sentence, count)
+    log.end()
+  }
 }
 
 /** Reports messages in the outbox (codes and links), beginning with those that have already been sent. */

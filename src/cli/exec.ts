@@ -15,7 +15,7 @@ import type { Miss } from '../recordings/index.js'
 import { adversaryFlags, requireAdversary, startAdversary } from './adversary.js'
 import { warningsOf } from './banner.js'
 import { type CommandLine, command, configSources, fileName, runFlags, toggle } from './command.js'
-import { conclude, createEventLog, logMessages, logProblems, logRequests } from './event-log.js'
+import { conclude, createEventLog, logMessages, logProblems, logRequests, logUnknownPaths } from './event-log.js'
 import { colorsFor } from './output.js'
 import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
@@ -86,6 +86,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     logMessages(platform, log)
   }
   logProblems(platform, log, flags)
+  const endUnknownPaths = logUnknownPaths(platform, log, { atEnd: true })
   const summarize = flags.summary === undefined ? undefined : createSummary(flags.summary, platform)
   // JSON output is for programs, which need no advice.
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
@@ -94,6 +95,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const code = await child.ended.finally(() => rmSync(execNote, { force: true }))
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
+  endUnknownPaths()
   const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
   summarize?.(log, exitCode)
   if (!platform.receipt()) return exitCode

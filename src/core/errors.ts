@@ -3,6 +3,7 @@
  * journal/advice.ts has the advice on them.
  */
 import type { RefusedCredential } from './caller.js'
+import { unknownPathAdvice } from './paths.js'
 
 /** An error to send to the client. `code` identifies it in the log and in code; the client gets `message`. */
 export class PlatformError extends Error {
@@ -44,14 +45,16 @@ export const unauthorized =
 
 // Documented errors (platform-api.md, "Errors"): 404 with the path, and 401.
 
-export const notFound = () => refusal(404, 'not_found', 'Not found.')
+/** The message says what to do if the path is one that clients know from elsewhere. */
+export const notFound = (path = '', more: PlatformError['more'] = {}) =>
+  refusal(404, 'not_found', ['Not found.', unknownPathAdvice(path) ?? []].flat().join(' '), more)
 
 /** For a path that only rules answer, none of which matched. */
-export const notFoundByRule = (nearest: string) => refusal(404, 'not_found', notFound().message, { hint: nearest })
+export const notFoundByRule = (path: string, nearest: string) => notFound(path, { hint: nearest })
 
 /** For a path with dot segments, which could lead out of the live platform's prefix. The client gets the same message. */
 export const notFoundWithDots = () =>
-  refusal(404, 'not_found', notFound().message, {
+  notFound('', {
     hint: 'Paths with a segment "." or "..", encoded or not, are never sent to the live platform.',
   })
 
@@ -60,7 +63,7 @@ export const notFoundWithDots = () =>
  * the same message as for an unknown path.
  */
 export const notFoundWithoutCredential = ({ message, more: { tried } }: PlatformError) =>
-  refusal(404, 'not_found', notFound().message, {
+  notFound('', {
     hint: `The request was not sent to the live platform: ${message}`,
     tried,
   })

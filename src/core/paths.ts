@@ -1,4 +1,4 @@
-/** Paths: Standin's own, those that call a model, and patterns with `*` and `?`. */
+/** Paths: Standin's own, those that call a model, those that clients know from elsewhere, and patterns with `*` and `?`. */
 
 /** The control API and everything else that is our own. */
 export const CONTROL = '/__standin'
@@ -56,6 +56,66 @@ export const callsModel = (method: string, path: string) => method === 'POST' &&
 
 /** The method by which an endpoint is found: HEAD is answered like GET, without the body. */
 export const lookupMethod = (method: string) => (method === 'HEAD' ? 'GET' : method)
+
+const chatOnly = (path: string, how: string) => `The platform has no ${path}, only ${CHAT}: use ${how}.`
+const anotherApi = (vendor: string) =>
+  `This is a path of ${vendor}. The platform has OpenAI's ${CHAT}: use an OpenAI client, with OPENAI_BASE_URL.`
+const ruleOrRecording = (path: string) =>
+  `A rule can answer it (on: POST ${path}), and standin record asks the live platform and records its answer.`
+const noService = (path: string, what: string) =>
+  `Of Supabase, the platform has only Auth: there is nothing at ${path}. ${what}`
+
+/** A path, and what to do about it. The named group `name` is the part that the sentence repeats. */
+type KnownElsewhere = readonly [path: RegExp, says: (name: string) => string]
+
+const knownElsewhere: readonly KnownElsewhere[] = [
+  [/^\/rest\/v1(?:\/|$)/, () => noService('/rest/v1', 'Tables are not emulated.')],
+  [
+    /^\/functions\/v1(?:\/|$)/,
+    () => noService('/functions/v1', 'A rule can answer a function: on: POST /functions/v1/NAME.'),
+  ],
+  [/^(?<name>\/(?:storage|graphql)\/v1)(?:\/|$)/, name => noService(name, 'A rule can answer one of its paths.')],
+  [/^\/realtime\/v1(?:\/|$)/, () => noService('/realtime/v1', 'Channels do not connect.')],
+  [
+    /^(?:\/api)?(?:\/v1)*\/responses(?:\/|$)/,
+    () =>
+      chatOnly(
+        '/v1/responses',
+        "client.chat.completions (openai), openai.chat(model) (AI SDK), useResponsesApi: false (LangChain) or setOpenAIAPI('chat_completions') (@openai/agents)",
+      ),
+  ],
+  [
+    /^(?:\/api)?(?:\/v1)*\/completions(?:\/|$)/,
+    () =>
+      chatOnly(
+        '/v1/completions',
+        'client.chat.completions (openai), openai.chat(model) (AI SDK) or ChatOpenAI (LangChain)',
+      ),
+  ],
+  [
+    /^(?:\/api)?(?:\/v1)*\/(?<name>embeddings|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime|videos|evals)(?:\/|$)/,
+    name => `The platform has no /v1/${name}. ${ruleOrRecording(`/v1/${name}`)}`,
+  ],
+  [/^\/v1(?:beta|alpha)?\/models\/[^/]+:/, () => anotherApi('Gemini')],
+  [/^\/v1\/models\/./, () => 'Models have no paths of their own. GET /v1/models lists them.'],
+  // Clients append their paths to the base URL that they are given.
+  [
+    /^(?:\/api\/v1|\/openai(?:\/v1)?|\/v1(?:\/v1)+)?(?<name>\/chat\/completions|\/models)$/,
+    name => `Did you mean /v1${name}? The base URL of an OpenAI client ends in /v1, once: use OPENAI_BASE_URL.`,
+  ],
+  [/^(?:\/v1)*\/messages(?:\/|$)/, () => anotherApi('Anthropic')],
+  [/^\/api\/(?:chat|generate|tags|embed)$/, () => anotherApi('Ollama')],
+  [/^\/openai\/deployments\//, () => anotherApi('Azure')],
+]
+
+/** What to do about a request to this path; `undefined` if nobody is known to have it. */
+export function unknownPathAdvice(path: string): string | undefined {
+  for (const [pattern, says] of knownElsewhere) {
+    const found = pattern.exec(path)
+    if (found) return says(found.groups?.name ?? '')
+  }
+  return undefined
+}
 
 /** Patterns in which `*` matches anything, slashes included, and `?` matches one character. */
 interface Pattern {

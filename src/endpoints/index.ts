@@ -74,7 +74,7 @@ export const routesFrom = (find: Routes['find'], methodsOf: Routes['methodsOf'])
     const found = find(method, path, scope)
     if (found) return found
     const methods = methodsOf(path, scope)
-    throw methods ? methodNotAllowed(method, methods) : notFound()
+    throw methods ? methodNotAllowed(method, methods) : notFound(path)
   },
 })
 
@@ -86,6 +86,6 @@ export const undocumentedEndpoint = (method: string, path: string): Endpoint => 
   takesBody: true,
   isUndocumented: true,
   reply() {
-    throw notFound()
+    throw notFound(path)
   },
 })

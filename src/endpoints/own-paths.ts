@@ -93,7 +93,7 @@ async function refuse(found: readonly Candidate[], exchange: Exchange): Promise<
     const error = await source.refusal?.(exchange)
     if (error) throw error
   }
-  throw notFound()
+  throw notFound(exchange.path)
 }
 
 /** Documented endpoints with the faults of `sources`, and the index with their paths. */

@@ -84,7 +84,7 @@ const emulatedSurface = ({ routes, identify }: LocalPlatform): SurfaceMethods =>
 })
 
 function emulate(exchange: Exchange): Reply | Promise<Reply> {
-  if (!exchange.endpoint) throw notFound()
+  if (!exchange.endpoint) throw notFound(exchange.path)
   return exchange.endpoint.reply(exchange)
 }
 
@@ -194,7 +194,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     case 'nearest':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isUndocumented && !found.isKnownPath) {
-        throw isTraversal(exchange.path) ? notFoundWithDots() : notFound()
+        throw isTraversal(exchange.path) ? notFoundWithDots() : notFound(exchange.path)
       }
       throw jsonRpcError(noRecording(found.title, found.why), exchange)
   }
@@ -239,7 +239,7 @@ export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface =>
     return anonymous
   },
   answer(exchange) {
-    if (!exchange.endpoint) throw notFound()
+    if (!exchange.endpoint) throw notFound(exchange.path)
     return exchange.endpoint.reply(exchange)
   },
 })

@@ -2,7 +2,7 @@
 import { ignoreAdvice } from '../check/finding.js'
 import { nearest } from '../check/suggest.js'
 import { defaultAccess, type Exchange, usesLive } from '../core/exchange.js'
-import { AUTH, documentedPaths, isAuth, MODELS } from '../core/paths.js'
+import { AUTH, documentedPaths, isAuth, unknownPathAdvice } from '../core/paths.js'
 
 /** What the advice on an unknown path or a status depends on, beside these. */
 interface Circumstances {
@@ -161,30 +161,10 @@ export const knownPaths = [
   ),
 ]
 
-/** Endpoints of OpenAI that are not in the platform's document. */
-const openaiEndpoint =
-  /^(?:\/api)?(?:\/v1)*\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
-
-function adviceOnOpenaiEndpoint(name: string): string {
-  const missing = `The platform's document has no /v1/${name}, so neither does Standin.`
-  const chat = 'It has /v1/chat/completions:'
-  if (name === 'responses')
-    return `${missing} ${chat} use chat.completions of the openai client, openai.chat(model) or createOpenAICompatible of the AI SDK, or useResponsesApi: false of LangChain.`
-  if (name === 'completions') return `${missing} ${chat} use chat.completions of the openai client.`
-  return `${missing} In the modes proxy and record, requests go to the live platform, which may have it.`
-}
-
-/** Services of Supabase that are not in the platform's document. */
-const supabaseService = /^(\/(?:rest|graphql|storage|functions|realtime)\/v1)(?:\/|$)/
-
 function adviceOnUnknownPath(path: string, { mode, hint }: Circumstances): string | undefined {
   if (path === '/') return 'The dashboard is at /dashboard.'
-  const [, service] = supabaseService.exec(path) ?? []
-  if (service !== undefined)
-    return `Of Supabase, Standin has only Auth, and nothing at ${service}. A resource or a rule of yours can answer this path.`
-  const [, name] = openaiEndpoint.exec(path) ?? []
-  if (name !== undefined) return adviceOnOpenaiEndpoint(name)
-  if (path.startsWith(`${MODELS}/`)) return 'Models have no paths of their own. GET /v1/models lists them.'
+  const known = unknownPathAdvice(path)
+  if (known !== undefined) return known
   const near = nearest(path, knownPaths)
   if (near !== undefined) return `Did you mean ${near}? ${adviceOnBaseUrl(path, near)}`.trim()
   // A hint already says why.
@@ -195,8 +175,6 @@ function adviceOnUnknownPath(path: string, { mode, hint }: Circumstances): strin
 
 /** Clients append their paths to the base URL that they are given. */
 function adviceOnBaseUrl(path: string, near: string): string {
-  if (near === `/v1${path}`) return 'The base URL of an OpenAI client ends in /v1: use OPENAI_BASE_URL.'
-  if (path === `/v1${near}`) return 'The base URL already contains /v1, or contains it twice.'
   if (path === `${AUTH}${near}`) return 'The URL of a Supabase client must not include /auth/v1: use SUPABASE_URL.'
   return ''
 }

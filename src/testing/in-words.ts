@@ -54,7 +54,8 @@ export function exchangeLine({ request, status, source, error, advice, caller }:
     model,
     typeof last?.content === 'string' ? JSON.stringify(cutPrompt(last.content, 60)) : '',
     caller.kind === 'refused' ? callerInWords(caller) : '',
-    error ?? source,
+    // The advice has a line of its own.
+    error?.replace(advice ?? '', '').trim() ?? source,
   ]
   const line = parts.filter(part => typeof part === 'string' && part !== '').join(' · ')
   return advice === null ? line : `${line}\n    → ${advice}`

@@ -29,16 +29,7 @@ const unknownModel = JSON.stringify({ ...hello, model: 'gpt-9' })
 
 test.each([
   ['POST', '/v1/responses', '{}', /no \/v1\/responses.*chat\.completions.*useResponsesApi: false/],
-  ['POST', '/responses', '{}', /no \/v1\/responses/],
-  ['POST', '/v1/v1/responses', '{}', /no \/v1\/responses/],
-  ['POST', '/v1/completions', '{}', /It has \/v1\/chat\/completions/],
-  ['POST', '/v1/embeddings', '{}', /no \/v1\/embeddings.*requests go to the live platform/],
-  ['POST', '/v1/files/file-1/content', '{}', /no \/v1\/files/],
-  ['GET', '/rest/v1/todos', null, /only Auth, and nothing at \/rest\/v1\. A resource/],
-  ['POST', '/functions/v1/hello', '{}', /nothing at \/functions\/v1/],
-  ['GET', '/realtime/v1/websocket', null, /nothing at \/realtime\/v1/],
   ['GET', '/auth/v1/authorize?provider=github', null, /auth\.external: \{ github: \{\} \}/],
-  ['GET', '/v1/models/gpt-4o', null, /GET \/v1\/models lists them/],
   ['POST', '/v1/chat/completions', unknownModel, /Add it to the option models/],
 ])('the advice on %s %s is in the journal, below its log line and in the message of a failed test', async (...row) => {
   const [method, path, body, expected] = row

@@ -162,7 +162,7 @@ test('with --json the first line has the addresses and keys, and each request is
   for (const secret of [apiKey, ready.apiKey, ready.anonKey]) expect(events.join()).not.toContain(secret)
 })
 
-test('--quiet prints nothing but problems', async () => {
+test('--quiet prints nothing but problems, and a path that clients know from elsewhere once', async () => {
   // It does not print its address.
   const port = await freePort()
   const quiet = start(['--quiet', '--port', String(port)])
@@ -170,8 +170,12 @@ test('--quiet prints nothing but problems', async () => {
   await expect.poll(() => fetch(`${url}/health`).then(({ status }) => status, String), { timeout: 60_000 }).toBe(200)
   // The line of a request would be printed by the end of the next one.
   for (const apiKey of [developmentApiKey, 'sk-wrong']) await (await askChat({ url, apiKey }, hello)).text()
+  for (const path of ['responses', 'responses', 'nowhere']) await fetch(`${url}/v1/${path}`, { method: 'POST' })
   quiet.send('SIGTERM')
-  expect(await quiet.ended).toMatchObject({ stdout: '', stderr: '' })
+  expect(await quiet.ended).toMatchObject({
+    stdout: '',
+    stderr: expect.stringMatching(/^1 request to an unknown path: The platform has no \/v1\/responses, .*\n$/),
+  })
 })
 
 test('a port in use is reported in one sentence that says what to do', async () => {

@@ -52,6 +52,20 @@ const printingAddress = `${shell}echo "$PLATFORM_BASE_URL"\n`
 
 const isGone = (url: string) => expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed')
 
+test('exec ends with what to do about paths that clients know from elsewhere', async () => {
+  const asking = `
+    const ask = path => fetch(process.env.PLATFORM_BASE_URL + path, { method: 'POST' })
+    for (const path of ['/v1/embeddings', '/v1/embeddings', '/rest/v1/todos', '/nowhere']) await ask(path)
+    process.exitCode = 3`
+  const { code, stderr } = await execHere(asking, { flags: ['--quiet'] })
+  expect(code).toBe(3)
+  expect(stderr).toMatch(
+    /^2 requests to an unknown path: The platform has no \/v1\/embeddings\..*\n1 request to .*\/rest\/v1.*\n$/,
+  )
+  const json = await execHere(asking, { flags: ['--json'] })
+  expect(json.stderr).toContain('{"event":"unknown-path","sentence":"The platform has no /v1/embeddings.')
+})
+
 test('a client reaches the platform with nothing but its environment', async () => {
   const { ended } = exec(
     `

@@ -135,11 +135,11 @@ test('a line below says what to do about a path that is almost right', () => {
     rowsOf({
       path,
       endpoint: undefined,
-      outcome: { ...answered, status: 404, error: notFound().message, code: 'not_found' },
+      outcome: { ...answered, status: 404, error: notFound(path).message, code: 'not_found' },
     })
   expect(lost('/chat/completions')).toEqual([
     expect.stringContaining('refused · Not found.'),
-    '         → Did you mean /v1/chat/completions? The base URL of an OpenAI client ends in /v1: use OPENAI_BASE_URL.',
+    '         → Did you mean /v1/chat/completions? The base URL of an OpenAI client ends in /v1, once: use OPENAI_BASE_URL.',
   ])
   expect(lost('/favicon.ico')).toHaveLength(1)
   expect(lost('/')[1]).toBe('         → The dashboard is at /dashboard.')

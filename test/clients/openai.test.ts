@@ -85,7 +85,9 @@ test('a client throws its NotFoundError for an endpoint that the platform does n
   const error = await failureOf(client.embeddings.create({ model: 'gpt-4o-mini', input: 'hello' }))
   expect(error).toBeInstanceOf(OpenAI.NotFoundError)
   expect(error?.status).toBe(404)
-  expect(error?.message).toContain('Not found.')
+  expect(error?.message).toContain('Not found. The platform has no /v1/embeddings.')
+  const response = await failureOf(client.responses.create({ model: 'gpt-4o-mini', input: 'hello' }))
+  expect(response?.message).toContain('use client.chat.completions (openai)')
 })
 
 test('a client throws its BadRequestError for an unknown model', async () => {

@@ -1,10 +1,12 @@
 /** Records once through real clients, then replays without the live platform: the clients see no difference. */
+import { readdirSync } from 'node:fs'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, jsonSchema, stepCountIs, streamText, type ToolSet, tool } from 'ai'
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
 import { folderWith } from '../command.js'
+import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { asking, failureOf } from './clients.js'
 
@@ -50,6 +52,36 @@ const calling: PlatformOptions = {
     { when: { toolResult: { tool: 'get_weather' } }, reply: { text: '{{tool.content.sky}} in Oslo.' } },
   ],
 }
+
+test('openai gets the same response, stream and embedding on replay, from paths that the platform does not have', async () => {
+  const { dir, recording, replaying } = tape()
+  const events = [
+    { type: 'response.created' },
+    { type: 'response.output_text.delta', delta: 'Hi' },
+    { type: 'response.completed' },
+  ]
+  const live = await liveWith((request, response) => {
+    if (request.url === '/v1/embeddings') return saying({ data: [{ embedding: [1, 2] }] })(request, response)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    response.end()
+  })
+  const ask = async (platform: Scene) => {
+    const openai = openaiOf(platform)
+    const stream = await openai.responses.create({ model: 'gpt-4o-mini', input: 'hello', stream: true })
+    const { data } = await openai.embeddings.create({ model: 'e', input: 'hello', encoding_format: 'float' })
+    const received: object[] = []
+    for await (const event of stream) received.push(event)
+    return { events: received, data }
+  }
+  const recorder = await recording({ upstream: { baseUrl: live.url } })
+  const asked = await ask(recorder)
+  expect(asked).toEqual({ events, data: [{ embedding: [1, 2] }] })
+  await recorder.stop()
+  await live.close()
+  expect(readdirSync(dir, { recursive: true })).not.toEqual([])
+  expect(await ask(await replaying())).toEqual(asked)
+})
 
 test('openai gets the same completion on replay, including the id', async () => {
   const { live, replayed } = await liveAndReplayed(speaking, platform =>

@@ -5,7 +5,7 @@ import { answerTo, onTheWire } from '../wire.js'
 test.each([
   '/',
   '/nope',
-  '/v1/embeddings',
+  '/v1/embedding',
   '/v1/models/',
   '/V1/models',
   '/api/v2',
@@ -21,6 +21,37 @@ test.each([
   expect(headers.get('content-type')).toBe('application/json')
   expect(headers.get('www-authenticate')).toBeNull()
   expect(JSON.parse(body)).toEqual({ error: 'Not found.', path })
+})
+
+test.each([
+  ['/v1/responses', /has no \/v1\/responses, only \/v1\/chat\/completions: .*setOpenAIAPI/],
+  ['/responses', /has no \/v1\/responses/],
+  ['/v1/v1/responses', /has no \/v1\/responses/],
+  ['/v1/completions', /only \/v1\/chat\/completions/],
+  ['/v1/embeddings', /has no \/v1\/embeddings\. A rule can answer it \(on: POST \/v1\/embeddings\)/],
+  ['/v1/audio/transcriptions', /has no \/v1\/audio/],
+  ['/v1/files/file-1/content', /has no \/v1\/files/],
+  ['/v1/threads/t/runs', /has no \/v1\/threads/],
+  ['/v1/realtime', /has no \/v1\/realtime/],
+  ['/v1/models/gpt-4o', /GET \/v1\/models lists them/],
+  ['/chat/completions', /Did you mean \/v1\/chat\/completions\?.*OPENAI_BASE_URL/],
+  ['/v1/v1/chat/completions', /Did you mean \/v1\/chat\/completions\?/],
+  ['/api/v1/chat/completions', /Did you mean \/v1\/chat\/completions\?/],
+  ['/models', /Did you mean \/v1\/models\?/],
+  ['/rest/v1/todos', /only Auth: there is nothing at \/rest\/v1/],
+  ['/storage/v1/object/a', /nothing at \/storage\/v1/],
+  ['/functions/v1/hello', /on: POST \/functions\/v1\/NAME/],
+  ['/realtime/v1/websocket', /nothing at \/realtime\/v1/],
+  ['/graphql/v1', /nothing at \/graphql\/v1/],
+  ['/v1/messages', /a path of Anthropic/],
+  ['/api/chat', /a path of Ollama/],
+  ['/v1beta/models/gemini-pro:generateContent', /a path of Gemini/],
+  ['/openai/deployments/gpt/chat/completions', /a path of Azure/],
+])('the 404 of %s, which clients know from elsewhere, says what to do', async (path, says) => {
+  const { ask } = await platformWith()
+  const response = await ask(path, { method: 'POST', body: '{}' })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toEqual({ error: expect.stringMatching(says), path })
 })
 
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s on an unknown path is a 404 as well', async method => {

@@ -59,9 +59,9 @@ function createPathRules(parts: RuleSources) {
     refusalOf(input: HttpInput): PlatformError {
       const { method, path } = input.request
       const methods = pathsOf(at(path, input.scope)).map(({ method }) => method)
-      if (methods.length === 0) return notFound()
+      if (methods.length === 0) return notFound(path)
       if (!methods.includes(input.method)) return methodNotAllowed(method, methods)
-      return notFoundByRule(nearestSentence(input, { rules: candidatesFor(input), memory: parts.memory }))
+      return notFoundByRule(path, nearestSentence(input, { rules: candidatesFor(input), memory: parts.memory }))
     },
   }
 }
