@@ -2,6 +2,7 @@
  * Facts about an exchange that are cheap to compute: what it requested, the tokens it used, and when its first token
  * was sent.
  */
+import { saidByUser } from '../chat/said.js'
 import type { Facts } from '../core/caller.js'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
@@ -42,7 +43,7 @@ export function factsOf(exchange: Exchange): Facts {
 /** The content of a request. */
 interface RequestContent {
   readonly model: string | null
-  /** The beginning of the user's last message. */
+  /** The beginning of what the user said last. */
   readonly prompt: string | null
   /** The MCP call, such as `tools/call get_weather`. */
   readonly call: string | null
@@ -96,10 +97,7 @@ const lastWord = /(?<![^\s"'<>`{}|^\u0080-\uffff])[^\s"'<>`{}|^\u0080-\uffff]+$/
 const halfCharacter = /[\ud800-\udbff]$/
 
 function promptIn(messages: readonly unknown[]): string | null {
-  const userMessage = messages.findLast(message => (message as { role?: unknown } | null)?.role === 'user')
-  const content = (userMessage as { content?: unknown } | undefined)?.content
-  const texts = Array.isArray(content) ? content.map(part => (part as { text?: unknown } | null)?.text) : [content]
-  const text = texts.filter(text => typeof text === 'string').join(' ')
+  const text = saidByUser(messages) ?? ''
   return (text.length <= PROMPT_CHARACTERS ? text : beginningOf(text)).trim() || null
 }
 

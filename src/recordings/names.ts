@@ -1,5 +1,5 @@
 /** Builds and reads the file names of recordings. */
-
+import { saidByUser } from '../chat/said.js'
 import { isObject } from '../core/json.js'
 import { rpcCallOf } from './json-rpc.js'
 import type { RecordedRequest } from './recording.js'
@@ -90,22 +90,13 @@ function cutAtWord(text: string, longest: number): string {
 /** A file name ends with the key, so nothing before it may look like one. */
 const withoutKey = (slug: string) => slug.replace(/(?<![0-9a-f])[0-9a-f]{12,}$/, digits => digits.slice(0, 11))
 
-/** The model, and the user's last message or the call of a JSON-RPC request. */
+/** The model, and what the user said last or the call of a JSON-RPC request. */
 export function subjectOf({ body }: RecordedRequest) {
   const call = rpcCallOf({ body })
   if (call !== undefined) return { model: undefined, prompt: call }
   const fields = body.kind === 'json' && isObject(body.value) ? body.value : {}
-  const messages = Array.isArray(fields.messages) ? fields.messages.filter(isObject) : []
-  const last = messages.findLast(({ role }) => role === 'user')
   return {
     model: typeof fields.model === 'string' ? fields.model : undefined,
-    prompt: last && messageText(last.content),
+    prompt: Array.isArray(fields.messages) ? saidByUser(fields.messages) : undefined,
   }
-}
-
-/** The text of a message, or of its first part that has any. */
-function messageText(content: unknown): string | undefined {
-  if (typeof content === 'string') return content
-  const parts = Array.isArray(content) ? content.filter(isObject) : []
-  return parts.map(({ text }) => text).find(text => typeof text === 'string')
 }
