@@ -1,5 +1,6 @@
 /** The state in SQLite: in a file, which persists and is shared by processes on one machine, or in memory. */
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -94,7 +95,33 @@ function createFile(file: string) {
   const newFolder = makeFolder(path.dirname(file), 0o700)
   // An existing folder may be committed on purpose; its owner decides what it contains.
   if (newFolder !== undefined) writeFileSync(path.join(newFolder, '.gitignore'), '*\n')
-  closeSync(openSync(file, 'a', 0o600))
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === 0) throw new StartError(inFile(file, DAMAGED))
+  if (size === undefined) placeNewFile(file)
+}
+
+/** Puts a new database in its place as a whole, so that an empty file is never one that a process is just creating, or was killed over. */
+function placeNewFile(file: string): void {
+  const draft = `${file}.${randomUUID()}.tmp`
+  try {
+    closeSync(openSync(draft, 'wx', 0o600))
+    const database = new sqlite.DatabaseSync(draft)
+    database.exec('pragma user_version = 0')
+    database.close()
+    placeUnlessTaken(draft, file)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** If another process is faster, its file stays. */
+function placeUnlessTaken(draft: string, file: string): void {
+  try {
+    linkSync(draft, file)
+  } catch {
+    // Some file systems have no links.
+    if (!existsSync(file)) copyFileSync(draft, file, constants.COPYFILE_EXCL)
+  }
 }
 
 async function inTransaction<T>(
@@ -130,6 +157,8 @@ interface Failure {
   readonly errstr?: string
 }
 
+const DAMAGED = 'it is not a database of Standin, or a damaged one. Move it away, or choose another file.'
+
 /** SQLite's errors about its file rather than about a statement: https://www.sqlite.org/rescode.html */
 const kinds = { locked: [5, 6], unusable: [8, 10, 13, 14], damaged: [11, 26] } as const
 
@@ -141,12 +170,13 @@ function troubleWith(file: string, failure: Failure): Trouble | undefined {
   return { sentence: `The state cannot be kept: ${reason(failure)}`, line: cannotKeep(file, failure) }
 }
 
-const cannotKeep = (file: string, failure: Failure) => `The state cannot be kept in ${file}: ${reason(failure)}`
+const inFile = (file: string, why: string) => `The state cannot be kept in ${file}: ${why}`
+
+const cannotKeep = (file: string, failure: Failure) => inFile(file, reason(failure))
 
 function reason(failure: Failure): string {
   if (isOf('locked', failure)) return 'another program has locked it. Close that program, or choose another file.'
-  if (isOf('damaged', failure) || / already exists$/.test(failure.message))
-    return 'it is not a database of Standin, or a damaged one. Move it away, or choose another file.'
+  if (isOf('damaged', failure) || / already exists$/.test(failure.message)) return DAMAGED
   // The path is already in the sentence.
   const cause = failure.errstr ?? failure.message.split(',', 1)[0]
   return `it cannot be opened or written (${cause}). Allow it, make room on the disk, choose another file, or keep nothing with --state memory.`

@@ -1,5 +1,5 @@
 /** A state that cannot be opened says why, and what to do about it. */
-import { chmodSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -67,6 +67,18 @@ describe('in a file', () => {
       `The state cannot be kept in ${dir}/platform.config.yaml: it is not a database of Standin, or a damaged one. Move it away, or choose another file.`,
     )
     expect(readFileSync(path.join(dir, 'platform.config.yaml'), 'utf8')).toBe(text)
+  })
+
+  test('an empty file, of which everything is lost, is refused and left as it was', async () => {
+    const place = filePlace()
+    await (await opened(place)).close()
+    const file = path.join(place.dir, 'state.db')
+    truncateSync(file)
+    expect(await refusal(place)).toMatch(
+      /state.db: it is not a database of Standin, or a damaged one. Move it away, or choose another file.$/,
+    )
+    expect(readdirSync(place.dir)).toEqual(['state.db'])
+    expect(statSync(file).size).toBe(0)
   })
 
   test('a database of another program is refused', async () => {
