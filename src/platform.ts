@@ -155,7 +155,6 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     stop,
     resources: runtime.resources,
     mcp: runtime.mcp.lists,
-    mintToken: forTests.mintToken,
     ownPathsAt: path => current().ownPathsAt(path),
     openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },

@@ -10,8 +10,7 @@ import { openState } from '../state/index.js'
 import type { State } from '../state/rows.js'
 import type { TokenBackend } from '../supabase/backend.js'
 import { accessTokenHookOf } from '../supabase/hook.js'
-import type { MintedToken, TokenRequest } from '../supabase/operations.js'
-import { keyFor, sessionlessTokenFor, tokenFor } from '../supabase/people.js'
+import { sessionlessTokenFor, tokenFor } from '../supabase/people.js'
 import { plantUser } from '../supabase/seeds.js'
 import { signingKeysOf } from '../supabase/signing-keys.js'
 import { createTokens } from '../supabase/tokens.js'
@@ -19,7 +18,7 @@ import { validEmail } from '../supabase/users.js'
 import { addressFlags, command, configFlag, integer, optionFlags, textFlag, toggle, wordFlag } from './command.js'
 import { loadedConfig } from './load.js'
 
-const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
+const roles = ['anon', 'service', 'user'] as const
 
 /** An expired token has expired this long ago. */
 const EXPIRED_SECONDS = -3600
@@ -43,8 +42,9 @@ const token = command({
     }
     if (expired && seconds !== undefined) throw new UsageError('Give --expires-in or --expired, not both.')
     const expiresIn = expired ? EXPIRED_SECONDS : seconds
-    const request = { role, email: parseEmail(email ?? developmentUser.email), expiresIn }
-    return `${(await mintToken(request, loadedConfig(line))).token}\n`
+    const loaded = loadedConfig(line)
+    if (role !== 'user') return `${await keyOf(role, expiresIn, loaded)}\n`
+    return `${await userToken(parseEmail(email ?? developmentUser.email), expiresIn, loaded)}\n`
   },
 })
 
@@ -102,18 +102,23 @@ async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) 
   }
 }
 
+/** The anon or the service key; with a lifetime, a new one like it. */
+async function keyOf(role: 'anon' | 'service', expiresIn: number | undefined, loaded: LoadedConfig): Promise<string> {
+  const { tokens, now } = await backendOf(loaded)
+  if (expiresIn === undefined) return role === 'anon' ? tokens.anonKey : tokens.serviceKey
+  return tokens.signKey(role === 'anon' ? 'anon' : 'service_role', Math.floor(now() / 1000) + expiresIn)
+}
+
 /**
  * With a persistent state, a user's token gets a session, as if they had just signed in; unknown users are signed up.
  * A state in memory belongs to another process, so the token then has no session.
  */
-async function mintToken(request: TokenRequest, loaded: LoadedConfig): Promise<MintedToken> {
-  const backend = await backendOf(loaded)
-  const seedOf = (email: string) => configuredUser(loaded, email)
-  const { role, expiresIn } = request
-  if (role !== 'user') return keyFor(backend, { role, expiresIn })
+async function userToken(email: string, expiresIn: number | undefined, loaded: LoadedConfig): Promise<string> {
   if (loaded.config.auth.mode === 'proxy') throw new UsageError(usersAreLive().message)
-  if (loaded.config.state === 'memory') return sessionlessTokenFor(backend, request, seedOf)
-  return withState(loaded, state => tokenFor({ ...backend, state }, request, seedOf))
+  const backend = await backendOf(loaded)
+  const wish = { email, expiresIn, seed: configuredUser(loaded, email) }
+  if (loaded.config.state === 'memory') return sessionlessTokenFor(backend, wish)
+  return withState(loaded, state => tokenFor({ ...backend, state }, wish))
 }
 
 function parseEmail(input: string): string {

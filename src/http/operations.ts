@@ -15,13 +15,7 @@ import { recordingOperations, repairOperations, runOperations } from '../recordi
 import { draftOperations, ruleOperations, testOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
-import {
-  accountOperations,
-  outboxOperations,
-  sessionOperations,
-  tokenOperations,
-  userOperations,
-} from '../supabase/operations.js'
+import { accountOperations, outboxOperations, sessionOperations, userOperations } from '../supabase/operations.js'
 import { modeOperations, steeringOperations } from './mode-operations.js'
 import { situationOperations } from './situation.js'
 
@@ -155,8 +149,7 @@ export type ControlParts = PlatformParts &
   Parameters<typeof draftOperations>[0] &
   Parameters<typeof ruleOperations>[0] &
   Parameters<typeof resourceOperations>[0] &
-  Parameters<typeof mcpOperations>[0] &
-  Parameters<typeof tokenOperations>[0]
+  Parameters<typeof mcpOperations>[0]
 
 export const controlOperations = (parts: ControlParts) => ({
   ...platformOperations(parts),
@@ -183,7 +176,6 @@ export const controlOperations = (parts: ControlParts) => ({
   ...ruleOperations(parts),
   ...resourceOperations(parts),
   ...mcpOperations(parts),
-  ...tokenOperations(parts),
 })
 
 /** The operations that the dashboard and tests call. */

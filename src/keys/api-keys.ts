@@ -1,4 +1,4 @@
-/** The API keys of users and of the configuration: their format, and how they are created, listed, rolled, revoked and found. */
+/** The API keys of users and of the configuration: their format, and how they are created, listed, revoked and found. */
 
 import { randomInt, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
@@ -9,7 +9,6 @@ import type { Caller } from '../core/exchange.js'
 import { developmentApiKey, digestOf } from '../core/secrets.js'
 import { type ApiKeyRow, isStorableText, type Moment, mayAct, type State, type Tables } from '../state/rows.js'
 import {
-  alreadyRevokedApiKey,
   barredUser,
   expiredApiKey,
   fromAnotherState,
@@ -110,14 +109,6 @@ function hintOf(secret: string): string | undefined {
   return secret.startsWith(PREFIX) ? fromAnotherState.key : undefined
 }
 
-/** Whether a key was rolled and is still valid for its overlap: it is revoked at the moment at which it expires. */
-export const isRolled = ({ expires_at, revoked_at }: Pick<ApiKeyRow, 'expires_at' | 'revoked_at'>) =>
-  revoked_at !== null && revoked_at === expires_at
-
-/** The earlier of two times. Null means never. */
-const earlier = (one: Moment | null, other: Moment | null) =>
-  one === null || (other !== null && other < one) ? other : one
-
 /** The error for an invalid key. */
 function refusalOf(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
   const tried: RefusedCredential = { kind: 'apiKey', reason, start: startOf(secret), ...(key && { name: key.name }) }
@@ -158,7 +149,6 @@ const momentOf = (ms: number): Moment => new Date(Math.min(ms, LATEST_MS)).toISO
 /** `usedAtMs` is the time of the last use, if that has not been saved yet. */
 function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): ApiKeyView {
   const { id, name, start, user_id, created_at, last_used_at, expires_at, revoked_at } = row
-  const isRevoked = revoked_at !== null && !isRolled(row)
   const isExpired = expires_at !== null && Date.parse(expires_at) <= nowMs
   return {
     id,
@@ -167,8 +157,8 @@ function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): Ap
     user_id,
     created_at,
     expires_at,
-    revoked_at: isRevoked ? revoked_at : null,
-    state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
+    revoked_at,
+    state: revoked_at !== null ? 'revoked' : isExpired ? 'expired' : 'active',
     last_used_at: usedAtMs === undefined ? last_used_at : momentOf(usedAtMs),
   }
 }
@@ -180,25 +170,6 @@ function newRow(
 ): ApiKeyRow {
   const [digest, start] = [digestOf(secret), startOf(secret)]
   return { id: randomUUID(), digest, start, seeded: false, created_at, last_used_at: null, revoked_at: null, ...fields }
-}
-
-/** Replaces a key with a new one whose secret is `key`. The old one stays valid for `overlapMs`. */
-async function rollKey({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs: number, overlapMs: number) {
-  if (old.revoked_at !== null) throw alreadyRevokedApiKey()
-  const now = momentOf(nowMs)
-  const lifeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at)
-  const row = newRow(key, now, {
-    user_id: old.user_id,
-    name: old.name,
-    expires_at: lifeMs === undefined ? null : momentOf(nowMs + lifeMs),
-  })
-  const overlapEnd = earlier(old.expires_at, momentOf(nowMs + overlapMs))
-  await api_keys.update(
-    old.id,
-    overlapMs > 0 ? { expires_at: overlapEnd, revoked_at: overlapEnd } : { revoked_at: now },
-  )
-  await api_keys.insert(row)
-  return row
 }
 
 /** Returns a key of this user, or of any user. Throws a 404 if there is none with this id. */
@@ -222,7 +193,7 @@ export function createApiKeys(parts: Parts): ApiKeys {
       })
       if (!key) throw refusalOf(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
       // The time in `revoked_at` does not matter: the clock of the process that revoked the key may be ahead.
-      if (key.revoked_at !== null && !isRolled(key)) throw refusalOf(secret, 'revoked', key)
+      if (key.revoked_at !== null) throw refusalOf(secret, 'revoked', key)
       const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
       if (expiresAtMs <= now()) throw refusalOf(secret, 'expired', key)
       if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refusalOf(secret, 'ownerless', key)
@@ -246,15 +217,10 @@ export function createApiKeys(parts: Parts): ApiKeys {
       })
       return { ...view(row), key }
     },
-    async roll(userId, id, overlapMs) {
-      const key = newSecret()
-      const row = await write(async tables => rollKey(tables, await getKey(tables, userId, id), key, now(), overlapMs))
-      return { ...view(row), key }
-    },
     revoke: (userId, id) =>
       write(async tables => {
         const old = await getKey(tables, userId, id)
-        const revoked_at = old.revoked_at === null || isRolled(old) ? momentOf(now()) : old.revoked_at
+        const revoked_at = old.revoked_at ?? momentOf(now())
         await tables.api_keys.update(id, { revoked_at })
         return view({ ...old, revoked_at })
       }),

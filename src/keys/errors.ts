@@ -107,9 +107,6 @@ export const wrongKind = (kind: CredentialKind, accepted: readonly CredentialKin
 
 export const noSuchApiKey = () => refusal(404, 'no_such_api_key', 'You have no such API key.')
 
-export const alreadyRevokedApiKey = () =>
-  refusal(409, 'already_revoked', 'The API key has already been revoked or rolled. Create a new one.')
-
 const howToControl =
   'Add the header "Authorization: Bearer <control token>": the option controlToken, or the token printed at startup. With your own auth.jwtSecret, the service key works too.'
 

@@ -1,7 +1,4 @@
-/**
- * Operations on API keys: users list, create, roll and revoke their own; the developer lists and revokes those of all
- * users.
- */
+/** Operations on API keys: users list, create and revoke their own; the developer lists and revokes those of all users. */
 import * as v from 'valibot'
 import { closed, integer, isMoment, moment, optional, orNull, text, where, word } from '../check/forms.js'
 import { dataOf, operation, type ValueOf } from '../control/operation.js'
@@ -24,7 +21,6 @@ const futureTime = (now: () => number) =>
   )
 
 const TEN_YEARS_S = 10 * 365 * 24 * 3600
-const THIRTY_DAYS_S = 30 * 24 * 3600
 const seconds = 'a whole number of seconds'
 
 const newKeyFields = (now: () => number) =>
@@ -52,9 +48,6 @@ function expiryOf({ expires_at = null, expires_in }: NewKeyRequest, nowMs: numbe
   return expiry === null ? null : new Date(expiry).toISOString()
 }
 
-/** How long a key stays valid along with the one that replaces it. */
-const rollRequest = closed({ overlap_seconds: v.optional(integer(0, THIRTY_DAYS_S, seconds), 0) })
-
 const keyFields = {
   id: text,
   name: text,
@@ -81,11 +74,6 @@ export interface UserKeys {
   list(userId?: string): Promise<readonly ApiKeyView[]>
   create(userId: string | null, input: { name: string; expiresAt: string | null; key?: string }): Promise<NewApiKey>
   /**
-   * Replaces a key with a new one that has the same name and lifetime. The old one stays valid for `overlapMs` (0: not at
-   * all). Rejects with a 404 if the user has no such key, and with a 409 if it has been revoked.
-   */
-  roll(userId: string, id: string, overlapMs: number): Promise<NewApiKey>
-  /**
    * Revokes a key of this user, or of any user. It is refused from the next request on. Rejects with a 404 if there is
    * no such key.
    */
@@ -97,9 +85,6 @@ interface Parts {
   /** Milliseconds since 1970, on the clock that keys expire by. */
   readonly now: () => number
 }
-
-/** The key with its secret as `key`, which is shown only once. */
-const secretAnswer = { returns: newKey, status: 201 } as const
 
 export const keyOperations = ({ apiKeys, now }: Parts) => ({
   listKeys: operation({
@@ -114,7 +99,9 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     does: 'Creates an API key.',
     access: 'user',
     body: newKeyRequest(now),
-    ...secretAnswer,
+    // The key with its secret, which is shown only once.
+    returns: newKey,
+    status: 201,
     run: ({ user, body }) => apiKeys.create(user.id, { name: body.name, expiresAt: expiryOf(body, now()) }),
   }),
   revokeKey: operation({
@@ -123,15 +110,6 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     access: 'user',
     returns: key,
     run: ({ user, id }) => apiKeys.revoke(user.id, id),
-  }),
-  rollKey: operation({
-    at: 'POST /keys/{id}/roll',
-    does: 'Replaces a key with a new one. The old key keeps working for the overlap.',
-    access: 'user',
-    body: rollRequest,
-    isBodyOptional: true,
-    ...secretAnswer,
-    run: ({ user, id, body }) => apiKeys.roll(user.id, id, body.overlap_seconds * 1000),
   }),
 })
 

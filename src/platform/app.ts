@@ -93,7 +93,6 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     receipt: recordings.receipt,
     resources: runtime.resources,
     mcp: runtime.mcp.lists,
-    mintToken: forTests.mintToken,
     accounts: forTests,
     steering: settings,
     rules: { ...rules.rules, explain: rules.explain },

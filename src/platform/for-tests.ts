@@ -4,16 +4,8 @@ import { developmentUser } from '../core/secrets.js'
 import type { NewApiKey } from '../keys/operations.js'
 import type { Scopes } from '../scopes/index.js'
 import type { Backend } from '../supabase/backend.js'
-import type {
-  Accounts,
-  Messages,
-  MintedToken,
-  NewKeyInput,
-  SessionJson,
-  SignInInput,
-  TokenRequest,
-} from '../supabase/operations.js'
-import { createOutbox, signInByAccount, signIn as signInWith, tokenFor } from '../supabase/people.js'
+import type { Accounts, Messages, NewKeyInput, SessionJson, SignInInput } from '../supabase/operations.js'
+import { createOutbox, signInByAccount, signIn as signInWith } from '../supabase/people.js'
 import { startSession, tokenResponse } from '../supabase/sessions.js'
 import { validEmail } from '../supabase/users.js'
 import type { Assembly } from './assembly.js'
@@ -29,7 +21,6 @@ interface KeyRequest extends NewKeyInput {
 export interface ForTests extends Messages, Accounts {
   /** Creates a key. A scope given alone has one key, which is created once, and again after it was revoked. */
   createKey(wish: KeyRequest): Promise<NewApiKey>
-  mintToken(request: TokenRequest): Promise<MintedToken>
   /** The scopes of users. */
   readonly scopes: Pick<Scopes, 'follow' | 'unfollow'>
 }
@@ -59,10 +50,6 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     ...createOutbox(state.state, clock.now),
     signIn,
     scopes,
-    async mintToken(request) {
-      if (request.role === 'user' && usersAreElsewhere()) throw usersAreLive()
-      return tokenFor(backend(), request, seedOf)
-    },
     createKey({ scope, ...wish }) {
       const isAlone = Object.values(wish).every(value => value === undefined)
       return scope !== undefined && isAlone ? keyOfScope(scope) : create({ scope, ...wish })

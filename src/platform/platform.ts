@@ -15,7 +15,6 @@ import type { Miss, Receipt } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { ResourceRows } from '../resources/manage.js'
 import type { MessageRow } from '../state/rows.js'
-import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { LoadedConfig } from './config/load.js'
 import type { Config } from './config/schema.js'
 import type { ForTests } from './for-tests.js'
@@ -82,8 +81,6 @@ export interface OpenPlatform {
   readonly mcp: () => Promise<McpLists>
   /** Calls the listener with each email and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
-  /** Creates a token without a password. Unknown users are signed up. Rejects with a PlatformError if users belong to a live backend. */
-  mintToken(wish: TokenRequest): Promise<MintedToken>
   /** What the user's rules, resources, OpenAPI documents and MCP servers answer at a path, by any method. */
   ownPathsAt(path: string): readonly OwnPath[]
   /** The OpenAPI document of the platform, as served at `url`, which defaults to its own. */

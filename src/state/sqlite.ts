@@ -1,6 +1,16 @@
 /** The state in SQLite: in a file, which persists and is shared by processes on one machine, or in memory. */
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'

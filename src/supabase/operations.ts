@@ -4,7 +4,6 @@ import {
   arrayOf,
   boolean,
   closed,
-  integer,
   isEmail,
   LONGEST_EMAIL_BYTES,
   moment,
@@ -46,8 +45,6 @@ export interface OpenSessions {
   list(query: ListingQuery): Promise<{ readonly data: readonly OpenSession[]; readonly total: number }>
   /** Ends a session; returns whether it existed. Its access token is refused from then on. */
   end(id: string): Promise<boolean>
-  /** Signs a user out everywhere, or all users. */
-  endAll(userId?: string): Promise<void>
 }
 
 const anEmail = 'an email address'
@@ -140,12 +137,6 @@ export const sessionOperations = ({ sessions }: { readonly sessions: OpenSession
     query: listingQuery,
     returns: pageOf(session),
     run: ({ query }) => sessions.list(query),
-  }),
-  endSessions: operation({
-    at: 'DELETE /sessions',
-    does: 'Signs one user out everywhere, or all users. Their access tokens are refused from then on.',
-    query: closed({ user: optional(text, 'The id of the user; all users without it.') }),
-    run: ({ query }) => sessions.endAll(query.user),
   }),
   endSession: operation({
     at: 'DELETE /sessions/{id}',
@@ -247,42 +238,5 @@ export const outboxOperations = ({ people }: { readonly people: Messages }) => (
     at: 'DELETE /outbox',
     does: 'Empties the outbox.',
     run: () => people.clearMessages(),
-  }),
-})
-
-const seconds = 'a whole number of seconds'
-const MOST_SECONDS = 9_999_999_999
-
-const tokenFields = closed({
-  role: v.optional(word(['anon', 'service', 'user']), 'user'),
-  email: optional(email, 'The user of the token; by default the development user. Unknown users are signed up.'),
-  expiresIn: optional(
-    integer(-MOST_SECONDS, MOST_SECONDS, seconds),
-    'Seconds until it expires; negative for an expired token.',
-  ),
-})
-
-const tokenRequest = v.pipe(
-  tokenFields,
-  where<v.InferOutput<typeof tokenFields>>(
-    'email',
-    'left out if role is anon or service',
-    ({ role, email }) => role === 'user' || email === undefined,
-  ),
-)
-/** Which token to create. */
-export type TokenRequest = ValueOf<typeof tokenRequest>
-
-const mintedToken = closed({ token: text, expires_at: moment })
-export type MintedToken = ValueOf<typeof mintedToken>
-
-export const tokenOperations = ({ mintToken }: { mintToken(request: TokenRequest): Promise<MintedToken> }) => ({
-  createToken: operation({
-    at: 'POST /tokens',
-    does: 'Creates an access token without a password. Unknown users are signed up.',
-    body: tokenRequest,
-    returns: mintedToken,
-    status: 201,
-    run: ({ body }) => mintToken(body),
   }),
 })

@@ -1,18 +1,16 @@
 /** Users, their sessions, tokens and the outbox as developers and tests use them, without any credential. */
 import { type ListingQuery, searchFor } from '../control/operation.js'
-import { developmentUser } from '../core/secrets.js'
 import type { MessageRow, SessionRow, State, Table, UserRow } from '../state/rows.js'
 import { type Backend, momentOf, type TokenBackend } from './backend.js'
 import { expiryOfCode, tokenDigestsOf } from './codes.js'
 import { invalidCredentials } from './errors.js'
 import { letters, type MessageKind } from './letters.js'
-import type { Message, Messages, MintedToken, OpenSession, OpenSessions, TokenRequest, UserList } from './operations.js'
+import type { Message, Messages, OpenSession, OpenSessions, UserList } from './operations.js'
 import { hashOf, matchesHash } from './passwords.js'
 import { issuesRefreshToken, type ProviderAccount, providerTokens } from './providers.js'
 import { idOfUser, newUserId, plantUser, type UserSeed } from './seeds.js'
-import { endSessions, endSessionsOf, type Grant, startSession, tokenResponse } from './sessions.js'
-import { keysExpireAtSeconds } from './tokens.js'
-import { confirmedEmail, newUser, signedUp, userJson, validEmail } from './users.js'
+import { endSessions, type Grant, startSession, tokenResponse } from './sessions.js'
+import { confirmedEmail, newUser, signedUp, userJson } from './users.js'
 
 /** The default page size. */
 const PAGE = 100
@@ -86,13 +84,6 @@ export function createOpenSessions(state: State, tokenSeconds: () => number): Op
         if (session) await endSessions(tables, [session])
         return session !== undefined
       }),
-    async endAll(userId) {
-      await state.write(async tables => {
-        if (userId !== undefined) return endSessionsOf(tables, userId)
-        await tables.refresh_tokens.remove({})
-        await tables.sessions.remove({})
-      })
-    },
   }
 }
 
@@ -134,62 +125,35 @@ export const createOutbox = (state: State, now: () => number): Messages => ({
   },
 })
 
-/** Returns the configured user with an address (in lower case), if there is one. */
-type SeedOf = (email: string) => UserSeed | undefined
+/** Which user token to create. */
+interface TokenWish {
+  /** In lower case. */
+  readonly email: string
+  /** In seconds; negative for an expired token. */
+  readonly expiresIn?: number | undefined
+  /** The configured user with this address, if there is one. */
+  readonly seed: UserSeed | undefined
+}
 
-/**
- * Returns a token as `standin token` prints it. A user's token has a session, as if they had just signed in; unknown
- * users sign up.
- */
-export async function tokenFor(backend: Backend, request: TokenRequest, seedOf: SeedOf): Promise<MintedToken> {
-  const { role, email = developmentUser.email, expiresIn } = request
-  if (role !== 'user') return keyFor(backend, { role, expiresIn })
-  const address = validEmail(email)
+/** Returns a user token as `standin token` prints it, with a session, as if they had just signed in; unknown users sign up. */
+export async function tokenFor(backend: Backend, { email, expiresIn, seed }: TokenWish): Promise<string> {
   const tokenBackend = withTokenLifetime(backend, expiresIn)
-  return signToken(tokenBackend, await signIn(tokenBackend, address, seedOf(address)))
+  return (await tokenResponse(tokenBackend, await signIn(tokenBackend, email, seed))).access_token
 }
 
 /** A user token without a session, for use without any state. It names the user that a platform would have. */
 export async function sessionlessTokenFor(
   backend: TokenBackend,
-  { email = developmentUser.email, expiresIn }: Omit<TokenRequest, 'role'>,
-  seedOf: SeedOf,
-): Promise<MintedToken> {
-  const address = validEmail(email)
-  const user = newUser(momentOf(backend), { id: idOfUser(seedOf(address) ?? { email: address }), email: address })
-  return signToken(withTokenLifetime(backend, expiresIn), {
-    user,
-    session: undefined,
-    refreshToken: '',
-    method: 'password',
-  })
+  { email, expiresIn, seed }: TokenWish,
+): Promise<string> {
+  const user = newUser(momentOf(backend), { id: idOfUser(seed ?? { email }), email })
+  const grant = { user, session: undefined, refreshToken: '', method: 'password' }
+  return (await tokenResponse(withTokenLifetime(backend, expiresIn), grant)).access_token
 }
 
 const withTokenLifetime = <B extends TokenBackend>(backend: B, seconds = backend.settings.jwtExp): B => ({
   ...backend,
   settings: { ...backend.settings, jwtExp: seconds },
-})
-
-/** Returns the anon or the service key; with a lifetime, a new one like it. */
-export async function keyFor(
-  { tokens, now }: Pick<TokenBackend, 'tokens' | 'now'>,
-  { role, expiresIn }: Pick<TokenRequest, 'expiresIn'> & { readonly role: 'anon' | 'service' },
-): Promise<MintedToken> {
-  if (expiresIn === undefined) {
-    return minted(role === 'anon' ? tokens.anonKey : tokens.serviceKey, keysExpireAtSeconds)
-  }
-  const exp = Math.floor(now() / 1000) + expiresIn
-  return minted(await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', exp), exp)
-}
-
-async function signToken(backend: TokenBackend, grant: Parameters<typeof tokenResponse>[1]): Promise<MintedToken> {
-  const { access_token, expires_at } = await tokenResponse(backend, grant)
-  return minted(access_token, expires_at)
-}
-
-const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
-  token,
-  expires_at: new Date(expiresAtSeconds * 1000).toISOString(),
 })
 
 /**

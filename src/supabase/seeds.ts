@@ -3,7 +3,7 @@ import { randomUUID, scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { developmentUser, digestOf } from '../core/secrets.js'
-import { isRolled, startOf } from '../keys/api-keys.js'
+import { startOf } from '../keys/api-keys.js'
 import { type ApiKeyRow, type Json, type State, type Tables, TakenError, type UserRow } from '../state/rows.js'
 import { hashOf } from './passwords.js'
 import { endSessionsOf, removeUser } from './sessions.js'
@@ -232,8 +232,8 @@ async function plantKey(
   const changes = {
     name: seed.name,
     user_id,
-    // The owner decides when a rolled key expires.
-    ...(!isRolled(existing) && { expires_at, revoked_at: revocationOf(existing, seed) }),
+    expires_at,
+    revoked_at: revocationOf(existing, seed),
   }
   const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => existing[key] === changes[key])
   if (!isSame) await api_keys.update(existing.id, changes)

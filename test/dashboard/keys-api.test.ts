@@ -64,31 +64,6 @@ test('a key works for the language model API until it is revoked, and revoking i
   expect(await (await send('DELETE', `/${id}`)).json()).toEqual(view)
 })
 
-test('a rolled key stops working immediately, unless the request asks for an overlap', async () => {
-  const platform = await platformWith()
-  const { send, create } = await keysOf(platform)
-  const old = await create({ name: 'one', expires_in: 3600 })
-  const rolled = await send('POST', `/${old.id}/roll`)
-  expect(rolled.status).toBe(201)
-  const next = (await rolled.json()) as Key
-  expect(next).toMatchObject({ name: 'one', state: 'active', expires_at: expect.any(String) })
-  expect((await platform.chat(hello, { bearer: old.key })).status).toBe(401)
-
-  const last = (await (await send('POST', `/${next.id}/roll`, { overlap_seconds: 60 })).json()) as Key
-  for (const { key } of [next, last]) expect((await platform.chat(hello, { bearer: key })).status).toBe(200)
-})
-
-test('a revoked key cannot be rolled', async () => {
-  const { send, create } = await keysOf(await platformWith())
-  const { id } = await create()
-  await send('DELETE', `/${id}`)
-  const rolled = await send('POST', `/${id}/roll`)
-  expect({ status: rolled.status, body: await rolled.json() }).toEqual({
-    status: 409,
-    body: { error: 'The API key has already been revoked or rolled. Create a new one.' },
-  })
-})
-
 test.each([
   ['in a number of seconds', { expires_in: 3600 }, 3_600_000],
   ['at a given time', { expires_at: new Date(Date.now() + 7_200_000).toISOString() }, 7_200_000],
@@ -107,7 +82,7 @@ test.each([
   expect((await create({ name: 'one', ...expiry })).expires_at).toBe(expected)
 })
 
-test("a user cannot see, roll or revoke another user's keys", async () => {
+test("a user cannot see or revoke another user's keys", async () => {
   const platform = await platformWith()
   const adas = await keysOf(platform)
   const graces = await keysOf(platform, { email: 'grace@example.com', password: 'another password' })
@@ -115,9 +90,8 @@ test("a user cannot see, roll or revoke another user's keys", async () => {
   expect(await graces.list()).toEqual([])
   for (const [method, path] of [
     ['DELETE', `/${id}`],
-    ['POST', `/${id}/roll`],
     ['DELETE', '/nothing'],
-    ['POST', '/%zz/roll'],
+    ['DELETE', '/%zz'],
   ] as const) {
     expect((await graces.send(method, path)).status).toBe(404)
   }
@@ -151,15 +125,6 @@ test.each([
   const refused = await send('POST', '', body)
   expect({ status: refused.status, body: await refused.json() }).toEqual({ status: 400, body: { error } })
   expect(await list()).toEqual([])
-})
-
-test('an overlap cannot exceed its maximum', async () => {
-  const { send, create } = await keysOf(await platformWith())
-  const { id } = await create()
-  const refused = await send('POST', `/${id}/roll`, { overlap_seconds: 1e9 })
-  expect(await refused.json()).toEqual({
-    error: mustBe('overlap_seconds', range('a whole number of seconds', 0, 2592000), 1000000000),
-  })
 })
 
 test.each([
@@ -205,7 +170,6 @@ test('only a user token gives access to keys', async () => {
 test.each([
   ['PUT', '/keys', 'GET, HEAD, POST'],
   ['GET', '/keys/some-id', 'DELETE'],
-  ['DELETE', '/keys/some-id/roll', 'POST'],
   ['POST', '/config', 'GET, HEAD'],
 ])('%s is not allowed on %s', async (method, path, allow) => {
   const { url } = await platformWith()

@@ -66,7 +66,6 @@ const bodies: Readonly<Record<string, object>> = {
   startSession: { email: 'ada@example.com' },
   createTestKey: { scope: 'one' },
   followUser: { user: 'ada@example.com', name: 'one' },
-  createToken: { role: 'user', email: 'ada@example.com', expiresIn: 60 },
   setPace: { firstTokenMs: 20, models: { 'gpt-4o': { tokensPerSecond: 5 } } },
   setLimits: { requestsPerMinute: 1000 },
   setRandomFaults: { random: [{ chance: 0, status: 503 }] },

@@ -17,7 +17,7 @@ interface Key {
   readonly key: string
 }
 
-/** Creates or rolls a key through the dashboard's API. */
+/** Creates a key through the dashboard's API. */
 async function keyOf({ url }: Pick<Platform, 'url'>, token: string, path = '', body: object = {}): Promise<Key> {
   const response = await fetch(`${url}/dashboard/api/keys${path}`, {
     method: 'POST',

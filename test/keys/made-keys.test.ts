@@ -2,7 +2,6 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { authenticatorAt, inMs, noon } from './authenticator.js'
 import { sentences } from './people.js'
 
-const hour = 3_600_000
 const forever = { name: 'forever', expiresAt: null }
 
 test('a secret is returned only once, and nothing but the exact secret is accepted', async () => {
@@ -14,38 +13,6 @@ test('a secret is returned only once, and nothing but the exact secret is accept
   for (const near of [key.slice(0, -1), `${key}x`, key.toLowerCase(), shown.start, shown.id]) {
     expect(await answerTo(near)).toBe(sentences.unknownKey)
   }
-})
-
-test('a key can be rolled only once: a second click neither creates a successor nor shortens the overlap', async () => {
-  const { apiKeys, user } = await authenticatorAt()
-  const { id } = await user()
-  const old = await apiKeys.create(id, forever)
-  const next = await apiKeys.roll(id, old.id, hour)
-  await expect(apiKeys.roll(id, old.id, 0)).rejects.toMatchObject({ status: 409 })
-  expect((await apiKeys.list(id)).map(({ id, expires_at }) => [id, expires_at])).toEqual(
-    expect.arrayContaining([
-      [next.id, null],
-      [old.id, inMs(hour)],
-    ]),
-  )
-})
-
-test('an overlap never extends the lifetime of a key', async () => {
-  const { apiKeys, answerTo, at, user } = await authenticatorAt()
-  const { id } = await user()
-  const old = await apiKeys.create(id, { name: 'short', expiresAt: inMs(hour) })
-  const next = await apiKeys.roll(id, old.id, 5 * hour)
-  at(noon + hour)
-  expect(await answerTo(old.key)).toBe(sentences.expiredKey)
-  expect(await answerTo(next.key)).toBe(sentences.expiredKey)
-})
-
-test('a successor gets the same lifetime as the first key, counted from its own creation', async () => {
-  const { apiKeys, at, user } = await authenticatorAt()
-  const { id } = await user()
-  const old = await apiKeys.create(id, { name: 'short', expiresAt: inMs(hour) })
-  at(noon + hour / 2)
-  expect(await apiKeys.roll(id, old.id, 0)).toMatchObject({ expires_at: inMs(1.5 * hour) })
 })
 
 test('a valid key is looked up once, and then works without the state', async () => {

@@ -33,7 +33,7 @@ export type Step =
   | { readonly kind: 'refresh'; readonly session: number }
   | { readonly kind: 'sign out'; readonly session: number; readonly scope: Scope }
   | { readonly kind: 'make a key'; readonly session: number }
-  | { readonly kind: 'revoke a key' | 'roll a key'; readonly session: number; readonly key: number }
+  | { readonly kind: 'revoke a key'; readonly session: number; readonly key: number }
   | { readonly kind: 'use a key'; readonly key: number }
 
 export type Scope = 'global' | 'local' | 'others'
@@ -69,11 +69,6 @@ export function stepOf({ exists, sessions, keys }: Account, chance: Chance): Ste
       ? []
       : ([
           { kind: 'revoke a key', session, key },
-          { kind: 'roll a key', session, key },
-        ] as const)),
-    ...(key === undefined
-      ? []
-      : ([
           { kind: 'use a key', key },
           { kind: 'use a key', key },
         ] as const)),
@@ -119,8 +114,6 @@ function send(place: Place, { email, password, sessions, keys }: Account, step: 
       return keysApi(step.session, '', 'POST', { name: email })
     case 'revoke a key':
       return keysApi(step.session, `/${keys[step.key]?.id}`, 'DELETE')
-    case 'roll a key':
-      return keysApi(step.session, `/${keys[step.key]?.id}/roll`, 'POST')
     case 'use a key':
       return fetch(`${place.url}/v1/models`, { headers: bearer(keys[step.key]?.secret) })
   }
@@ -145,8 +138,6 @@ export function after(account: Account, step: Step, answer: Answer = {}): Accoun
       return { ...account, keys: [...keys, key] }
     case 'revoke a key':
       return { ...account, keys: withoutKey(step.key) }
-    case 'roll a key':
-      return { ...account, keys: [...withoutKey(step.key), key] }
     case 'use a key':
       return account
   }

@@ -1,10 +1,8 @@
-/** Replicas that share one state: a change on one takes effect on all of them. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { digestOf } from '../../src/core/secrets.js'
 import { once } from '../../src/core/work.js'
 import type { RunningPlatform } from '../command.js'
-import { adminOf, answerOf, askAuth, claimsOf, type Place, sentences, signIn } from '../keys/people.js'
+import { adminOf, askAuth, claimsOf, type Place, sentences, signIn } from '../keys/people.js'
 import { chanceFrom, seedOfRun } from './chance.js'
 import { type Crowd, createCrowd } from './crowd.js'
 import { type Kind, lasting, opened, server } from './kinds.js'
@@ -40,8 +38,8 @@ const endings: readonly Ending[] = [
     answers: [ended, 'open', 'open'],
   },
   {
-    how: 'rolls her key',
-    end: ({ home, phone, key }) => askForKey(home, phone.token, 'POST', `/${key.id}/roll`),
+    how: 'revokes her key',
+    end: ({ home, phone, key }) => askForKey(home, phone.token, 'DELETE', `/${key.id}`),
     answers: ['open', 'open', revokedKey],
   },
   {
@@ -65,7 +63,7 @@ const endings: readonly Ending[] = [
 const endingsOn = ({ kind }: Kind) =>
   kind === 'a file' ? endings.filter(({ how }) => oneForEachRow.includes(how)) : endings
 
-const oneForEachRow: readonly string[] = ['signs out on her phone', 'rolls her key', 'is banned']
+const oneForEachRow: readonly string[] = ['signs out on her phone', 'revokes her key', 'is banned']
 
 const revokesHerKey = ({ home, phone, key }: Ada) => askForKey(home, phone.token, 'DELETE', `/${key.id}`)
 
@@ -78,15 +76,6 @@ async function keyTrustedMs(
   const ada = await knownToAll(replicas, home)
   const others = replicas.all.filter(replica => replica !== home)
   return trustedAfterMs(others, [ada.key.key], () => revoke(ada))
-}
-
-/** When her key expires, according to the list of her keys. */
-async function expiryOf({ home, phone, key }: Ada): Promise<number> {
-  const headers = { authorization: `Bearer ${phone.token}` }
-  const { data } = (await (await fetch(`${home.url}/dashboard/api/keys`, { headers })).json()) as {
-    readonly data: readonly { readonly id: string; readonly expires_at: string }[]
-  }
-  return Date.parse(data.find(({ id }) => id === key.id)?.expires_at ?? '')
 }
 
 const refresh = (replica: Place, refresh_token: string) =>
@@ -129,27 +118,7 @@ describe.each(lasting)('on $kind', kind => {
     },
   )
 
-  test('a key rolled with an overlap expires on all replicas when the overlap ends', async () => {
-    const replicas = await replicasOfAll()
-    const [home] = replicas.all as [Place]
-    const ada = await knownToAll(replicas, home)
-    await askForKey(home, ada.phone.token, 'POST', `/${ada.key.id}/roll`, { overlap_seconds: 1 })
-    const overMs = await expiryOf(ada)
-    await Promise.all(
-      replicas.all.map(async replica => {
-        let sentMs = Date.now()
-        while ((await answerOf(replica, ada.key.key)) === 'open') {
-          expect(sentMs).toBeLessThan(overMs + SECOND)
-          await pause(10)
-          sentMs = Date.now()
-        }
-        expect(Date.now()).toBeGreaterThanOrEqual(overMs)
-      }),
-    )
-    expect(await answersTo(home, ada)).toEqual(['open', 'open', sentences.expiredKey])
-  })
-
-  test('the same request to all replicas at once takes effect once: a sign-up, a refresh, the roll of a key', async () => {
+  test('the same request to all replicas at once takes effect once: a sign-up, a refresh', async () => {
     const replicas = await replicasOfAll()
     const email = (i: number) => (i % 2 ? 'everybody@example.com' : 'EVERYBODY@example.com')
     const statuses = await askAll(replicas, 8, async (replica, i) => {
@@ -174,17 +143,6 @@ describe.each(lasting)('on $kind', kind => {
       expect(active).toEqual([expect.objectContaining({ token: digestOf(following), parent: digestOf(token) })])
       expect(next.size).toBe(1)
       token = following
-    }
-
-    const { id, key } = await askForKey(replicas.all[0] as Place, bearer, 'POST', '', { name: 'one' })
-    const roll = (replica: Place) => askForKey(replica, bearer, 'POST', `/${id}/roll`).catch(() => undefined)
-    const rolled = (await askAll(replicas, 5, roll)).flatMap(next => next ?? [])
-    expect(rolled).toHaveLength(1)
-    for (const replica of replicas.all) {
-      expect([await answerOf(replica, key), await answerOf(replica, rolled[0]?.key ?? '')]).toEqual([
-        revokedKey,
-        'open',
-      ])
     }
     expect(replicas.complaints()).toBe('')
   })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { developmentUser } from '../../../src/core/secrets.js'
 import type { ConfigInput } from '../../../src/index.js'
 import { run, start, writeInto } from '../../command.js'
@@ -77,8 +77,7 @@ function dashboardOf({ url }: Pick<Place, 'url'>, { token }: Pick<Person, 'token
   return {
     keys,
     revoke: async (name: string) => asked(`/${await idNamed(name)}`, 'DELETE'),
-    roll: async (name: string, overlap_seconds: number) =>
-      (await asked(`/${await idNamed(name)}/roll`, 'POST', { overlap_seconds })) as { key: string },
+    create: async (name: string) => (await asked('', 'POST', { name })) as { key: string },
   }
 }
 
@@ -502,41 +501,11 @@ test.each(ways)(
   },
 )
 
-test.each(ways)('a key rolled with an overlap keeps its expiry after a %s, and so does its successor', async way => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const options = { ...inFile, users: [ada], apiKeys: [hers] }
-  const scene = await platformOf(options)
-  const person = await signIn(scene.platform, ada)
-  const { key } = await dashboardOf(scene.platform, person).roll('hers', 600)
-  const ends = async () => (await dashboardOf(scene.platform, person).keys()).map(({ expires_at }) => expires_at).sort()
-  const before = await ends()
-  expect(before).toEqual([expect.stringMatching(/^\d{4}-/), null])
-  for (const more of [{}, { name: 'renamed' }, { expiresAt: '2100-01-01' }]) {
-    await scene[way]({ ...options, apiKeys: [{ ...hers, ...more }] })
-    expect(await ends()).toEqual(before)
-  }
-  expect(await answerOf(scene.platform, key)).toBe('open')
-  expect(await answerOf(scene.platform, hers.key)).toBe('open')
-  vi.setSystemTime(Date.now() + 601_000)
-  expect(await answerOf(scene.platform, hers.key)).toBe(sentences.expiredKey)
-  expect(await answerOf(scene.platform, key)).toBe('open')
-})
-
-test.each(ways)('a key rolled without an overlap stays revoked after a %s', async way => {
-  const options = { ...inFile, users: [ada], apiKeys: [hers] }
-  const scene = await platformOf(options)
-  const { key } = await dashboardOf(scene.platform, await signIn(scene.platform, ada)).roll('hers', 0)
-  await scene[way](options)
-  expect(await answerOf(scene.platform, hers.key)).toBe(sentences.revokedKey)
-  expect(await answerOf(scene.platform, key)).toBe('open')
-})
-
 test.each(ways)(
   'a key that is no longer configured is refused after a %s; keys from the dashboard still work',
   async way => {
     const scene = await platformOf({ ...inFile, users: [ada], apiKeys: [hers, nobodys] })
-    const { key } = await dashboardOf(scene.platform, await signIn(scene.platform, ada)).roll('hers', 600)
+    const { key } = await dashboardOf(scene.platform, await signIn(scene.platform, ada)).create('another')
     await scene[way]({ ...inFile, users: [ada], apiKeys: [] })
     expect(await answerOf(scene.platform, nobodys.key)).toBe(sentences.unknownKey)
     expect(await answerOf(scene.platform, key)).toBe('open')
