@@ -51,6 +51,7 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     expectNoMisses: expect.any(Function),
     signIn: expect.any(Function),
     signInWith: expect.any(Function),
+    idToken: expect.any(Function),
     createKey: expect.any(Function),
     scope: expect.any(Function),
     reset: expect.any(Function),

@@ -55,6 +55,11 @@ const signInOtherwise =
   'Standin has no sign-in of this kind. Use a password, a magic link, a code or signInWithOAuth, or get a token with standin token.'
 const changeLimit = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
 
+/** Supabase's words for an ID token whose signature is unknown. */
+const BAD_ID_TOKEN = 'Bad ID token'
+const useOwnIdToken =
+  'Standin knows only ID tokens that it has made: platform.idToken(provider, { email }) in a test, or POST /__standin/id-tokens.'
+
 /** Supabase's words for a provider that is not among auth.external. */
 const PROVIDER_OFF = 'Unsupported provider: provider is not enabled'
 
@@ -101,7 +106,9 @@ const adviceByCode = new Map<string, string | ((path: string, error: string | un
   ],
   // Supabase's code for whatever is wrong with a request.
   ['validation_failed', (_path, error) => (error === PROVIDER_OFF ? addProvider : undefined)],
-  ['provider_disabled', signInOtherwise],
+  ['provider_disabled', addProvider],
+  ['oauth', (_path, error) => (error === BAD_ID_TOKEN ? useOwnIdToken : undefined)],
+  ['phone_provider_disabled', 'Set auth.external: { phone: true }. It is off by default, as in Supabase Auth.'],
   ['web3_provider_disabled', signInOtherwise],
   ['saml_provider_disabled', signInOtherwise],
   ['manual_linking_disabled', 'Set auth.securityManualLinkingEnabled: true.'],

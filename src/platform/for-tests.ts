@@ -50,6 +50,11 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     ...createOutbox(state.state, clock.now),
     signIn,
     scopes,
+    async idToken({ provider, email = developmentUser.email, nonce }) {
+      if (usersAreElsewhere()) throw usersAreLive()
+      const { makeIdToken } = await import('../supabase/id-tokens.js')
+      return makeIdToken(backend(), { provider, email: validEmail(email), nonce })
+    },
     createKey({ scope, ...wish }) {
       const isAlone = Object.values(wish).every(value => value === undefined)
       return scope !== undefined && isAlone ? keyOfScope(scope) : create({ scope, ...wish })

@@ -17,8 +17,8 @@ export interface AuthSettings {
   readonly apiExternalUrl: string
   readonly disableSignup: boolean
   readonly externalAnonymousUsersEnabled: boolean
-  /** The other providers to sign in with, each with the address of the account to use without asking. */
-  readonly external: { readonly [P in ProviderName]?: { readonly account?: string | undefined } }
+  /** The other ways to sign in, each with the address of the account to use without asking. */
+  readonly external: { readonly [P in ProviderName | 'phone']?: boolean | { readonly account?: string | undefined } }
   readonly securityManualLinkingEnabled: boolean
   /** Whether new email addresses and phone numbers need no confirmation. */
   readonly mailerAutoconfirm: boolean

@@ -105,6 +105,10 @@ export const flowStateUsed = () => refusal(400, 'flow_state_already_used', 'Stat
 export const noExchange = (code: string) =>
   refusal(500, 'unexpected_failure', `Unable to exchange external code: ${code.slice(0, 4)}`)
 
+/** An error of OAuth, which has its own form (RFC 6749 §5.2). */
+export const badIdToken = (description: string, error = 'invalid request') =>
+  refusal(400, OAUTH, description, { details: { error } })
+
 // Codes, links and flows.
 
 export const otpExpired = (message = 'Token has expired or is invalid') => refusal(403, 'otp_expired', message)
@@ -119,7 +123,13 @@ export const badCodeVerifier = () =>
 
 // Ways of signing in that are switched off here, as at a backend that was set up without them.
 
-export const idTokenDisabled = () => refusal(400, 'provider_disabled', 'Provider is not enabled')
+/** Each endpoint has its own words. */
+export const phoneProviderDisabled = (message: string, status = 400) =>
+  refusal(status, 'phone_provider_disabled', message)
+/** Without phone numbers, there is nobody who could send a text message. */
+export const noSmsProvider = () => refusal(500, 'unexpected_failure', 'Unable to get SMS provider')
+
+export const providerDisabled = (message: string) => refusal(400, 'provider_disabled', message)
 export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 provider is disabled')
 
 const codesByStatus: Readonly<Record<number, string>> = {
@@ -146,6 +156,9 @@ export const gatewayKeyMissing = () =>
 /** The code of errors of the gateway. */
 const GATEWAY = 'gateway'
 
+/** The code of errors in the form of OAuth. */
+const OAUTH = 'oauth'
+
 /** From this version on, a request states which error format it understands (supabase-auth.md, §2.1). */
 const VERSION = '2024-01-01'
 
@@ -161,6 +174,11 @@ export function authErrorReply(error: PlatformError, request: Pick<Exchange, 'he
     case GATEWAY: {
       const body = `{\n  "message":${JSON.stringify(error.message)}\n}`
       return { kind: 'reply', status, contentType: 'application/json; charset=utf-8', body, headers }
+    }
+    case OAUTH: {
+      const body = JSON.stringify({ ...error.more.details, error_description: error.message })
+      const version = echoedVersion(request.headers['x-supabase-api-version'])
+      return { kind: 'reply', status, contentType: 'application/json', body, headers: [...headers, ...version] }
     }
     default:
       return replyWithCode(error, request.headers['x-supabase-api-version'])
@@ -184,10 +202,14 @@ const supabaseNames: Readonly<Record<string, { readonly code: string; readonly m
   },
 }
 
+const echoedVersion = (asked: string | string[] | undefined) =>
+  typeof asked === 'string' && asked >= VERSION ? ['x-supabase-api-version', VERSION] : []
+
 function replyWithCode(error: PlatformError, version: string | string[] | undefined): TextReply {
   const { status, headers, more } = error
   const { code, message = error.message } = supabaseNames[error.code] ?? error
-  const isNew = typeof version === 'string' && version >= VERSION
+  const echoed = echoedVersion(version)
+  const isNew = echoed.length > 0
   const body = isNew
     ? { code, message, ...more.details }
     : {
@@ -202,10 +224,6 @@ function replyWithCode(error: PlatformError, version: string | string[] | undefi
     status,
     contentType: 'application/json',
     body: JSON.stringify(body),
-    headers: [
-      ...headers,
-      ...(isNew ? ['x-supabase-api-version', VERSION] : []),
-      ...(isNew && code === 'weak_password' ? [] : ['x-sb-error-code', code]),
-    ],
+    headers: [...headers, ...echoed, ...(isNew && code === 'weak_password' ? [] : ['x-sb-error-code', code])],
   }
 }

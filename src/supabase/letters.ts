@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { MessageRow, Moment, OneTimeTokenType, Tables, UserRow } from '../state/rows.js'
 import { type Backend, externalUrl, momentOf } from './backend.js'
 import { hashOfCode, newCode, PKCE, storeToken } from './codes.js'
+import { noSmsProvider } from './errors.js'
 import { beginFlow, type Challenge, methodOfLink } from './sessions.js'
 
 /** The token that each kind of message carries. */
@@ -75,6 +76,8 @@ interface Sending {
 /** With PKCE, begins a flow for the app to finish. */
 async function send(backend: Backend, tables: Tables, user: UserRow, sending: Sending): Promise<UserWithMessages> {
   const { kind, recipient, target } = sending
+  const channel = recipient.includes('@') ? 'email' : 'sms'
+  if (channel === 'sms' && !backend.settings.external.phone) throw noSmsProvider()
   const token = sending.token ?? tokenOfKind[kind]
   const challenge = target?.challenge
   if (challenge) await beginFlow(backend, tables, challenge, user.id, methodOfLink(kind))
@@ -85,7 +88,7 @@ async function send(backend: Backend, tables: Tables, user: UserRow, sending: Se
   await tables.users.update(user.id, changes)
   const message = await addMessage(backend, tables, {
     user_id: user.id,
-    channel: recipient.includes('@') ? 'email' : 'sms',
+    channel,
     recipient,
     kind,
     subject: letters[kind][0],

@@ -21,7 +21,7 @@ import { type ListingQuery, listingQuery, operation, pageOf, type ValueOf } from
 import { noSuchSession } from '../core/errors.js'
 import { testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Json } from '../state/rows.js'
-import { providerNames } from './providers.js'
+import { idTokenProviders, providerNames } from './providers.js'
 import type { UserJson } from './users.js'
 
 const session = closed({
@@ -101,8 +101,18 @@ const newKeyInput = closed({
 /** Which key to create. */
 export type NewKeyInput = ValueOf<typeof newKeyInput>
 
+const idTokenInput = closed({
+  provider: word(idTokenProviders),
+  email: optional(email, "The account's address; by default that of the development user."),
+  nonce: optional(text, 'What the app sends beside the token, which has its hash.'),
+})
+/** Which ID token to create. */
+export type IdTokenInput = ValueOf<typeof idTokenInput>
+
 /** What tests can do without a password. */
 export interface Accounts {
+  /** Returns an ID token, as an app gets it from the button of another provider. */
+  idToken(input: IdTokenInput): Promise<string>
   /** Returns a session as if the user had just signed in. */
   signIn(input: SignInInput): Promise<SessionJson>
   createKey(input: NewKeyInput): Promise<{ readonly key: string }>
@@ -118,6 +128,14 @@ export const accountOperations = ({ accounts }: { readonly accounts: Accounts })
     returns: grantedSession,
     status: 201,
     run: ({ body }) => accounts.signIn(body),
+  }),
+  createIdToken: operation({
+    at: 'POST /id-tokens',
+    does: 'Creates an ID token of another provider, for a test of signInWithIdToken.',
+    body: idTokenInput,
+    returns: closed({ token: text }),
+    status: 201,
+    run: async ({ body }) => ({ token: await accounts.idToken(body) }),
   }),
   createTestKey: operation({
     at: 'POST /keys',

@@ -19,6 +19,7 @@ import {
   list,
   map,
   metadata,
+  oneForm,
   option,
   secret,
   text,
@@ -41,7 +42,7 @@ const email = v.pipe(
   v.maxBytes(LONGEST_EMAIL_BYTES, `an email address of at most ${LONGEST_EMAIL_BYTES} bytes`),
 )
 
-const provider = closed({ account: v.optional(email) })
+const provider = oneForm([closed({ account: v.optional(email) }), boolean], value => Number(typeof value === 'boolean'))
 
 /** Claims that say whose token it is and how long it lasts. */
 const reservedClaims = 'iss sub aud exp iat nbf jti email phone aal amr session_id is_anonymous client_id'.split(' ')
@@ -152,9 +153,12 @@ export const authOptions = group(
     disableSignup: option(boolean, false, 'Whether sign-ups are refused.'),
     externalAnonymousUsersEnabled: option(boolean, true, 'Whether users may sign in anonymously.'),
     external: option(
-      map(word(providerNames), v.nullish(provider, {}), 'a map from providers to their settings'),
+      v.pipe(
+        map(word([...providerNames, 'phone']), v.nullish(provider, true), 'a map from providers to their settings'),
+        where('phone', 'true or false', ({ phone }) => typeof phone !== 'object' || phone.account === undefined),
+      ),
       {},
-      'Other providers to sign in with, such as { github: {}, google: {} }. With an account (an email address), its holder is signed in without being asked.',
+      'Other providers to sign in with, such as { github: {}, google: {}, phone: true }. With an account (an email address), its holder is signed in without being asked.',
     ),
     securityManualLinkingEnabled: option(
       boolean,

@@ -22,6 +22,20 @@ export type ProviderName = (typeof providerNames)[number]
 
 export const isProvider = (name: string): name is ProviderName => (providerNames as readonly string[]).includes(name)
 
+/** Those whose ID tokens Supabase Auth accepts, as an app gets them from the provider's own button. */
+export const idTokenProviders = [
+  'apple',
+  'azure',
+  'facebook',
+  'google',
+  'kakao',
+  'keycloak',
+  'snapchat',
+  'vercel_marketplace',
+] as const satisfies readonly ProviderName[]
+
+export type IdTokenProvider = (typeof idTokenProviders)[number]
+
 /** Someone's account at a provider. */
 export interface ProviderAccount {
   readonly provider: ProviderName

@@ -13,7 +13,7 @@ import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
 import { baggageOf } from '../scopes/baggage.js'
 import { resourceOf, type SharedAbilities, type SharedScope, scopeInput, type UserScope } from './abilities.js'
-import { accountOptions, keyOptions, signInOptions, testSessionOf } from './credentials.js'
+import { accountOptions, idTokenOptions, keyOptions, signInOptions, testSessionOf } from './credentials.js'
 import { type ExchangeQuery, entryParts, splitQuery } from './exchange-filter.js'
 import { type HoldInput, heldBy, requireReached, type SharedHeldRequests } from './hold.js'
 import { aText, inputCheck, resetOptions } from './input-check.js'
@@ -91,6 +91,8 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     signIn: async (user = {}) => testSessionOf(await control('POST /sessions', { body: signInOptions(user) })),
     signInWith: async (provider, account = {}) =>
       testSessionOf(await control('POST /sessions', { body: accountOptions({ ...account, provider }) })),
+    idToken: async (provider, account = {}) =>
+      (await control('POST /id-tokens', { body: idTokenOptions({ ...account, provider }) })).token,
     outbox: outboxOf({
       messages: async () => (await control('GET /outbox')).data,
       clear: () => control('DELETE /outbox'),

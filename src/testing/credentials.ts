@@ -4,7 +4,7 @@ import { closed, optional, word } from '../check/forms.js'
 import { newSecret, testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'
-import { providerNames } from '../supabase/providers.js'
+import { idTokenProviders, providerNames } from '../supabase/providers.js'
 import { aText, inputCheck } from './input-check.js'
 
 export interface KeyOptions {
@@ -74,6 +74,21 @@ export type AccountOptions = Pick<SignInOptions, 'email'>
 export const accountOptions = inputCheck(
   'signInWith',
   closed({ provider: word(providerNames), email: optional(aText, 'The email address of the account.') }),
+)
+
+/** Whose ID token to create. */
+export interface IdTokenOptions extends AccountOptions {
+  /** What the app sends beside the token, which has its hash. */
+  readonly nonce?: string | undefined
+}
+
+export const idTokenOptions = inputCheck(
+  'idToken',
+  closed({
+    provider: word(idTokenProviders),
+    email: optional(aText, 'The email address of the account.'),
+    nonce: optional(aText, 'What the app sends beside the token.'),
+  }),
 )
 
 export function testSessionOf(session: SessionJson): TestSession {

@@ -13,7 +13,7 @@ import type { CurrentTest } from '../platform/prepare.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import type { RuleInput } from '../replies/index.js'
-import type { ProviderName } from '../supabase/providers.js'
+import type { IdTokenProvider, ProviderName } from '../supabase/providers.js'
 import {
   type Abilities,
   createAbilities,
@@ -28,6 +28,8 @@ import {
   type AccountOptions,
   accountOptions,
   createKeys,
+  type IdTokenOptions,
+  idTokenOptions,
   type SignInOptions,
   signInOptions,
   type TestSession,
@@ -75,6 +77,15 @@ export interface SharedPlatform
    * ```
    */
   signInWith(provider: ProviderName, account?: AccountOptions): Promise<TestSession>
+  /**
+   * Returns an ID token of another provider, such as `google`, as an app gets it from the provider's own button.
+   *
+   * ```ts
+   * const token = await platform.idToken('google', { email: 'ada@example.com' })
+   * await supabase.auth.signInWithIdToken({ provider: 'google', token }) // with auth.external: { google: {} }
+   * ```
+   */
+  idToken(provider: IdTokenProvider, account?: IdTokenOptions): Promise<string>
   /** Emails and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
   /** The clock for everything that expires. */
@@ -229,6 +240,7 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
     signIn: async (user = {}) => testSessionOf(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
     signInWith: async (provider, account = {}) =>
       testSessionOf(await traffic.hold(() => platform.forTests.signIn(accountOptions({ ...account, provider })))),
+    idToken: async (provider, account = {}) => platform.forTests.idToken(idTokenOptions({ ...account, provider })),
     outbox: createOutbox(platform),
     clock: platform.clock,
     scope(input) {

@@ -100,7 +100,7 @@ inBrowser('a magic link goes from the message to a signed-in user, and is then m
 inBrowser(
   'messages appear as they are sent, are counted, and say that they were replaced or have expired',
   async () => {
-    const platform = await platformWith({ users: [grace], auth: { testOtp: '424242' } })
+    const platform = await platformWith({ users: [grace], auth: { testOtp: '424242', external: { phone: true } } })
     const { page } = await openPage({ ...clipboard, hasClock: true })
     await page.goto(`${platform.dashboardUrl}/people?tab=messages`)
     await page.getByText('Nothing has been sent').waitFor()

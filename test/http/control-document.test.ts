@@ -65,6 +65,7 @@ const bodies: Readonly<Record<string, object>> = {
   setClock: { advanceMs: 1000, frozen: true },
   startSession: { email: 'ada@example.com' },
   createTestKey: { scope: 'one' },
+  createIdToken: { provider: 'google', nonce: 'once' },
   followUser: { user: 'ada@example.com', name: 'one' },
   setPace: { firstTokenMs: 20, models: { 'gpt-4o': { tokensPerSecond: 5 } } },
   setLimits: { requestsPerMinute: 1000 },

@@ -33,6 +33,25 @@ test('the health endpoint identifies the backend as GoTrue', async () => {
 test('OpenID discovery leads to the signing keys', async () => {
   const { ask, url } = await backendWith()
   const found = await bodyOf(ask('/.well-known/openid-configuration'))
-  expect(found).toMatchObject({ issuer: `${url}/auth/v1`, jwks_uri: `${url}/auth/v1/.well-known/jwks.json` })
+  const issuer = `${url}/auth/v1`
+  expect(found).toEqual({
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    userinfo_endpoint: `${issuer}/oauth/userinfo`,
+    scopes_supported: ['openid', 'profile', 'email', 'phone', 'offline_access'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256', 'HS256', 'ES256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    claims_supported: [
+      ...['sub', 'aud', 'iss', 'exp', 'iat', 'auth_time', 'nonce', 'email', 'email_verified', 'phone_number'],
+      ...['phone_number_verified', 'name', 'picture', 'preferred_username', 'updated_at'],
+    ],
+    code_challenge_methods_supported: ['S256', 'plain'],
+  })
   expect((await bodyOf(fetch(found.jwks_uri))).keys).toHaveLength(1)
 })

@@ -39,12 +39,16 @@ interface Ask {
 /** The header with which Supabase's clients request the newer format of errors. */
 export const versioned = { 'x-supabase-api-version': '2024-01-01' }
 
-/** Starts a platform whose auth backend has these settings, and no users but those of `options`. */
+/** Starts a platform whose auth backend has these settings and takes phone numbers, and no users but those of `options`. */
 export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigInput, 'auth'> = {}): Promise<Backend> {
   const values = { port: 0, state: 'memory', users: [], ...options }
   const flags = [
     ...Object.entries(values).map(([name, value]) => ({ path: [name], value, origin: 'test' })),
-    ...Object.entries(auth).map(([name, value]) => ({ path: ['auth', name], value, origin: 'test' })),
+    ...Object.entries({ ...auth, external: { phone: true, ...auth.external } }).map(([name, value]) => ({
+      path: ['auth', name],
+      value,
+      origin: 'test',
+    })),
   ]
   const platform = await openPlatform({ cwd: process.cwd(), file: false, flags })
   onTestFinished(() => platform.stop())

@@ -10,7 +10,7 @@ const goneOptions: Readonly<Record<string, string>> = {
   'contract.check': 'Live and recorded answers are always checked. Delete this option.',
   'auth.jwtAdminRoles': 'Admins have the role service_role or supabase_admin. Delete this option.',
   'auth.externalEmailEnabled': 'Users can always sign up and in with email addresses. Delete this option.',
-  'auth.externalPhoneEnabled': 'Users can always sign up and in with phone numbers. Delete this option.',
+  'auth.externalPhoneEnabled': 'Set auth.external.phone instead: auth.external: { phone: true }.',
   'auth.smsAutoconfirm': 'Phone numbers are confirmed as auth.mailerAutoconfirm says. Set that one instead.',
   'auth.mailerOtpExp': 'Codes and links are valid for an hour. Delete this option; in tests, move the clock.',
   'auth.mailerOtpLength': 'Codes have six digits. Delete this option.',

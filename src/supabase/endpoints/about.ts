@@ -1,8 +1,11 @@
 /** What the auth backend says about itself: settings, health, public keys, discovery, and what is switched off. */
 import { refusal } from '../../core/errors.js'
+import type { Exchange } from '../../core/exchange.js'
+import { AUTH } from '../../core/paths.js'
 import { jsonReply } from '../../core/reply.js'
-import { externalUrl, issuerOf } from '../backend.js'
+import { type Backend, externalUrl, issuerOf } from '../backend.js'
 import { providerNames } from '../providers.js'
+import { userIn } from './admin-users.js'
 import type { About } from './forms.js'
 import { type EndpointMaker, forAdmin, forAnyone, forUser } from './frame.js'
 
@@ -18,10 +21,10 @@ export const settings = forAnyone({
     jsonReply({
       external: {
         anonymous_users: settings.externalAnonymousUsersEnabled,
-        ...Object.fromEntries(listedProviders.map(name => [name, Object.hasOwn(settings.external, name)])),
+        ...Object.fromEntries(listedProviders.map(name => [name, Boolean(settings.external[name])])),
         email: true,
-        phone: true,
-        zoom: Object.hasOwn(settings.external, 'zoom'),
+        phone: Boolean(settings.external.phone),
+        zoom: Boolean(settings.external.zoom),
       },
       disable_signup: settings.disableSignup,
       mailer_autoconfirm: settings.mailerAutoconfirm,
@@ -67,21 +70,25 @@ export const openIdConfiguration = forAnyone({
   answer: 'object',
   reply(backend) {
     const issuer = issuerOf(backend) ?? externalUrl(backend)
+    const base = issuer.replace(/(?<!\/)\/+$/, '')
     return cached({
       issuer,
-      authorization_endpoint: `${issuer}/oauth/authorize`,
-      token_endpoint: `${issuer}/oauth/token`,
-      jwks_uri: `${issuer}/.well-known/jwks.json`,
-      userinfo_endpoint: `${issuer}/oauth/userinfo`,
+      authorization_endpoint: `${base}/oauth/authorize`,
+      token_endpoint: `${base}/oauth/token`,
+      jwks_uri: `${base}/.well-known/jwks.json`,
+      userinfo_endpoint: `${base}/oauth/userinfo`,
+      scopes_supported: ['openid', 'profile', 'email', 'phone', 'offline_access'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256', 'HS256', 'ES256'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      claims_supported:
+        'sub aud iss exp iat auth_time nonce email email_verified phone_number phone_number_verified name picture preferred_username updated_at'.split(
+          ' ',
+        ),
       code_challenge_methods_supported: ['S256', 'plain'],
-      scopes_supported: ['openid', 'profile', 'email', 'phone'],
-      claims_supported: ['sub', 'aud', 'iss', 'exp', 'iat', 'auth_time', 'nonce', 'email', 'email_verified'],
     })
   },
 })
@@ -92,6 +99,7 @@ const features = {
   enrolling: [422, 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP'],
   factors: [404, 'mfa_factor_not_found', 'Factor not found'],
   passkeys: [404, 'passkey_disabled', 'Passkeys are disabled'],
+  passkeysOfUsers: [404, 'validation_failed', 'Passkey not found'],
   oauthServer: [404, 'feature_disabled', 'OAuth server is disabled'],
   customProviders: [404, 'feature_disabled', 'Custom OAuth providers are disabled'],
 } as const
@@ -105,12 +113,12 @@ const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${s
   ['factors', '/factors/{id}/verify', 'POST'],
   ['factors', '/admin/users/{id}/factors/{factor}', 'PUT DELETE'],
   ['passkeys', '/passkeys', 'GET'],
-  ['passkeys', '/passkeys/{id}', 'DELETE'],
+  ['passkeys', '/passkeys/{id}', 'PATCH DELETE'],
   ['passkeys', '/passkeys/authentication/options', 'POST'],
   ['passkeys', '/passkeys/authentication/verify', 'POST'],
   ['passkeys', '/passkeys/registration/options', 'POST'],
   ['passkeys', '/passkeys/registration/verify', 'POST'],
-  ['passkeys', '/admin/users/{id}/passkeys/{passkey}', 'DELETE'],
+  ['passkeysOfUsers', '/admin/users/{id}/passkeys/{passkey}', 'DELETE'],
   ['oauthServer', '/.well-known/oauth-authorization-server', 'GET'],
   ['oauthServer', '/oauth/authorizations/{id}', 'GET'],
   ['oauthServer', '/oauth/authorizations/{id}/consent', 'POST'],
@@ -122,13 +130,19 @@ const endpoints: readonly (readonly [feature: keyof typeof features, path: `/${s
   ['customProviders', '/admin/custom-providers/{id}', 'GET PUT DELETE'],
 ]
 
+/** Rejects with a 404 if the path is about a user who does not exist. */
+async function requireUser({ state }: Backend, exchange: Exchange): Promise<void> {
+  if (exchange.path.startsWith(`${AUTH}/admin/users/`)) await state.read(tables => userIn(tables, exchange))
+}
+
 function refusing(feature: keyof typeof features, at: About['at']): EndpointMaker {
   const [status, code, message] = features[feature]
   const definition = {
     at,
     does: 'Always answers with an error, because the feature is switched off here.',
     answer: 'none',
-    reply() {
+    async reply(backend: Backend, exchange: Exchange) {
+      await requireUser(backend, exchange)
       throw refusal(status, code, message)
     },
   } as const
@@ -137,7 +151,15 @@ function refusing(feature: keyof typeof features, at: About['at']): EndpointMake
 }
 
 const emptyList = (at: About['at'], does: string): EndpointMaker =>
-  forAdmin({ at, does, answer: 'list', reply: () => jsonReply([]) })
+  forAdmin({
+    at,
+    does,
+    answer: 'list',
+    async reply(backend, exchange) {
+      await requireUser(backend, exchange)
+      return jsonReply([])
+    },
+  })
 
 /** Features that are off here, as at a Supabase set up without them, refuse with Supabase's own errors. */
 export const switchedOff: readonly EndpointMaker[] = [

@@ -9,6 +9,7 @@ import {
   anonymousProviderDisabled,
   anonymousWithoutAddress,
   notAdmin,
+  phoneProviderDisabled,
   samePassword,
   signupDisabled,
   userAlreadyExists,
@@ -66,6 +67,7 @@ export const signup = forAnyone({
     if (phone !== '') requireChannel(channel)
     if (phone !== '' && params.code_challenge !== '') throw validationFailed('PKCE not supported for phone signups')
     const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
+    if (phone !== '' && !backend.settings.external.phone) throw phoneProviderDisabled('Phone signups are disabled')
     const result = await signUp(backend, params, back)
     switch (result.kind) {
       case 'signedIn':

@@ -108,7 +108,7 @@ export const getUserById = forAdmin({
 const USER_ID = 5
 
 /** Returns the user whose id is in the path. Throws a 404 if there is none. */
-async function userIn({ users }: Tables, exchange: Exchange): Promise<UserRow> {
+export async function userIn({ users }: Tables, exchange: Exchange): Promise<UserRow> {
   const id = exchange.path.split('/')[USER_ID] ?? ''
   if (!isUuid(id)) throw idNotUuid()
   const user = await users.get(id.toLowerCase())

@@ -91,11 +91,12 @@ const sessionForm = open({
   weak_password: v.optional(open({ reasons: v.array(text), message: v.optional(text) })),
 })
 
-/** The errors of the backend in the older format, for clients that send no version, in the newer, and of the gateway. */
+/** The errors of the backend in the older format, for clients that send no version, in the newer, of the gateway, and of OAuth. */
 export const authRefusal = v.union([
   open({ code: v.pipe(v.number(), v.integer()), error_code: text, msg: text, error_id: v.optional(text) }),
   open({ code: text, message: text }),
   open({ message: text }),
+  open({ error: text, error_description: text }),
 ])
 
 const answered = (what: string, name: string, form: DocumentedSchema): AnswersByStatus => ({
@@ -130,7 +131,7 @@ const answers = {
 /** How an endpoint describes itself. */
 export interface About {
   /** Method and path below /auth/v1: `GET /user`. */
-  readonly at: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
+  readonly at: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
   /** Defaults to an id made of method and path, such as `getAuthFactorsId` for `GET /factors/{id}`. */
   readonly id?: string
   readonly does: string

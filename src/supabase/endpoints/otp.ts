@@ -3,7 +3,7 @@ import type { Exchange } from '../../core/exchange.js'
 import { jsonReply, type Reply } from '../../core/reply.js'
 import type { Tables, UserRow } from '../../state/rows.js'
 import type { Backend } from '../backend.js'
-import { emailToConfirm, otpDisabled, phoneToConfirm, validationFailed } from '../errors.js'
+import { emailToConfirm, otpDisabled, phoneProviderDisabled, phoneToConfirm, validationFailed } from '../errors.js'
 import {
   type LinkTarget,
   sendEmailChange,
@@ -81,6 +81,7 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
 }
 
 async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
+  if (!backend.settings.external.phone) throw phoneProviderDisabled('Unsupported phone provider')
   const phone = validPhone(params.phone)
   requireChannel(params.channel)
   if (await waitsForSignUp(backend, params, { redirect: redirectOf(backend, exchange) })) return jsonReply({})
@@ -151,6 +152,7 @@ export const resend = forAnyone({
       throw validationFailed('Only an email address or phone number should be provided.')
     }
     if (email === '' && phone === '') throw validationFailed('Missing email address or phone number')
+    if (phone !== '' && !backend.settings.external.phone) throw phoneProviderDisabled('Phone logins are disabled')
     const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
     const back = { redirect: redirectOf(backend, exchange), challenge }
     const messages = await sendTo(backend, address, (tables, user) => sendAgain(backend, tables, user, kind, back))

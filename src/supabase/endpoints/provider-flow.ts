@@ -48,7 +48,8 @@ export async function beginAtProvider(
     await dropOldFlows(backend, tables, null)
     await tables.flow_states.insert(flow)
   })
-  const account = backend.settings.external[provider]?.account
+  const settings = backend.settings.external[provider]
+  const account = typeof settings === 'object' ? settings.account : undefined
   if (account !== undefined)
     return `${externalUrl(backend)}/callback?${new URLSearchParams({ code: account, state: flow.id })}`
   const passed = [...query].filter(([name]) => !notForProvider.test(name))
@@ -58,7 +59,7 @@ export async function beginAtProvider(
 function enabledProvider({ settings }: Backend, name: string): ProviderName {
   if (name.startsWith('custom:')) throw providerNotEnabled('custom OAuth providers are disabled')
   if (!isProvider(name)) throw providerNotEnabled(`Provider ${name} could not be found`)
-  if (!Object.hasOwn(settings.external, name)) throw providerNotEnabled()
+  if (!settings.external[name]) throw providerNotEnabled()
   return name
 }
 

@@ -1,15 +1,17 @@
-/** POST /auth/v1/token: exchanges a password, a refresh token or a PKCE code for a session. */
+/** POST /auth/v1/token: exchanges a password, a refresh token, a PKCE code or an ID token for a session. */
 
 import type { Exchange } from '../../core/exchange.js'
 import type { Reply } from '../../core/reply.js'
 import { isBanned } from '../../state/rows.js'
 import type { Backend } from '../backend.js'
+import { authenticate } from '../callers.js'
 import {
+  badIdToken,
   emailNotConfirmed,
   flowStateNotFound,
-  idTokenDisabled,
   invalidCredentials,
   phoneNotConfirmed,
+  phoneProviderDisabled,
   unknownGrantType,
   userBanned,
   validationFailed,
@@ -33,13 +35,21 @@ import { emptyReply, forAnyone, forUser, queryOf, sessionReply } from './frame.j
 const byPasswordFields = { email: 'string', phone: 'string', password: 'string' } as const
 const byRefreshTokenFields = { refresh_token: 'string' } as const
 const byAuthCodeFields = { auth_code: 'string', code_verifier: 'string' } as const
+const byIdTokenFields = {
+  provider: 'string',
+  id_token: 'string',
+  nonce: 'string',
+  client_id: 'string',
+  issuer: 'string',
+  link_identity: 'boolean',
+} as const
 
 export const token = forAnyone({
   at: 'POST /token',
   id: 'signIn',
-  does: 'Exchanges a password, a refresh token or a PKCE code for a session.',
-  query: { grant_type: 'What is exchanged: password, refresh_token or pkce.' },
-  fields: { ...byPasswordFields, ...byRefreshTokenFields, ...byAuthCodeFields },
+  does: 'Exchanges a password, a refresh token, a PKCE code or an ID token for a session.',
+  query: { grant_type: 'What is exchanged: password, refresh_token, pkce or id_token.' },
+  fields: { ...byPasswordFields, ...byRefreshTokenFields, ...byAuthCodeFields, ...byIdTokenFields },
   answer: 'session',
   reply(backend, exchange) {
     switch (queryOf(exchange).get('grant_type')) {
@@ -50,7 +60,7 @@ export const token = forAnyone({
       case 'pkce':
         return byAuthCode(backend, exchange)
       case 'id_token':
-        throw idTokenDisabled()
+        return byIdToken(backend, exchange)
       case 'web3':
         throw web3Disabled()
       default:
@@ -66,6 +76,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   }
   if (email === '' && phone === '') throw validationFailed('missing email or phone')
 
+  if (phone !== '' && !backend.settings.external.phone) throw phoneProviderDisabled('Phone logins are disabled', 422)
   const address = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
   const grant = await signInWith(backend, address, password)
   const weakness = weaknessOf(password, backend.settings)
@@ -115,6 +126,21 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
   })
   const { provider, is_offline } = flow
   return sessionReply(backend, exchange, grant, provider === null ? {} : providerTokens(provider, is_offline))
+}
+
+async function byIdToken(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const params = readParams(exchange, byIdTokenFields)
+  const { provider, id_token, client_id, issuer, link_identity } = params
+  if (id_token === '') throw badIdToken('id_token required')
+  if (provider === '' && (client_id === '' || issuer === '')) {
+    throw badIdToken('provider or client_id and issuer required')
+  }
+  if (link_identity && exchange.authorization === undefined) {
+    throw badIdToken('Linking requires a valid user access token in Authorization')
+  }
+  const linking = link_identity ? await authenticate(backend, exchange.authorization) : undefined
+  const { grantByIdToken } = await import('../id-tokens.js')
+  return sessionReply(backend, exchange, await grantByIdToken(backend, params, linking?.user.id))
 }
 
 /** Ends the session of the token, all sessions of its user, or all others. */

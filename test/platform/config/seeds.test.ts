@@ -30,6 +30,7 @@ const adasId = '8c5d8d3a-6d5b-4b6a-9d62-0f4b9a3f3c11'
 const bobsId = '5f0e7f0c-2f44-4d6a-8f39-3a9d1c0f7b22'
 
 const inFile = { state: 'file:kept/state.db' } as const
+const withPhones = { auth: { external: { phone: true } } } as const
 
 /** The two ways to read a configuration again. */
 const ways = ['reload', 'restart'] as const
@@ -155,14 +156,14 @@ test("an unconfirmed user is refused with Supabase's error code until the config
 test.each(['+4791234567', '4791234567'])(
   'a user with the phone number %s signs in with and without the plus',
   async phone => {
-    const { platform } = await platformOf({ users: [{ ...phil, phone }] })
+    const { platform } = await platformOf({ ...withPhones, users: [{ ...phil, phone }] })
     expect(await entry(platform, { ...phil, phone: '+4791234567' })).toBe('in')
     expect(await entry(platform, { ...phil, phone: '4791234567' })).toBe('in')
   },
 )
 
 test('a user with an unconfirmed phone number is refused as well', async () => {
-  const { platform } = await platformOf({ users: [{ ...phil, confirmed: false }] })
+  const { platform } = await platformOf({ ...withPhones, users: [{ ...phil, confirmed: false }] })
   expect(await entry(platform, phil)).toBe('phone_not_confirmed')
 })
 
@@ -337,7 +338,7 @@ test('on the command line a conflicting seed is one line without a stack, and th
 })
 
 test('a reload with a conflicting seed changes nothing at all', async () => {
-  const scene = await platformOf({ ...moves.before, apiKeys: [nobodys] })
+  const scene = await platformOf({ ...withPhones, ...moves.before, apiKeys: [nobodys] })
   const [person, other] = [await signIn(scene.platform, ada), await signUp(scene.platform, bob.email)]
   const phils = { ...phil, id: bobsId }
   const bad = {
