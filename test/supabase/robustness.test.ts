@@ -129,6 +129,11 @@ async function expectSupabaseFormat(response: Response, what: string): Promise<v
   expect(response.status, what).toBeLessThan(500)
   expect(response.headers.get('content-type'), what).toBe('application/json')
   const error = JSON.parse(text)
+  // OAuth's own form, about ID tokens.
+  if ('error_description' in error) {
+    expect(error, what).toEqual({ error: expect.any(String), error_description: expect.any(String) })
+    return
+  }
   const isNew = response.headers.get('x-supabase-api-version') === '2024-01-01'
   const { code, message, error_code, msg, weak_password: _why, ...more } = error
   expect(more, what).toEqual({})

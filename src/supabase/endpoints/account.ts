@@ -1,7 +1,7 @@
 /** POST /auth/v1/signup, GET and PUT /auth/v1/user: creates a user, and lets users read and change their own data. */
 import type { Exchange } from '../../core/exchange.js'
 import { jsonReply, type Reply } from '../../core/reply.js'
-import type { Json, MessageRow, Tables, UserRow } from '../../state/rows.js'
+import type { Json, Tables, UserRow } from '../../state/rows.js'
 import { type Backend, momentOf } from '../backend.js'
 import type { SignedIn } from '../callers.js'
 import { dropTokens } from '../codes.js'
@@ -9,7 +9,6 @@ import {
   anonymousProviderDisabled,
   anonymousWithoutAddress,
   notAdmin,
-  phoneProviderDisabled,
   samePassword,
   signupDisabled,
   userAlreadyExists,
@@ -26,27 +25,26 @@ import {
   confirmedEmail,
   confirmedPhone,
   fakeUser,
-  isConfirmed,
   mergeMetadata,
   newUser,
   requireFree,
   signedUp,
   userJson,
-  validEmail,
-  validPhone,
 } from '../users.js'
+import {
+  addressFields,
+  addressIn,
+  announce,
+  hasConfirmed,
+  linkTargetOf,
+  requireChannel,
+  requirePhones,
+  withAddresses,
+} from './addresses.js'
 import { type Params, readParams } from './forms.js'
-import { announce, forAnyone, forUser, redirectOf, sessionReply } from './frame.js'
+import { forAnyone, forUser, sessionReply } from './frame.js'
 
-const signUpFields = {
-  email: 'string',
-  phone: 'string',
-  password: 'string',
-  data: 'object',
-  channel: 'string',
-  code_challenge: 'string',
-  code_challenge_method: 'string',
-} as const
+const signUpFields = { ...addressFields, password: 'string', data: 'object' } as const
 
 export const signup = forAnyone({
   at: 'POST /signup',
@@ -66,8 +64,8 @@ export const signup = forAnyone({
     }
     if (phone !== '') requireChannel(channel)
     if (phone !== '' && params.code_challenge !== '') throw validationFailed('PKCE not supported for phone signups')
-    const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
-    if (phone !== '' && !backend.settings.external.phone) throw phoneProviderDisabled('Phone signups are disabled')
+    const back = linkTargetOf(backend, exchange, params)
+    if (email === '') requirePhones(backend, 'Phone signups are disabled')
     const result = await signUp(backend, params, back)
     switch (result.kind) {
       case 'signedIn':
@@ -110,28 +108,28 @@ export async function signUp(backend: Backend, input: SignUpInput, back: LinkTar
   const { settings } = backend
   const { data } = input
   if (settings.disableSignup) throw signupDisabled()
-  const isMail = input.email !== ''
-  const provider = isMail ? 'email' : 'phone'
-  const address = isMail ? validEmail(input.email) : validPhone(input.phone)
+  const named = addressIn(input)
+  const [provider, address] = 'email' in named ? (['email', named.email] as const) : (['phone', named.phone] as const)
   const encrypted_password = await hashOf(input.password)
   const at = momentOf(backend)
 
   const result = await backend.state.write(async (tables): Promise<SignUpResult> => {
-    const [existing] = await tables.users.find({ [provider]: address })
-    if (existing && (isMail ? isConfirmed(existing) : existing.phone_confirmed_at !== null)) {
+    const [existing] = await tables.users.find(named)
+    if (existing && hasConfirmed(existing, named)) {
       return { kind: 'taken', madeUpUser: fakeUser(at, provider, address, data) }
     }
     // A second sign-up before confirming may come from another person, so the existing data stays unchanged.
     const user = existing ?? signedUp(newUser(at, { encrypted_password }), provider, address, data)
     if (!existing) await tables.users.insert(user)
     if (settings.mailerAutoconfirm) {
-      const confirmed = { ...user, ...(isMail ? confirmedEmail(user, at) : confirmedPhone(at)) }
+      const confirmed = { ...user, ...(provider === 'email' ? confirmedEmail(user, at) : confirmedPhone(at)) }
       await tables.users.update(user.id, confirmed)
       return { kind: 'signedIn', grant: await startSession(backend, tables, confirmed, 'password') }
     }
-    const sent = isMail
-      ? await sendLink(backend, tables, user, 'signup', back)
-      : await sendPhoneCode(backend, tables, user, 'sms', address)
+    const sent =
+      provider === 'email'
+        ? await sendLink(backend, tables, user, 'signup', back)
+        : await sendPhoneCode(backend, tables, user, 'sms', address)
     return { kind: 'waiting', ...sent }
   })
   if (result.kind === 'waiting') announce(backend, result.messages)
@@ -142,14 +140,6 @@ export async function signUp(backend: Backend, input: SignUpInput, back: LinkTar
 const withoutAdminMetadata = (user: UserRow): UserRow =>
   user.invited_at === null ? user : { ...user, user_metadata: {}, identities: [] }
 
-/** Throws a 400 for an unsupported way to send a text message. WhatsApp would need Twilio. */
-export function requireChannel(channel: string): void {
-  if (channel === '' || channel === 'sms') return
-  throw validationFailed(
-    "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",
-  )
-}
-
 export const getUser = forUser({
   at: 'GET /user',
   id: 'getUser',
@@ -158,16 +148,7 @@ export const getUser = forUser({
   reply: (_backend, _exchange, { user }) => jsonReply(userJson(user)),
 })
 
-const updateFields = {
-  email: 'string',
-  phone: 'string',
-  password: 'string?',
-  data: 'object?',
-  app_metadata: 'object?',
-  channel: 'string',
-  code_challenge: 'string',
-  code_challenge_method: 'string',
-} as const
+const updateFields = { ...addressFields, password: 'string?', data: 'object?', app_metadata: 'object?' } as const
 
 type UserUpdate = Params<typeof updateFields>
 
@@ -180,8 +161,9 @@ export const updateUser = forUser({
   async reply(backend, exchange, who) {
     const params = validated(backend, readParams(exchange, updateFields), who.user)
     const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
+    const back = linkTargetOf(backend, exchange, params)
     const { user, messages } = await backend.state.write(tables =>
-      update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
+      update(backend, tables, who, { params, password, back }),
     )
     announce(backend, messages)
     return jsonReply(userJson(user))
@@ -192,9 +174,9 @@ export const updateUser = forUser({
  * Returns the parameters with normalized addresses; an address that the user already has is dropped. Throws if the
  * request is not allowed.
  */
-function validated({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {
-  const email = params.email === '' ? '' : validEmail(params.email)
-  const phone = params.phone === '' ? '' : validPhone(params.phone)
+function validated({ settings }: Backend, given: UserUpdate, user: UserRow): UserUpdate {
+  const params = withAddresses(given)
+  const { email, phone } = params
   if (phone !== '') requireChannel(params.channel)
   if (params.password !== undefined) requireStrength(params.password, settings)
   if (params.app_metadata) throw notAdmin('Updating app_metadata requires admin privileges')
@@ -213,12 +195,12 @@ interface UserChange {
   readonly params: UserUpdate
   /** The hash of the new password. */
   readonly password: string | undefined
-  readonly redirect: string
+  readonly back: LinkTarget
 }
 
 /** Returns the changed user, and the messages that ask to confirm a new address. */
 async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, change: UserChange) {
-  const { params, password, redirect } = change
+  const { params, password, back } = change
   const { email, phone, data } = params
   const { mailerAutoconfirm } = backend.settings
   const at = momentOf(backend)
@@ -239,16 +221,9 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
   if (phone !== '' && mailerAutoconfirm) user = { ...user, ...changedPhone(user, phone, at) }
   await tables.users.update(id, user)
 
-  const messages: MessageRow[] = []
-  if (email !== '' && user.email !== email) {
-    const sent = await sendEmailChange(backend, tables, user, email, { redirect, challenge: challengeIn(params) })
-    user = sent.user
-    messages.push(...sent.messages)
-  }
-  if (phone !== '' && user.phone !== phone) {
-    const sent = await sendPhoneCode(backend, tables, user, 'phone_change', phone)
-    user = sent.user
-    messages.push(...sent.messages)
-  }
-  return { user, messages }
+  let sent: UserWithMessages = { user, messages: [] }
+  if (email !== '' && user.email !== email) sent = await sendEmailChange(backend, tables, user, email, back)
+  if (phone === '' || user.phone === phone) return sent
+  const text = await sendPhoneCode(backend, tables, sent.user, 'phone_change', phone)
+  return { user: text.user, messages: [...sent.messages, ...text.messages] }
 }

@@ -7,8 +7,9 @@ import { emailExists, userNotFound, validationFailed } from '../errors.js'
 import { actionLink, sendLink, sentNow } from '../letters.js'
 import { hashOf, randomPassword, requireStrength } from '../passwords.js'
 import { mergeMetadata, newUser, userJson, validEmail, withFirstAddress } from '../users.js'
+import { announce } from './addresses.js'
 import { type Params, readParams } from './forms.js'
-import { announce, forAdmin, redirectOf, redirectTo } from './frame.js'
+import { forAdmin, redirectOf, redirectTo } from './frame.js'
 
 const inviteFields = { email: 'string', data: 'object' } as const
 

@@ -20,10 +20,9 @@ import {
   requireFree,
   settledAddresses,
   userJson,
-  validEmail,
-  validPhone,
   withIdentity,
 } from '../users.js'
+import { withAddresses } from './addresses.js'
 import { type Params, readParams } from './forms.js'
 import { forAdmin, queryOf } from './frame.js'
 
@@ -165,9 +164,7 @@ function adminParamsIn(exchange: Exchange): AdminParams {
   if (params.password_hash !== '') {
     throw validationFailed('Password hashes cannot be imported here. Set a password instead.')
   }
-  const email = params.email === '' ? '' : validEmail(params.email)
-  const phone = params.phone === '' ? '' : validPhone(params.phone)
-  return { ...params, email, phone }
+  return withAddresses(params)
 }
 
 /** Creates a user with the service key. */

@@ -4,13 +4,10 @@ import { type Endpoint, type Exchange, userCaller } from '../../core/exchange.js
 import { isLoopback } from '../../core/origins.js'
 import { AUTH } from '../../core/paths.js'
 import { jsonReply, type Reply } from '../../core/reply.js'
-import type { MessageRow, Tables, UserRow } from '../../state/rows.js'
 import type { AuthSettings, Backend } from '../backend.js'
 import { authenticate, requireAdmin, type SignedIn } from '../callers.js'
-import type { UserWithMessages } from '../letters.js'
 import { globExpression } from '../options.js'
 import { type Grant, tokenResponse } from '../sessions.js'
-import type { UserAddress } from '../users.js'
 import { type About, operationOf } from './forms.js'
 
 type Answer = Reply | Promise<Reply>
@@ -110,25 +107,6 @@ export const emptyReply = (status: number, headers: readonly string[] = []): Rep
 /** Redirects a browser. Characters beyond ASCII, which a header cannot contain, are encoded. */
 export const redirectReply = (address: string, status = 303): Reply =>
   emptyReply(status, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])
-
-/** Announces messages that have been committed to the outbox. */
-export function announce(backend: Backend, messages: readonly MessageRow[]): void {
-  for (const message of messages) backend.announce(message)
-}
-
-/** Sends messages to the user with this address, if there is one, and announces them. */
-export async function sendTo(
-  backend: Backend,
-  address: UserAddress,
-  send: (tables: Tables, user: UserRow) => Promise<UserWithMessages | undefined>,
-): Promise<readonly MessageRow[]> {
-  const sent = await backend.state.write(async tables => {
-    const [user] = await tables.users.find(address)
-    return user && send(tables, user)
-  })
-  announce(backend, sent?.messages ?? [])
-  return sent?.messages ?? []
-}
 
 type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
 

@@ -3,7 +3,7 @@ import type { Exchange } from '../../core/exchange.js'
 import { jsonReply, type Reply } from '../../core/reply.js'
 import type { Tables, UserRow } from '../../state/rows.js'
 import type { Backend } from '../backend.js'
-import { emailToConfirm, otpDisabled, phoneProviderDisabled, phoneToConfirm, validationFailed } from '../errors.js'
+import { emailToConfirm, otpDisabled, phoneToConfirm, validationFailed } from '../errors.js'
 import {
   type LinkTarget,
   sendEmailChange,
@@ -14,20 +14,23 @@ import {
 } from '../letters.js'
 import { randomPassword } from '../passwords.js'
 import { challengeIn } from '../sessions.js'
-import { isConfirmed, validEmail, validPhone } from '../users.js'
-import { requireChannel, signUp } from './account.js'
+import { validEmail, validPhone } from '../users.js'
+import { signUp } from './account.js'
+import {
+  addressFields,
+  addressIn,
+  challengeFields,
+  hasConfirmed,
+  linkTargetOf,
+  requireChannel,
+  requirePhones,
+  sendTo,
+  sentReply,
+} from './addresses.js'
 import { type Params, readParams } from './forms.js'
-import { announce, forAnyone, forUser, redirectOf, sendTo } from './frame.js'
+import { forAnyone, forUser, redirectOf } from './frame.js'
 
-const otpFields = {
-  email: 'string',
-  phone: 'string',
-  create_user: 'boolean?',
-  data: 'object',
-  channel: 'string',
-  code_challenge: 'string',
-  code_challenge_method: 'string',
-} as const
+const otpFields = { ...addressFields, create_user: 'boolean?', data: 'object' } as const
 
 type OtpParams = Params<typeof otpFields>
 
@@ -39,18 +42,17 @@ export const otp = forAnyone({
   answer: 'object',
   async reply(backend, exchange) {
     const params = readParams(exchange, otpFields)
-    if (params.email !== '' && params.phone !== '') {
+    const { email, phone, channel, create_user } = params
+    if (email !== '' && phone !== '') {
       throw validationFailed('Only an email address or phone number should be provided')
     }
-    if (params.email !== '' && params.channel !== '') {
-      throw validationFailed('Channel should only be specified with Phone OTP')
-    }
+    if (email !== '' && channel !== '') throw validationFailed('Channel should only be specified with Phone OTP')
     challengeIn(params)
-    if (params.email === '' && params.phone === '') throw validationFailed('One of email or phone must be set')
+    if (email === '' && phone === '') throw validationFailed('One of email or phone must be set')
     // A malformed address is unknown as well.
-    const isUnknown = params.create_user === false && !(await findUser(backend, params).catch(() => undefined))
+    const isUnknown = create_user === false && !(await findUser(backend, params).catch(() => undefined))
     if (isUnknown) throw otpDisabled()
-    return params.email === '' ? byPhone(backend, exchange, params) : byEmail(backend, exchange, params)
+    return email === '' ? byPhone(backend, exchange, params) : byEmail(backend, exchange, params)
   },
 })
 
@@ -64,45 +66,37 @@ export const magicLink = forAnyone({
   reply: (backend, exchange) => byEmail(backend, exchange, readParams(exchange, otpFields)),
 })
 
-async function findUser(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
-  const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
-  const [user] = await backend.state.read(({ users }) => users.find(address))
+async function findUser({ state }: Backend, params: OtpParams): Promise<UserRow | undefined> {
+  const address = addressIn(params)
+  const [user] = await state.read(({ users }) => users.find(address))
   return user
 }
 
 async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
   if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
-  const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
+  const back = linkTargetOf(backend, exchange, params)
   if (await waitsForSignUp(backend, params, back)) return jsonReply({})
-  await sendTo(backend, { email: validEmail(params.email) }, (tables, user) =>
+  return sendTo(backend, { email: validEmail(params.email) }, (tables, user) =>
     sendLink(backend, tables, user, 'magiclink', back),
   )
-  return jsonReply({})
 }
 
 async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
-  if (!backend.settings.external.phone) throw phoneProviderDisabled('Unsupported phone provider')
+  requirePhones(backend, 'Unsupported phone provider')
   const phone = validPhone(params.phone)
   requireChannel(params.channel)
   if (await waitsForSignUp(backend, params, { redirect: redirectOf(backend, exchange) })) return jsonReply({})
-  const messages = await sendTo(backend, { phone }, (tables, user) =>
-    sendPhoneCode(backend, tables, user, 'sms', phone),
-  )
-  return jsonReply(messageIdOf(messages))
+  return sendTo(backend, { phone }, (tables, user) => sendPhoneCode(backend, tables, user, 'sms', phone))
 }
 
 /** Signs an unknown user up. Returns whether a message confirms the new address, which also signs its reader in. */
 async function waitsForSignUp(backend: Backend, params: OtpParams, back: LinkTarget): Promise<boolean> {
   const existing = await findUser(backend, params)
-  const isKnown = existing && (params.email === '' ? existing.phone_confirmed_at !== null : isConfirmed(existing))
-  if (isKnown) return false
+  if (existing && hasConfirmed(existing, addressIn(params))) return false
   return (await signUp(backend, { ...params, password: randomPassword() }, back)).kind === 'waiting'
 }
 
-/** The part of the response that names the text message that was sent. */
-const messageIdOf = (messages: readonly { id: string }[]) => (messages[0] ? { message_id: messages[0].id } : {})
-
-const recoverFields = { email: 'string', code_challenge: 'string', code_challenge_method: 'string' } as const
+const recoverFields = { email: 'string', ...challengeFields } as const
 
 export const recover = forAnyone({
   at: 'POST /recover',
@@ -115,20 +109,12 @@ export const recover = forAnyone({
     const params = readParams(exchange, recoverFields)
     if (params.email === '') throw validationFailed('Password recovery requires an email')
     const email = validEmail(params.email)
-    const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
-    await sendTo(backend, { email }, (tables, user) => sendLink(backend, tables, user, 'recovery', back))
-    // The response is the same for an unknown address, so that it does not reveal who has an account.
-    return jsonReply({})
+    const back = linkTargetOf(backend, exchange, params)
+    return sendTo(backend, { email }, (tables, user) => sendLink(backend, tables, user, 'recovery', back))
   },
 })
 
-const resendFields = {
-  type: 'string',
-  email: 'string',
-  phone: 'string',
-  code_challenge: 'string',
-  code_challenge_method: 'string',
-} as const
+const resendFields = { type: 'string', email: 'string', phone: 'string', ...challengeFields } as const
 
 const resendKinds = ['signup', 'email_change', 'sms', 'phone_change'] as const
 type ResendKind = (typeof resendKinds)[number]
@@ -145,18 +131,15 @@ export const resend = forAnyone({
     const kind = resendKinds.find(kind => kind === type)
     if (!kind) throw validationFailed(`Missing one of these types: ${resendKinds.join(', ')}`)
     const isMail = kind === 'signup' || kind === 'email_change'
-    const challenge = isMail ? challengeIn(params) : undefined
+    const back = isMail ? linkTargetOf(backend, exchange, params) : { redirect: redirectOf(backend, exchange) }
     if (email === '' && kind === 'signup') throw validationFailed('Type provided requires an email address')
     if (phone === '' && kind === 'sms') throw validationFailed('Type provided requires a phone number')
     if (email !== '' && phone !== '') {
       throw validationFailed('Only an email address or phone number should be provided.')
     }
     if (email === '' && phone === '') throw validationFailed('Missing email address or phone number')
-    if (phone !== '' && !backend.settings.external.phone) throw phoneProviderDisabled('Phone logins are disabled')
-    const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
-    const back = { redirect: redirectOf(backend, exchange), challenge }
-    const messages = await sendTo(backend, address, (tables, user) => sendAgain(backend, tables, user, kind, back))
-    return jsonReply(isMail ? {} : messageIdOf(messages))
+    if (email === '') requirePhones(backend, 'Phone logins are disabled')
+    return sendTo(backend, addressIn(params), (tables, user) => sendAgain(backend, tables, user, kind, back))
   },
 })
 
@@ -194,7 +177,6 @@ export const reauthenticate = forUser({
     if (user.email !== null && user.email_confirmed_at === null) throw emailToConfirm()
     if (user.email === null && user.phone_confirmed_at === null) throw phoneToConfirm()
     const { messages } = await backend.state.write(tables => sendReauthentication(backend, tables, user))
-    announce(backend, messages)
-    return jsonReply(user.email === null ? messageIdOf(messages) : {})
+    return sentReply(backend, messages)
   },
 })

@@ -19,7 +19,8 @@ import {
 import { challengeIn, type Grant, isFlowOver, newFlow, startSession } from '../sessions.js'
 import { type AccountResult, linkAccount, type ProviderFlow, userOfAccount } from '../social.js'
 import { accountPage, MOST_ACCOUNTS } from './account-page.js'
-import { announce, queryOf, redirectOf, redirectReply } from './frame.js'
+import { announce } from './addresses.js'
+import { queryOf, redirectOf, redirectReply } from './frame.js'
 import { fragmentOf, oauthErrors, withFragment, withQuery } from './verify.js'
 
 /** OAuth's own parameters, and Supabase's. All others go on to the provider. */

@@ -11,7 +11,6 @@ import {
   flowStateNotFound,
   invalidCredentials,
   phoneNotConfirmed,
-  phoneProviderDisabled,
   unknownGrantType,
   userBanned,
   validationFailed,
@@ -29,6 +28,7 @@ import {
   startSession,
 } from '../sessions.js'
 import { formatPhone, type UserAddress } from '../users.js'
+import { requirePhones } from './addresses.js'
 import { readParams } from './forms.js'
 import { emptyReply, forAnyone, forUser, queryOf, sessionReply } from './frame.js'
 
@@ -76,7 +76,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   }
   if (email === '' && phone === '') throw validationFailed('missing email or phone')
 
-  if (phone !== '' && !backend.settings.external.phone) throw phoneProviderDisabled('Phone logins are disabled', 422)
+  if (email === '') requirePhones(backend, 'Phone logins are disabled', 422)
   const address = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
   const grant = await signInWith(backend, address, password)
   const weakness = weaknessOf(password, backend.settings)
