@@ -10,7 +10,13 @@ export type { UsePlatformOptions } from './testing/use-platform.js'
 
 /** What jest puts into the global scope of a test file, unless `injectGlobals` is off. */
 interface JestGlobals extends TestRunner {
-  readonly expect: { extend(more: typeof matchers): void; getState: NonNullable<TestRunner['testState']> }
+  readonly expect: { extend(more: typeof matchers): void; getState(): JestState }
+}
+
+/** The state of the test that is running. */
+interface JestState extends ReturnType<NonNullable<TestRunner['testState']>> {
+  readonly assertionCalls: number
+  readonly numPassingAsserts: number
 }
 
 // From the global scope, so that the package does not have to depend on `@jest/globals`.
@@ -21,7 +27,14 @@ if (!jest.expect || !jest.beforeAll || !jest.beforeEach || !jest.afterEach || !j
   )
 }
 
-jest.expect.extend(matchers)
+const { expect, afterEach } = jest
+expect.extend(matchers)
+
+/** Jest does not tell its hooks whether a test has failed. An assertion tells; a test without any may have thrown. */
+function hasFailed(): boolean | undefined {
+  const { assertionCalls, numPassingAsserts } = expect.getState()
+  return assertionCalls === 0 ? undefined : numPassingAsserts < assertionCalls
+}
 
 /**
  * A platform for the tests of the file or of the surrounding `describe`: started before them, reset before each of
@@ -39,7 +52,11 @@ jest.expect.extend(matchers)
  * })
  * ```
  */
-export const usePlatform = createUsePlatform({ ...(jest as JestGlobals), testState: jest.expect.getState })
+export const usePlatform = createUsePlatform({
+  ...(jest as JestGlobals),
+  afterEach: work => afterEach(() => work(hasFailed())),
+  testState: expect.getState,
+})
 
 // For `expect` of @jest/globals. Each declaration has the same type parameters as the one that it adds to.
 declare module 'expect' {

@@ -12,7 +12,7 @@ import {
 import { storageKeysOf, writeSession } from './testing/browser-session.js'
 import { type ConnectedPlatform, type ConnectedScope, connect } from './testing/connect.js'
 import type { SignInOptions, TestSession } from './testing/credentials.js'
-import { receivedInWords } from './testing/in-words.js'
+import { adviceInWords, receivedInWords } from './testing/in-words.js'
 import { type MatcherResult, matchers, type RemoteReceiver } from './testing/matchers.js'
 import { type PlatformOptions, startPlatform } from './testing/platform.js'
 
@@ -95,12 +95,12 @@ export const test = baseTest.extend<TestFixtures, WorkerFixtures>({
     await scope.reset()
     try {
       await use({ ...scope, email })
-      const sentences = await problemsAfterTest(scope, allowMisses)
-      if (sentences.length > 0 || testInfo.status !== testInfo.expectedStatus)
-        await testInfo.attach('standin', {
-          body: receivedInWords(await scope.journal.find()),
-          contentType: 'text/plain',
-        })
+      const problems = await problemsAfterTest(scope, allowMisses)
+      const hasFailed = testInfo.status !== testInfo.expectedStatus
+      const entries = problems.length > 0 || hasFailed ? await scope.journal.find() : []
+      const sentences = [...problems, ...(hasFailed ? [adviceInWords(entries) ?? []].flat() : [])]
+      if (problems.length > 0 || hasFailed)
+        await testInfo.attach('standin', { body: receivedInWords(entries), contentType: 'text/plain' })
       if (sentences.length > 0) throw new Error(sentences.join('\n\n'))
     } finally {
       await scope.close()

@@ -45,8 +45,21 @@ export function receivedInWords(entries: readonly JournalEntry[], underWay = 0):
   return ['Received:', ...(omitted > 0 ? [`  (${omitted} more before)`] : []), ...lines, ...underWayInWords].join('\n')
 }
 
+/** What to do about the exchanges of a test that failed, and why no prepared reply answered them; `undefined` if there is nothing to say. */
+export function adviceInWords(entries: readonly JournalEntry[], test?: string): string | undefined {
+  const lines = new Set(entries.filter(entry => adviceOn(entry) !== undefined).map(exchangeLine))
+  if (lines.size === 0) return undefined
+  const title = `The platform advises on ${test === undefined ? 'this test' : JSON.stringify(test)}:`
+  return [title, ...[...lines].slice(-MOST_LISTED)].join('\n')
+}
+
+/** The advice, or why no rule answered: the nearest one, and the condition that it does not fulfil. */
+const adviceOn = ({ advice, hint, remark, answeredBy }: JournalEntry) =>
+  advice ?? hint ?? (answeredBy?.kind === 'canned' ? remark : null) ?? undefined
+
 /** An exchange in a line, and the advice on it below. */
-export function exchangeLine({ request, status, source, error, advice, caller }: JournalEntry): string {
+export function exchangeLine(entry: JournalEntry): string {
+  const { request, status, source, error, advice, caller } = entry
   const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
   const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
   const parts = [
@@ -58,7 +71,7 @@ export function exchangeLine({ request, status, source, error, advice, caller }:
     error?.replace(advice ?? '', '').trim() ?? source,
   ]
   const line = parts.filter(part => typeof part === 'string' && part !== '').join(' · ')
-  return advice === null ? line : `${line}\n    → ${advice}`
+  return [line, adviceOn(entry) ?? []].flat().join('\n    → ')
 }
 
 const cutPrompt = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)

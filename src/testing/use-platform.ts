@@ -2,10 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { shortened } from '../core/errors.js'
+import { isObject } from '../core/json.js'
 import { once } from '../core/work.js'
 import { EXEC_NOTE } from '../platform/config/load.js'
 import type { Miss } from '../recordings/index.js'
-import { exchangeLine } from './in-words.js'
+import { adviceInWords } from './in-words.js'
 import type { TestReset } from './input-check.js'
 import { requireNoDrift, requireNone } from './misses.js'
 import { type Platform, type PlatformOptions, startForTests, type TestEnvironment } from './platform.js'
@@ -14,8 +15,8 @@ import { type Platform, type PlatformOptions, startForTests, type TestEnvironmen
 export interface TestRunner {
   beforeAll(work: () => Promise<void>): unknown
   beforeEach(work: () => Promise<void>): unknown
-  /** `hasFailed` is true if it is known that the test has failed; other values do not count. */
-  afterEach(work: (hasFailed?: unknown) => Promise<void>): unknown
+  /** `end` is whether the test has failed, or the context that node:test hands to its hooks; without it, nobody knows. */
+  afterEach(work: (end?: unknown) => Promise<void>): unknown
   afterAll(work: () => Promise<void>): unknown
   /** The test that is running, as `expect.getState()` of jest and vitest has it. Its requests have their own entry in `prompts.yaml`. */
   testState?(): { readonly testPath?: string | undefined; readonly currentTestName?: string | undefined }
@@ -62,6 +63,7 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
     let current: Platform | undefined
     let checks: TestChecks | undefined
     let restoreVariables = () => {}
+    const verdicts: Verdict[] = []
 
     const currentTest = () => {
       const { testPath, currentTestName: name } = runner.testState?.() ?? {}
@@ -82,15 +84,17 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
         await current?.reset(reset === true ? {} : reset)
       })
       // Declares no parameter, because jest would wait for it to call that as `done`.
-      runner.afterEach(async (...[hasFailed]: readonly unknown[]) =>
-        checks?.endTest({ hasFailed: hasFailed === true, test: runner.testState?.().currentTestName }),
+      runner.afterEach(async (...[end]: readonly unknown[]) =>
+        checks?.endTest({ hasFailed: verdictOf(end), test: runner.testState?.().currentTestName }),
       )
+    } else {
+      runner.afterEach(async (...[end]: readonly unknown[]) => void verdicts.push(verdictOf(end)))
     }
     runner.afterAll(async () => {
       restoreVariables()
       try {
         // For tests that run at the same time, a miss cannot be assigned to one of them.
-        if (reset === false) await checks?.endTest({ hasFailed: false })
+        if (reset === false) await checks?.endTest({ hasFailed: verdicts.includes(true) || verdicts[0] })
         checks?.endFile()
       } finally {
         await current?.stop()
@@ -102,6 +106,15 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
 
 const NOTHING_ARRIVED =
   'The platform of usePlatform received no request. Does the app read its base URL before it is set? Import the app in beforeAll.'
+
+/** Whether a test has failed; `undefined` if the runner does not tell. */
+type Verdict = boolean | undefined
+
+function verdictOf(end: unknown): Verdict {
+  if (typeof end === 'boolean') return end
+  const passed = isObject(end) ? end.passed : undefined
+  return typeof passed === 'boolean' ? !passed : undefined
+}
 
 type TestChecks = ReturnType<typeof createChecks>
 
@@ -125,7 +138,7 @@ function createChecks(
   return {
     lookAtJournal,
     /** Fails for requests without an answer, for what no request asked for, and for more than the budget. `test` is its name. */
-    async endTest({ hasFailed, test }: { readonly hasFailed: boolean; readonly test?: string | undefined }) {
+    async endTest({ hasFailed, test }: { readonly hasFailed: Verdict; readonly test?: string | undefined }) {
       const unreached = rejectionOf(platform.expectHoldsReached)
       // A test may end while requests are held.
       clearHolds()
@@ -135,15 +148,20 @@ function createChecks(
       const replies = addedReplies()
       isPrepared ||= replies.length > 0 || unreached !== undefined
       if (hasFailed && isSilent) warnOfSilence()
-      if (hasFailed) adviseOn(platform)
+      const unasked = replies.filter(({ answered }) => answered === 0)
+      const advice = () => [adviceInWords(platform.journal.find(), test) ?? []].flat()
+      // If nobody knows whether the test has failed, an unused reply makes it likely.
+      if (hasFailed ?? (!unused && unasked.length > 0)) for (const text of advice()) console.warn(text)
       const { unmatched, missed } = testMisses.unprepared()
       // These tests may go on to pass. All of it is reported once, at the end.
       for (const miss of missed) if (miss.drifted) drifted.push({ ...miss, scope: test ?? miss.scope })
       if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.drifted) }, reported)
-      const unasked = unused ? replies.filter(({ answered }) => answered === 0) : []
+      const unusedSentences = unasked.map(
+        ({ rule }) => `No request asked for the reply ${shortened(JSON.stringify(rule), 300)}.`,
+      )
       const sentences = [
         ...(unreached ? [unreached.message] : []),
-        ...unasked.map(({ rule }) => `No request asked for the reply ${shortened(JSON.stringify(rule), 300)}.`),
+        ...(unused && unasked.length > 0 ? [...unusedSentences, ...(hasFailed ? [] : advice())] : []),
       ]
       if (sentences.length > 0) {
         const message = [...sentences, ...(isSilent ? [NOTHING_ARRIVED] : [])].join('\n')
@@ -158,12 +176,6 @@ function createChecks(
       if (!allowMisses) requireNoDrift(drifted)
     },
   }
-}
-
-/** Prints the advice on the requests of a test that has failed. */
-function adviseOn({ journal }: Platform): void {
-  const lines = journal.find().flatMap(entry => (entry.advice === null ? [] : [exchangeLine(entry)]))
-  if (lines.length > 0) console.warn(['The platform advises on this test:', ...new Set(lines)].join('\n'))
 }
 
 /** `standin exec` names a file, so that of all the processes of a test run only one says this. */

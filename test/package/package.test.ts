@@ -125,11 +125,27 @@ test('failures show the expected request and the nearest one', async () => {
     'This matcher needs a platform or one of its scopes',
   )
   expect(output).toMatch(
-    /The platform advises on this test:\n {2}GET \/v1\/models 401 .*\n {4}→ Send the OPENAI_API_KEY/,
+    /The platform advises on "sends a key of somebody else":\n {2}GET \/v1\/models 401 .*\n {4}→ Send the OPENAI_API_KEY/,
   )
   expect(failureOf('early.spec.ts')).toContain(
     'The platform starts before the tests. Use its url in a test or in a hook',
   )
+})
+
+test('a failed test says why the reply that it prepared did not answer, also among tests that run at the same time', async () => {
+  const { output } = await ranApp()
+  expect(output).toMatch(
+    /"one after the other > asks in other words than prepared":\n.*\n {4}→ .*: user does not match \/weather\/\.$/m,
+  )
+  expect(output).toMatch(/POST \/deploy 404 .*\n {4}→ The nearest is rule "rules\[0\]": body\.to is not "eu"\.$/m)
+  expect(output).toMatch(/"storms" · canned reply\n {4}→ .*: user does not contain "winds"\.$/m)
+  expect(output).not.toContain('passing weather')
+})
+
+test('the same with node:test', async () => {
+  const { output } = await (await appFolder()).run('--test-reporter=tap', 'failing/prepared.mjs')
+  expect(output).toMatch(/The platform advises on this test:.*user does not match \/weather\/\./s)
+  expect(output).not.toContain('passing weather')
 })
 
 test('failures show the same with node:test', async () => {
@@ -151,5 +167,8 @@ test.runIf(hasPackage('jest'))('failures show the same with jest', async () => {
   expect(output).toMatch(/^ +✓ the platform works the same over HTTP/m)
   expect(output).toMatch(/^ +✓ nothing is left over from other tests/m)
   expect(output).toMatch(/^ +✕ expects another model/m)
+  expect(output).toMatch(/"asks in other words than prepared":\n.*\n +→ .*: user does not match \/weather\/\.$/m)
+  expect(output).toMatch(/"reads what it has not prepared":\n.*\n +→ .*: user does not match \/tides\/\.$/m)
+  expect(output).not.toContain('passing weather/.')
   expect(output).toMatch(/^ +- +"model": "gpt-5",\n +\+ +"model": "gpt-4o-mini",$/m)
 })

@@ -40,7 +40,10 @@ test('a reply that nothing asked for fails its test on request, with the most li
   await run('beforeEach')
   await platform.reply('Sunny.', { when: { user: /weather/ } })
   await ask()
-  await expect(run('afterEach')).rejects.toThrow(new Error(message))
+  await expect(run('afterEach')).rejects.toThrow(
+    `${message}\nThe platform advises on this test:\n  POST /v1/chat/completions 200 · gpt-4o-mini · "hello" · canned reply\n` +
+      '    → The only rule for such requests is rule at run time #2: user does not match /weather/.',
+  )
   await run('beforeEach')
   await platform.reply('Hi!')
   await ask()
@@ -58,7 +61,9 @@ test('with warn, unused replies and holds are printed, and the test passes', asy
   await end()
   expect(warned()).toEqual([
     'No request reached hold-1 on GET /v1/models, before the answer.\n' +
-      'No request asked for the reply {"when":{"user":"weather"},"reply":{"text":"Sunny."}}.',
+      'No request asked for the reply {"when":{"user":"weather"},"reply":{"text":"Sunny."}}.\n' +
+      'The platform advises on this test:\n  POST /v1/chat/completions 200 · gpt-4o-mini · "hello" · canned reply\n' +
+      '    → The only rule for such requests is rule at run time #1: user does not contain "weather".',
   ])
 })
 

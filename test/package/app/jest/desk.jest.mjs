@@ -36,3 +36,18 @@ test('expects another model', async () => {
   await ask('hello')
   expect(platform).toHaveReceivedLast({ model: 'gpt-5' })
 })
+
+test('asks in other words than prepared', async () => {
+  await platform.reply('Sunny.', { when: { user: /weather/ } })
+  expect(await ask('How is the Weather?')).toBe('Sunny.')
+})
+
+test('reads what it has not prepared', async () => {
+  await platform.reply('{}', { when: { user: /tides/ } })
+  JSON.parse(await ask('How are the Tides?'))
+})
+
+test('passes all the same', async () => {
+  await platform.reply('Sunny.', { when: { user: /passing weather/ } })
+  expect(await ask('How is the passing Weather?')).not.toBe('Sunny.')
+})

@@ -17,6 +17,14 @@ test('holds what nobody asks for', async ({ platform }) => {
   await platform.hold({ when: { user: /tides/ }, name: 'the answer about tides' })
 })
 
+test('asks in other words than prepared', async ({ platform, request, standin }) => {
+  await platform.reply('Sunny.', { when: { user: /weather/ } })
+  const headers = { authorization: `Bearer ${platform.apiKey}` }
+  const data = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'How is the Weather?' }] }
+  const answer = await request.post(`${standin.url}/v1/chat/completions`, { headers, data })
+  expect((await answer.json()).choices[0].message.content).toBe('Sunny.')
+})
+
 test('expects another model', async ({ platform, request, standin }) => {
   const headers = { authorization: `Bearer ${platform.apiKey}` }
   const data = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }
