@@ -187,12 +187,14 @@ function identifyIn(chosen: ModeSettings, { upstream }: Config, { identify }: Au
 
 /** Identifies callers, and creates the auth backend: our own, or the proxy to the live one. */
 function assembleAuth({ loaded, tokens, accessTokenHook }: PreparedConfig, runtime: Runtime, origins: Origins) {
-  const { apiKeys, clock, url, announce } = runtime
+  const { apiKeys, clock, url, announce, scopes } = runtime
+  const isOfOtherTest = scopes.users.isOfOther
   const { state } = runtime.state
   const { auth, upstream } = loaded.config
   const { now } = clock
   const authUrl = () => `${url()}${AUTH}`
-  const backend: Backend = { state, tokens, accessTokenHook, settings: auth, now, url: authUrl, origins, announce }
+  const common = { state, now, url: authUrl, origins, announce, isOfOtherTest }
+  const backend: Backend = { ...common, tokens, accessTokenHook, settings: auth }
   const isLive = auth.mode === 'proxy'
   const live = isLive ? upstream : undefined
   const authenticator = createAuthenticator({ tokens: createTokenHolders({ tokens, state, live, now }), apiKeys, now })

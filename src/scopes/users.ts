@@ -22,6 +22,8 @@ export interface UserIdentity {
   readonly email?: string | undefined
 }
 
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null }
+
 /** The users with these identities; `undefined` for those that do not exist yet. */
 export type FindUsers = (wanted: readonly UserIdentity[]) => Promise<readonly (UserIdentity | undefined)[]>
 
@@ -39,6 +41,8 @@ export function createScopedUsers(findUsers: FindUsers) {
   /** The scopes by what requests say: id, address, or the SHA-256 of one of them, which OpenAI recommends. */
   const scopes = new Map<string, string>()
   let all: readonly Followed[] = []
+  /** Users of scopes that have ended, by what is known of them. */
+  let former: readonly string[] = []
 
   function replaceAll(followed: readonly Followed[]): void {
     all = followed.slice(-MOST_USERS)
@@ -61,7 +65,16 @@ export function createScopedUsers(findUsers: FindUsers) {
       return scope
     },
     unfollow(scope: string): void {
+      const ended = all.filter(followed => followed.scope === scope)
+      const known = ended.flatMap(({ given, found }) => [given.id, given.email, found?.id, found?.email])
+      former = [...former, ...known.filter(said => said !== undefined)].slice(-MOST_USERS)
       replaceAll(all.filter(followed => followed.scope !== scope))
+    },
+    /** Whether a user belongs, or has belonged, to another scope: the user of another test. */
+    isOfOther(scope: string, { id, email }: Nullable<UserIdentity>): boolean {
+      const said = [id, email].filter(one => typeof one === 'string').map(one => one.toLowerCase())
+      const own = said.map(one => scopes.get(one)).find(Boolean)
+      return own === undefined ? said.some(one => former.includes(one)) : own !== scope
     },
     /** Looks the users up, since those who were given by address may have an id by now. */
     async lookUp(): Promise<void> {

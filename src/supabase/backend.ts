@@ -54,6 +54,8 @@ export interface Backend {
   readonly origins: Pick<Origins, 'requireOwnAdmin'>
   /** Called with each message that was added to the outbox. */
   readonly announce: (message: MessageRow) => void
+  /** Whether a user belongs to another test than the requests of this scope. */
+  readonly isOfOtherTest?: (scope: string, user: Pick<UserRow, 'id' | 'email'>) => boolean
 }
 
 /** What signing a token needs. */

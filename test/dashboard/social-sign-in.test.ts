@@ -1,7 +1,7 @@
 /** The page that stands in for another provider, in a browser. */
 import { createClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { allAppearances, expectAccessible } from './axe.js'
 import { appElsewhere, inBrowser, useBrowser } from './browser.js'
 import { platformWith } from './scene.js'
@@ -77,4 +77,20 @@ inBrowser('no other page can frame the page', async () => {
   const { headers } = await fetch(data.url ?? '')
   expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
   expect([headers.get('x-frame-options'), headers.get('referrer-policy')]).toEqual(['DENY', 'no-referrer'])
+})
+
+test('another account comes first on the page, and users of other tests are not listed', async () => {
+  const { platform, auth } = await scene()
+  const [mine, theirs, former] = ['mine', 'theirs', 'former'].map(name => `${name}@example.com`)
+  for (const email of [mine, theirs, former]) await platform.signIn({ email })
+  platform.scope({ user: mine ?? '', name: 'this test' })
+  platform.scope({ user: theirs ?? '', name: 'another test' })
+  platform.scope({ user: former ?? '', name: 'an earlier test' }).close()
+  const { data } = await auth.signInWithOAuth({ provider: 'github' })
+  const page = async (headers = {}) => (await fetch(data.url ?? '', { headers })).text()
+  const listed = (html: string) => [...html.matchAll(/name="code" value="(\w+@[^"]+)"/g)].map(([, email]) => email)
+  const html = await page()
+  expect(html.indexOf('Another account')).toBeLessThan(html.indexOf('ada@example.com'))
+  expect(listed(html)).toEqual(['ada@example.com'])
+  expect(listed(await page({ 'x-standin-scope': 'this test' }))).toEqual([mine, 'ada@example.com'])
 })

@@ -37,7 +37,7 @@ const headers = [
   ...['referrer-policy', 'no-referrer', 'cache-control', 'no-store', 'cross-origin-resource-policy', 'same-origin'],
 ]
 
-/** How many users the page lists, the newest ones. Any address can be typed. */
+/** How many users the page lists, the newest ones but those of other tests. Any address can be typed. */
 export const MOST_ACCOUNTS = 20
 
 /** `hint` is the address that the app suggests. */
@@ -46,7 +46,6 @@ export function accountPage(flow: ProviderFlow, users: readonly UserRow[], hint:
   const title = flow.linking_user_id === null ? `Sign in with ${provider}` : `Link your ${provider} account`
   const body = `<h1>${title}</h1>
 <p>This is Standin in place of ${provider}. It asks for no password, and returns to ${escaped(placeOf(flow.redirect_to))}.</p>
-${accountList(accountsOf(users, flow.provider), flow)}
 <h2><label for="email">Another account</label></h2>
 ${form(
   flow,
@@ -54,6 +53,7 @@ ${form(
 <label class="check"><input type="checkbox" name="unverified" value="true"> ${provider} has not verified this address</label>
 <button class="main">Continue</button>`,
 )}
+${accountList(accountsOf(users, flow.provider), flow)}
 <h2>Or test what goes wrong</h2>
 <div class="other">
 ${form(
@@ -114,7 +114,7 @@ function accountList(accounts: readonly ListedAccount[], flow: ProviderFlow): st
     ({ name, email }) =>
       `<li><button name="code" value="${escaped(email)}">${escaped(name)}<span>${escaped(email)}</span></button></li>`,
   )
-  return `<h2>Choose an account</h2>\n${form(flow, `<ul>\n${items.join('\n')}\n</ul>`)}`
+  return `<h2>Or choose an account</h2>\n${form(flow, `<ul>\n${items.join('\n')}\n</ul>`)}`
 }
 
 /** The part of an address that people recognize. */

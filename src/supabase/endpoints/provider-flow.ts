@@ -72,10 +72,14 @@ async function dropOldFlows(backend: Backend, { flow_states }: Tables, user_id: 
 }
 
 /** The page of the provider, for the sign-in that these parameters name. */
-export async function showAccounts(backend: Backend, query: URLSearchParams): Promise<Reply> {
+export async function showAccounts(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const query = queryOf(exchange)
   const found = await waitingFlow(backend, query)
   if ('refusal' in found) return found.refusal
-  const users = await backend.state.read(tables => tables.users.find({ deleted_at: null }, { limit: MOST_ACCOUNTS }))
+  const newest = await backend.state.read(tables =>
+    tables.users.find({ deleted_at: null }, { limit: 50 * MOST_ACCOUNTS }),
+  )
+  const users = newest.filter(user => !backend.isOfOtherTest?.(exchange.scope, user)).slice(0, MOST_ACCOUNTS)
   return accountPage(found.flow, users, query.get('login_hint') ?? '')
 }
 

@@ -60,7 +60,7 @@ export const chooseAccount = forAnyone({
   does: "Shows the page that stands in for the provider's: to choose an account, to deny the app access, or to fail.",
   query: { state: 'The sign-in.', login_hint: 'The address to suggest.' },
   answer: 'page',
-  reply: async (backend, exchange) => (await loadWork()).showAccounts(backend, queryOf(exchange)),
+  reply: async (backend, exchange) => (await loadWork()).showAccounts(backend, exchange),
 })
 
 export const callback = forAnyone({
