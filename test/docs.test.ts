@@ -86,8 +86,7 @@ const expected: Record<string, RegExp> = {
   'Verifying a user token': /^developer@example.com authenticated$/m,
   'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
   'In scripts': /^pong$/m,
-  'In tests':
-    /^\[ \{ id: 2, name: 'Borealis' \}, \{ id: 1, name: 'Atlas 2' \} \]\n\[ \{ id: 2, name: 'Borealis' \} \]$/m,
+  'In tests': /^\[ \{ id: 1, name: 'Atlas 2' \} \]\n\[ \{ id: 2, name: 'Borealis' \} \]$/m,
   'Beside the tests': /is ready\.$/m,
 }
 

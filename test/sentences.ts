@@ -59,6 +59,7 @@ export const NO_VALUE_FITS = 'no value fits the schema'
 export const NO_VALUE_FOUND = 'no value that fits the schema was found'
 /** Why a rule does not match. */
 export const lacks = (field: string, text: string) => `${field} does not contain "${text}"`
+export { RAW_HINT } from '../src/replies/templates/names.js'
 export const notInTemplates = (name: string) => `${name} is not known in templates.`
 export const eitherReply = (rule: string) => `${rule} ${EITHER_REPLY}`
 

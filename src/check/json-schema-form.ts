@@ -1,5 +1,7 @@
 /** Normalizes a JSON Schema of any draft or dialect, so that the rest of this folder can rely on one form. */
-import { mayTakeForever } from './expressions.js'
+import { matchInTime, mayTakeForever } from './endless.js'
+import { compiled, isUsable } from './expressions.js'
+import { UnfitSchema } from './unfit-schema.js'
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
@@ -109,23 +111,36 @@ export function withoutUnsupported(value: unknown): unknown {
   )
 }
 
-/** Returns a normalized copy of the schema. Throws an UnfitSchema if a pattern is not a regular expression. */
-export function normalized(schema: unknown): NormalizedSchema {
+/**
+ * Returns a normalized copy of the schema. Patterns that may take forever are left out, unless the schema is the user's
+ * `own`. Throws an UnfitSchema if a pattern is not a regular expression.
+ */
+export function normalized(schema: unknown, isOwn = false): NormalizedSchema {
   if (!isRecord(schema)) return schema !== false
   const entries = Object.entries(inOneDialect(schema)).flatMap(([key, value]) => {
     if (keywordTypes.get(key)?.(value) === false || value === undefined) return []
-    return [[key, normalizedValue(key, value)] as const]
+    return [[key, normalizedValue(key, value, isOwn)] as const]
   })
-  return withReadablePattern(Object.fromEntries(entries))
+  const result = Object.fromEntries(entries)
+  return withReadablePattern(isOwn ? result : withoutEndlessNames(result), isOwn)
 }
 
-function normalizedValue(key: string, value: unknown): unknown {
+function normalizedValue(key: string, value: unknown, isOwn: boolean): unknown {
   if (dataKeywords.has(key)) return value
-  if (Array.isArray(value)) return value.map(normalized)
+  if (Array.isArray(value)) return value.map(one => normalized(one, isOwn))
   if (!isRecord(value)) return value
-  if (!schemaMapKeywords.has(key)) return normalized(value)
+  if (!schemaMapKeywords.has(key)) return normalized(value, isOwn)
   if (key === 'patternProperties') for (const pattern of Object.keys(value)) requireRegularExpression(pattern)
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, normalized(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, normalized(inner, isOwn)]))
+}
+
+/** Without the patterns for names that may take forever. Then any other name may be meant by them. */
+function withoutEndlessNames({ patternProperties = {}, ...schema }: Raw): Raw {
+  const all = Object.entries(patternProperties as Raw)
+  const kept = all.filter(([pattern]) => !mayTakeForever(compiled(pattern, 'u')))
+  if (kept.length === all.length) return all.length === 0 ? schema : { ...schema, patternProperties }
+  const { additionalProperties: _, unevaluatedProperties: _all, ...open } = schema
+  return { ...open, patternProperties: Object.fromEntries(kept) }
 }
 
 /** Translates older drafts, OpenAPI, and common hand-written forms. */
@@ -167,37 +182,23 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
  * Patterns are parsed with the flag u, as validators do. Many hand-written ones are only valid without it. Those, and
  * those that could hold up the process, only say what values are made.
  */
-function withReadablePattern(schema: Raw): SchemaObject {
+function withReadablePattern(schema: Raw, isOwn: boolean): SchemaObject {
   const { pattern, ...rest } = schema
   // A pattern that is not checked refuses nothing, so its opposite must not refuse everything.
-  if (isRecord(schema.not) && 'loosePattern' in schema.not) return withReadablePattern({ ...schema, not: false })
+  if (isRecord(schema.not) && 'loosePattern' in schema.not) return withReadablePattern({ ...schema, not: false }, isOwn)
   if (typeof pattern !== 'string') return schema
-  if (isRegularExpression(pattern, 'u') && !mayTakeForever(new RegExp(pattern, 'u'))) return schema
-  if (!isRegularExpression(pattern, '') && !isRegularExpression(pattern, 'u')) throw invalidPattern(pattern)
+  if (isUsable(pattern, 'u') && (isOwn || !mayTakeForever(compiled(pattern, 'u')))) return schema
+  if (!isUsable(pattern) && !isUsable(pattern, 'u')) throw invalidPattern(pattern)
   return { ...rest, loosePattern: pattern }
 }
 
 const takesOffset = (pattern: string) =>
-  !isRegularExpression(pattern, 'u') ||
-  ['10:30:00Z', '10:30:00+00:00'].some(time => new RegExp(pattern, 'u').test(time))
+  !isUsable(pattern, 'u') ||
+  ['10:30:00Z', '10:30:00+00:00'].some(time => matchInTime(compiled(pattern, 'u'), time) !== false)
 
 function requireRegularExpression(pattern: string): void {
-  if (!isRegularExpression(pattern, 'u')) throw invalidPattern(pattern)
+  if (!isUsable(pattern, 'u')) throw invalidPattern(pattern)
 }
 
 const invalidPattern = (pattern: string) =>
-  new UnfitSchema(`the pattern ${JSON.stringify(pattern.slice(0, 60))} is not a regular expression`)
-
-function isRegularExpression(pattern: string, flags: string): boolean {
-  try {
-    new RegExp(pattern, flags)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** No value can be generated for the schema. The message ends a sentence that begins with the name of the field. */
-export class UnfitSchema extends Error {
-  override readonly name = 'UnfitSchema'
-}
+  new UnfitSchema(`the pattern ${JSON.stringify(pattern.slice(0, 60))} cannot be used as a regular expression`)

@@ -6,10 +6,10 @@ import {
   type NormalizedSchema,
   normalized,
   type SchemaObject,
-  UnfitSchema,
   withoutUnsupported,
 } from './json-schema-form.js'
 import { didYouMean } from './suggest.js'
+import { UnfitSchema } from './unfit-schema.js'
 
 /** The schemas of a document by their absolute addresses. */
 type SchemaLookup = Readonly<Record<string, NormalizedSchema>>
@@ -81,17 +81,18 @@ export type Validator = (value: unknown, options?: CheckOptions) => readonly Mis
 
 /**
  * Returns a function that lists the mistakes of a value, and throws TooManySteps if that takes too long. Throws an
- * UnfitSchema for a schema that cannot be used.
+ * UnfitSchema for a schema that cannot be used. All patterns of a schema that is the user's own are checked, and those of
+ * a client's only if that always ends.
  */
-export function validatorOf(schema: unknown): Validator {
-  if (typeof schema !== 'object' || schema === null) return createValidator(schema)
-  const validator = validators.get(schema) ?? createValidator(schema)
+export function validatorOf(schema: unknown, isOwn = false): Validator {
+  if (typeof schema !== 'object' || schema === null) return createValidator(schema, isOwn)
+  const validator = validators.get(schema) ?? createValidator(schema, isOwn)
   validators.set(schema, validator)
   return validator
 }
 
-function createValidator(schema: unknown): Validator {
-  const root = normalized(withoutUnsupported(schema))
+function createValidator(schema: unknown, isOwn: boolean): Validator {
+  const root = normalized(withoutUnsupported(schema), isOwn)
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)
   const check: Validator = (value, { firstOnly = false, whole = 'it', secret = () => false } = {}) => {

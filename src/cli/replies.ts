@@ -6,6 +6,7 @@ import { sourceInWords } from '../core/reply.js'
 import { namedModels } from '../endpoints/options.js'
 import { mcpServers } from '../mcp/options.js'
 import { replyFilesOf } from '../platform/config/load.js'
+import { loadMcpFolder } from '../platform/prepare.js'
 import {
   createReplies,
   type Explanation,
@@ -22,19 +23,19 @@ import { type CommandLine, command, configFlag, fileName, optionFlags, textFlag,
 import { loadedConfig } from './load.js'
 import { pluralize } from './output.js'
 
-/** A rule that never answers makes the exit code 1; an expression that may take forever is only a hint. */
+/** A rule that never answers makes the exit code 1; an expression that may take forever, or an answer that clients refuse, is only a hint. */
 const checkReplies = command({
   flags: configFlag,
   async run(line) {
     const loaded = loadedConfig(line)
     const { config } = loaded
     const { rules, warnings } = await loadRules(replyFilesOf(loaded), config.seed)
-    const mistakes = neverAnswering(
-      rules,
-      config.models.map(({ id }) => id),
-    )
+    const models = config.models.map(({ id }) => id)
+    const mistakes = neverAnswering(rules, models)
     if (mistakes.length > 0) process.exitCode = 1
-    const findings = [...mistakes.map(({ place: origin, sentence }) => ({ origin, sentence })), ...warnings]
+    const misfitting = mcpServers(config.mcp).size > 0 ? (await loadMcpFolder()).misfittingRules(loaded, rules) : []
+    const never = mistakes.map(({ place: origin, sentence }) => ({ origin, sentence }))
+    const findings = [...never, ...warnings, ...misfitting]
     if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
     return findings.map(problem => `${problemInWords(problem)}\n`).join('')
   },

@@ -146,6 +146,22 @@ function ownAddress(address: string, { protocol, host, origin, pathname }: URL):
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+/** The characters that a header's value may contain (RFC 9110 §5.5). */
+const headerCharacters = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** What an address cannot contain (RFC 3986 §2). A percent sign stays if it already encodes something. */
+const notInAddress = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]|%(?![\da-f]{2})/giu
+
+const encodedAddress = (text: string) => text.toWellFormed().replace(notInAddress, encodeURIComponent)
+
+/** The value of a header as it can be sent: addresses are percent-encoded. `undefined` if it has other characters that no header may have. */
+export function headerValueOf(name: string, text: string): string | undefined {
+  const key = name.toLowerCase()
+  if (key === 'location' || key === 'content-location') return encodedAddress(text)
+  const value = key === 'link' ? text.replace(/<([^<>]*)>/g, (_, address) => `<${encodedAddress(address)}>`) : text
+  return headerCharacters.test(value) ? value : undefined
+}
+
 /** The headers that say when to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
 export const retryHeaders = (afterMs: number): readonly string[] => [
   'retry-after',

@@ -21,6 +21,7 @@ import {
   readableResource,
   requireValidAnswers,
 } from './check-call.js'
+import { outputMistake } from './check-output.js'
 import {
   cachingOf,
   capabilitiesOf,
@@ -45,6 +46,8 @@ interface AnsweredCall {
   readonly notifications: readonly RpcNotification[]
   /** What the rule generated; `undefined` without a rule. */
   readonly generation: McpGeneration | undefined
+  /** What is wrong with the result, for the log. */
+  readonly mistake?: string | undefined
 }
 
 export interface InputRequiredCall {
@@ -162,7 +165,7 @@ async function answerCall(
   const ruleAnswer = (earlier && (await replies.resume(earlier, call))) ?? (await replies.take(call))
   if (!ruleAnswer) {
     const result = (await configuredResult(checkedCall, context)) ?? (await defaultResult(checkedCall, call, context))
-    return answeredCall(result, context, undefined)
+    return { ...answeredCall(result, context, undefined), mistake: mistakeIn(result, checkedCall, context) }
   }
   const { generation } = ruleAnswer
   requireValidAnswers(generation.rounds, answers)
@@ -171,8 +174,14 @@ async function answerCall(
   if (generation.error) throw new RuleError(generation, generation.error)
   announce(generation, context)
   const notifications = [...progressOf(generation, request), ...logOf(generation, context)]
-  return answeredCall(resultOf(generation, checkedCall, context), context, generation, notifications)
+  const result = resultOf(generation, checkedCall, context)
+  const mistake = mistakeIn(result, checkedCall, context)
+  return { ...answeredCall(result, context, generation, notifications), mistake }
 }
+
+/** Versions before 2025-06-18 have no structured content. */
+const mistakeIn = (result: McpResult, { tool }: CheckedCall, { version }: Context) =>
+  tool && version >= '2025-06-18' ? outputMistake(tool, result) : undefined
 
 function callFor(
   { method, params = {} }: RpcRequest,

@@ -109,7 +109,7 @@ export function createMcpLists({ servers, overrides, sessions }: Parts): McpList
     async change(path, changes, scope) {
       requireKnown(changes, currentServer(path, scope))
       const problem = (changes.tools ?? []).map(schemaProblem).find(one => one !== undefined)
-      if (problem !== undefined) throw invalidRequest(problem)
+      if (problem !== undefined) throw invalidRequest(problem.sentence)
       return applyChange(path, scope, () => overrides.change(path, changes, scope))
     },
     restore: async (path, scope) => applyChange(path, scope, () => overrides.restore(path, scope)),

@@ -1,8 +1,8 @@
 /** Checks a call: its target must be in the server's lists, its arguments and the client's answers to questions must be valid. */
 import type { Mistake } from '../check/check.js'
 import { TooManySteps, validatorOf } from '../check/json-schema.js'
-import { UnfitSchema } from '../check/json-schema-form.js'
 import { didYouMean } from '../check/suggest.js'
+import { UnfitSchema } from '../check/unfit-schema.js'
 import { shortened } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../core/json-rpc.js'
@@ -58,22 +58,24 @@ const requireNamed = <T extends { readonly name: string }>(what: string, name: s
   throw invalidParams(`there is no ${what} called ${JSON.stringify(name)}.${didYouMean(name, names)}`)
 }
 
-/** Why the input schema of a tool cannot be used; `undefined` if it can. */
-export function schemaProblem({ name, inputSchema }: Pick<Tool, 'name'> & { readonly inputSchema: object }) {
-  try {
-    validatorOf(inputSchema)
-    return undefined
-  } catch (error) {
-    if (error instanceof UnfitSchema) return `The inputSchema of the tool ${name} cannot be used: ${error.message}.`
-    throw error
+/** Why a schema of a tool cannot be used; `undefined` if it can. */
+export function schemaProblem(tool: Pick<Tool, 'name' | 'outputSchema'> & { readonly inputSchema: object }) {
+  for (const key of ['inputSchema', 'outputSchema'] as const) {
+    try {
+      if (tool[key]) validatorOf(tool[key], true)
+    } catch (error) {
+      if (!(error instanceof UnfitSchema)) throw error
+      return { key, sentence: `The ${key} of the tool ${tool.name} cannot be used: ${error.message}.` }
+    }
   }
+  return undefined
 }
 
 /** Throws an RpcError that names each invalid field, and an UnfitSchema for a schema that cannot be used. */
 function requireValid(given: unknown, schema: object, whole: string): void {
   let mistakes: readonly Mistake[]
   try {
-    mistakes = validatorOf(schema)(given, { whole })
+    mistakes = validatorOf(schema, true)(given, { whole })
   } catch (error) {
     throw error instanceof TooManySteps ? invalidParams(`checking ${whole} takes too long.`) : error
   }

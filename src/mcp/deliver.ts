@@ -22,6 +22,8 @@ export interface CallMessages {
   /** The HTTP status; 200 by default. */
   readonly status?: number | undefined
   readonly generation: McpGeneration | undefined
+  /** What is wrong with the result, for the log. */
+  readonly mistake?: string | undefined
 }
 
 /** What the client accepts. The specification requires clients to list both types, but many send no Accept header. */
@@ -62,12 +64,13 @@ export const withTextFault = (text: string, generation: McpGeneration | undefine
 
 /** The reply with these messages. Without notifications it is JSON, if the client accepts that. */
 export function replyWith(
-  { notifications, response, status = 200, generation }: CallMessages,
+  { notifications, response, status = 200, generation, mistake }: CallMessages,
   { exchange, server, session }: Context,
   { pace = unpaced, headers = [] }: { readonly pace?: Pace; readonly headers?: readonly string[] } = {},
 ): Reply {
   const accepted = acceptedTypes(exchange.headers.accept)
-  const facts = { remark: remarkOn(response), ...ruleFacts(generation) }
+  const remark = mistake === undefined ? remarkOn(response) : () => mistake
+  const facts = { remark, ...ruleFacts(generation) }
   const isCut = generation?.protocolFault === 'cut-stream'
   const isStream = accepted.stream && status === 200 && (notifications.length > 0 || isCut || !accepted.json)
   if (!isStream) {

@@ -19,6 +19,7 @@ import { type PaceOf, postReply } from './post.js'
 import type { RunningServer } from './sessions.js'
 
 export { announceChanges, createMcpLists, createMcpOverrides, type McpOverrides } from './changes.js'
+export { misfittingRules } from './check-output.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
 
 interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'readFile'> {
@@ -117,8 +118,8 @@ export async function requireUsableServers(loaded: LoadedMcp): Promise<void> {
   for (const [server, options] of mcpServers(config.mcp)) {
     const serverOption = mcpServerAt(config.mcp, server)
     for (const [i, tool] of options.tools.entries()) {
-      const sentence = schemaProblem(tool)
-      if (sentence !== undefined) problems.push({ ...placeOf([...serverOption, 'tools', i, 'inputSchema']), sentence })
+      const problem = schemaProblem(tool)
+      if (problem) problems.push({ ...placeOf([...serverOption, 'tools', i, problem.key]), sentence: problem.sentence })
     }
     for (const [i, { file: name }] of options.resources.entries()) {
       if (name === undefined) continue

@@ -151,6 +151,7 @@ async function messagesFor(
       notifications: outcome.notifications,
       response: withWrongIdFault(resultFrame(request.id, outcome.result), generation),
       generation,
+      mistake: outcome.mistake,
     }
   } catch (error) {
     if (!(error instanceof RpcError)) throw error

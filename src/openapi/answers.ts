@@ -2,6 +2,7 @@
 
 import { alternatives, refusal } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
+import { headerValueOf } from '../core/http.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { type AnsweredBy, asUtf8, type Reply } from '../core/reply.js'
 import { memoized, once } from '../core/work.js'
@@ -10,10 +11,7 @@ import type { DocumentedOperation } from './operations.js'
 import { type Node, type OpenApiDocument, translateSchema } from './schemas.js'
 import { framesOfStreams } from './streams.js'
 
-/**
- * Returns a function that answers one operation. It rejects if the request prefers a status or an example that the
- * document does not have. Schemas are translated when they are first needed.
- */
+/** Answers one operation. Schemas are translated when they are first needed. */
 export function createAnswers(operation: DocumentedOperation, seed: number) {
   const { endpoint, definition, source } = operation
   const { document } = source
@@ -21,7 +19,8 @@ export function createAnswers(operation: DocumentedOperation, seed: number) {
   const responses = isObject(definition.responses) ? definition.responses : {}
   const responseAt = memoized((key: string) => responseOf(document, responses[key]))
 
-  return async (exchange: Exchange): Promise<Reply> => {
+  /** Rejects if the request prefers a status or an example that the document does not have. */
+  async function answer(exchange: Exchange): Promise<Reply> {
     const prefers = preferencesIn(exchange.headers.prefer)
     const match = statusFor(Object.keys(responses), prefers.code)
     if (!match) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
@@ -37,6 +36,22 @@ export function createAnswers(operation: DocumentedOperation, seed: number) {
     }
     return { kind: 'reply', status: match.status, contentType, headers, body, answeredBy }
   }
+
+  /** Why no value fits the usual answer; `undefined` if one does, or if the document has an example. */
+  async function whyNone(): Promise<string | undefined> {
+    const { media } = responseAt(statusFor(Object.keys(responses), undefined)?.key ?? '')
+    const { schema, examples, name } = media.get(acceptedType(undefined, [...media.keys()]) ?? '') ?? {}
+    if (!schema || examples?.size) return undefined
+    try {
+      await sampled({ schema: schema(), seeds: [0], name: name ?? '', isSmall: true })
+      return undefined
+    } catch (error) {
+      if (error instanceof UnfitSchema) return error.message
+      throw error
+    }
+  }
+
+  return { answer, whyNone }
 }
 
 /** The same request has the same seed, so it gets the same answer. */
@@ -148,16 +163,13 @@ async function valueFrom(
 const omittedHeaders =
   /^(content-(type|length|encoding)|transfer-encoding|connection|date|keep-alive|trailer|upgrade)$/i
 
-/** The characters that a header's value may contain (RFC 9110 §5.5). */
-const headerCharacters = /^[\t\x20-\x7e\x80-\xff]*$/
-
 async function responseHeaders({ headers }: ResponseDescription, input: GenerationInput): Promise<readonly string[]> {
   const texts: string[] = []
   for (const [name, media] of headers) {
     if (omittedHeaders.test(name)) continue
     const { value } = await valueFrom({ ...media, name }, { ...input, prefers: {} })
-    const text = typeof value === 'object' ? stringifyExact(value) : String(value)
-    if (headerCharacters.test(text)) texts.push(name, text)
+    const text = headerValueOf(name, typeof value === 'object' ? stringifyExact(value) : String(value))
+    if (text !== undefined) texts.push(name, text)
   }
   return texts
 }

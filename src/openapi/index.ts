@@ -1,7 +1,9 @@
 /** Answers the operations of OpenAPI documents. Loaded only if the configuration names documents. */
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import type { Loaded } from '../check/problem.js'
-import { ProblemsError, problemInWords } from '../check/problem.js'
+import { pathInWords } from '../check/check.js'
+import { type Loaded, type Problem, ProblemsError, problemInWords } from '../check/problem.js'
+import { didYouMean } from '../check/suggest.js'
 import type { PathSource } from '../core/exchange.js'
 import { lookupMethod } from '../core/paths.js'
 import { memoized } from '../core/work.js'
@@ -19,18 +21,36 @@ interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, 
   readonly name: string
 }
 
-/** The documents that the configuration names. */
+/** The documents that the configuration names. Throws a ProblemsError for those that are not files. */
 export function documentsIn({
   config: { openapi },
   dir,
+  placeOf,
 }: Loaded<{ readonly openapi: OpenapiOptions }>): readonly DocumentInput[] {
-  return [openapi].flat().map(option => {
+  const problems: Problem[] = []
+  const documents = [openapi].flat().map((option, i) => {
     const entry = typeof option === 'string' ? { file: option } : option
     const { file: name, validate = true, folders = [], access, prefix } = entry
     const file = path.resolve(dir, name)
     const allowed = [path.dirname(file), dir, ...folders.map(folder => path.resolve(dir, folder))]
+    const steps = ['openapi', ...(Array.isArray(openapi) ? [i] : []), ...(typeof option === 'string' ? [] : ['file'])]
+    const problem = problemWith(name, file)
+    if (problem) problems.push({ ...placeOf(steps), sentence: `${pathInWords(steps)}: ${problem}` })
     return { name, file, dir, folders: allowed, validate, access, prefix }
   })
+  const files = documents.map(({ file }) => file)
+  if (problems.length > 0) throw new ProblemsError(problems, files)
+  return documents
+}
+
+function problemWith(name: string, file: string): string | undefined {
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(name))
+    return `${name} is an address, and only files are read. Download it, and name the file: curl -o openapi.yaml ${name}`
+  if (existsSync(file)) return undefined
+  const folder = path.dirname(file)
+  const others = existsSync(folder) ? readdirSync(folder).filter(other => /\.(ya?ml|json)$/i.test(other)) : []
+  const written = others.map(other => path.join(path.dirname(name), other))
+  return `there is no file ${name}.${didYouMean(name, written)} Its path is relative to the folder of the configuration.`
 }
 
 /** Reads documents. Rejects with a ProblemsError that lists the mistakes of all of them. */
@@ -68,8 +88,16 @@ const uncheckedParameters = (source: ConfiguredDocument): readonly string[] =>
       ),
   )
 
+/** Trying more would make the start with a large document much longer. */
+const MOST_TRIED = 200
+
+interface OpenApi extends PathSource {
+  /** A sentence for each operation that no value can answer. */
+  unanswerable(): Promise<readonly string[]>
+}
+
 /** Answers the operations of the documents. If several describe the same operation, the first one wins. */
-export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
+export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): OpenApi {
   const index = createOperationIndex(documents.flatMap(operationsOf))
   const checkOf = memoized(createRequestCheck)
   const answerOf = memoized((operation: DocumentedOperation) => createAnswers(operation, seed))
@@ -85,7 +113,17 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
       const operation = operationFor(exchange.method) ?? operationFor(lookupMethod(exchange.method))
       if (!operation) return undefined
       if (operation.source.validate) await checkOf(operation)(exchange, operation.paramsIn(steps) ?? {})
-      return answerOf(operation)(exchange)
+      return answerOf(operation).answer(exchange)
+    },
+    async unanswerable() {
+      const sentences: string[] = []
+      for (const operation of index.all.slice(0, MOST_TRIED)) {
+        const why = await answerOf(operation).whyNone()
+        const { method, path } = operation.endpoint
+        const { name } = operation.source.document
+        if (why) sentences.push(`${name}: ${method} ${path} cannot be answered: ${why}. Give it an example.`)
+      }
+      return sentences
     },
   }
 }

@@ -32,7 +32,7 @@ export function createRequestCheck({
   const compiledFor = memoized((type: string | undefined): Validate => {
     const body = schemaOf(type)
     const properties = { ...parameterSchemas(parameters), ...(body !== undefined && { body }) }
-    return once(() => validatorOf(translateSchema(document, { type: 'object', properties }, 'request')))
+    return once(() => validatorOf(translateSchema(document, { type: 'object', properties }, 'request'), true))
   })
 
   return async (exchange, params) => {

@@ -1,4 +1,5 @@
 /** An OpenAPI document in memory, and the translation of its schemas to JSON Schema. */
+import { isUsable } from '../check/expressions.js'
 import type { JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
@@ -200,13 +201,7 @@ const hiddenInPart = (keyword: string, hidden: ReadonlySet<string>) => (keyword 
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-function isPattern(value: unknown): boolean {
-  try {
-    return typeof value === 'string' && new RegExp(value) instanceof RegExp
-  } catch {
-    return false
-  }
-}
+const isPattern = (value: unknown): boolean => typeof value === 'string' && isUsable(value)
 
 function withNull(schema: Record<string, unknown>): JsonSchema {
   const { type, enum: listed } = schema

@@ -82,7 +82,9 @@ export async function prepareConfig(loaded: LoadedConfig, options: Options): Pro
     options.warn(
       'auth.hooks.customAccessToken has no effect with auth.mode proxy: the live auth backend has its own hook.',
     )
-  for (const warning of [...warningsAbout(loaded), ...rules.warnings]) options.warn(problemInWords(warning))
+  const misfitting = mcp?.misfittingRules(loaded, rules.rules) ?? []
+  for (const warning of [...(await warningsAbout(loaded)), ...rules.warnings, ...misfitting])
+    options.warn(problemInWords(warning))
   return {
     loaded,
     tokens,
@@ -98,11 +100,13 @@ export async function prepareConfig(loaded: LoadedConfig, options: Options): Pro
 }
 
 /** Warnings about expressions in the configuration. */
-const warningsAbout = ({ config: { recordings }, placeOf }: LoadedConfig): readonly Problem[] =>
-  [
-    ...endlessExpressions(recordings.ignore, ['recordings', 'ignore']),
-    ...endlessExpressions(recordings.redact.patterns, ['recordings', 'redact', 'patterns']),
-  ].map(({ at, sentence }) => ({ ...placeOf(at), sentence: `${pathInWords(at)}: ${sentence}` }))
+async function warningsAbout({ config: { recordings }, placeOf }: LoadedConfig): Promise<readonly Problem[]> {
+  const endless = [
+    ...(await endlessExpressions(recordings.ignore, ['recordings', 'ignore'])),
+    ...(await endlessExpressions(recordings.redact.patterns, ['recordings', 'redact', 'patterns'])),
+  ]
+  return endless.map(({ at, sentence }) => ({ ...placeOf(at), sentence: `${pathInWords(at)}: ${sentence}` }))
+}
 
 async function createTokensFor(loaded: LoadedConfig, now: () => number): Promise<Tokens> {
   const { jwtSecret, signingKeys: file } = loaded.config.auth
@@ -144,7 +148,9 @@ async function loadServers(loaded: LoadedConfig) {
 async function openDocuments(loaded: LoadedConfig, warn: (sentence: string) => void): Promise<PathSource | undefined> {
   if ([loaded.config.openapi].flat().length === 0) return undefined
   const { createOpenApi, documentsIn, readDocuments } = await import('../openapi/index.js')
-  return createOpenApi(await readDocuments(documentsIn(loaded), warn), loaded.config.seed)
+  const openApi = createOpenApi(await readDocuments(documentsIn(loaded), warn), loaded.config.seed)
+  for (const sentence of await openApi.unanswerable()) warn(sentence)
+  return openApi
 }
 
 const readResources = ({ config, dir, placeOf }: LoadedConfig): Promise<LoadedResources> =>

@@ -78,8 +78,9 @@ function slugOf(text: string): string {
   return cutBetweenWords(words, LONGEST_NAME, '-')
 }
 
-/** Escapes text that looks like a template. */
-const withoutTemplates = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% endraw %}` : text)
+/** Escapes text that looks like a template. The tag that would end the escaping is taken apart. */
+const withoutTemplates = (text: string) =>
+  hasTemplate(text) ? `{% raw %}${text.replace(/\{%(?=-?\s*endraw)/g, '{%{% endraw %}{% raw %}')}{% endraw %}` : text
 
 // Chat completions.
 

@@ -17,6 +17,7 @@ import { isHttpRule } from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from '../chat/generation.js'
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './chat/index.js'
+export type { ReadyRule } from './dialect.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { type Explanation, linesOf, verdictOf } from './explain.js'
 export { seedOfTexts } from './fake.js'
@@ -34,7 +35,7 @@ export {
   type TriedRequest,
   whyInvalidRoute,
 } from './http/route.js'
-export { neverAnswering } from './lint.js'
+export { answersTool, neverAnswering } from './lint.js'
 export {
   findReplyFiles,
   joined,

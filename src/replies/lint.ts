@@ -1,4 +1,4 @@
-/** Finds rules that can never answer. */
+/** Finds rules that can never answer, and those that can answer the calls of a tool. */
 import { isDeepStrictEqual } from 'node:util'
 import { expressionIn } from '../check/expressions.js'
 import { didYouMean } from '../check/suggest.js'
@@ -6,6 +6,7 @@ import type { When } from './chat/form.js'
 import { nameTest } from './conditions/value-tests.js'
 import type { ReadyRule } from './dialect.js'
 import { isActive } from './engine.js'
+import { mcpTarget } from './mcp/call.js'
 import { START } from './memory.js'
 import { isHttpRule, isMcpRule } from './rules.js'
 
@@ -25,6 +26,15 @@ export function neverAnswering(written: readonly ReadyRule[], models: readonly s
     if (answersAlways(rule)) earlier.push(rule)
     return why === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} never answers: ${why}` }]
   })
+}
+
+/** Whether a rule can answer the calls of this tool of this server. */
+export function answersTool({ written }: ReadyRule, server: string, tool: string): boolean {
+  if (!isMcpRule(written)) return false
+  const { method, name } = mcpTarget(written.on)
+  const { server: wanted } = written.when ?? {}
+  const isForServer = typeof wanted !== 'string' || nameTest(wanted).holds(server)
+  return method === 'tools/call' && nameTest(name).holds(tool) && isForServer
 }
 
 /** An earlier rule that answers whenever this one could. */

@@ -215,9 +215,8 @@ async function compileRules(rules: readonly Rule[], context: CompileContext): Pr
     const ruleTexts = { ...sharedTexts, complain: (at: Path, why: string) => complain([i, ...at], why) }
     ready.push(readyRule(rule, originOf(i), ruleTexts, dialectOf(rule)))
   }
-  const warnings = rules
-    .flatMap(({ when }, i) => endlessExpressions(when, [i, 'when']))
-    .map(({ at, sentence }) => problemAt(at, sentence))
+  const endless = await Promise.all(rules.map(({ when }, i) => endlessExpressions(when, [i, 'when'])))
+  const warnings = endless.flat().map(({ at, sentence }) => problemAt(at, sentence))
   return { rules: ready, files: [...texts.keys()], problems, warnings }
 }
 

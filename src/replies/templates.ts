@@ -24,12 +24,17 @@ export type TemplateFacts = (name: string) => unknown
 
 export type Faker = Parameters<Parameters<typeof withFaker>[1]>[0]
 
-/** The members of names that have a fixed set of members. */
-export const membersOf: Readonly<Record<string, readonly string[]>> = {
-  caller: ['kind', 'name', 'email', 'id'],
-  tool: ['name', 'content', 'text'],
-  argument: ['name', 'value'],
-}
+/** The members of a name, if they are known. In rules on chat, which have `assistant`, the user message is a text. */
+export const membersOf = (name: string, names: readonly string[]): readonly string[] | undefined =>
+  name === 'user' && names.includes('assistant') ? ofText : members.get(name)
+
+const ofText = ['size', 'first', 'last']
+const members = new Map([
+  ['caller', ['kind', 'name', 'email', 'id']],
+  ['tool', ['name', 'content', 'text']],
+  ['argument', ['name', 'value']],
+  ...['system', 'assistant', 'model', 'method', 'path', 'uri'].map(name => [name, ofText] as const),
+])
 
 /** A match as templates see it: its texts, and each named group as a property. */
 export function matchFact(match: Pick<RegExpExecArray, 'groups'> & readonly (string | undefined)[]): object {

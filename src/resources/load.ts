@@ -1,23 +1,13 @@
-/** Loads the configured resources: paths, initial rows, schemas and templates. */
+/** Loads the configured resources: paths, initial rows and schemas. */
 import { hash } from 'node:crypto'
 import path from 'node:path'
 import { type Loaded, type Problem, ProblemsError, unreadable } from '../check/problem.js'
-import { templateFailed } from '../core/errors.js'
 import { type Access, defaultAccess } from '../core/exchange.js'
-import { parseExact, stringifyExact } from '../core/json.js'
+import { isObject, parseExact, stringifyExact } from '../core/json.js'
 import { documentedPaths } from '../core/paths.js'
-import {
-  areAmbiguous,
-  hasTemplate,
-  loadTemplates,
-  paramsIn,
-  readTextFile,
-  routeOf,
-  TemplateError,
-  whyInvalidRoute,
-} from '../replies/index.js'
+import { areAmbiguous, paramsIn, readTextFile, routeOf, whyInvalidRoute } from '../replies/index.js'
 import { type ResourceOptions, resourceActions } from './options.js'
-import type { ReadyResource, RowFacts, SeedRow } from './resource.js'
+import type { ReadyResource, SeedRow } from './resource.js'
 import { createRowCheck, readSeeds, type SeedSource } from './seeds.js'
 
 export type LoadedResources = Awaited<ReturnType<typeof loadResources>>
@@ -84,24 +74,18 @@ function pathProblem(path: string, { segments }: ReturnType<typeof routeOf>): st
 }
 
 async function loadResource(path: string, options: ResourceOptions, input: LoadInput): Promise<ReadyResource> {
-  const { data, schema, owner: ownerOption, wrap = {}, only = resourceActions } = options
+  const { data, schema, owner: ownerOption, only = resourceActions } = options
   const { field = 'id', as } = typeof options.id === 'string' ? { field: options.id } : { ...options.id }
   const owner = ownerOption === 'user' ? 'user_id' : ownerOption?.field
   const params = Object.keys(paramsIn(routeOf(`GET ${path}`), []))
+  const ownFields = [field.split('.')[0] ?? '', ...(owner === undefined ? [] : [owner])]
   const rowFields = { params, owner, id: { field: field.split('.') } }
   const at = (...steps: readonly (string | number)[]) => input.placeOf(['resources', path, ...steps])
-  const problems: Problem[] = []
-  const render = (name: 'list' | 'one', names: readonly string[]) =>
-    renderOf(wrap[name], names, `wrap of the resource ${path}`, sentence => {
-      problems.push({ ...at('wrap', name), sentence: `wrap.${name}: ${sentence}` })
-    })
-  const list = await render('list', ['params', 'caller', 'rows', 'total', 'page', 'pages', 'limit'])
-  const one = await render('one', ['params', 'caller', 'row'])
   const schemaSource = await sourceOf(schema, input.dir, steps => at('schema', ...steps))
   const check = schema === undefined ? undefined : await createRowCheck(schemaSource, rowFields)
   const source = await sourceOf(data ?? [], input.dir, steps => at('data', ...steps))
   const { seeds, mistakes, haveIntegerIds } = readSeeds(source.value, { ...rowFields, check, userIdOf: input.userIdOf })
-  problems.push(...(await source.problems(mistakes)))
+  const problems = await source.problems(mistakes)
   if (problems.length > 0) throw new ProblemsError(problems)
   return {
     path,
@@ -114,10 +98,7 @@ async function loadResource(path: string, options: ResourceOptions, input: LoadI
     digest: dataDigest(seeds),
     numeric: new Set(params.filter(name => /^(number|bigint)$/.test(typeof seeds[0]?.row[name]))),
     mistakeOf: check && (row => check(row)?.sentence),
-    wraps: {
-      list: facts => (list ? list(facts) : facts.rows),
-      one: facts => (one ? one(facts) : facts.row),
-    },
+    fields: new Set([...(schema === undefined ? [] : propertiesOf(schemaSource.value)), ...params, ...ownFields]),
   }
 }
 
@@ -129,6 +110,10 @@ function dataDigest(seeds: readonly SeedRow[]): string {
   const rows = seeds.map(({ id, owner, parent, row, digest }) => ({ id, owner, parent, row, mark: digest }))
   return hash('sha256', stringifyExact(rows), 'hex')
 }
+
+/** The fields that a JSON Schema names. */
+const propertiesOf = (schema: unknown): readonly string[] =>
+  isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []
 
 /** The default access. If rows have owners, it includes the service key, which sees the rows of all users. */
 function accessOf(path: string, owner: string | undefined): Access {
@@ -161,30 +146,5 @@ async function sourceOf(written: unknown, dir: string, placeOf: Loaded<unknown>[
   return {
     value,
     problems: async mistakes => mistakes.map(({ path, sentence }) => ({ origin: written, ...locate(path), sentence })),
-  }
-}
-
-/** Compiles a template, and calls `report` with its mistake; `undefined` if there is none. */
-async function renderOf(
-  template: unknown,
-  names: readonly string[],
-  title: string,
-  report: (sentence: string) => void,
-): Promise<((facts: Pick<RowFacts, 'caller'>) => unknown) | undefined> {
-  if (template === undefined) return undefined
-  if (!hasTemplate(template)) return () => template
-  try {
-    const { renderValue } = (await loadTemplates(template)).compile(template, names)
-    return facts => {
-      try {
-        return renderValue(name => (facts as Readonly<Record<string, unknown>>)[name])
-      } catch (error) {
-        throw error instanceof TemplateError ? templateFailed(title, error.message) : error
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error
-    report(error.message)
-    return undefined
   }
 }

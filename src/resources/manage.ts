@@ -1,11 +1,10 @@
 /** Reads and changes the rows of all users, for the control API and tests. */
 import { didYouMean } from '../check/suggest.js'
-import type { ListingQuery } from '../control/operation.js'
 import { noSuchResource } from '../core/errors.js'
 import type { Json, ResourceRow, State, Tables } from '../state/rows.js'
 import { type ReadyResource, rowValue } from './resource.js'
-import { allRows, changeRow, insertRow, type ListQuery, listRows, MOST_ROWS, type RowSet, removeRow } from './rows.js'
-import { headOf, removeAllRows, seededHead } from './seeds.js'
+import { allRows, changeRow, insertRow, listRows, MOST_ROWS, type RowSet, removeRow } from './rows.js'
+import { headOf, seededHead } from './seeds.js'
 
 interface Parts {
   /** The resources of the current configuration. */
@@ -41,9 +40,9 @@ export function createResourceRows({ resources, state, now }: Parts) {
       return state.read(tables => Promise.all(all.map(one => summaryOf(tables, one, scope))))
     },
     /** One page, in the order of the rows, and the total count. */
-    rows: (address: ResourceAddress, query: ListingQuery = {}) =>
+    rows: (address: ResourceAddress, limit = MOST_ROWS, offset = 0) =>
       write(address, async (tables, set) => {
-        const { rows, total } = await listRows(tables, set, queryOf(query))
+        const { rows, total } = await listRows(tables, set, { filters: [], limit, offset })
         return { data: rows.map(row => viewOf(row, set)), total }
       }),
     insert: (address: ResourceAddress, row: Json) =>
@@ -52,11 +51,6 @@ export function createResourceRows({ resources, state, now }: Parts) {
     change: (address: ResourceAddress, id: string, body: Json) =>
       write(address, (tables, set) => changeRow(tables, set, { id, body, keepsOmitted: true }, now())),
     remove: (address: ResourceAddress, id: string) => write(address, (tables, set) => removeRow(tables, set, id)),
-    restore: (address: ResourceAddress) =>
-      write(address, async (tables, { resource, head }) => {
-        await removeAllRows(tables, head.id)
-        await rowSetOf(tables, resource, address.scope)
-      }),
   }
 }
 
@@ -72,10 +66,6 @@ async function summaryOf(tables: Tables, resource: ReadyResource, scope: string)
   const head = await headOf(tables, resource, scope)
   const count = head ? await tables.resource_rows.count({ resource: head.id }) : seeds.length
   return { path, access, only, id: { field: id.field.join('.'), as: id.as }, owner: owner ?? null, rows: count }
-}
-
-function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: ListingQuery): ListQuery {
-  return { filters: [], search: search.toLowerCase(), order: [], page: 1, offset, limit, isPaged: true }
 }
 
 const viewOf = ({ row, owner, seed, created_at, updated_at }: ResourceRow, { resource }: RowSet) => ({

@@ -45,6 +45,8 @@ const row = closed({
 
 const inScope = closed({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
 
+const { limit, offset } = listingQuery.entries
+
 const addressIn = ({ resource, scope = '' }: { resource: string; scope: string | undefined }): ResourceAddress => ({
   path: resource,
   scope,
@@ -64,9 +66,9 @@ export const resourceOperations = ({ resources }: { readonly resources: Resource
   listRows: operation({
     at: 'GET /resources/{resource}/rows',
     does: 'Lists all rows of a resource, whatever user they belong to.',
-    query: closed({ ...inScope.entries, ...listingQuery.entries }),
+    query: closed({ ...inScope.entries, limit, offset }),
     returns: pageOf(row),
-    run: async input => resources.rows(addressIn(input), input.query),
+    run: async input => resources.rows(addressIn(input), input.query.limit, input.query.offset),
   }),
   insertRow: operation({
     at: 'POST /resources/{resource}/rows',
@@ -92,11 +94,5 @@ export const resourceOperations = ({ resources }: { readonly resources: Resource
     does: 'Removes a row.',
     query: inScope,
     run: async input => resources.remove(addressIn(input), input.id),
-  }),
-  restoreRows: operation({
-    at: 'POST /resources/{resource}/restore',
-    does: 'Restores the initial rows of a resource and removes all others.',
-    query: inScope,
-    run: async input => resources.restore(addressIn(input)),
   }),
 })

@@ -40,13 +40,6 @@ const resource = closed({
     ),
     'Who owns the rows. With user, each row belongs to the signed-in user, whose id is in the field user_id. An API key acts as its owner, and the service key sees all rows.',
   ),
-  wrap: optional(
-    closed({
-      list: optional(v.unknown(), "A list, such as { data: '{{ rows }}', total: '{{ total }}' }."),
-      one: optional(v.unknown(), "A row, such as { data: '{{ row }}' }."),
-    }),
-    'A template that wraps rows in answers.',
-  ),
   only: optional(
     v.pipe(list(word(resourceActions), 'actions'), v.nonEmpty('a list with at least one action')),
     `The allowed operations: ${resourceActions.join(', ')}; all by default.`,

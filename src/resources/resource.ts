@@ -1,6 +1,5 @@
 /** A loaded resource: a collection of rows at a path. */
 
-import type { Caller } from '../core/caller.js'
 import type { Access } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import type { Json } from '../state/rows.js'
@@ -26,8 +25,8 @@ export interface ReadyResource {
   readonly numeric: ReadonlySet<string>
   /** Returns the first mistake of a row according to the schema. */
   readonly mistakeOf: ((row: Json) => string | undefined) | undefined
-  /** Wraps rows in answers. Without a template, the rows are the whole answer. */
-  readonly wraps: { list(facts: ListFacts): unknown; one(facts: RowFacts): unknown }
+  /** The fields of rows that the configuration names. */
+  readonly fields: ReadonlySet<string>
 }
 
 /** An initial row. */
@@ -39,22 +38,6 @@ export interface SeedRow {
   readonly parent: string
   readonly row: Json
   readonly digest: string
-}
-
-/** The values that templates for lists can use. */
-export interface ListFacts extends Omit<RowFacts, 'row'> {
-  readonly rows: readonly Json[]
-  readonly total: number
-  readonly page: number
-  readonly pages: number
-  readonly limit: number
-}
-
-/** The values that templates for single rows can use. */
-export interface RowFacts {
-  readonly params: Readonly<Record<string, string>>
-  readonly caller: Caller
-  readonly row: Json
 }
 
 /** The value of a field. Inherited fields are not read. */

@@ -1,6 +1,6 @@
-/** Reads and changes the rows of a resource in the state, with json-server's parameters for lists. Enforces which rows a caller can see. */
+/** Reads and changes the rows of a resource in the state. Enforces which rows a caller can see. */
 import { hash, randomUUID } from 'node:crypto'
-import { valueInWords } from '../check/check.js'
+import { mustBe, range, valueInWords } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
 import { invalidRequest, refusal, shortened } from '../core/errors.js'
 import { exactJsonOf, stringifyExact } from '../core/json.js'
@@ -48,10 +48,16 @@ export interface RowPage {
   readonly total: number
 }
 
+/** Rejects with a 400 for a filter that the resource does not know. */
 export async function listRows(tables: Tables, set: RowSet, query: ListQuery): Promise<RowPage> {
   const all = await tables.resource_rows.find(whereOf(set))
-  const rows = all.filter(({ row }) => matchesQuery(row, query))
-  if (query.order.length > 0) rows.sort((one, other) => compareRows(one.row, other.row, query.order))
+  for (const filter of query.filters)
+    requireFilter(
+      filter,
+      all.map(({ row }) => row),
+      set.resource,
+    )
+  const rows = all.filter(({ row }) => query.filters.every(({ field, values }) => hasValue(row, field, values)))
   return { rows: rows.slice(query.offset, query.offset + query.limit), total: rows.length }
 }
 
@@ -188,125 +194,79 @@ function requireValid({ mistakeOf }: ReadyResource, row: Json): void {
 /** The most rows in one answer, as with Supabase. */
 export const MOST_ROWS = 1000
 
-/** Sorting compares each pair of rows by as many fields. */
-const MOST_SORT_FIELDS = 5
-
-/** The number of rows on a page if `_page` is given without `_limit`. */
-const DEFAULT_PAGE_SIZE = 10
-
-interface Order {
-  readonly field: readonly string[]
-  readonly descending: boolean
-}
-
 export interface ListQuery {
-  /** The field must have one of the values. */
-  readonly filters: readonly { readonly field: readonly string[]; readonly values: readonly string[] }[]
-  /** In lower case; empty for no search. */
-  readonly search: string
-  readonly order: readonly Order[]
-  /** From 1. */
-  readonly page: number
+  readonly filters: readonly Filter[]
   readonly offset: number
   readonly limit: number
-  /** Whether the request asked for a page. */
-  readonly isPaged: boolean
 }
 
-const knownParameters = ['_sort', '_order', '_page', '_limit']
+/** The field must have one of the values. */
+interface Filter {
+  readonly name: string
+  readonly field: readonly string[]
+  readonly values: readonly string[]
+}
 
-/** Throws a 400 for an unknown parameter that begins with `_`, and for invalid values. */
-export function listQuery(search: string, { id }: Pick<ReadyResource, 'id'>): ListQuery {
+const pageParameters = ['limit', 'offset']
+
+/** Throws a 400 for an invalid page. */
+export function listQuery(search: string): ListQuery {
   const params = new URLSearchParams(search)
-  const names = [...new Set(params.keys())]
-  for (const name of names) {
-    // An id may be called _id.
-    if (name.startsWith('_') && !knownParameters.includes(name) && name !== id.field.join('.'))
-      throw invalidRequest(
-        `The parameter ${quotedParameter(name)} is not known.${didYouMean(name, knownParameters) || ` Known: ${knownParameters.join(', ')}.`}`,
-      )
-  }
-  const page = wholeNumber(params, '_page')
-  const requested = wholeNumber(params, '_limit') ?? (page === undefined ? MOST_ROWS : DEFAULT_PAGE_SIZE)
-  const limit = Math.min(requested, MOST_ROWS)
+  const names = [...new Set(params.keys())].filter(name => !pageParameters.includes(name))
   return {
-    filters: names
-      .filter(name => name !== 'q' && !knownParameters.includes(name))
-      .map(name => ({ field: name.split('.'), values: params.getAll(name) })),
-    search: (params.get('q') ?? '').toLowerCase(),
-    order: orderOf(params),
-    page: page ?? 1,
-    offset: ((page ?? 1) - 1) * limit,
-    limit,
-    isPaged: page !== undefined || params.has('_limit'),
+    filters: names.map(name => ({ name, field: name.split('.'), values: params.getAll(name) })),
+    limit: wholeNumber(params, 'limit', 1, MOST_ROWS) ?? MOST_ROWS,
+    offset: wholeNumber(params, 'offset', 0, Number.MAX_SAFE_INTEGER) ?? 0,
   }
+}
+
+/** Throws a 400 for a request for one row that has parameters, which only lists have. */
+export function requireNoQuery(search: string): void {
+  const [name] = new URLSearchParams(search).keys()
+  if (name === undefined) return
+  throw invalidRequest(`The parameter ${quotedParameter(name)} is not known. Only lists have parameters.`)
 }
 
 const quotedParameter = (text: string) => JSON.stringify(shortened(text))
 
-function wholeNumber(params: URLSearchParams, name: string): number | undefined {
+function wholeNumber(params: URLSearchParams, name: string, least: number, most: number): number | undefined {
   const text = params.get(name)
   if (text === null) return undefined
-  const number = /^\d+$/.test(text) ? Number(text) : 0
-  if (number >= 1) return Math.min(number, Number.MAX_SAFE_INTEGER)
-  throw invalidRequest(`The parameter ${name} must be a whole number from 1, not ${quotedParameter(text)}.`)
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : -1
+  if (number >= least && number <= most) return number
+  const wanted = range('a whole number', least, most < Number.MAX_SAFE_INTEGER ? most : undefined)
+  throw invalidRequest(`The parameter ${name} ${mustBe(wanted)}, not ${quotedParameter(text)}.`)
 }
 
-function orderOf(params: URLSearchParams): readonly Order[] {
-  const parts = (name: string) => (params.get(name) ?? '').split(',').filter(part => part !== '')
-  const orders = parts('_order').map(word => word.toLowerCase())
-  for (const word of orders) {
-    if (word !== 'asc' && word !== 'desc')
-      throw invalidRequest(`The parameter _order must be asc or desc, not ${quotedParameter(word)}.`)
-  }
-  const names = parts('_sort')
-  if (names.length > MOST_SORT_FIELDS)
-    throw invalidRequest(`The parameter _sort may name at most ${MOST_SORT_FIELDS} fields, not ${names.length}.`)
-  return names.map((name, i) => ({
-    field: name.replace(/^-/, '').split('.'),
-    descending: name.startsWith('-') !== (orders[i] === 'desc'),
-  }))
+/** Parameters of PostgREST, json-server and others, which no field is called. */
+const foreignName =
+  /^(select|columns|order|and|or|q|search|filters?|sort|page|fields|include|expand)$|^_|[^\w.-]|_(like|gte|lte|gt|lt|ne)$/i
+/** Operators of PostgREST. */
+const foreignValue = /^(not\.)?(eq|neq|gte?|lte?|i?like|i?match|is|in|cs|cd|ov|(pl|ph|w)?fts)\./
+
+/** Throws a 400 for a parameter that is no filter here: an empty list would say that there are no such rows. */
+function requireFilter({ name, field, values }: Filter, rows: readonly Json[], resource: ReadyResource): void {
+  const { seeds, fields, mistakeOf } = resource
+  const all = [...rows, ...seeds.map(({ row }) => row)]
+  const isKnown = fields.has(field[0] ?? '') || all.some(row => rowValue(row, field) !== undefined)
+  const known = [...new Set([...fields, ...all.slice(0, 100).flatMap(Object.keys), ...pageParameters])]
+  // Without rows and a schema, any field may be meant.
+  const mayBeField = all.length === 0 && mistakeOf === undefined && !foreignName.test(name)
+  if (!isKnown && !mayBeField)
+    throw invalidRequest(
+      `The parameter ${quotedParameter(name)} is not known here.${didYouMean(name, known)} A list knows limit, offset and the fields of its rows, each with the value that it must have.`,
+    )
+  const operator = values.find(value => foreignValue.test(value) && !rows.some(row => hasValue(row, field, [value])))
+  if (operator !== undefined)
+    throw invalidRequest(
+      `${name}=${shortened(operator)} has an operator, which is not known here. Write the value alone: a list compares it as it is.`,
+    )
 }
 
-/** Whether a row passes the filters and the search. */
-const matchesQuery = (row: Json, { filters, search }: ListQuery): boolean =>
-  filters.every(({ field, values }) => {
-    const value = rowValue(row, field)
-    return value !== undefined && values.includes(comparable(value))
-  }) &&
-  (search === '' || contains(row, search))
-
-const comparable = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? stringifyExact(value) : String(value)
-
-function contains(value: unknown, search: string): boolean {
-  if (typeof value === 'object' && value !== null) return Object.values(value).some(inside => contains(inside, search))
-  return value !== null && comparable(value).toLowerCase().includes(search)
-}
-
-/** Compares rows for sorting. */
-function compareRows(row: Json, other: Json, order: readonly Order[]): number {
-  for (const { field, descending } of order) {
-    const difference = compareValues(rowValue(row, field), rowValue(other, field))
-    if (difference !== 0) return descending ? -difference : difference
-  }
-  return 0
-}
-
-const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
-
-/** Numbers come before texts, texts before other values, and missing values last. */
-function compareValues(value: unknown, other: unknown): number {
-  if (isNumber(value) && isNumber(other)) return value < other ? -1 : value > other ? 1 : 0
-  const [rank, otherRank] = [rankOf(value), rankOf(other)]
-  if (rank !== otherRank) return rank - otherRank
-  const [text, otherText] = [comparable(value), comparable(other)]
-  return text < otherText ? -1 : text > otherText ? 1 : 0
-}
-
-function rankOf(value: unknown): number {
-  if (value === undefined || value === null) return 3
-  return isNumber(value) ? 0 : typeof value === 'string' ? 1 : 2
+const hasValue = (row: Json, field: readonly string[], values: readonly string[]): boolean => {
+  const value = rowValue(row, field)
+  if (value === undefined) return false
+  return values.includes(typeof value === 'object' && value !== null ? stringifyExact(value) : String(value))
 }
 
 /** For a row that a resource does not have, or that belongs to another user. */

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
 import type { Validator } from '../check/json-schema.js'
-import { UnfitSchema } from '../check/json-schema-form.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
+import { UnfitSchema } from '../check/unfit-schema.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import type { Json, ResourceHead, ResourceRow, State, Tables } from '../state/rows.js'
 import { idText, isWhole, parentOf, type ReadyResource, rowValue, type SeedRow } from './resource.js'
@@ -31,7 +31,7 @@ export async function createRowCheck(schema: SeedSource, form: RowFields): Promi
   const { TooManySteps, validatorOf } = await import('../check/json-schema.js')
   let validate: Validator
   try {
-    validate = validatorOf(schema.value)
+    validate = validatorOf(schema.value, true)
   } catch (error) {
     if (!(error instanceof UnfitSchema)) throw error
     const sentence = `The schema cannot be used: ${error.message}.`

@@ -15,12 +15,13 @@ import {
   etagOf,
   getRow,
   insertRow,
-  type ListQuery,
   listQuery,
   listRows,
+  MOST_ROWS,
   type RowPage,
   type RowSet,
   removeRow,
+  requireNoQuery,
   type Viewer,
 } from './rows.js'
 import { headOf, seededHead } from './seeds.js'
@@ -80,6 +81,7 @@ interface ResourceRequest {
 }
 
 async function answerOf({ resource, action }: ResourceEndpoint, exchange: Exchange, parts: Parts): Promise<Reply> {
+  if (action !== 'list') requireNoQuery(exchange.query)
   const steps = stepsOfPath(exchange.path)
   const params = paramsIn(routeOf(`GET ${resource.path}`), steps)
   const request = { exchange, resource, params, id: steps.at(-1) ?? '' }
@@ -91,12 +93,12 @@ async function answerOf({ resource, action }: ResourceEndpoint, exchange: Exchan
 
 async function readReply(action: 'list' | 'get', request: ResourceRequest, { state, now }: Parts): Promise<Reply> {
   const { exchange, resource, id } = request
-  const query = listQuery(exchange.query, resource)
+  const query = listQuery(exchange.query)
   const read = async (tables: Tables, head: ResourceHead) => {
     const set = await rowSetOf(tables, request, head)
     return action === 'get'
-      ? rowReply(request, (await getRow(tables, set, id)).row)
-      : listReply(request, set, query, await listRows(tables, set, query))
+      ? rowReply((await getRow(tables, set, id)).row)
+      : listReply(set, await listRows(tables, set, query))
   }
   const found = await state.read(async tables => {
     const head = await headOf(tables, resource, exchange.scope)
@@ -125,7 +127,7 @@ async function writeReply(
         return { kind: 'reply', status: 204, contentType: '', body: '' } as const
       default: {
         const change = { id, body, keepsOmitted: action === 'update', ifMatch }
-        return rowReply(request, await changeRow(tables, set, change, now()))
+        return rowReply(await changeRow(tables, set, change, now()))
       }
     }
   })
@@ -150,27 +152,18 @@ async function viewerOf({ api_keys }: Tables, caller: Caller): Promise<Viewer> {
 /** A 200 in which long numbers keep their digits. */
 const exactReply = (body: unknown) => ({ ...jsonReply(null), body: stringifyExact(body) })
 
-function rowReply({ exchange, resource, params }: ResourceRequest, row: Json): Reply {
-  const body = resource.wraps.one({ row, params, caller: exchange.caller })
-  return { ...exactReply(body), headers: ['etag', etagOf(row)] }
+const rowReply = (row: Json): Reply => ({ ...exactReply(row), headers: ['etag', etagOf(row)] })
+
+function createdReply({ exchange, resource }: ResourceRequest, row: Json): Reply {
+  const { headers = [], ...reply } = rowReply(row)
+  const id = encodeURIComponent(String(rowValue(row, resource.id.field)))
+  return { ...reply, status: 201, headers: [...headers, 'location', `${exchange.path}/${id}`] }
 }
 
-function createdReply(request: ResourceRequest, row: Json): Reply {
-  const { headers = [], ...reply } = rowReply(request, row)
-  const id = encodeURIComponent(String(rowValue(row, request.resource.id.field)))
-  return { ...reply, status: 201, headers: [...headers, 'location', `${request.exchange.path}/${id}`] }
-}
-
-function listReply(request: ResourceRequest, set: RowSet, query: ListQuery, found: RowPage): Reply {
-  const { exchange, params } = request
-  const rows = found.rows.map(({ row }) => row)
-  const { total } = found
-  const { page, limit } = query
-  const pages = Math.max(1, Math.ceil(total / limit))
-  const body = set.resource.wraps.list({ rows, total, page, pages, limit, params, caller: exchange.caller })
-  const link = query.isPaged ? ['link', linksOf(exchange, page, pages)] : []
+function listReply(set: RowSet, { rows, total }: RowPage): Reply {
+  const body = rows.map(({ row }) => row)
   const remark = isOwnerless(set) ? ownerlessRemark : undefined
-  return { ...exactReply(body), remark, headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
+  return { ...exactReply(body), remark, headers: ['x-total-count', String(total), 'etag', etagOf(body)] }
 }
 
 /** Explains an empty list in the log. */
@@ -178,18 +171,6 @@ const ownerlessRemark = () => 'Rows belong to users, and this credential belongs
 
 const isOwnerless = ({ resource, viewer }: RowSet) =>
   resource.owner !== undefined && viewer.user === null && !viewer.seesAll
-
-/** The Link header (RFC 8288) with the same relations as those of json-server and GitHub. */
-function linksOf({ path, query }: Exchange, page: number, pages: number): string {
-  const linked = { first: 1, ...(page > 1 && { prev: page - 1 }), ...(page < pages && { next: page + 1 }), last: pages }
-  return Object.entries(linked)
-    .map(([rel, to]) => {
-      const params = new URLSearchParams(query)
-      params.set('_page', String(to))
-      return `<${path}?${params}>; rel="${rel}"`
-    })
-    .join(', ')
-}
 
 /** The reply, or a 304 if the client has it already (RFC 9110 §13.1.2). */
 function notModifiedOr({ headers }: Exchange, reply: Reply): Reply {
@@ -210,7 +191,6 @@ function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Json {
   return row as Json
 }
 
-// Answers have no schema, because `wrap` can produce any JSON.
 const row: AnswerDescription = { what: 'The row.', type: 'application/json' }
 const rows: AnswerDescription = { what: 'The rows.', type: 'application/json' }
 const notThere = 'There is no such row, or it belongs to another user.'
@@ -232,16 +212,11 @@ const descriptions: Readonly<Record<ResourceAction, Omit<EndpointDescription, 'i
   delete: { does: 'Deletes a row', answers: { 204: { what: 'The row is deleted.' } }, errors: changed },
 }
 
-const aText = { type: 'string' }
-const fromOne = { type: 'integer', minimum: 1 }
 const listParameters = {
   type: 'object',
   properties: {
-    q: { ...aText, description: 'A string that any field of the row must contain.' },
-    _sort: { ...aText, description: 'The fields by which rows are sorted, separated by commas.' },
-    _order: { ...aText, description: 'asc or desc for each field of _sort, separated by commas.' },
-    _page: { ...fromOne, description: 'The page, from 1.' },
-    _limit: { ...fromOne, description: 'The number of rows on a page.' },
+    limit: { type: 'integer', minimum: 1, maximum: MOST_ROWS, description: 'The number of rows.' },
+    offset: { type: 'integer', minimum: 0, description: 'How many rows to skip.' },
   },
 }
 

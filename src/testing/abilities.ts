@@ -229,7 +229,7 @@ export const resourceOf = ({ page, insert, change, remove }: RowSource): TestRes
 function testResource({ resources }: Pick<Platform, 'resources'>, path: string, scope = ''): TestResource {
   const address = { path, scope }
   return resourceOf({
-    page: (limit, offset) => resources.rows(address, { limit, offset }),
+    page: (limit, offset) => resources.rows(address, limit, offset),
     insert: row => resources.insert(address, row),
     change: (id, changes) => resources.change(address, id, changes),
     remove: id => resources.remove(address, id),

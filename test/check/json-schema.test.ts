@@ -133,7 +133,7 @@ test('with firstOnly only the first error is returned', () => {
 
 test.each([
   [{ $ref: '#/$defs/nothing' }, /refers to "#\/\$defs\/nothing", which is not in the schema/],
-  [{ properties: { a: { pattern: '(' } } }, /is not a regular expression/],
+  [{ properties: { a: { pattern: '(' } } }, /cannot be used as a regular expression/],
 ])('an unusable schema is refused: %j', (schema, expected) => {
   expect(() => validatorOf(schema)).toThrow(expected)
 })

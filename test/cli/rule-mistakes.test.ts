@@ -7,7 +7,7 @@ import { openPlatform } from '../../src/platform.js'
 import { askChat, folderWith, run } from '../command.js'
 import { platformOf } from '../keys/edited.js'
 import { hello } from '../scene.js'
-import { cannotBeRead, didYouMean, mustBe, notInTemplates, notValid, validPattern } from '../sentences.js'
+import { cannotBeRead, didYouMean, mustBe, notInTemplates, notValid, RAW_HINT, validPattern } from '../sentences.js'
 
 const name = 'fixtures/replies/a.yaml'
 
@@ -54,7 +54,7 @@ test.each([
   ['- reply: { file: nowhere.md }', `1:12: [0].reply.file: nowhere.md ${cannotBeRead()}`],
   [
     '- reply:\n    text: |\n      Hello,\n      {{usr}}',
-    `2:5: [0].reply.text: In line 2: ${notInTemplates('usr')}${didYouMean('user')}`,
+    `2:5: [0].reply.text: In line 2: ${notInTemplates('usr')}${didYouMean('user')} ${RAW_HINT}`,
   ],
 ])('%j is explained to its author in one sentence', async (text, sentence) => {
   expect(await errorAbout(text)).toBe(`${name}:${sentence}`)

@@ -79,6 +79,16 @@ test('a rule drafted from an exchange can be added, and gives the same answer', 
   expect(await messageIn(await platform.chat(request))).toMatchObject(first ?? {})
 })
 
+test('an answer with template tags, also with the end of raw text, is drafted and said again as it was', async () => {
+  const content = 'Use {% raw %}{{ name }}{% endraw %}, {%- endraw -%} or {{ name }}.'
+  const platform = await inFrontOf(completion({ content }))
+  await messageIn(await platform.chat(hello))
+  const { yaml } = await draftOfLast(platform)
+  platform.switchMode('emulate')
+  expect((await add(platform, yaml)).status).toBe(201)
+  expect(await messageIn(await platform.chat(hello))).toMatchObject({ content })
+})
+
 test('the rule of an exchange can be added at once, with its exact numbers', async () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'find', arguments: '{"id":12345678901234567890}' } }
   const platform = await inFrontOf(completion({ tool_calls: [call] }, { finish_reason: 'tool_calls' }))

@@ -260,3 +260,20 @@ test('the example in docs/openapi.md answers as the page says', async () => {
   const many = await platform.ask('/builder/projects?limit=500')
   expect(await many.text()).toBe(JSON.stringify({ error: mustBe('query.limit', 'at most 100', 500) }))
 })
+
+test.each(['oneOf', 'anyOf'])('%s of objects that are alike is answered by the first form that fits', async keyword => {
+  const property = (name: string, type: string) => ({ [name]: { type } })
+  const form = (properties: object, required: readonly string[] = []) => ({ type: 'object', properties, required })
+  const alike = [
+    form({ ...property('name', 'string'), ...property('batch', 'boolean') }),
+    form(property('accent', 'string')),
+  ]
+  const impossible = { type: 'string', minLength: 2, maxLength: 1 }
+  const schema = { [keyword]: [impossible, ...alike] }
+  const answer = { responses: { 200: { description: 'd', content: { 'application/json': { schema } } } } }
+  const platform = await platformFor(builderWith({ paths: { '/model': { get: answer } } }))
+  for (const query of ['', '?a=1', '?a=2', '?a=3']) {
+    const body = (await (await platform.ask(`/builder/model${query}`)).json()) as object
+    expect(['name', 'batch']).toEqual(expect.arrayContaining(Object.keys(body)))
+  }
+})

@@ -195,3 +195,40 @@ test('a path is found among ten thousand operations', () => {
   expect(api.at('/a9999/7')).toMatchObject([{ method: 'GET', path: '/a9999/{id}', access: ['apiKey', 'user'] }])
   expect(api.at('/a9999/7')[0]).toBe(api.at('/a9999/8')[0])
 })
+
+test.each([
+  [
+    'openapi: https://petstore.example/openapi.json\n',
+    /^platform\.config\.yaml:1:1: openapi: https:\/\/petstore\.example\/openapi\.json is an address, .* curl -o openapi\.yaml https:\/\/petstore/,
+  ],
+  [
+    'openapi:\n  - api.yaml\n  - { file: http://a.example/b.yaml }\n',
+    /^platform\.config\.yaml:3:7: openapi\[1\]\.file: http:\/\/a\.example\/b\.yaml is an address/,
+  ],
+  [
+    'openapi: apis.yaml\n',
+    /^platform\.config\.yaml:1:1: openapi: there is no file apis\.yaml\. Did you mean "api\.yaml"\?/,
+  ],
+])('an address or a missing file is named where it is written: %j', async (config, expected) => {
+  const files = { 'platform.config.yaml': config, 'api.yaml': answering('{ description: d }') }
+  const { code, stderr } = await run(['config', 'check'], { files })
+  expect([code, stderr]).toEqual([2, expect.stringMatching(expected)])
+})
+
+test('an operation that no value can answer is a warning at the start, unless it has an example', async () => {
+  const impossible = 'schema: { type: string, minLength: 2, maxLength: 1 }'
+  const document = (content: string) => answering(`{ description: d, content: { application/json: { ${content} } } }`)
+  const warningsFor = async (content: string) => {
+    const dir = folderWith({ 'api.yaml': document(content), 'platform.config.yaml': 'openapi: api.yaml\n' })
+    const warnings: string[] = []
+    const platform = await openPlatform({ cwd: dir, listen: false, warn: sentence => void warnings.push(sentence) })
+    await platform.stop()
+    return warnings
+  }
+  expect(await warningsFor(impossible)).toEqual([
+    expect.stringMatching(
+      /api\.yaml: GET \/a cannot be answered: no value that fits the schema was found\. Give it an example\.$/,
+    ),
+  ])
+  expect(await warningsFor(`${impossible}, example: x`)).toEqual([])
+})

@@ -211,3 +211,14 @@ test('a client pattern that would take forever causes no delay and no hint', asy
   await answerTo(scene, { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })
   expect(scene.journal.last()?.remark).toBeNull()
 })
+
+test("a pattern that is too large to be used is refused as the client's mistake", async () => {
+  const scene = await platformWith()
+  const schema = { type: 'object', properties: { a: { type: 'string', pattern: '='.repeat(60_000) } } }
+  const answer = await scene.chat({
+    ...hello,
+    response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
+  })
+  expect(answer.status).toBe(400)
+  expect(await answer.text()).toMatch(/the pattern .{10,100} cannot be used as a regular expression/)
+})

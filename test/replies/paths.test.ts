@@ -36,8 +36,36 @@ test('a rule on a path answers with values from the request', async () => {
     headers: { ...asked.headers, 'x-tenant': 'acme' },
   })
   expect(answer.status).toBe(202)
-  expect(answer.headers.get('location')).toBe('/builder/deployments/p 1-1')
+  expect(answer.headers.get('location')).toBe('/builder/deployments/p%201-1')
   expect(await answer.json()).toEqual({ id: 'p 1', parts: 3, by: 'apiKey' })
+})
+
+test('addresses in headers are percent-encoded; other characters that no header may have are a 500 that names the rule', async () => {
+  const said = '{{ query.name }}'
+  const platform = await withRules(
+    {
+      on: 'GET /builder/go',
+      reply: { status: 302, headers: { location: `/x/${said}`, link: `</y/${said}>; rel="a"` } },
+    },
+    { name: 'greeting', on: 'GET /builder/hi', reply: { headers: { 'x-greeting': `Hello ${said}` } } },
+  )
+  const ask = (where: string, name: string) =>
+    platform.ask(`/builder/${where}?name=${encodeURIComponent(name)}`, { redirect: 'manual' })
+  const { headers } = await ask('go', 'a b€ü\n%41%')
+  expect(headers.get('location')).toBe('/x/a%20b%E2%82%AC%C3%BC%0A%41%25')
+  expect(headers.get('link')).toBe('</y/a%20b%E2%82%AC%C3%BC%0A%41%25>; rel="a"')
+  expect((await ask('hi', 'Zoë')).headers.get('x-greeting')).toBe('Hello Zoë')
+  for (const name of ['€', 'a\r\nx-evil: 1']) {
+    const error = expect.stringMatching(/rule "greeting" failed\. The header x-greeting would have a character/)
+    const answer = await ask('hi', name)
+    expect([answer.status, await answer.json()]).toEqual([500, { error }])
+    expect(platform.journal.last()?.error).toEqual(error)
+  }
+})
+
+test('a fixed header with a character that no header may have is refused when rules are read', async () => {
+  const wrong = withRules({ on: 'GET /builder/hi', reply: { headers: { 'x-price': '5 €' } } })
+  await expect(wrong).rejects.toThrow('[0].reply.headers.x-price: The header x-price would have a character')
 })
 
 test('a path of a rule requires a credential, and an unknown path is a 404 even without one', async () => {

@@ -257,7 +257,7 @@ describe('schemas that cannot be answered', () => {
       closed({ a: { $ref: '#/$defs/gone' } }),
       'it refers to "#/$defs/gone", which is not in the schema',
     ],
-    ['a broken pattern', { type: 'string', pattern: '(' }, 'the pattern "(" is not a regular expression'],
+    ['a broken pattern', { type: 'string', pattern: '(' }, 'the pattern "(" cannot be used as a regular expression'],
     [
       'a text without end',
       { type: 'string', minLength: 1e9 },

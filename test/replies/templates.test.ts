@@ -7,7 +7,7 @@ import { loadTemplates } from '../../src/replies/index.js'
 import { matchFact, shownHeaders, TemplateError, type Templates, toolFact } from '../../src/replies/templates.js'
 import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
-import { didYouMean } from '../sentences.js'
+import { didYouMean, RAW_HINT } from '../sentences.js'
 
 let templates: Templates
 let plainFacts: Facts
@@ -312,26 +312,19 @@ test('groups may have any name, even that of a member of arrays', () => {
 
 describe('a mistake is reported with its place when the template is compiled', () => {
   test.each([
-    ['Hi {{ usr }}', 1, 7, `usr is not known in templates.${didYouMean('user')}`],
-    ['one\ntwo {{ moddel }}', 2, 8, `moddel is not known in templates.${didYouMean('model')}`],
-    ['{{ user | upcas }}', 1, 1, `The filter upcas is not known in templates.${didYouMean('upcase')}`],
-    ['{{ caller.mail }}', 1, 4, `caller.mail is not known in templates.${didYouMean('email')}`],
+    ['Hi {{ usr }}', 1, 7, `usr is not known in templates.${didYouMean('user')} ${RAW_HINT}`],
+    ['one\ntwo {{ moddel }}', 2, 8, `moddel is not known in templates.${didYouMean('model')} ${RAW_HINT}`],
+    ['{{ user | upcas }}', 1, 1, `The filter upcas is not known in templates.${didYouMean('upcase')} ${RAW_HINT}`],
+    ['{{ caller.mail }}', 1, 4, `caller.mail is not known in templates.${didYouMean('email')} ${RAW_HINT}`],
+    ['Dear {{ user.name }}', 1, 9, `user.name is not known in templates. ${RAW_HINT}`],
+    ['{{#each items}}', 1, 3, expect.stringContaining(RAW_HINT)],
+    ['{{ .Values.host }}', 1, 4, expect.stringContaining(RAW_HINT)],
     ['{% if x.y == 1 %}{% endif %}', 1, 7, expect.stringMatching(/^x is not known in templates\. There are request, /)],
     ['{{ constructor }}', 1, 4, expect.stringMatching(/^constructor is not known in templates\./)],
     ['{{ user name }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
-    ['a\n  {% endif %}', 2, 3, 'The tag endif has no matching if.'],
-    [
-      '{% fro m in request.messages %}',
-      1,
-      1,
-      `The tag fro is not known in templates.${didYouMean('for')} If the braces are plain text, put them between {% raw %} and {% endraw %}.`,
-    ],
-    [
-      'function() {{ }}',
-      1,
-      15,
-      'The template cannot be read: invalid value expression: "". If the braces are plain text, put them between {% raw %} and {% endraw %}.',
-    ],
+    ['a\n  {% endif %}', 2, 3, `The tag endif has no matching if. ${RAW_HINT}`],
+    ['{% fro m in request.messages %}', 1, 1, `The tag fro is not known in templates.${didYouMean('for')} ${RAW_HINT}`],
+    ['function() {{ }}', 1, 15, `The template cannot be read: invalid value expression: "". ${RAW_HINT}`],
     ['x {{ user', 1, 3, expect.stringMatching(/^The template cannot be read: output .* not closed\. If the braces/)],
   ])('%j at %i:%i', (template, line, column, message) => {
     expect(mistakeIn(template)).toEqual({ message, line, column, path: [] })

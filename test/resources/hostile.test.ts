@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
-import { didYouMean, tooDeep } from '../sentences.js'
+import { tooDeep } from '../sentences.js'
 
 const path = '/builder/projects'
 const many = Array.from({ length: 10_000 }, (_, i) => ({
@@ -43,21 +43,14 @@ test.each([
   expect(await platform.resource(path).rows()).toEqual([])
 })
 
-test.each([
-  ['?_page=0', 'The parameter _page must be a whole number from 1, not "0".'],
-  ['?_limit=1e9', 'The parameter _limit must be a whole number from 1, not "1e9".'],
-  ['?_sort=a&_order=up', 'The parameter _order must be asc or desc, not "up".'],
-  [`?_sort=${'a,'.repeat(500)}b`, 'The parameter _sort may name at most 5 fields, not 501.'],
-  ['?_lmit=5', `The parameter "_lmit" is not known.${didYouMean('_limit')}`],
-  ['?__proto__=5', /^The parameter "__proto__" is not known\./],
-])('a list with %s is a 400', async (query, error) => {
-  const platform = await platformWith({ resources: { [path]: {} } })
-  const answer = await platform.ask(path + query)
-  expect([answer.status, await answer.json()]).toEqual([
-    400,
-    { error: typeof error === 'string' ? error : expect.stringMatching(error) },
-  ])
-})
+test.each(['limit=1e9', 'limit=5000', 'offset=x', '__proto__=5', 'constructor.name=x'])(
+  'a list with %s is a 400',
+  async query => {
+    const platform = await platformWith({ resources: { [path]: { data: [{ id: 1 }] } } })
+    const answer = await platform.ask(`${path}?${query}`)
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(query.split('=', 1)[0] ?? '')])
+  },
+)
 
 test.each(['%', '..%2F..', '%00', '%ED%A0%80', '__proto__', 'x'.repeat(2000)])(
   'an unknown id is a 404: %s',
@@ -72,7 +65,7 @@ test('a row may be as deep as a body', async () => {
   const platform = await platformWith({ resources: { [path]: { id: { as: 'given' }, schema: { type: 'object' } } } })
   const text = `{"id":"deep",${deep(1000).slice(1)}`
   expect(await (await platform.ask(path, json('POST', text))).text()).toBe(text)
-  expect(await (await platform.ask(`${path}?q=none`)).text()).toBe('[]')
+  expect(await (await platform.ask(`${path}?id=none`)).text()).toBe('[]')
   expect(await (await platform.ask(path)).text()).toBe(`[${text}]`)
 })
 
@@ -111,7 +104,6 @@ resources:
     expect(await text(`/builder/${name}`)).toBe(`[${first},{"id":${other},"author":1}]`)
     expect(await text(`/builder/${name}/${id}`)).toBe(first)
     expect(await text(`/builder/${name}?author=${author}`)).toBe(`[${first}]`)
-    expect(await text(`/builder/${name}?_sort=-id&_limit=1`)).toContain(other)
     const row = json('PATCH', `{"author":${other}}`)
     expect(await text(`/builder/${name}/${id}`, row)).toBe(`{"id":${id},"author":${other}}`)
     expect((await platform.ask(`/builder/${name}`, json('POST', '{"author":1}'))).status).toBe(201)
@@ -129,19 +121,16 @@ test('a field may have any name, such as __proto__', async () => {
   expect(({} as { admin?: boolean }).admin).toBeUndefined()
 })
 
-test('lists of 10,000 rows have at most 1,000, in any order', async () => {
+test('lists of 10,000 rows have at most 1,000', async () => {
   const platform = await platformWith({ resources: { [path]: { data: many } } })
   const list = async (query: string) => {
     const answer = await platform.ask(path + query)
-    const rows = (await answer.json()) as readonly { readonly id: number; readonly stars: number }[]
-    return { total: answer.headers.get('x-total-count'), length: rows.length, first: rows[0]?.id, rows }
+    const rows = (await answer.json()) as readonly { readonly id: number }[]
+    return { total: answer.headers.get('x-total-count'), length: rows.length, first: rows[0]?.id }
   }
   expect(await list('')).toMatchObject({ total: '10000', length: 1000, first: 1 })
-  expect(await list('?_limit=50000')).toMatchObject({ length: 1000 })
-  expect(await list('?_page=10&_limit=1000')).toMatchObject({ length: 1000, first: 9001 })
-  expect(await list('?q=project%2096&_page=2')).toMatchObject({ total: '103', length: 10, first: 1067 })
-  const sorted = (await list('?_sort=-stars&_limit=3')).rows
-  expect(sorted.map(({ stars }) => stars)).toEqual([999, 999, 999])
+  expect(await list('?offset=9000')).toMatchObject({ length: 1000, first: 9001 })
+  expect(await list('?name=Project%2096&limit=10')).toMatchObject({ total: '103', length: 10, first: 97 })
   expect(await platform.resource(path).rows()).toHaveLength(10_000)
   expect((await platform.ask(path, json('POST', '{}'))).headers.get('location')).toBe(`${path}/10001`)
 })

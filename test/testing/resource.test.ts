@@ -40,7 +40,7 @@ test.each<[string, (url: string) => Promise<SharedPlatform> | undefined]>([
   expect(await scope.resource(path).rows()).toHaveLength(1)
 })
 
-test('the control API lists resources, pages through their rows and restores the initial rows', async () => {
+test('the control API lists resources and pages through their rows', async () => {
   const platform = await platformWith({ resources })
   expect((await control(platform, 'GET /resources')).body).toEqual({
     data: [
@@ -53,10 +53,8 @@ test('the control API lists resources, pages through their rows and restores the
   })
   const one = `/resources/${encodeURIComponent(path)}`
   await platform.resource(path).insert({ name: 'Borealis' })
-  expect((await control(platform, `GET ${one}/rows?search=bore&limit=1`)).body).toMatchObject({
+  expect((await control(platform, `GET ${one}/rows?offset=1&limit=1`)).body).toMatchObject({
     data: [{ id: '2', row: { id: 2, name: 'Borealis' }, owner: null, isFromStart: false }],
-    total: 1,
+    total: 2,
   })
-  expect((await control(platform, `POST ${one}/restore`)).status).toBe(204)
-  expect(await platform.resource(path).rows()).toMatchObject([{ name: 'Atlas' }])
 })

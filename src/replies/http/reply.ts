@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Path } from '../../check/check.js'
 import { inlineYaml } from '../../check/yaml.js'
 import type { Fault } from '../../core/fault.js'
+import { headerValueOf } from '../../core/http.js'
 import { stringifyExact } from '../../core/json.js'
 import type { PaceInput } from '../../core/pace.js'
 import { type AnsweredBy, asUtf8 } from '../../core/reply.js'
@@ -22,7 +23,7 @@ import {
   textPart,
   valuePart,
 } from '../parts.js'
-import { TemplateError } from '../templates.js'
+import { hasTemplate, TemplateError } from '../templates.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
 import { fieldsIn, type HttpInput } from './input.js'
 import { paramsIn, routeOf } from './route.js'
@@ -60,8 +61,16 @@ export function httpReplyOf(
   const { status = 200, fault, headers: written = {} } = form
   const { answeredBy, pace } = owner
   const httpTexts = { ...texts, names: namesOfFacts(facts) }
+  const headers = Object.entries(written).filter(([name, text]) => {
+    const isRight = hasTemplate(text) || headerValueOf(name, text) !== undefined
+    if (!isRight) texts.complain([...at, 'headers', name], notSendable(name))
+    return isRight
+  })
   const content = mapped(
-    joined<unknown>([valuePart(written, [...at, 'headers'], httpTexts), bodyPart(form, at, httpTexts)]),
+    joined<unknown>([
+      valuePart(Object.fromEntries(headers), [...at, 'headers'], httpTexts),
+      bodyPart(form, at, httpTexts),
+    ]),
     ([headers, body]): HttpGeneration => ({
       ...withHeaders(headers as Readonly<Record<string, unknown>>, body as Body),
       status,
@@ -152,15 +161,14 @@ function typeOf(file: string, body: string | Buffer): string {
   return types[path.extname(name).toLowerCase()] ?? usual
 }
 
-/** The characters that a header's value may contain (RFC 9110 §5.5). */
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+const notSendable = (name: string) =>
+  `The header ${name} would have a character that no header may have. Remove or encode it.`
 
 function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Body & Pick<HttpGeneration, 'headers'> {
   let { contentType } = body
   const headers = Object.entries(written).flatMap(([name, value]) => {
-    const text = String(value ?? '')
-    if (!headerValue.test(text))
-      throw new TemplateError(`The header ${name} would contain an invalid character.`, 1, 1, [])
+    const text = headerValueOf(name, String(value ?? ''))
+    if (text === undefined) throw new TemplateError(notSendable(name), 1, 1, [])
     if (name.toLowerCase() !== 'content-type') return [name, text]
     // The bytes of a file are sent as they are.
     contentType = Buffer.isBuffer(body.body) ? text : asUtf8(text)

@@ -1,6 +1,8 @@
 /** Generates objects and arrays: what their schemas require, and a little of what they allow. */
 
-import { type JsonValue, type NormalizedSchema, type SchemaObject, UnfitSchema } from '../../check/json-schema-form.js'
+import { compiled } from '../../check/expressions.js'
+import type { JsonValue, NormalizedSchema, SchemaObject } from '../../check/json-schema-form.js'
+import { UnfitSchema } from '../../check/unfit-schema.js'
 import { isObject } from '../../core/json.js'
 import { drawPerson, singular, wordsOf } from './field-names.js'
 import {
@@ -95,7 +97,7 @@ function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
   return layers.flatMap(layer => {
     const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = layer
     const named = Object.hasOwn(properties, key) ? [properties[key] ?? true] : []
-    const matched = Object.entries(patternProperties).filter(([pattern]) => new RegExp(pattern, 'u').test(key))
+    const matched = Object.entries(patternProperties).filter(([pattern]) => compiled(pattern, 'u').test(key))
     const specific = [...named, ...matched.map(([, schema]) => schema)]
     if (specific.length > 0) return specific
     if (additionalProperties !== undefined) return [additionalProperties]

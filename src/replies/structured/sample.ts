@@ -5,7 +5,8 @@
  */
 
 import { TooManySteps } from '../../check/json-schema.js'
-import { type JsonValue, type NormalizedSchema, type TypeName, UnfitSchema } from '../../check/json-schema-form.js'
+import type { JsonValue, NormalizedSchema, TypeName } from '../../check/json-schema-form.js'
+import { UnfitSchema } from '../../check/unfit-schema.js'
 import type { Faker } from '../fake.js'
 import { makeArray, makeObject } from './containers.js'
 import { chanceOfYes, drawPerson, typeNamed, wordsOf } from './field-names.js'
@@ -40,8 +41,17 @@ const MANY_STEPS = 4000
 /** Nothing is generated below this depth, which is close to the limit of the stack. */
 const DEEPEST = 500
 
-/** Generates a value for `schema`, whose name is `called` if it has one. Throws an UnfitSchema if none was found. */
-export function sampleOf(schema: unknown, faker: Faker, seed: number, called: string): JsonValue {
+/** What to generate a value for. */
+export interface Wanted {
+  readonly seed: number
+  /** The name of the value; empty if it has none. */
+  readonly name: string
+  /** Whether as little as possible is generated. */
+  readonly isSmall: boolean
+}
+
+/** Generates a value for `schema`. Throws an UnfitSchema if none was found. */
+export function sampleOf(schema: unknown, faker: Faker, { seed, name: called, isSmall }: Wanted): JsonValue {
   const document = documentOf(schema)
   const { root, budget } = document
   budget.left = ALL_STEPS
@@ -53,7 +63,7 @@ export function sampleOf(schema: unknown, faker: Faker, seed: number, called: st
     // Knuth's multiplier, so that neighbouring seeds do not share candidates.
     faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
     hopeless = new Set()
-    const made = createMake(document, faker, hopeless)([root], { ...place, shallow: candidate % 4 === 3 })
+    const made = createMake(document, faker, hopeless)([root], { ...place, shallow: isSmall || candidate % 4 === 3 })
     if (made && document.fits(made.value, [root])) return made.value
   }
   // The innermost schema that fits nothing was added first.

@@ -1,6 +1,8 @@
 /** Proposes texts and numbers for a schema, the best first; the caller takes the first that validates. */
 import randexp, { type RandRegExp } from 'randexp'
-import { UnfitSchema } from '../../check/json-schema-form.js'
+import { matchInTime } from '../../check/endless.js'
+import { compiled, isUsable } from '../../check/expressions.js'
+import { UnfitSchema } from '../../check/unfit-schema.js'
 import type { Faker } from '../fake.js'
 import { emailOf, isoDate, isoMoment, type MakeText, quantityOf, textNamed } from './field-names.js'
 import { each, greatest, type Layers, type SchemaPlace, smallest } from './schemas.js'
@@ -23,8 +25,10 @@ export function* textCandidates(layers: Layers, place: SchemaPlace, faker: Faker
   if (least > LONGEST_TEXT) throw new UnfitSchema(`no value fits the schema: a text would need ${least} characters`)
   if (least > most) return
   const lengths = { least, most }
-  const loose = each(layers, ({ loosePattern }) => loosePattern).map(pattern => new RegExp(pattern))
-  const strict = each(layers, ({ pattern }) => pattern).map(pattern => new RegExp(pattern, 'u'))
+  const loose = each(layers, ({ loosePattern }) => loosePattern).map(pattern =>
+    compiled(pattern, isUsable(pattern) ? '' : 'u'),
+  )
+  const strict = each(layers, ({ pattern }) => pattern).map(pattern => compiled(pattern, 'u'))
   // In this order, texts that several patterns ask for can be joined.
   const patterns = [...strict, ...loose].toSorted((a, b) => positionOf(a) - positionOf(b))
   const ofFormat = each(layers, ({ format, contentEncoding }) => format ?? contentEncoding).flatMap(format =>
@@ -42,7 +46,7 @@ export function* textCandidates(layers: Layers, place: SchemaPlace, faker: Faker
   }
   for (const text of all()) {
     const isLongEnough = text.length >= least && [...text].length <= most
-    if (isLongEnough && loose.every(pattern => pattern.test(text))) yield text
+    if (isLongEnough && loose.every(pattern => matchInTime(pattern, text) !== false)) yield text
   }
 }
 

@@ -124,16 +124,16 @@ export function expand(
   { faker, document: { target, height } }: Pick<ValueMaker, 'faker' | 'document'>,
 ): Layers | undefined {
   const found = new Set<SchemaObject>()
-  /** One of several alternatives. */
+  let choice = attempt
+  /** One of several alternatives: the first at first, then all combinations with the choices at other places. */
   function branchOf(branches: readonly NormalizedSchema[]): NormalizedSchema {
     const possible = branches.filter(branch => height(branch) !== Number.POSITIVE_INFINITY)
-    if (place.shallow && attempt < possible.length) {
-      return possible.toSorted((a, b) => height(a) - height(b))[attempt] ?? false
-    }
-    const rest = possible.filter(branch => !isNull(branch))
-    const skipsNull = rest.length > 0 && rest.length < possible.length && !faker.datatype.boolean(nullChance(place))
-    const choices = skipsNull ? rest : possible
-    return choices.length > 0 && faker.helpers.arrayElement(choices)
+    const wantsNull = possible.some(isNull) && faker.datatype.boolean(nullChance(place))
+    const rank = place.shallow ? height : (branch: NormalizedSchema) => Number(isNull(branch) !== wantsNull)
+    const inOrder = possible.toSorted((a, b) => rank(a) - rank(b))
+    const chosen = inOrder[choice % inOrder.length]
+    choice = Math.floor(choice / inOrder.length)
+    return chosen ?? false
   }
   /** Adds a schema and those that must hold with it. Returns false if one of them is `false`. */
   function add(schema: NormalizedSchema): boolean {

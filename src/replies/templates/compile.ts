@@ -15,7 +15,7 @@ import { didYouMean } from '../../check/suggest.js'
 import { type Faker, hasTemplate, membersOf, TemplateError, type TemplateFacts, type Templates } from '../templates.js'
 import { createEngine, LATE, stopReasons, textOfValue } from './engine.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
-import { namesIn, TemplateMistake, type TemplateValue, WITH_NEEDS_FUNCTION } from './names.js'
+import { namesIn, RAW_HINT, TemplateMistake, type TemplateValue, WITH_NEEDS_FUNCTION } from './names.js'
 
 type Path = readonly (string | number)[]
 type Scope = Readonly<Record<string, unknown>>
@@ -98,7 +98,7 @@ function noteUse(name: TemplateValue, used: UsedNames, faker: Faker | undefined)
   const isFaker = name.root === 'faker'
   if (name.call && !isFaker) throw new TemplateMistake(WITH_NEEDS_FUNCTION, name.token)
   if (!used.names.includes(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
-  checkMember(name)
+  checkMember(name, used.names)
   used.roots.add(name.root)
   if (!isFaker) return
   if (!faker) throw new Error('Templates that were loaded without faker cannot use it.')
@@ -220,13 +220,16 @@ const toOwnType =
 
 function unknownName(name: string, names: readonly string[]): string {
   const near = didYouMean(name, names) || ` There are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`
-  return `${name || 'An empty name'} is not known in templates.${near}`
+  return `${name || 'An empty name'} is not known in templates.${near} ${RAW_HINT}`
 }
 
-function checkMember({ root, steps: [member], token }: TemplateValue) {
-  const members = Object.hasOwn(membersOf, root) ? membersOf[root] : undefined
+function checkMember({ root, steps: [member], token }: TemplateValue, names: readonly string[]) {
+  const members = membersOf(root, names)
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return
-  throw new TemplateMistake(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
+  throw new TemplateMistake(
+    `${root}.${member} is not known in templates.${didYouMean(member, members)} ${RAW_HINT}`,
+    token,
+  )
 }
 
 /** Runs some work on a template; throws a TemplateError if that fails. */
@@ -237,7 +240,8 @@ function withPosition<T>(engine: Liquid, path: Path, work: () => T, doing: 'read
     if (error instanceof TemplateMistake) throw errorAt(error.token, error.message, path)
     // Only Liquid's own errors about a template have a token.
     if (!LiquidError.is(error)) throw error
-    throw errorAt(error.token, doing === 'read' ? unreadable(error, engine) : unrendered(error), path)
+    const sentence = doing === 'read' ? `${unreadable(error, engine)} ${RAW_HINT}` : unrendered(error)
+    throw errorAt(error.token, sentence, path)
   }
 }
 
@@ -255,8 +259,6 @@ const unrendered = (error: LiquidError) => {
   return `The template cannot be rendered: ${(stopReasons[words] ?? words).replace(/\.$/, '')}.`
 }
 
-const hint = 'If the braces are plain text, put them between {% raw %} and {% endraw %}.'
-
 function unreadable(error: LiquidError, engine: Liquid): string {
   const words = messageOf(error)
   const [, filter] = /^undefined filter: (.*)$/s.exec(words) ?? []
@@ -266,11 +268,11 @@ function unreadable(error: LiquidError, engine: Liquid): string {
   if (/^tag ".*" not found$/s.test(words) && TypeGuards.isTagToken(error.token)) {
     return unknownTag(error.token.name, Object.keys(engine.tags))
   }
-  return `The template cannot be read: ${words}. ${hint}`
+  return `The template cannot be read: ${words}.`
 }
 
 function unknownTag(name: string, known: readonly string[]): string {
   const opener = known.find(tag => name === `end${tag}`)
   if (opener) return `The tag ${name} has no matching ${opener}.`
-  return `The tag ${name} is not known in templates.${didYouMean(name, known)} ${hint}`
+  return `The tag ${name} is not known in templates.${didYouMean(name, known)}`
 }

@@ -41,6 +41,9 @@ export class TemplateMistake extends Error {
   }
 }
 
+/** Other template languages have braces, too, and so have many prompts. */
+export const RAW_HINT = 'If the braces are plain text, put them between {% raw %} and {% endraw %}.'
+
 export const WITH_NEEDS_FUNCTION =
   'The filter with must directly follow a function of faker: {{ faker.number.int | with: max: 5 }}.'
 
@@ -93,7 +96,10 @@ function nameOf(token: PropertyAccessToken, given: FilterArgs | undefined): Temp
 /** Liquid uses the first of several values and ignores the others, so this throws a TemplateMistake. */
 function requireOneValue(postfix: readonly Token[], token: Token): void {
   if (postfix.reduce((sum, token) => sum + operands(token), 0) === 1) return
-  throw new TemplateMistake('There are operators without values, or values without an operator between them.', token)
+  throw new TemplateMistake(
+    `There are operators without values, or values without an operator between them. ${RAW_HINT}`,
+    token,
+  )
 }
 
 /** The filter `with`, if it calls the function before it. Throws a TemplateMistake if it is in any other place. */

@@ -1,0 +1,62 @@
+/** Results of tools that do not fit their outputSchema are reported, in checks of the rules and in the log. */
+import { expect, test } from 'vitest'
+import { runInProcess } from '../command.js'
+import { platformWith } from '../scene.js'
+import { post, session } from './by-hand.js'
+import { connected } from './everything.js'
+
+const schema = { type: 'object', properties: { celsius: { type: 'number' } }, required: ['celsius'] }
+const tools = [{ name: 'measure', outputSchema: schema }]
+const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'measure' } }
+
+const NO_CONTENT = 'The result of measure has no structuredContent, which its outputSchema asks for: clients refuse it.'
+const NO_FIT = 'The result of measure does not fit its outputSchema: celsius is missing.'
+
+test.each<[reply: Readonly<Record<string, unknown>>, remark: string | null]>([
+  [{ text: 'cold' }, NO_CONTENT],
+  [{ text: '{"celsius":1}' }, NO_CONTENT],
+  [{ content: [{ type: 'text', text: 'cold' }] }, NO_CONTENT],
+  [{ structuredContent: { kelvin: 270 } }, NO_FIT],
+  [{ structuredContent: { celsius: '{{ arguments.none }}' } }, NO_FIT],
+  [{ structuredContent: { celsius: -3 } }, null],
+  [{ text: 'broken', isError: true }, null],
+])('the result %j is remarked on in the journal: %s', async (reply, remark) => {
+  const platform = await platformWith({ mcp: { tools }, rules: [{ on: 'tools/call measure', reply }] })
+  const { headers } = await session(platform)
+  await (await post(platform, call, headers)).text()
+  expect(platform.journal.last()?.remark).toBe(remark)
+})
+
+test('an official client refuses such a result, and one of a version without structured content has no remark', async () => {
+  const platform = await platformWith({ mcp: { tools }, rules: [{ on: 'tools/call *', reply: { text: 'cold' } }] })
+  const { client } = await connected(platform)
+  await client.listTools()
+  await expect(client.callTool({ name: 'measure' })).rejects.toThrow(/structured content/)
+  const { headers } = await session(platform, '2025-03-26')
+  await (await post(platform, call, headers)).text()
+  expect(platform.journal.last()?.remark).toBeNull()
+})
+
+test('replies check and config check name the rules and replies that never fit', async () => {
+  const tool = (name: string, reply = '') => `{ name: ${name}, outputSchema: ${JSON.stringify(schema)}${reply} }`
+  const files = {
+    'platform.config.yaml': `replies: rules.yaml\nmcp:\n  tools:\n    - ${tool('measure')}\n    - ${tool('guess', ', reply: { text: warm }')}\n`,
+    'rules.yaml': `- on: tools/call meas*
+  replies: [{ structuredContent: { celsius: 1 } }, { text: cold }, { error: { code: -1, message: no } }]
+- { on: tools/call measure, when: { server: /other }, reply: { text: cold } }
+- { on: tools/call measure, reply: { text: '{{ arguments.x }}' } }
+`,
+  }
+  const checked = await runInProcess(['replies', 'check'], { files })
+  expect(checked.stdout).toContain(`rules.yaml:1: ${NO_CONTENT}\n`)
+  expect(checked.stdout.split(NO_CONTENT)).toHaveLength(2)
+  const config = await runInProcess(['config', 'check'], { files })
+  expect(config.stderr).toContain('platform.config.yaml:5: The result of guess has no structuredContent')
+})
+
+test('an outputSchema that cannot be used is refused at the start', async () => {
+  const broken = { ...tools[0], outputSchema: { $ref: '#/$defs/none' } }
+  await expect(platformWith({ mcp: { tools: [broken as never] } })).rejects.toThrow(
+    'The outputSchema of the tool measure cannot be used: it refers to "#/$defs/none"',
+  )
+})
