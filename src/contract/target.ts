@@ -1,6 +1,6 @@
 /** The platform that is checked. Calls are cached, and limited by a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { Agent, fetch, type Response } from 'undici'
+import { fetch, type Response } from 'undici'
 import { PlatformError } from '../core/errors.js'
 import { retryWaitMs } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
@@ -174,8 +174,7 @@ const MOST_BYTES = 4_000_000
 
 /** Sends over kept connections, to this machine directly. */
 export function sendOverHttp({ url, authUrl }: Pick<TargetOptions, 'url' | 'authUrl'>): Send {
-  const direct = new Agent()
-  const dispatcherFor = memoized((base: string) => (isLocal(base) ? direct : createDispatcher(base)))
+  const dispatcherFor = memoized((base: string) => createDispatcher(base, { isDirect: isLocal(base) }))
   return async ({ to, method, path, headers, body }, signal) => {
     const base = withoutSlash((to === 'auth' && authUrl) || url)
     const response = await fetch(base + path, {

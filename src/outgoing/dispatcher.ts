@@ -10,12 +10,14 @@ interface Connections {
   readonly timeoutMs?: number
   /** Whether a connection serves further requests. */
   readonly keepsConnections?: boolean
+  /** Whether no proxy is used, whatever the environment says. */
+  readonly isDirect?: boolean
 }
 
 /** Returns undici's dispatcher for one server. The environment is read once, since it does not change. */
 export function createDispatcher(
   address: string,
-  { timeoutMs, keepsConnections = true }: Connections = {},
+  { timeoutMs, keepsConnections = true, isDirect = false }: Connections = {},
 ): Dispatcher {
   const { origin } = new URL(address)
   const connecting = timeoutMs === undefined ? {} : { timeout: timeoutMs }
@@ -24,7 +26,7 @@ export function createDispatcher(
     // With 0, undici keeps no connection.
     pipelining: keepsConnections ? 1 : 0,
   }
-  const proxy = proxyFor(origin)
+  const proxy = isDirect ? undefined : proxyFor(origin)
   if (!proxy) return new Pool(origin, { ...options, connect: watched(buildConnector(connecting)) })
   return new ProxyAgent({
     ...options,

@@ -1,6 +1,7 @@
 /** The file of prompts, for review: what each test tells the model. Several processes may write it at the same time. */
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { uptime } from 'node:os'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as v from 'valibot'
@@ -13,7 +14,7 @@ import { mapInParallel } from '../core/work.js'
 import type { Ignore } from './canonical.js'
 import { yamlText } from './file-form.js'
 import { questionIn } from './file-text.js'
-import { displayPath, type Folder, isInUse, replaceFile } from './folder.js'
+import { displayPath, type Folder, isRunning, replaceFile } from './folder.js'
 import { addUses, chatCallIn, type Definition, type Uses } from './prompts.js'
 
 const HEADING = `# What each test tells the model: messages of the system, tools, schemas and parameters, by hash, with the number of calls.
@@ -151,8 +152,10 @@ function promptsIn(text: string, file: string): Prompts {
 }
 
 const RETRY_MS = 20
-/** A lock that is older was left behind, even if another process has its number now. */
+/** A lock that is older was left behind, whatever the system tells about processes. */
 const OLDEST_LOCK_MS = 60_000
+/** Times in a file system may be this rough. */
+const FILE_TIME_MS = 2_000
 
 /** Does the work while no other process or thread has the lock. */
 async function whileLocked<T>(lock: string, work: () => Promise<T>): Promise<T> {
@@ -183,5 +186,21 @@ async function isLeft(lock: string): Promise<boolean> {
   const { mtimeMs = Date.now() } = statSync(lock, { throwIfNoEntry: false }) ?? {}
   if (Date.now() - mtimeMs > OLDEST_LOCK_MS) return true
   const pid = Number(await readFile(lock, 'utf8').catch(() => ''))
-  return pid > 0 && pid !== process.pid && !(await isInUse(lock, pid))
+  if (!(pid > 0)) return false
+  // Another process may have the number by now, also this one, as in a container that was started again.
+  return !isRunning(pid) || mtimeMs + FILE_TIME_MS < (beganMs(pid) ?? 0)
+}
+
+const MS_OF_TICK = 10
+
+/** When the process with this number began; `undefined` if the system does not tell. */
+function beganMs(pid: number): number | undefined {
+  if (pid === process.pid) return Date.now() - process.uptime() * 1000
+  try {
+    // The name of the program is in brackets, and may have spaces (man 5 proc_pid_stat).
+    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(/.*\) /s)
+    return Date.now() - uptime() * 1000 + Number(fields.split(' ')[19]) * MS_OF_TICK
+  } catch {
+    return undefined
+  }
 }

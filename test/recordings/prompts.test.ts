@@ -236,6 +236,33 @@ test('processes that end at the same time lose no part, and leave nothing behind
   expect(readdirSync(path.dirname(file)).toSorted()).toEqual(['prompts.yaml', 'recordings'])
 })
 
+/** The number of a process that has just begun, and does nothing. */
+function sleeping(): number {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+  onTestFinished(() => void child.kill())
+  return child.pid ?? expect.fail()
+}
+
+// Long before the lock is too old for anybody.
+test.each([
+  ['the process itself, as in a container that was started again', () => '$$'],
+  ['another process that has just begun', sleeping],
+])(
+  'a lock of a process that is gone is no lock, although %s has its number now',
+  async (_who, numberOf) => {
+    const { dir, file, sending } = await scene()
+    await sending([['a', asking('One.')]])
+    const lock = `${file}.lock`
+    const script = `echo ${numberOf()} > ${lock}; touch -d '10 seconds ago' ${lock}; exec "$0" "$@"`
+    const command = [process.execPath, path.resolve('dist/cli.js'), 'recordings', 'prompts']
+    const child = spawn('sh', ['-c', script, ...command], { cwd: dir, stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    expect(await once(child, 'close')).toEqual([0, null])
+    expect(existsSync(lock)).toBe(false)
+  },
+  40_000,
+)
+
 test('recordings prompts writes the file from recordings, and removes tests whose prompts are gone', async () => {
   const { sending, dir, file, text } = await scene()
   await sending([
