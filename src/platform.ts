@@ -15,6 +15,7 @@ import { type OpenPlatform, usableKey } from './platform/platform.js'
 import { type PlatformSources, type PreparedConfig, prepareConfig } from './platform/prepare.js'
 import { clockPart, createContractPart, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
 import { type OpenedState, openSeededState } from './platform/state.js'
+import { withoutSecrets } from './redact/index.js'
 
 export type { OpenPlatform as Platform } from './platform/platform.js'
 export type { PlatformSources } from './platform/prepare.js'
@@ -56,13 +57,24 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   const current = () => assemblies.current()
   const loaded = () => current().loaded
   const url = once(() => (listens ? `http://${urlHost(host)}:${delivery.port()}` : 'http://localhost'))
-  const runtime = createRuntime({ loaded: first.loaded, clock, state }, sources, {
-    current,
-    url,
-    renew: () => delivery.renew(),
-    port: () => delivery.port() || (listens ? port : 0),
-  })
+  let redact = () => first.redact
+  const { warn = console.error, report = console.error } = sources
+  const printing = {
+    warn: (sentence: string) => warn(String(withoutSecrets(sentence, redact()))),
+    report: (error: unknown) => report(withoutSecrets(error, redact())),
+  }
+  const runtime = createRuntime(
+    { loaded: first.loaded, clock, state },
+    { ...sources, ...printing },
+    {
+      current,
+      url,
+      renew: () => delivery.renew(),
+      port: () => delivery.port() || (listens ? port : 0),
+    },
+  )
   const assemblies: Assemblies = createAssemblies(first, runtime)
+  redact = () => current().redact
   const generatedToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   const controlToken = () => loaded().config.controlToken || generatedToken()
   const forTests = createForTests(runtime, current)

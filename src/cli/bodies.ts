@@ -3,11 +3,7 @@ import { dataIn } from '../chat/events.js'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
-import { createRedact } from '../redact/index.js'
 import { type Colors, cutTo, formatBytes, formatDuration, pluralize, printable } from './output.js'
-
-/** For secrets with a known form. The journal has already removed those named in the configuration. */
-const redaction = createRedact({ names: [], emails: false, patterns: [], known: [] })
 
 /** The maximum number of lines of a body, and of characters of a line. */
 const MOST_LINES = 60
@@ -60,8 +56,7 @@ function answerLines(
     complete: true,
     chunks: [{ atMs: 0, bytes: Buffer.from(body) }],
   })
-  // A secret that was split over chunks is only visible in the assembled text.
-  return readableLines(text === undefined || text === '' ? body : redaction().text(text))
+  return readableLines(text === undefined || text === '' ? body : text)
 }
 
 function readableLines(body: unknown): readonly string[] {

@@ -10,11 +10,10 @@ import {
   ignoreFrom,
   isPassingStatus,
   leftoversIn,
-  namedSecretsIn,
   openFolder,
   type Recording,
   readReplayNotes,
-  recordedBody,
+  secretsInRecording,
   writePrompts,
 } from '../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../redact/index.js'
@@ -230,11 +229,8 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
   // Binary files are read as latin1, which keeps byte positions and the ASCII letters of secrets.
   const text = bytes.toString(bytes.includes(0) ? 'latin1' : 'utf8')
   const recording = await recordingOf(path.relative(folder.dir, file), folder)
-  const findings = findSecrets(text, rules, recording && namedSecretsIn(recording, rules))
-  const kinds = new Set(findings.map(({ kind }) => kind))
-  const kindsInStream = recording && /^ {2}chunks:/m.test(text) ? kindsInBody(recording, rules) : []
-  const more = kindsInStream.filter(kind => !kinds.has(kind)).map(kind => ({ kind, line: 1, column: 1 }))
-  return [...findings, ...more].map(finding => ({ file, ...finding }))
+  const inRecording = recording ? secretsInRecording(recording, rules) : []
+  return findSecrets(text, rules, inRecording).map(finding => ({ file, ...finding }))
 }
 
 /** `undefined` for another file. Invalid recordings are reported by other commands. */
@@ -245,11 +241,6 @@ async function recordingOf(file: string, folder: Folder): Promise<Recording | un
     throw error
   })
 }
-
-/** The kinds of secrets in the assembled body: a secret that is split over two chunks shows only there. */
-const kindsInBody = ({ response }: Recording, rules: RedactionRules): readonly string[] => [
-  ...new Set(findSecrets(recordedBody(response).toString('utf8'), rules, []).map(({ kind }) => kind)),
-]
 
 const prompts = command({
   flags: folderFlags,

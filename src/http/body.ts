@@ -74,8 +74,8 @@ export function readBody(request: IncomingMessage, limitBytes: number, done: Bod
   request.on('close', () => finish(undefined))
 }
 
-/** The journal shows at most this much of a body. */
-const BEGINNING_BYTES = 65_536
+/** What the journal shows of a body at most, and enough after it to recognize a secret at the end. */
+const BEGINNING_BYTES = 81_920
 /** A client that takes longer than this to send its body gets its error before that. */
 const BEGINNING_MS = 1000
 

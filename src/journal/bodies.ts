@@ -19,7 +19,12 @@ export function requestParts(exchange: Exchange, redaction: Redaction, shownByte
     path: redaction.text(path),
     query: redaction.query(query),
     headers: pairs(redaction.headers(flat)),
-    ...readable(body ?? noBytes, { exchange, redaction, shownBytes }, headers['content-type']),
+    ...readable(
+      body ?? noBytes,
+      { exchange, redaction, shownBytes },
+      headers['content-type'],
+      exchange.bodyCutFromBytes === undefined,
+    ),
     bytes: bodyBytesOf(exchange),
     truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
   }
@@ -40,7 +45,12 @@ export function responseParts(outcome: Partial<Outcome> | undefined, { exchange,
   const contentType = headersByName['content-type']
   return {
     headers: pairs(fullRedaction.headers(headers)),
-    ...readable(readableBytes, { exchange, redaction: fullRedaction, shownBytes }, contentType),
+    ...readable(
+      readableBytes,
+      { exchange, redaction: fullRedaction, shownBytes },
+      contentType,
+      bytes <= beginning.length,
+    ),
     bytes,
     truncated: bytes > beginning.length || readableBytes.length > shownBytes,
   }
@@ -88,23 +98,15 @@ function readable(
   bytes: Buffer,
   { exchange: { path }, redaction, shownBytes }: Context,
   contentType: string | undefined,
+  isWhole: boolean,
 ) {
   if (bytes.length === 0 || shownBytes === 0) return {}
-  const redacted = (part: Buffer) => redaction.form(part.toString('utf8'), path, contentType, true)
-  if (bytes.length > shownBytes) {
-    const whole = redacted(bytes.subarray(0, shownBytes + MARGIN_BYTES))
-    return { body: commonBeginning(whole, redacted(bytes.subarray(0, shownBytes))) }
-  }
-  const value = jsonOf(bytes)
+  const end = Math.min(shownBytes, isWhole ? bytes.length : Math.max(0, bytes.length - MARGIN_BYTES))
+  const parts = [bytes.subarray(0, end), bytes.subarray(end, end + MARGIN_BYTES)].map(bytes => ({ bytes }))
+  const [{ bytes: shown } = { bytes: noBytes }] = redaction.chunks(parts, path, contentType)
+  const value = isWhole && bytes.length <= shownBytes ? jsonOf(shown) : undefined
   // A value that nests too deep cannot be serialized again.
-  return { body: value === undefined || isTooDeep(value) ? redacted(bytes) : redaction.value(value, path) }
-}
-
-/** Where a secret is cut, the texts differ. */
-function commonBeginning(whole: string, cut: string): string {
-  let end = 0
-  while (end < cut.length && cut[end] === whole[end]) end++
-  return cut.slice(0, end)
+  return { body: value === undefined || isTooDeep(value) ? shown.toString('utf8') : value }
 }
 
 /** The fields of chunks that models write word by word, in chat completions and similar APIs. */

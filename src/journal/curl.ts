@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
-import { exactJsonOf, isTooDeep, stringifyExact, unverifiedFields } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
+import { unverifiedFields } from '../core/json.js'
+import { type Redact, type Redaction, redactionOf } from '../redact/index.js'
 import { isRepeatable } from './facts.js'
 
 /** Hop-by-hop headers, headers that only identify the client, and credentials. */
@@ -11,7 +11,7 @@ const omittedHeaders =
   /^(authorization|apikey|host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*|x-stainless-.*|sec-.*)$/
 
 export function curlOf(exchange: Exchange, redact: Redact, url: string): string {
-  const redaction = redact(credentialsOf(exchange, redact))
+  const redaction = redactionOf(exchange, redact)
   const { prefix, argument } = bodyArgument(exchange, redaction)
   const parts = [
     ['curl', ...curlFlags(exchange, argument !== undefined), quoted(url + curlTarget(exchange, redaction))].join(' '),
@@ -74,7 +74,7 @@ function bodyArgument(
   if (!isRepeatable(exchange))
     return { prefix: '# The body of the request is missing here, because the journal has only part of it.\n' }
   if (body === undefined || body.length === 0 || method === 'HEAD') return { prefix: '' }
-  const redacted = redactedBytes(path, body, redaction, headers['content-type'])
+  const [{ bytes: redacted } = { bytes: body }] = redaction.chunks([{ bytes: body }], path, headers['content-type'])
   const text = redacted.toString('utf8')
   const isText = isUtf8(redacted) && !hasControl.test(text)
   if (isText && redacted.length <= LONGEST_ARGUMENT_BYTES) return { prefix: '', argument: `--data-raw ${quoted(text)}` }
@@ -84,18 +84,6 @@ function bodyArgument(
 
 /** Control characters other than line ends: terminals interpret them, and arguments cannot contain NUL. */
 const hasControl = /[^\P{Cc}\n]/u
-
-/** The original bytes, unless they contain a secret. */
-function redactedBytes(path: string, body: Buffer, redaction: Redaction, contentType: string | undefined): Buffer {
-  if (!isUtf8(body)) return Buffer.from(redaction.form(body.toString('latin1'), path, contentType, true), 'latin1')
-  const text = body.toString('utf8')
-  const value = exactJsonOf(text)
-  // Other JSON values, and anything else, are treated as text.
-  if (typeof value !== 'object' || value === null || isTooDeep(value))
-    return Buffer.from(redaction.form(text, path, contentType, true))
-  const redacted = redaction.value(value, path)
-  return Buffer.from(redacted === value ? text : stringifyExact(redacted))
-}
 
 /** Quotes a word for a POSIX shell, which interprets nothing within single quotes except the quote itself. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -24,7 +24,7 @@ import { shortened } from '../core/errors.js'
 import { type Exchange, modes, sourceOf } from '../core/exchange.js'
 import { faultSchema } from '../core/fault.js'
 import { appliedFaultInWords } from '../core/reply.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
+import { type Redact, type Redaction, redactionOf } from '../redact/index.js'
 import { adviceOn } from './advice.js'
 import { requestParts, responseParts, SHOWN_BYTES } from './bodies.js'
 import {
@@ -335,7 +335,7 @@ function valuesOf(fields: Fields, view: View): object {
 }
 
 export function entryOf(journaled: JournaledExchange, redact: Redact, shownBytes = SHOWN_BYTES): JournalEntry {
-  const redaction = redact(credentialsOf(journaled.exchange, redact))
+  const redaction = redactionOf(journaled.exchange, redact)
   const shown: View['shown'] = text => (text == null ? null : redaction.text(text))
   return valuesOf(detailFields, { ...journaled, redaction, shown, shownBytes }) as JournalEntry
 }
@@ -344,7 +344,7 @@ export function entryOf(journaled: JournaledExchange, redact: Redact, shownBytes
 const MOST_CHARACTERS = 300
 
 function inShort(fields: Fields, journaled: JournaledExchange, redact: Redact): object {
-  const redaction = redact(credentialsOf(journaled.exchange, redact))
+  const redaction = redactionOf(journaled.exchange, redact)
   // Redacts first and shortens afterwards, since half a secret is not recognized.
   const shown: View['shown'] = text => (text == null ? null : shortened(redaction.text(text), MOST_CHARACTERS))
   return valuesOf(fields, { ...journaled, redaction, shown, shownBytes: 0 })

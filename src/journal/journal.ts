@@ -3,7 +3,7 @@ import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
-import { credentialsOf, type Redact } from '../redact/index.js'
+import type { Redact } from '../redact/index.js'
 import { curlOf } from './curl.js'
 import { briefOf, entryOf, flightOf, type JournaledExchange } from './fields.js'
 import { filterOf, type JournalFilter } from './filter.js'
@@ -193,11 +193,6 @@ function createLookup(all: All, redact: () => Redact) {
     brief(journaled: JournaledExchange) {
       all()
       return briefOf(journaled, redact())
-    },
-    /** Returns a function that redacts a text assembled from parts of an exchange, where a secret may only show now. */
-    redaction(id: string) {
-      const found = find(id)
-      return found && redact()(credentialsOf(found.exchange, redact())).text
     },
     /** Returns a curl command that repeats the request at `url`. */
     curl(id: string, url: string) {

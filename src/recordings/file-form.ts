@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { closed, integer, isMoment, map, numberBetween, open, text } from '../check/forms.js'
-import { jsonStyles } from '../redact/json-style.js'
+import { jsonStyles } from './json-style.js'
 
 const milliseconds = v.optional(numberBetween(0, Number.MAX_SAFE_INTEGER, 'milliseconds'))
 const base64 = v.pipe(text, v.regex(/^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/, 'bytes in Base64'))

@@ -5,7 +5,6 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { isTooDeep, MOST_LEVELS } from '../core/json.js'
-import { styled, styleOf } from '../redact/json-style.js'
 import { withSortedKeys } from './canonical.js'
 import {
   type ChunkForm,
@@ -15,6 +14,7 @@ import {
   recordingForm,
   yamlText,
 } from './file-form.js'
+import { styled, styleOf } from './json-style.js'
 import { subjectOf } from './names.js'
 import { assembledText } from './play.js'
 import {

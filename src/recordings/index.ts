@@ -34,7 +34,7 @@ export {
   type Recording,
   recordedBody,
 } from './recording.js'
-export { namedSecretsIn } from './redacted.js'
+export { secretsInRecording } from './redacted.js'
 export { readReplayNotes, writeReplayNote } from './replay-note.js'
 export { createHistory, type History, type Run } from './run.js'
 

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import type { Exchange } from '../core/exchange.js'
 import { decompress } from '../core/http.js'
 import { mayBeJson, requireModestJson } from '../core/json.js'
-import { credentialsOf, type Redact, type Redaction, withoutSecretFields } from '../redact/index.js'
+import { comparable, credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import {
   type Ignore,
   jsonIn,
@@ -79,7 +79,7 @@ function bodyIn({ path, contentType = '', body }: ReceivedRequest, redaction: Re
   if (!body || body.length === 0) return { kind: 'none' }
   if (!isUtf8(body)) {
     // One character per byte, so that a secret is found inside binary data as well.
-    const text = redaction.form(withoutBoundary(body.toString('latin1'), contentType), path, contentType)
+    const text = redaction.body(withoutBoundary(body.toString('latin1'), contentType), path, contentType)
     return { kind: 'bytes', bytes: Buffer.from(text, 'latin1') }
   }
   const text = body.toString('utf8')
@@ -87,7 +87,7 @@ function bodyIn({ path, contentType = '', body }: ReceivedRequest, redaction: Re
   if (json) return { kind: 'json', value: redactedJsonValue(json.value, path, redaction) }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
   const normalized = isForm ? normalQuery(text) : withoutBoundary(text, contentType)
-  return { kind: 'text', text: redaction.form(normalized, path, contentType) }
+  return { kind: 'text', text: redaction.body(normalized, path, contentType) }
 }
 
 /** Sorts again, since the name of a field may be secret too, and its placeholder sorts elsewhere. */
@@ -120,7 +120,7 @@ const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
 function comparedBody(path: string, body: RequestBody, ignore: Ignore, links: typeof linksByPosition): RequestBody {
   switch (body.kind) {
     case 'json': {
-      const value = withoutBigInts(withoutSecretFields(body.value, path))
+      const value = withoutBigInts(comparable(body.value, path))
       return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(value, links))) }
     }
     case 'text':

@@ -5,9 +5,9 @@ import { completionIn, contentOf, type VendorCompletion } from '../chat/reader.j
 import { exactJsonOf, isObject, jsonOf, stringifyExact } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import { openBody, type PacedBody, type Reply } from '../core/reply.js'
+import { editedChunks } from '../redact/edits.js'
 import { rpcCallOf, withIdsOf } from './json-rpc.js'
 import {
-  edited,
   hasRhythm,
   isStream,
   type RecordedRequest,
@@ -172,10 +172,10 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
     const start = position
     position += event.length
     const bytes = withoutUsage(event)
-    return bytes === event ? [] : [{ start, end: position, bytes }]
+    return bytes === event ? [] : [{ start, end: position, to: bytes }]
   })
   if (edits.length === 0) return response
-  const chunks = edited(response.chunks, edits)
+  const chunks = editedChunks(response.chunks, edits)
   return { ...response, chunks: chunks.filter(({ bytes }) => bytes.length > 0) }
 }
 

@@ -2,7 +2,6 @@
 import { STATUS_CODES } from 'node:http'
 import { isStreamType } from '../chat/events.js'
 import { decompressChunks, headerIn } from '../core/http.js'
-import type { Edit } from '../redact/answer.js'
 
 /** One exchange, in one file. */
 export interface Recording {
@@ -168,33 +167,4 @@ export function recordedHeaders(headers: readonly string[], method: string): Rec
       recorded.push([name, headers[i + 1] ?? ''])
   }
   return recorded
-}
-
-/**
- * Applies edits, whose places are counted across all chunks and must not overlap. New bytes go to the chunk in which the edit begins. All others stay in their
- * chunk.
- */
-export function edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): readonly RecordedChunk[] {
-  const sorted = edits.toSorted((a, b) => a.start - b.start)
-  const result: RecordedChunk[] = []
-  let next = 0
-  let removedUntil = 0
-  let chunkStart = 0
-  for (const chunk of chunks) {
-    const start = chunkStart
-    const end = start + chunk.bytes.length
-    chunkStart = end
-    const parts: Buffer[] = []
-    let position = Math.min(end, Math.max(start, removedUntil))
-    for (let edit = sorted[next]; edit && edit.start < end; edit = sorted[++next]) {
-      parts.push(chunk.bytes.subarray(position - start, edit.start - start), edit.bytes)
-      removedUntil = edit.end
-      position = Math.min(end, removedUntil)
-    }
-    const isUnchanged = parts.length === 0 && position === start
-    result.push(
-      isUnchanged ? chunk : { ...chunk, bytes: Buffer.concat([...parts, chunk.bytes.subarray(position - start)]) },
-    )
-  }
-  return result
 }

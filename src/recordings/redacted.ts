@@ -1,28 +1,43 @@
 /** Removes the secrets from a recorded answer; everything else stays byte for byte. */
-import { redactedAnswer } from '../redact/answer.js'
-import { createRedact, type NamedSecret, type Redaction, type RedactionRules } from '../redact/index.js'
-import { edited, type RecordedResponse, type Recording, recordedBody } from './recording.js'
+import { createRedact, type KnownSecret, type Redaction, type RedactionRules } from '../redact/index.js'
+import type { RecordedResponse, Recording } from './recording.js'
 
-/** `redaction` is the redaction of the request. */
-export function redactedResponse(response: RecordedResponse, redaction: Redaction, path: string): RecordedResponse {
-  const { edits, ...redacted } = redactedAnswer({ ...response, body: recordedBody(response) }, redaction, path)
-  return { ...response, ...redacted, chunks: edited(response.chunks, edits) }
+/** `requestRedaction` is the redaction of the request. Secrets that the answer introduces are removed from its body too. */
+export function redactedResponse(
+  response: RecordedResponse,
+  requestRedaction: Redaction,
+  path: string,
+): RecordedResponse {
+  const { headers, statusText } = response
+  const redaction = requestRedaction.withSecretsOf({ headers })
+  const contentType = headers.find(([name]) => name === 'content-type')?.[1]
+  const chunks = redaction.chunks(response.chunks, path, contentType)
+  const redacted = redaction.headers(headers.flat())
+  return {
+    ...response,
+    ...(statusText !== undefined && { statusText: redaction.text(statusText) }),
+    headers: headers.map(([name], i) => [name, redacted[2 * i + 1] ?? '']),
+    chunks,
+  }
 }
 
 const MULTIPART = /^--\S/
 const FORM = /^[^\s=&]+=\S*$/
 
-/** The headers, parameters and fields whose values redaction would replace because of their names. */
-export function namedSecretsIn({ request, response }: Recording, rules: RedactionRules): readonly NamedSecret[] {
-  const found: NamedSecret[] = []
-  const redaction = createRedact(rules, (name, value) => found.push({ name, value }))()
-  const { path, query, body } = request
+/** What redaction would replace in a recording. */
+export function secretsInRecording({ request, response }: Recording, rules: RedactionRules): readonly KnownSecret[] {
+  const found: KnownSecret[] = []
+  const redaction = createRedact(rules, secret => found.push(secret))()
+  const { path, query, body, condition = {} } = request
+  redaction.text(path)
   redaction.query(query)
+  for (const value of Object.values(condition)) redaction.text(value)
   if (body.kind === 'json') redaction.value(body.value, path)
   if (body.kind === 'text' || body.kind === 'bytes') {
-    const text = body.kind === 'text' ? body.text : body.bytes.toString('latin1')
+    const bytes = body.kind === 'text' ? Buffer.from(body.text) : body.bytes
+    const text = bytes.toString('latin1')
     const isForm = FORM.test(text) && 'application/x-www-form-urlencoded'
-    redaction.form(text, path, MULTIPART.test(text) ? 'multipart/form-data' : isForm || 'text/plain')
+    redaction.chunks([{ bytes }], path, MULTIPART.test(text) ? 'multipart/form-data' : isForm || 'text/plain')
   }
   redactedResponse(response, redaction, path)
   return found

@@ -1,6 +1,7 @@
 /** Finds keys and tokens by their form: those of many services, JWTs, private keys, and what follows Bearer and Basic. */
 import type { Match } from './matches.js'
-import { looksRandom } from './names.js'
+import { isDummy, looksRandom } from './values.js'
+import { readAt } from './words.js'
 
 /** Of these, the rest has letters, digits, dashes and underscores. */
 const dashedKeys = [
@@ -15,15 +16,15 @@ const plainKeys = [
   'phx_|rnd_|rpa_|rubygems_|bkua_|jina_|ek_|ntn_|secret_|re_|fw_|sk_|key-|dapi',
 ].join('|')
 
-const prefixes = new RegExp(`(?:(${dashedKeys})|${plainKeys})`, 'g')
-
 /** Forms that are enough to tell: AWS, Google, Twilio, SendGrid, Mailchimp, Telegram, Discord, Vault, Doppler, age, Facebook. */
-const certainKey =
+const certainKeys =
   /A[KS]IA[A-Z0-9]{16}|AIza[\w-]{35}|ya29\.[\w-]{20,}|1\/\/0[\w-]{30,}|SK[0-9a-f]{32}|SG\.[\w-]{16,64}\.[\w-]{16,}|[0-9a-f]{32}-us\d{1,2}|\d{8,10}:AA[\w-]{33}|[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}|hv[sbr]\.[\w-]{20,}|dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{30,}|AGE-SECRET-KEY-1[A-Z0-9]{50,}|EAA[A-Za-z0-9]{80,}/
+    .source
 
-/** Everything found here contains one of these traces. */
-export const traceOfToken = new RegExp(
-  `${prefixes.source}|${certainKey.source}|eyJ|[Bb](?:earer|asic)|BEARER|BASIC|-----BEGIN`,
+/** At the beginning of a word: not in `task-`. */
+const beginnings = new RegExp(
+  `(?<![A-Za-z0-9])(?:(${dashedKeys})|(${plainKeys})|(?:${certainKeys})(?![A-Za-z0-9]))`,
+  'g',
 )
 
 const letters = /[A-Za-z0-9]*/y
@@ -33,128 +34,71 @@ const SHORTEST_KEY = 16
 
 export function keysIn(text: string): readonly Match[] {
   const found: Match[] = []
-  prefixes.lastIndex = 0
-  for (let hit = prefixes.exec(text); hit; hit = prefixes.exec(text)) {
-    const start = hit.index
-    if (!isAtWordStart(text, start)) continue
-    const continuation = hit[1] === undefined ? letters : withDashes
-    const rest = readAt(continuation, text, prefixes.lastIndex)
-    const end = prefixes.lastIndex + rest.length
-    const isKey = rest.length >= SHORTEST_KEY && (looksRandom(rest) || isLongRun(rest)) && hasDigit(hit[0], rest)
-    if (isKey) found.push({ start, end, name: 'key', isNumbered: true })
+  beginnings.lastIndex = 0
+  for (let hit = beginnings.exec(text); hit; hit = beginnings.exec(text)) {
+    const { 0: beginning, 1: dashed, 2: plain, index } = hit
+    const prefix = dashed ?? plain
+    const next = beginnings.lastIndex
+    const rest = prefix === undefined ? '' : readAt(dashed === undefined ? letters : withDashes, text, next)
+    const isKey = prefix === undefined || isRestOfKey(prefix, rest)
+    if (isKey) found.push({ start: index, end: next + rest.length, name: 'key', isNumbered: true })
     // If the whole run looks like prose, so do its parts, which need no check of their own.
-    if (isKey || continuation === withDashes) prefixes.lastIndex = end
-  }
-  for (const { 0: key, index } of text.matchAll(new RegExp(certainKey, 'g'))) {
-    const end = index + key.length
-    if (isAtWordStart(text, index) && !/[A-Za-z0-9]/.test(text[end] ?? ''))
-      found.push({ start: index, end, name: 'key', isNumbered: true })
+    beginnings.lastIndex = isKey || dashed !== undefined ? next + rest.length : index + beginning.length
   }
   return found
 }
+
+const isRestOfKey = (prefix: string, rest: string) =>
+  rest.length >= SHORTEST_KEY && (looksRandom(rest) || isLongRun(rest)) && hasDigit(prefix, rest)
 
 /** These also begin names in programs. */
 const hasDigit = (prefix: string, rest: string) =>
   !/^(?:secret_|re_|fw_|ek_|rk_|sk_|key-|fc-|npm_|dapi)$/.test(prefix) || /\d/.test(rest)
 
-const credentials = /[Bb](?:earer|EARER|asic|ASIC)(?:[ \t]{1,8}|%20|\+)/g
+const credentials = /[Bb](?:earer|EARER|asic|ASIC)(?:[ \t]{1,8}|\+)([\w.~+/-]*={0,2})/g
 
 /** `Bearer` followed by something that is not a word, and `Basic` followed by a name and a password. */
 export function credentialsIn(text: string): readonly Match[] {
-  const found: Match[] = []
-  credentials.lastIndex = 0
-  for (let hit = credentials.exec(text); hit; hit = credentials.exec(text)) {
-    const start = credentials.lastIndex
-    const tokenText = readAt(/[\w.~+/-]*={0,2}/y, text, start)
-    const token = tokenText.replace(/\.{1,3}$/, '')
-    const isBasic = /^basic/i.test(hit[0])
+  return [...text.matchAll(credentials)].flatMap(({ 0: all, 1: written = '', index }) => {
+    const token = written.replace(/\.{1,3}$/, '')
+    const isBasic = /^basic/i.test(all)
     const isSecret = isBasic ? isNameWithPassword(token) : token.length >= SHORTEST_KEY && looksRandom(token)
-    if (isSecret) found.push({ start, end: start + token.length, name: 'key', isNumbered: true })
-    credentials.lastIndex = start + tokenText.length
-  }
-  return found
+    const start = index + all.length - written.length
+    return isSecret ? [{ start, end: start + token.length, name: 'key', isNumbered: true }] : []
+  })
 }
 
-const isNameWithPassword = (token: string) =>
-  /^[\x20-\x39\x3b-\x7e]*:[\x20-\x7e]+$/.test(Buffer.from(token, 'base64').toString('latin1'))
-
-function readAt(expression: RegExp, text: string, index: number): string {
-  expression.lastIndex = index
-  return expression.exec(text)?.[0] ?? ''
-}
-
-/** Not in the middle of a word, as in `task-`. The letters of an escape before it are not part of a word. */
-function isAtWordStart(text: string, index: number): boolean {
-  if (index === 0 || !/[A-Za-z0-9]/.test(text[index - 1] ?? '')) return true
-  return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, index - 6), index))
+/** Whether it is Base64 of a name and a password, which is none of the dummies. */
+export function isNameWithPassword(token: string): boolean {
+  const decoded = Buffer.from(token, 'base64').toString('latin1')
+  return /^[\x20-\x39\x3b-\x7e]*:[\x20-\x7e]+$/.test(decoded) && !isDummy(decoded.slice(decoded.indexOf(':') + 1))
 }
 
 /** Longer than any word in the place of a key. */
 const isLongRun = (text: string): boolean => /[A-Za-z0-9]{20}/.test(text)
 
-/** `{"alg":` in base64url begins like this, as every JSON object does. */
-const BEGIN_JSON = 'eyJ'
-const SHORTEST_HEAD = 10
+/** `{"alg":` in base64url begins with `eyJ`, as every JSON object does. A token has three parts or, if it is encrypted, five. */
+const jwt = /(?<![\w-])(?=[\w-]*\.[\w-]+\.)[\w-]*eyJ[\w-]{7,}\.[\w-]+\.[\w-]+(?:\.[\w-]+\.[\w-]+)?/g
 
-/** A token has three parts or, if it is encrypted, five. */
-export function jwtsIn(text: string): readonly Match[] {
-  const found: Match[] = []
-  for (let start = text.indexOf(BEGIN_JSON); start >= 0; ) {
-    const headEnd = endOfRun(text, start)
-    const isToken = headEnd - start >= SHORTEST_HEAD && text[headEnd] === '.'
-    const bodyEnd = isToken ? endOfRun(text, headEnd + 1) : headEnd
-    const end = isToken && bodyEnd > headEnd + 1 && text[bodyEnd] === '.' ? endOfRun(text, bodyEnd + 1) : 0
-    if (end > bodyEnd + 1) {
-      const tokenEnd = endOfEncrypted(text, end)
-      found.push({ start, end: tokenEnd, name: 'jwt', isNumbered: true })
-      start = text.indexOf(BEGIN_JSON, tokenEnd)
-    } else {
-      // No other match in this run is more likely.
-      start = text.indexOf(BEGIN_JSON, headEnd)
-    }
-  }
-  return found
-}
-
-const tokenRun = /[\w-]*/y
-
-function endOfRun(text: string, start: number): number {
-  tokenRun.lastIndex = start
-  tokenRun.exec(text)
-  return Math.max(start, tokenRun.lastIndex)
-}
-
-/** The fourth and the fifth part: both or neither. */
-function endOfEncrypted(text: string, end: number): number {
-  if (text[end] !== '.') return end
-  const fourth = endOfRun(text, end + 1)
-  if (fourth === end + 1 || text[fourth] !== '.') return end
-  const fifth = endOfRun(text, fourth + 1)
-  return fifth > fourth + 1 ? fifth : end
-}
+export const jwtsIn = (text: string): readonly Match[] =>
+  Array.from(text.matchAll(jwt), ({ 0: all, index }) => {
+    const start = index + all.indexOf('eyJ')
+    return { start, end: index + all.length, name: 'jwt', isNumbered: true }
+  })
 
 const pemBegin = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g
 const pemEnd = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y
-/** Lines of base64 directly after the beginning, where the end is missing. Line breaks may be escaped. */
-const pemLines = /(?:(?:\s|\\[nr]){1,9}[A-Za-z0-9+/=]{16,})+/y
+/** Where the end is missing, as many lines of base64 as follow, within reason. */
+const pemLines = /(?:\s{1,9}[A-Za-z0-9+/=]{16,}){1,1000}/y
 
-export function privateKeysIn(text: string): readonly Match[] {
-  const found: Match[] = []
-  for (const { 0: begin, index } of text.matchAll(pemBegin)) {
+export const privateKeysIn = (text: string): readonly Match[] =>
+  [...text.matchAll(pemBegin)].flatMap(({ 0: begin, index }) => {
     const inside = index + begin.length
-    const end = endOfPem(text, inside)
-    if (end > inside) found.push({ start: index, end, name: 'private-key', isNumbered: true })
-  }
-  return found
-}
-
-function endOfPem(text: string, inside: number): number {
-  // The next five dashes are its end, or the beginning of another key.
-  const dashes = text.indexOf('-----', inside)
-  pemEnd.lastIndex = dashes
-  const hasEnd = dashes >= 0 && pemEnd.test(text)
-  // An example with three dots is not a key.
-  if (hasEnd && /[A-Za-z0-9+/=]{16}/.test(text.slice(inside, dashes))) return pemEnd.lastIndex
-  pemLines.lastIndex = inside
-  return pemLines.test(text) ? pemLines.lastIndex : inside
-}
+    // The next five dashes are its end, or the beginning of another key.
+    const dashes = text.indexOf('-----', inside)
+    const end = dashes < 0 ? '' : readAt(pemEnd, text, dashes)
+    const content = end === '' ? readAt(pemLines, text, inside) : text.slice(inside, dashes)
+    // An example with three dots is not a key.
+    if (!/[A-Za-z0-9+/=]{16}/.test(content)) return []
+    return [{ start: index, end: inside + content.length + end.length, name: 'private-key', isNumbered: true }]
+  })

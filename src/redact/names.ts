@@ -1,6 +1,8 @@
 /** Headers, parameters and fields that are secret by their names, and the credentials in them, which are secret wherever they recur. */
 import { unescape as decoded } from 'node:querystring'
+import { AUTH, isAuth } from '../core/paths.js'
 import { memoized } from '../core/work.js'
+import { isPlaceholder, isSecretValue, isSignIn, looksRandom } from './values.js'
 
 const kindsOfKey =
   'api|access|secret|private|signing|encryption|master|admin|account|service|role|subscription|license|webhook|ssh|stream|session|functions'
@@ -52,8 +54,61 @@ export const secretHeaders = (further: readonly string[]): IsSecretName =>
 export const secretFields = (further: readonly string[]): IsSecretName =>
   namesWith(/^(?:token|credentials?|(?:set-)?cookie)$/, further)
 
+/** On the auth backend, also the fields that sign a user in. */
+const authField = /^(?:nonce|token|(?:email-)?otp|(?:auth-)?code|action-link)$/
+
+/** The secrets among the fields of bodies at a path. */
+export interface SecretFields {
+  readonly isSecret: IsSecretName
+  /** Whether the value of a field whose name may be that of a secret is one. */
+  readonly isSecretValue: (name: string, value: string) => boolean
+}
+
+export function fieldsAt(path: string, isUsual: IsSecretName): SecretFields {
+  const isAuthPath = isAuth(path.toLowerCase()) || path.includes(AUTH)
+  const isAuthField = (name: string) => isAuthPath && authField.test(dashedName(name.slice(0, 20)))
+  return {
+    isSecret: name => isAuthField(name) || isUsual(name),
+    isSecretValue(name, value) {
+      if (isPlaceholder.test(value)) return false
+      const dashed = dashedName(name)
+      return isAuthField(name) ? isSignIn(dashed, value) : isSecretValue(dashed, value, dashedName(value.slice(0, 100)))
+    },
+  }
+}
+
 export const secretParametersWith = (further: readonly string[]): IsSecretName =>
   namesWith(/^(?:key|token|signature|sig|code|x-(?:amz|goog)-(?:signature|credential))$/, further)
+
+/** How sure a name in a text is that of a secret: `maybe` needs a value that looks like one. */
+export type KindOfName = (name: string) => 'secret' | 'maybe' | 'cookie' | undefined
+
+const variable = /^[A-Z][A-Z\d_]+$/
+/** Names of variables that are secret if the value looks like it. */
+const secretVariable = /-(?:keys?|tokens?|pass|pw|auth|credentials?|salt|pepper|dsn|jwt)$/
+const publicName =
+  /(?:^|-)(?:public|publishable|primary|foreign|unique|cache|sort|partition|page|next|continuation|cancel|sync|state|idempotency|storage|index|hash|range|eos|bos|pad|unk)-(?:keys?|tokens?)$/
+
+/** The last letters of all names with a kind, and of those that come between such a name and its value. */
+export const endsOfNames =
+  'ord|rds|swd|pwd|pw|ass|ase|ode|des|nic|ret|ets|ion|key|eys|ken|ens|ash|est|irm|ain|ier|otp|uth|ial|als|alt|per|dsn|jwt|kie|ure|256|-id|val|lue|str|ing'
+
+export function kindsOfNames(further: readonly string[]): KindOfName {
+  const isSecret = namesWith(/(?:^|-)secret-key-base$/, further)
+  const kindOf = memoized((name: string): ReturnType<KindOfName> => {
+    const dashed = dashedName(name)
+    if (/^(?:set-)?cookie$/.test(dashed)) return 'cookie'
+    // The working directory.
+    if (name === 'PWD' || name === 'OLDPWD' || publicName.test(dashed)) return undefined
+    if (isSecret(name)) return 'secret'
+    const isLikely =
+      /^(?:token|credentials?|-?auth|mcp-session-id)$|(?:^|-|store|key|db)pass$/.test(dashed) ||
+      (variable.test(name) && secretVariable.test(dashed)) ||
+      (name.includes('-') && /^x-.*-(?:token|credential|signature(?:-256)?)$/.test(dashed))
+    return isLikely ? 'maybe' : undefined
+  }, REMEMBERED)
+  return name => (name.length <= LONGEST_NAME ? kindOf(name) : undefined)
+}
 
 /** What is secret in addition to values with a known form. */
 export interface RedactionRules {
@@ -98,23 +153,14 @@ function cookieValue(cookie: string): readonly string[] {
   return value.includes('%') ? [value, decoded(value)] : [value]
 }
 
+const isAddress = /^(?:[a-z]+:\/)?\//
+
 const LONG = 12
 const SHORTEST = 8
 
 /** `?key=default` must not cause words to be replaced, and a cookie with a path must not cause paths to be replaced. */
-function isDistinctive(value: string): boolean {
+export function isDistinctive(value: string): boolean {
   if (value.length < SHORTEST || isPlaceholder.test(value)) return false
   if (value.length < LONG) return /\d/.test(value) && /[A-Za-z]/.test(value) && looksRandom(value)
   return !isAddress.test(value) || looksRandom(value)
-}
-
-/** A whole value that is a placeholder. */
-export const isPlaceholder = /^\[[a-z][a-z\d-]*\]$/
-const isAddress = /^(?:[a-z]+:\/)?\//
-
-/** Whether it has more digits and mixed case than words joined by dashes. */
-export function looksRandom(text: string): boolean {
-  if (/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return true
-  if ((text.match(/\d/g)?.length ?? 0) >= 8) return true
-  return text.split(/[^A-Za-z0-9]/).some(part => part.length >= 6 && /\d/.test(part) && /[A-Za-z]/.test(part))
 }

@@ -9,7 +9,6 @@ import { blockYaml } from '../check/yaml.js'
 import { notForARule } from '../core/errors.js'
 import { exactJsonOf, isObject, jsonOf } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
-import { withLeaves } from '../redact/index.js'
 import type { ReplyForm } from './chat/form.js'
 import { ChatInput } from './chat/input.js'
 import { fieldsIn } from './http/input.js'
@@ -37,13 +36,12 @@ export interface Draft {
   readonly remarks: readonly string[]
 }
 
-/** `redact` removes secrets, which a stream may have sent in pieces. Throws a PlatformError that says why no rule can be drafted. */
-export function draftOf(source: DraftSource, redact: (text: string) => string): Draft {
+/** Throws a PlatformError that says why no rule can be drafted. */
+export function draftOf(source: DraftSource): Draft {
   const { request, status, complete, response } = source
   if (status === null) throw notForARule('it has no answer')
-  const drafted = request.path === CHAT ? chatRule(source) : pathRule(source)
-  const rule = withLeaves(drafted, value => (typeof value === 'string' ? redact(value) : value)) as object
-  const { user } = ('when' in drafted ? drafted.when : {}) as { readonly user?: object }
+  const rule = request.path === CHAT ? chatRule(source) : pathRule(source)
+  const { user } = ('when' in rule ? rule.when : {}) as { readonly user?: object }
   const remarks = [
     user && 'contains' in user && 'It matches only part of the user message, because the rest is long or secret.',
     response.truncated && 'The journal has only the beginning of the answer.',

@@ -208,15 +208,11 @@ interface TestedBrief {
 
 interface DraftParts {
   readonly rules: Pick<RunningRules, 'addSent' | 'explain'>
-  /**
-   * Drafts a rule that repeats a reply; `redact` removes secrets from texts. Rejects with a PlatformError that says why that is not
-   * possible.
-   */
-  readonly draftRule: (source: DraftSource, redact: (text: string) => string) => Draft
+  /** Drafts a rule that repeats a reply. Throws a PlatformError that says why that is not possible. */
+  readonly draftRule: (source: DraftSource) => Draft
   readonly journal: {
     get(id: string, shownBytes?: number): DraftSource | undefined
     briefs(): readonly TestedBrief[]
-    redaction(id: string): ((text: string) => string) | undefined
   }
 }
 
@@ -228,12 +224,6 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
     return entry
   }
 
-  async function draftOf(exchange: string): Promise<Draft> {
-    const redact = journal.redaction(exchange)
-    if (!redact) throw noSuchExchange(exchange)
-    return draftRule(entryOf(exchange), redact)
-  }
-
   const body = closed({ exchange })
   return {
     draftRule: operation({
@@ -242,7 +232,7 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       body,
       returns: closed({ yaml: text, remarks: arrayOf(text) }),
       async run({ body }) {
-        const { yaml, remarks } = await draftOf(body.exchange)
+        const { yaml, remarks } = draftRule(entryOf(body.exchange))
         return { yaml, remarks }
       },
     }),
@@ -253,7 +243,7 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       returns: ids,
       status: 201,
       async run({ body, scope }) {
-        const { rule } = await draftOf(body.exchange)
+        const { rule } = draftRule(entryOf(body.exchange))
         return { data: await rules.addSent(rule as RuleInput, scope) }
       },
     }),
@@ -283,15 +273,11 @@ export const testOperations = ({ draftRule, journal }: Omit<DraftParts, 'rules'>
       if (!wanted) throw noSuchExchange(id)
       const steps = all
         .filter(one => (query.run ? one.run === wanted.run : one.id === id))
-        .map(one => {
-          const redact = journal.redaction(one.id) ?? String
-          return {
-            source: journal.get(one.id, Number.POSITIVE_INFINITY) as DraftSource,
-            draft: (source: DraftSource) => draftRule(source, redact),
-            redact,
-            title: one.prompt ?? `${one.method} ${one.path}`,
-          }
-        })
+        .map(one => ({
+          source: journal.get(one.id, Number.POSITIVE_INFINITY) as DraftSource,
+          draft: draftRule,
+          title: one.prompt ?? `${one.method} ${one.path}`,
+        }))
       return new TextAnswer('text/plain; charset=utf-8', testOf(steps))
     },
   }),

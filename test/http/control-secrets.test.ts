@@ -125,23 +125,95 @@ test('a sign-in code is hidden, and an error code is shown', async () => {
   })
 })
 
-test('a secret that a stream splits into pieces is redacted in a draft', async () => {
-  const { unknownKey } = secrets
-  const live = await liveWith((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const pieces = ['The key is ', unknownKey.slice(0, 9), unknownKey.slice(9, 20), `${unknownKey.slice(20)} now.`]
-    const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini' }
-    for (const content of pieces) {
-      const choices = [{ index: 0, delta: { content }, finish_reason: null }]
-      response.write(`data: ${JSON.stringify({ ...chunk, choices })}\n\n`)
-    }
-    response.end(
-      `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`,
+const anEnvFile = `PORT=3000\nDB_PASSWORD=Zq7Xw7Lm3Pk9Rt5Vb2\nKEY=${secrets.unknownKey}\n`
+const spelt = { live: secrets.upstreamKey, unknown: secrets.unknownKey, password: 'Zq7Xw7Lm3Pk9Rt5Vb2' }
+const spoken = `The key is ${spelt.live}, not ${spelt.unknown}. ${anEnvFile}`
+
+/** The ways in which platforms and apps send a text in pieces. */
+const streams: Readonly<Record<string, (piece: string) => string>> = {
+  'chat completions': content => event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+  'arguments of a tool': piece =>
+    event({
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: inJson(piece) } }] } }],
+    }),
+  Responses: delta => event({ type: 'response.output_text.delta', output_index: 0, delta }),
+  Anthropic: text => event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+  "an API of one's own": token => event({ id: 7, result: [{ token }] }),
+  'lines of the AI SDK': text => `0:${JSON.stringify(text)}\n`,
+  'plain text': text => `data: ${inJson(text)}\n\n`,
+}
+
+const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
+
+test.each(Object.keys(streams))(
+  'a secret that a stream of %s spells in pieces is hidden wherever it is shown',
+  async name => {
+    const pieces = spoken.match(/.{1,7}/gs) ?? []
+    const events = pieces.map(piece => streams[name]?.(piece) ?? '')
+    const ofSecrets = pieces.filter(piece => Object.values(spelt).some(secret => secret.includes(piece)))
+    const live = await liveWith((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${events.join('')}data: [DONE]\n\n`),
     )
-  })
-  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: secrets.upstreamKey } })
+    const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: spelt.live } })
+    const sent = await (await platform.chat({ ...hello, stream: true })).text()
+    const control = async (path: string) => (await fetch(`${platform.url}/__standin/${path}`)).text()
+    const shown = [await control('journal?limit=1'), await control('journal?brief'), await control('journal/1/test')]
+    const placeholder = /\[[a-z]+(?:-[a-z\d]+)+\]/g
+    for (const piece of ofSecrets) {
+      expect(sent).toContain(piece)
+      for (const text of shown) expect(text.replace(placeholder, '')).not.toContain(piece)
+    }
+    expect(shown[0]?.match(placeholder)).toEqual(['[upstream-api-key]', '[key-1]', '[db-password]', '[key-1]'])
+  },
+)
+
+test('a draft of a stream repeats what may be shown of it', async () => {
+  const pieces = [
+    'The key is ',
+    spelt.unknown.slice(0, 9),
+    spelt.unknown.slice(9, 20),
+    `${spelt.unknown.slice(20)} now.`,
+  ]
+  const events = pieces.map(content => event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }))
+  const end = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+  const live = await liveWith((_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${events.join('')}${end}data: [DONE]\n\n`),
+  )
+  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: spelt.live } })
   await (await platform.chat({ ...hello, stream: true })).text()
   const sent = { method: 'POST', headers: json, body: '{"exchange":"1"}' }
   const draft = await (await fetch(`${platform.url}/__standin/replies/draft`, sent)).text()
   expect(draft).toContain('The key is [key-1] now.')
+})
+
+test('a secret of a form is hidden in the answer that repeats it', async () => {
+  const password = 'korrekt-pferd-batterie'
+  const live = await liveWith((request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>No user with ${password} at ${request.url}</p>`),
+  )
+  const { ask, url } = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: spelt.live } })
+  const bodies = {
+    'application/x-www-form-urlencoded': `user=ada&password=${password}`,
+    'application/json': JSON.stringify({ user: 'ada', login: { password } }),
+    'multipart/form-data; boundary=X': `--X\r\nContent-Disposition: form-data; name="password"\r\n\r\n${password}\r\n--X--`,
+  }
+  for (const [type, body] of Object.entries(bodies))
+    expect(
+      await (await ask('/builder/login', { method: 'POST', headers: { 'content-type': type }, body })).text(),
+    ).toContain(password)
+  const journal = await (await fetch(`${url}/__standin/journal`)).text()
+  expect(journal).not.toContain(password)
+  expect(journal.match(/No user with \[password\]/g)).toHaveLength(3)
+})
+
+test('a credential of any length and content is journaled without it', async () => {
+  const live = await liveWith((_request, response) =>
+    response.writeHead(200, { 'set-cookie': `b=${'('.repeat(12_000)}` }).end('{"ok":true}'),
+  )
+  const { ask, url } = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: spelt.live } })
+  for (const sign of ['<', '(', '\\', '%25', 'aA1'])
+    await (await ask('/v1/models', { headers: { cookie: `a=${sign.repeat(12_000 / sign.length)}` } })).text()
+  for (const path of ['journal', 'journal?brief', 'journal/1', 'journal/1/curl'])
+    expect((await fetch(`${url}/__standin/${path}`)).status).toBe(200)
 })

@@ -169,9 +169,9 @@ test('a parameter with a credential counts as absent, one that only looks like a
 
 test('secrets are removed from bodies of any kind', () => {
   const form = { contentType: 'application/x-www-form-urlencoded' }
-  expect(asking('a=1&secret=sk-planted-one', form, plantedRedaction()).body).toEqual({
+  expect(asking('a=1&b=sk-planted-one', form, plantedRedaction()).body).toEqual({
     kind: 'text',
-    text: 'a=1&secret=[key-1]',
+    text: 'a=1&b=[key-1]',
   })
   const image = Buffer.from('\xff\xd8 sk-planted-one \x00', 'latin1')
   expect(asking(image, { contentType: 'image/jpeg' }, plantedRedaction()).body).toEqual({

@@ -1,44 +1,14 @@
 /** Recordings for tests: a question and an answer, whole or streamed. */
-import { parseExact, stringifyExact } from '../../src/core/json.js'
 import { type ReceivedRequest, requestOf } from '../../src/recordings/key.js'
 import type { RecordedChunk, RecordedResponse, Recording } from '../../src/recordings/recording.js'
-import type { Redaction } from '../../src/redact/index.js'
+import { createRedact, type Redaction } from '../../src/redact/index.js'
+import { noRules } from '../redact/secrets.js'
 
-const planted = /sk-planted-\w+/g
+/** Replaces planted secrets. */
+export const plantedRedaction = (): Redaction =>
+  createRedact({ ...noRules, patterns: [{ name: 'key', pattern: /sk-planted-\w+/ }] })()
 
-/** Replaces planted secrets, numbered in order of appearance like the real redaction. */
-export function plantedRedaction(): Redaction {
-  const seen: string[] = []
-  const text = (text: string) =>
-    text.replace(planted, secret => {
-      if (!seen.includes(secret)) seen.push(secret)
-      return `[key-${seen.indexOf(secret) + 1}]`
-    })
-  return {
-    text,
-    pieces: texts => texts.map(text),
-    value: value => parseExact(text(stringifyExact(value))),
-    form: text,
-    headers: headers => headers.map(text),
-    query: text,
-    suspects: () => true,
-    withSecretsOf() {
-      return this
-    },
-  }
-}
-
-/** Changes nothing. */
-const noRedaction: Redaction = {
-  text: text => text,
-  pieces: texts => texts,
-  value: value => value,
-  form: text => text,
-  headers: headers => headers,
-  query: query => query,
-  suspects: () => false,
-  withSecretsOf: () => noRedaction,
-}
+const noRedaction = createRedact(noRules)()
 
 /** A request to the chat endpoint, unless overridden. */
 export const asking = (body: unknown, came: Partial<ReceivedRequest> = {}, redaction = noRedaction) =>

@@ -128,7 +128,7 @@ test('credentials under any name are not written to disk, even if the answer rep
   const { ask } = await replaying()
   const replayed = await ask(`/v1/models?${query}`, { headers })
   expect(replayed.status).toBe(200)
-  expect(await replayed.json()).toMatchObject({ sid: '[credential]', 'x-auth-token': '[credential]' })
+  expect(await replayed.json()).toMatchObject({ sid: '[credential]', 'x-auth-token': '[x-auth-token]' })
 })
 
 test('secrets in headers, bodies and errors of the live platform are not written to disk', async () => {

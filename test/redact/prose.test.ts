@@ -32,11 +32,10 @@ const harmless: Readonly<Record<string, string>> = {
 
 for (const [name, text] of Object.entries(harmless)) {
   test(`nothing in ${name} is mistaken for a secret`, () => {
-    const { text: redacted, value, pieces } = createRedact(noRules)(['sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'])
+    const { text: redacted, value } = createRedact(noRules)(['sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'])
     expect(redacted(text)).toBe(text)
     expect(redacted(JSON.stringify(text))).toBe(JSON.stringify(text))
     expect(value({ text })).toEqual({ text })
-    expect(pieces(text.split(/(?<= )/)).join('')).toBe(text)
     expect(findSecrets(text, noRules)).toEqual([])
   })
 }
