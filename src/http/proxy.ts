@@ -145,7 +145,7 @@ export function liveError(error: NodeJS.ErrnoException, timeoutMs: number): Plat
 }
 
 /** Undici's parser gives its reason in brackets. */
-const reasonIn = (message: string) => /\((.+)\)$/.exec(message)?.[1] ?? message
+const reasonIn = (message: string) => /\(([^(]+)\)$/.exec(message)?.[1] ?? message
 
 /** Undici's codes for a live platform that is silent. */
 const timeoutCode = /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/

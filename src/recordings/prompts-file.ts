@@ -198,7 +198,8 @@ function beganMs(pid: number): number | undefined {
   if (pid === process.pid) return Date.now() - process.uptime() * 1000
   try {
     // The name of the program is in brackets, and may have spaces (man 5 proc_pid_stat).
-    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(/.*\) /s)
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(') ') + 2)
     return Date.now() - uptime() * 1000 + Number(fields.split(' ')[19]) * MS_OF_TICK
   } catch {
     return undefined
