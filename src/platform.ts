@@ -166,7 +166,6 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     reload,
     stop,
     resources: runtime.resources,
-    mcp: runtime.mcp.lists,
     ownPathsAt: path => current().ownPathsAt(path),
     openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },

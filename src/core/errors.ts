@@ -208,9 +208,6 @@ export const recordingsUnreadable = (sentence: string) => refusal(409, 'recordin
 export const noSuchResource = (path: string, nearest: string) =>
   refusal(404, 'no_such_resource', `There is no resource ${JSON.stringify(shortened(path))}.${nearest}`)
 
-export const noSuchMcpItem = (what: string, name: string, nearest: string) =>
-  refusal(404, 'no_such_mcp_item', `There is no ${what} ${JSON.stringify(shortened(name))}.${nearest}`)
-
 export const noSuchRule = (id: string) =>
   refusal(404, 'no_such_rule', `There is no rule with the id ${quotedStart(id, 200)}.`)
 

@@ -1,5 +1,6 @@
 /** Answers requests to the paths of MCP servers. Loaded only if one is configured. */
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { pathInWords } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { methodNotAllowed } from '../core/errors.js'
@@ -9,40 +10,32 @@ import type { Origins } from '../core/origins.js'
 import { AUTH, lookupMethod } from '../core/paths.js'
 import { jsonReply, type Reply } from '../core/reply.js'
 import { readBodyFile } from '../replies/index.js'
-import type { McpOverrides } from './changes.js'
 import { schemaProblem } from './check-call.js'
 import { errorReply } from './deliver.js'
 import { endSession, generalStream } from './legacy.js'
 import type { LoadedMcp } from './options.js'
 import { mcpServerAt, mcpServers } from './options.js'
 import { type PaceOf, postReply } from './post.js'
-import type { RunningServer } from './sessions.js'
+import { listChanged, type McpSessions, type RunningServer } from './sessions.js'
 
-export { announceChanges, createMcpLists, createMcpOverrides, type McpOverrides } from './changes.js'
 export { misfittingRules } from './check-output.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
 
-interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'readFile'> {
+interface SourceParts extends Omit<RunningServer, 'path' | 'options' | 'readFile'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
-  readonly overrides: Pick<McpOverrides, 'apply'>
 }
 
 /** The servers of a configuration that `requireUsableServers` has accepted. */
-export function mcpSource(loaded: LoadedMcp, { origins, paceOf, overrides, ...shared }: SourceParts): PathSource {
+export function mcpSource(loaded: LoadedMcp, { origins, paceOf, ...shared }: SourceParts): PathSource {
   const readFile = fileReader(loaded)
   const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
     ...shared,
     path,
     options,
-    configured: options,
     readFile,
   }))
-  const serverFor: ServerFor = (server, { scope }) => {
-    const options = overrides.apply(server.path, server.options, scope)
-    return options === server.options ? server : { ...server, options }
-  }
-  const endpoints = servers.flatMap(server => endpointsOf(server, serverFor, paceOf))
+  const endpoints = servers.flatMap(server => endpointsOf(server, paceOf))
   const [first] = servers
   if (first) endpoints.push({ own: publicGet(WELL_KNOWN), answer: exchange => metadata(first, exchange) })
   const at = (path: string) => endpoints.filter(({ own }) => own.path === path)
@@ -60,9 +53,6 @@ export function mcpSource(loaded: LoadedMcp, { origins, paceOf, overrides, ...sh
   }
 }
 
-/** Returns the server with the run-time changes for the scope of an exchange. */
-type ServerFor = (server: RunningServer, exchange: Exchange) => RunningServer
-
 interface ServerEndpoint {
   readonly own: OwnPath
   readonly answer: (exchange: Exchange) => Reply | Promise<Reply>
@@ -71,7 +61,7 @@ interface ServerEndpoint {
 const publicGet = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone', isLocal: true })
 
 /** The endpoints of a server, including that of its metadata document. */
-function endpointsOf(server: RunningServer, serverFor: ServerFor, paceOf: PaceOf): ServerEndpoint[] {
+function endpointsOf(server: RunningServer, paceOf: PaceOf): ServerEndpoint[] {
   const { path, options } = server
   const endpoint = (method: string, answer: ServerEndpoint['answer']): ServerEndpoint => ({
     own: { method, path, access: options.access, challenge: exchange => challenge(path, exchange) },
@@ -81,13 +71,13 @@ function endpointsOf(server: RunningServer, serverFor: ServerFor, paceOf: PaceOf
     endpoint(method, exchange => {
       const { method, headers } = exchange
       if (isStateless(String(headers['mcp-protocol-version']))) throw methodNotAllowed(method, ['POST'])
-      return orErrorReply(() => answer(serverFor(server, exchange), exchange))
+      return orErrorReply(() => answer(server, exchange))
     })
   const hasSessions = sessionVersions.some(version => options.protocolVersions.includes(version))
   return [
     endpoint('POST', async exchange => ({
       answeredBy: { kind: 'mcp', path },
-      ...(await postReply(serverFor(server, exchange), exchange, paceOf)),
+      ...(await postReply(server, exchange, paceOf)),
     })),
     ...(hasSessions ? [inSession('GET', generalStream), inSession('DELETE', endSession)] : []),
     { own: publicGet(`${WELL_KNOWN}${path}`), answer: exchange => metadata(server, exchange) },
@@ -158,3 +148,16 @@ const metadata = ({ path, options }: RunningServer, exchange: Exchange): Reply =
       options.access.includes('user') && { authorization_servers: [`${baseOf(exchange)}${AUTH}`] }),
     bearer_methods_supported: ['header'],
   })
+
+const lists = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const
+
+/** Notifies the clients of all servers whose lists have changed in a reload. */
+export function announceChanges(sessions: McpSessions, before: LoadedMcp, next: LoadedMcp): void {
+  const servers = mcpServers(next.config.mcp)
+  for (const [path, old] of mcpServers(before.config.mcp)) {
+    const now = servers.get(path)
+    const changed = now ? lists.filter(list => !isDeepStrictEqual(old[list], now[list])) : []
+    const announced = new Set(changed.map(list => (list === 'resourceTemplates' ? 'resources' : list)))
+    for (const list of announced) sessions.notify(path, undefined, listChanged(list))
+  }
+}

@@ -90,29 +90,21 @@ const prompt = closed({
   reply,
 })
 
+/** A list whose items have different keys. */
 const items = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string, meaning: string) =>
-  v.optional(described(listOfItems(form, what, key), meaning), [])
-
-/** Names must be unique. */
-export const listOfItems = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string) =>
-  v.pipe(
-    list(form, what),
-    v.check(
-      all => different(all.map(one => (one as Readonly<Record<string, unknown>>)[key])),
-      `a list without two ${what} of the same ${key}`,
+  v.optional(
+    described(
+      v.pipe(
+        list(form, what),
+        v.check(
+          all => different(all.map(one => (one as Readonly<Record<string, unknown>>)[key])),
+          `a list without two ${what} of the same ${key}`,
+        ),
+      ),
+      meaning,
     ),
+    [],
   )
-
-/** The items of servers, by the name of their list. */
-export const mcpItems = { tools: tool, resources: resource, resourceTemplates: resourceTemplate, prompts: prompt }
-
-/** The key that identifies the items of each list. */
-export const mcpItemKeys = {
-  tools: 'name',
-  resources: 'uri',
-  resourceTemplates: 'uriTemplate',
-  prompts: 'name',
-} as const satisfies Readonly<Record<keyof typeof mcpItems, string>>
 
 const server = closed({
   access: option(access, ['apiKey', 'user'], 'Who may call: anyone, or a list of anon, service, user, apiKey.'),

@@ -3,7 +3,6 @@
 import { isObject, stringifyExact } from '../core/json.js'
 import { invalidParams, metaKeys, type RpcResult } from '../core/json-rpc.js'
 import type { McpGeneration } from '../replies/index.js'
-import type { McpList } from './operations.js'
 import type { McpServer } from './options.js'
 import { type Context, isModern, type RunningServer } from './sessions.js'
 
@@ -11,16 +10,13 @@ export type McpResult = RpcResult['result']
 type ContentBlock = Readonly<Record<string, unknown>>
 
 /** The capabilities that `initialize` and `server/discover` return. */
-export function capabilitiesOf({ options, configured }: Pick<RunningServer, 'options' | 'configured'>): McpResult {
-  const { resourceTemplates, completions } = options
-  // A list that was emptied at run time is still a capability.
-  const hasAny = (...lists: readonly McpList[]) =>
-    lists.some(list => options[list].length + configured[list].length > 0)
-  const hasPrompts = hasAny('prompts')
+export function capabilitiesOf({ options }: Pick<RunningServer, 'options'>): McpResult {
+  const { tools, resources, resourceTemplates, prompts, completions } = options
+  const hasPrompts = prompts.length > 0
   return {
     logging: {},
-    ...(hasAny('tools') && { tools: { listChanged: true } }),
-    ...(hasAny('resources', 'resourceTemplates') && { resources: { subscribe: true, listChanged: true } }),
+    ...(tools.length > 0 && { tools: { listChanged: true } }),
+    ...(resources.length + resourceTemplates.length > 0 && { resources: { subscribe: true, listChanged: true } }),
     ...(hasPrompts && { prompts: { listChanged: true } }),
     ...((hasPrompts || resourceTemplates.length > 0 || Object.keys(completions).length > 0) && { completions: {} }),
   }
@@ -33,7 +29,7 @@ export const serverInfo = ({ name, title, version }: McpServer): McpResult => ({
 })
 
 /** The list that each method returns. */
-const listMethods: Readonly<Record<string, McpList>> = {
+const listMethods: Readonly<Record<string, 'tools' | 'prompts' | 'resources' | 'resourceTemplates'>> = {
   'tools/list': 'tools',
   'prompts/list': 'prompts',
   'resources/list': 'resources',

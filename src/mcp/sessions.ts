@@ -245,8 +245,6 @@ function createEventStream(number: number) {
 export interface RunningServer {
   readonly path: string
   readonly options: McpServer
-  /** The options as configured, without later changes. */
-  readonly configured: McpServer
   readonly replies: () => Promise<McpReplies>
   readonly sessions: McpSessions
   /** Whether a call without a rule is an error. */

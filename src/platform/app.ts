@@ -92,7 +92,7 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     misses: recordings.misses,
     receipt: recordings.receipt,
     resources: runtime.resources,
-    mcp: runtime.mcp.lists,
+    mcp: runtime.mcp.servers,
     accounts: forTests,
     steering: settings,
     rules: { ...rules.rules, explain: rules.explain },

@@ -4,19 +4,13 @@ import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
 import { requestedPaceOf } from '../endpoints/chat-completions.js'
-import type { McpLists } from '../mcp/operations.js'
 import { mcpServers } from '../mcp/options.js'
 import type { Replies } from '../replies/index.js'
 import type { LoadedConfig } from './config/load.js'
 import type { ResetOptions } from './part.js'
-import { loadMcpFolder, type McpFolder, type PreparedConfig } from './prepare.js'
+import type { McpFolder, PreparedConfig } from './prepare.js'
 
-/** Sessions, and changes to the servers' lists. */
-const openMcp = (folder: McpFolder, now: () => number) => ({
-  folder,
-  sessions: folder.createMcpSessions(now),
-  overrides: folder.createMcpOverrides(),
-})
+const openMcp = (folder: McpFolder, now: () => number) => ({ folder, sessions: folder.createMcpSessions(now) })
 
 export type McpPart = ReturnType<typeof createMcpPart>
 
@@ -29,17 +23,13 @@ export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
   }
   return {
     use,
-    /** What servers offer, for the control API and tests. */
-    async lists(): Promise<McpLists> {
-      const { folder, sessions, overrides } = use(await loadMcpFolder())
-      return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), overrides, sessions })
-    },
+    /** The configured servers. */
+    servers: () => mcpServers(loaded().config.mcp),
     async prepare(next: PreparedConfig) {
       const before = loaded()
       return () => opened?.folder.announceChanges(opened.sessions, before, next.loaded)
     },
     reset({ scope }: ResetOptions) {
-      opened?.overrides.forget(scope)
       opened?.sessions.forget(scope)
     },
     close: () => opened?.sessions.close(),
@@ -57,10 +47,9 @@ interface McpDependencies {
 export function mcpSourceOf({ loaded, mcp }: PreparedConfig, needed: McpDependencies): PathSource | undefined {
   if (!mcp) return undefined
   const { part, replies, origins, pace } = needed
-  const { folder, sessions, overrides } = part.use(mcp)
+  const { folder, sessions } = part.use(mcp)
   return folder.mcpSource(loaded, {
     sessions,
-    overrides,
     origins,
     strict: loaded.config.strict,
     replies: replies.mcp,

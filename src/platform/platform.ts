@@ -10,7 +10,6 @@ import type { Traffic } from '../http/entrance.js'
 import type { ModesByEndpoint } from '../http/modes.js'
 import type { Handler } from '../http/mount.js'
 import type { Journal } from '../journal/index.js'
-import type { McpLists } from '../mcp/operations.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { ResourceRows } from '../resources/manage.js'
@@ -77,8 +76,6 @@ export interface OpenPlatform {
   onMiss(listener: (miss: Miss) => void): void
   /** The rows of resources, of all users. */
   readonly resources: ResourceRows
-  /** What MCP servers offer. */
-  readonly mcp: () => Promise<McpLists>
   /** Calls the listener with each email and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** What the user's rules, resources, OpenAPI documents and MCP servers answer at a path, by any method. */

@@ -20,7 +20,7 @@ import { inputCheck } from './input-check.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
 import type { TestMisses } from './misses.js'
 import { type AddReply, createAddReply, createFailNext, type FailNext, type SharedAddedReply } from './reply.js'
-import { createTools, type TestTools, testLists } from './tools.js'
+import { createTools, type TestTools } from './tools.js'
 
 /** For a platform in this process or in another one. */
 export interface SharedAbilities {
@@ -126,7 +126,7 @@ export function createAbilities({ platform, keys, testMisses }: Parts, scope?: s
   return {
     reply,
     journal,
-    mcp: createTools({ reply, journal, lists: testLists(platform, scope) }),
+    mcp: createTools({ reply, journal }),
     failNext: createFailNext(platform, scope),
     hold: createHoldAbility(platform, scope),
     expectHoldsReached: () => requireReached(platform.holds.list(scope)),

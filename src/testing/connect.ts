@@ -23,7 +23,7 @@ import { requireNone } from './misses.js'
 import { outboxOf } from './outbox.js'
 import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
 import { type AddReply, type FailNext, ruleFrom, type SharedAddedReply } from './reply.js'
-import { createTools, type ListSource } from './tools.js'
+import { createTools } from './tools.js'
 
 export interface ConnectOptions {
   /** The control token. Only needed if the platform can be reached from other machines. */
@@ -132,7 +132,7 @@ function abilities(control: Control, scope: string | undefined) {
     reply,
     journal,
     misses,
-    mcp: createTools({ reply, journal, lists: remoteLists(control, scopeQuery) }),
+    mcp: createTools({ reply, journal }),
     failNext: createRemoteFailNext(control, scopeQuery),
     hold: createRemoteHold(control, scopeQuery),
     expectHoldsReached: async () => requireReached((await control('GET /holds', { query: scopeQuery })).data),
@@ -149,11 +149,6 @@ function abilities(control: Control, scope: string | undefined) {
       (await control('POST /keys', { body: { ...keyOptions(options), ...scopeQuery } })).key,
   } satisfies SharedAbilities
 }
-
-const remoteLists = (control: Control, query: ScopeQuery): ListSource => ({
-  list: async () => (await control('GET /mcp', { query })).data,
-  change: (server, body) => control('PUT /mcp/{server}', { server, query, body }),
-})
 
 const remoteResource = (control: Control, resource: string, query: ScopeQuery) =>
   resourceOf({
