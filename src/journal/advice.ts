@@ -122,7 +122,6 @@ const adviceByCode = new Map<string, string | ((path: string, error: string | un
     'Add a matching rule to the reply files. standin replies try shows which rule would answer, and why.',
   ],
   ['no_recording', 'Record it once with standin record, or start with --on-miss emulate to get an emulated answer.'],
-  ['not_in_document', 'The header Prefer selects an answer of the OpenAPI document; leave it out to get the default.'],
   ['no_fitting_value', 'Add an example to this answer in the OpenAPI document, or a rule for this path.'],
   ['too_many_requests', changeLimit('requestsPerMinute')],
   ['too_many_tokens', changeLimit('tokensPerMinute')],

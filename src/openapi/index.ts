@@ -12,7 +12,7 @@ import { createAnswers } from './answers.js'
 import { type ConfiguredDocument, createOperationIndex, type DocumentedOperation, operationsOf } from './operations.js'
 import type { OpenapiOptions } from './options.js'
 import type { ReadInput } from './read.js'
-import { createRequestCheck, uncheckedStyles } from './requests.js'
+import { createRequestCheck, whyUnchecked } from './requests.js'
 import { documentOf } from './schemas.js'
 
 /** A document that the configuration names. */
@@ -80,12 +80,11 @@ export async function readDocuments(
 
 const uncheckedParameters = (source: ConfiguredDocument): readonly string[] =>
   operationsOf(source).flatMap(({ endpoint: { method, path }, parameters }) =>
-    parameters
-      .filter(({ style }) => uncheckedStyles.has(String(style)))
-      .map(
-        ({ name, style }) =>
-          `${source.document.name}: ${method} ${path}: the parameter ${name} is not checked, because of its style ${style}.`,
-      ),
+    parameters.flatMap(parameter => {
+      const why = whyUnchecked(source.document, parameter)
+      const of = `${source.document.name}: ${method} ${path}`
+      return why === undefined ? [] : [`${of}: the parameter ${parameter.name} is not checked: ${why}.`]
+    }),
   )
 
 /** Trying more would make the start with a large document much longer. */
@@ -112,7 +111,7 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
       const operationFor = (method: string) => operations.find(({ endpoint }) => endpoint.method === method)
       const operation = operationFor(exchange.method) ?? operationFor(lookupMethod(exchange.method))
       if (!operation) return undefined
-      if (operation.source.validate) await checkOf(operation)(exchange, operation.paramsIn(steps) ?? {})
+      if (operation.source.validate) checkOf(operation)(exchange, operation.paramsIn(steps) ?? {})
       return answerOf(operation).answer(exchange)
     },
     async unanswerable() {

@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { startPlatform } from '../../src/index.js'
 import { openPlatform, type Platform } from '../../src/platform.js'
 import type { SharedAbilities } from '../../src/testing/abilities.js'
 import { platformOf } from '../keys/edited.js'

@@ -115,14 +115,6 @@ test('mistakes inside schemas are warnings, and the document still answers', asy
   ])
 })
 
-test('a parameter of a style that is not checked is named in a warning', async () => {
-  const parameter = '{ name: filter, in: query, style: deepObject, schema: { type: object } }'
-  const document = paths(`parameters: [${parameter}]\n      responses: { '200': { description: A. } }`)
-  expect(await wrongWith(document)).toEqual([
-    'api.yaml: GET /a: the parameter filter is not checked, because of its style deepObject.',
-  ])
-})
-
 test('a document may consist of several files, beside it or in configured folders', async () => {
   const outer = folderWith()
   const dir = path.join(outer, 'app')
