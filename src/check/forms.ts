@@ -171,7 +171,7 @@ export const list = <S extends v.GenericSchema>(item: S, of: string) => v.array(
 export const listOrText = <const S extends v.GenericSchema>(item: S, of: string) => {
   const items = list(item, of)
   const parts = (written: string) =>
-    (written.startsWith('/') ? [written] : written.split(',').map((part) => part.trim())) as v.InferInput<S>[]
+    (written.startsWith('/') ? [written] : written.split(',').map(part => part.trim())) as v.InferInput<S>[]
   return oneForm([v.pipe(filled, v.transform(parts), items), items], value => (typeof value === 'string' ? 0 : 1))
 }
 

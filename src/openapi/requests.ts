@@ -100,10 +100,7 @@ const isMeant = ({ name, in: location }: Node) =>
   !(location === 'header' && /^(accept|content-type|authorization)$/i.test(String(name)))
 
 /** Why a parameter is not checked, as the rest of a sentence; `undefined` if it is. */
-export function whyUnchecked(
-  document: OpenApiDocument,
-  { style, schema, allowEmptyValue }: Node,
-): string | undefined {
+export function whyUnchecked(document: OpenApiDocument, { style, schema, allowEmptyValue }: Node): string | undefined {
   if (style !== undefined && style !== 'form' && style !== 'simple') return `its style is ${style}`
   if (schema === undefined) return 'it has no schema of its own'
   if (allowEmptyValue === true) return 'it may be empty'

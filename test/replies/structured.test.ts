@@ -189,39 +189,20 @@ describe('schemas as libraries write them', () => {
 })
 
 describe('plausible values', () => {
-  test('values match the names of their fields', () => {
-    const fields =
-      'firstName last_name email phoneNumber city country zip_code currency date created_at url description ' +
-      'userId status title latitude age price count isActive confidence'
-    const number = /latitude|age|price|count|confidence/
-    const schema = closed(
-      Object.fromEntries(
-        fields.split(' ').map(name => [name, number.test(name) ? { type: 'number' } : name === 'isActive' ? {} : text]),
-      ),
-    )
-    for (const value of samplesOf(schema) as Record<string, string & number>[]) {
-      const { firstName = '', last_name = '', age = 0, confidence = 0, latitude = 0 } = value
-      const letters = `${firstName}.${last_name}`.toLowerCase().replace(/[^a-z.]/g, '')
-      expect(value.email).toBe(`${letters}@example.com`)
-      expect(value.phoneNumber).toMatch(/^\+1 555 01\d\d$/)
-      expect(value.city).toMatch(/^\p{Lu}/u)
-      expect(value.zip_code).toMatch(/^\d{5}$/)
-      expect(value.currency).toMatch(/^[A-Z]{3}$/)
-      expect(value.date).toMatch(/^20\d\d-\d\d-\d\d$/)
-      expect(value.created_at).toMatch(/^20\d\d-\d\d-\d\dT\d\d:\d\d:00Z$/)
-      expect(value.url).toMatch(/^https:\/\/www\.example\.com\//)
-      expect(age).toBeGreaterThanOrEqual(18)
-      expect(age).toBeLessThanOrEqual(80)
-      expect(Math.abs(latitude)).toBeLessThanOrEqual(90)
-      expect(confidence).toBeGreaterThan(0)
-      expect(confidence).toBeLessThan(1)
-      expect(typeof value.isActive).toBe('boolean')
+  test('the commonest names of fields have their kind of text', () => {
+    const names = 'firstName email phoneNumber city date created_at url userId'
+    for (const value of samplesOf(closed(Object.fromEntries(names.split(' ').map(name => [name, text]))))) {
+      expect(value).toEqual({
+        firstName: expect.stringMatching(/^\p{Lu}/u),
+        email: expect.stringMatching(/^[a-z]+@example\.com$/),
+        phoneNumber: expect.stringMatching(/^\+1 555 01\d\d$/),
+        city: expect.stringMatching(/^\p{Lu}/u),
+        date: expect.stringMatching(/^20\d\d-\d\d-\d\d$/),
+        created_at: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:00Z$/),
+        url: expect.stringMatching(/^https:\/\/www\.example\.com\//),
+        userId: expect.stringMatching(/^[a-z\d]{10}$/),
+      })
     }
-  })
-
-  test('the example in a description is used', () => {
-    const schema = closed({ location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' } })
-    expect(samplesOf(schema)).toContainEqual({ location: 'San Francisco, CA' })
   })
 
   test('examples and defaults are used if they are valid', () => {

@@ -4,7 +4,7 @@ import { compiled } from '../../check/expressions.js'
 import type { JsonValue, NormalizedSchema, SchemaObject } from '../../check/json-schema-form.js'
 import { UnfitSchema } from '../../check/unfit-schema.js'
 import { isObject } from '../../core/json.js'
-import { drawPerson, singular, wordsOf } from './field-names.js'
+import { wordsOf } from './scalars.js'
 import {
   each,
   type GeneratedValue,
@@ -34,19 +34,13 @@ export function makeObject(
   const { keys, required, least, most } = chosen
   if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)
   const entries = new Map<string, JsonValue>()
-  const person = drawPerson(maker.faker)
-  const inside: SchemaPlace = {
-    ...place,
-    around: [place.name, ...[...keys].slice(0, 30).map(wordsOf)].join(' '),
-    person: () => person,
-    ancestors: [...place.ancestors, layers.at(-1)],
-  }
+  const inside: SchemaPlace = { ...place, ancestors: [...place.ancestors, layers.at(-1)] }
   for (const key of keys) {
     const entry = maker.make(schemasOf(layers, key), { ...inside, name: wordsOf(key) })
     if (entry) entries.set(key, entry.value)
     else if (required.has(key)) return undefined
   }
-  addEntries(entries, layers, chosen, { ...inside, name: singular(place.name) }, maker)
+  addEntries(entries, layers, chosen, { ...inside, name: place.name }, maker)
   if (entries.size < least || entries.size > most) return undefined
   return { value: Object.fromEntries(entries) }
 }
@@ -150,15 +144,10 @@ export function makeArray(layers: Layers, place: SchemaPlace, maker: ValueMaker)
   for (let index = 0; index < length; index++) {
     const demanded = each(layers, ({ contains, minContains = 1 }) => (index < minContains ? contains : undefined))
     const schemas = [...itemSchemas(layers, index, prefix), ...demanded]
-    const inside: SchemaPlace = {
-      ...place,
-      person: () => drawPerson(maker.faker),
-      name: singular(place.name),
-      ancestors: [...place.ancestors, layers.at(-1)],
-    }
+    const inside: SchemaPlace = { ...place, ancestors: [...place.ancestors, layers.at(-1)] }
     const item = newItem(isUnique ? taken : new Set(), schemas, inside, maker)
     if (!item) return items.length >= least ? { value: items } : undefined
-    taken.add(canonical(item.value))
+    taken.add(JSON.stringify(item.value))
     items.push(item.value)
   }
   return { value: items }
@@ -190,14 +179,7 @@ function newItem(
 ): GeneratedValue | undefined {
   for (let attempt = 0; attempt < UNIQUE_TRIES; attempt++) {
     const made = maker.make(schemas, place)
-    if (!made || taken.size === 0 || !taken.has(canonical(made.value))) return made
+    if (!made || taken.size === 0 || !taken.has(JSON.stringify(made.value))) return made
   }
   return undefined
-}
-
-/** The same text for the same value, whatever the order of its keys. */
-function canonical(value: JsonValue): string {
-  return JSON.stringify(value, (_, inner: JsonValue) =>
-    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
-  )
 }

@@ -9,8 +9,7 @@ import type { JsonValue, NormalizedSchema, TypeName } from '../../check/json-sch
 import { UnfitSchema } from '../../check/unfit-schema.js'
 import type { Faker } from '../fake.js'
 import { makeArray, makeObject } from './containers.js'
-import { chanceOfYes, drawPerson, typeNamed, wordsOf } from './field-names.js'
-import { numberCandidates, textCandidates } from './scalars.js'
+import { numberCandidates, textCandidates, wordsOf } from './scalars.js'
 import {
   each,
   expand,
@@ -57,7 +56,7 @@ export function sampleOf(schema: unknown, faker: Faker, { seed, name: called, is
   budget.left = ALL_STEPS
   if (document.height(root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
   const title = typeof root === 'object' ? root.title : undefined
-  const place = { name: wordsOf(called || (title ?? '')), around: '', person: () => drawPerson(faker), ancestors: [] }
+  const place = { name: wordsOf(called || (title ?? '')), ancestors: [] }
   let hopeless = new Set<NormalizedSchema>()
   for (let candidate = 0; candidate < CANDIDATES; candidate++) {
     // Knuth's multiplier, so that neighbouring seeds do not share candidates.
@@ -138,25 +137,14 @@ function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
   return each(layers, layer => layer.enum).toSorted((a, b) => a.length - b.length)[0]
 }
 
-/** Values that the schema's author has named: examples, a meaningful default, or "e.g." in a description. */
+/** Values that the schema's author has named: examples, or a meaningful default. */
 function suggestions(layers: Layers): readonly JsonValue[] {
   const examples = each(layers, layer => layer.examples).flat()
-  if (examples.length > 0) return examples
-  const defaults = each(layers, layer => layer.default).filter(value => !isEmpty(value))
-  if (defaults.length > 0) return defaults
-  return each(layers, ({ description }) => description).flatMap(exampleIn)
+  return examples.length > 0 ? examples : each(layers, layer => layer.default).filter(value => !isEmpty(value))
 }
 
 const isEmpty = (value: JsonValue) =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
-
-/** For example `San Francisco, CA` in "The city and state, e.g. San Francisco, CA". */
-function exampleIn(description: string): readonly string[] {
-  const [, quoted, bare] =
-    /\be\.g\.,? (?:["'`]([^"'`]{1,80})["'`]|([^"'`()]{1,60}?)\s*(?:\)|\.?$))/.exec(description) ?? []
-  const example = quoted ?? bare
-  return example === undefined || / or | etc/.test(example) ? [] : [example]
-}
 
 /** One of these values that fits. */
 function choose(
@@ -180,7 +168,7 @@ function typeFor(layers: Layers, place: SchemaPlace, attempt: number, faker: Fak
   const possible = typesOf(layers)
   const isTyped = layers.some(({ type }) => type !== undefined)
   // Without a type, there is always a value without nested ones.
-  const untyped = place.shallow ? possible : [typeExpected(layers, place)]
+  const untyped = place.shallow ? possible : [typeExpected(layers)]
   const types = (isTyped ? withoutIntegers(possible, layers) : untyped).filter(type => possible.includes(type))
   const choices = types.length > 0 && (isTyped || attempt < ATTEMPTS / 2) ? types : possible
   if (choices.length < 2) return choices[0]
@@ -197,11 +185,9 @@ function makeScalar(
   { faker, document }: ValueMaker,
 ): GeneratedValue | undefined {
   if (type === 'null') return { value: null }
-  if (type === 'boolean') return { value: faker.datatype.boolean(chanceOfYes(place.name)) }
+  if (type === 'boolean') return { value: faker.datatype.boolean() }
   const candidates =
-    type === 'string'
-      ? textCandidates(layers, place, faker)
-      : numberCandidates(layers, place.name, type === 'integer', faker)
+    type === 'string' ? textCandidates(layers, place, faker) : numberCandidates(layers, type === 'integer', faker)
   for (const value of candidates) if (document.fits(value, layers)) return { value }
   return undefined
 }
@@ -219,12 +205,11 @@ const withoutIntegers = (types: readonly TypeName[], layers: Layers) =>
     ? types.filter(type => type !== 'integer')
     : types
 
-/** The type that the keywords, or else the name, suggest. */
-function typeExpected(layers: Layers, { name }: SchemaPlace): TypeName {
+/** The type that the keywords suggest. */
+function typeExpected(layers: Layers): TypeName {
   const keywords = layers.flatMap(Object.keys)
   const has = (pattern: RegExp) => keywords.some(keyword => pattern.test(keyword))
   if (has(/^(required|propertyNames|.*Properties|properties)$/)) return 'object'
   if (has(/^(items|prefixItems|minItems|maxItems|contains|uniqueItems)$/)) return 'array'
-  if (has(/^(pattern|loosePattern|format|minLength|maxLength)$/)) return 'string'
-  return has(/^(minimum|maximum|exclusiveM.*|multipleOf)$/) ? 'number' : typeNamed(name)
+  return has(/^(minimum|maximum|exclusiveM.*|multipleOf)$/) ? 'number' : 'string'
 }

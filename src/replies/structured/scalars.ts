@@ -4,7 +4,6 @@ import { matchInTime } from '../../check/endless.js'
 import { compiled, isUsable } from '../../check/expressions.js'
 import { UnfitSchema } from '../../check/unfit-schema.js'
 import type { Faker } from '../fake.js'
-import { emailOf, isoDate, isoMoment, type MakeText, quantityOf, textNamed } from './field-names.js'
 import { each, greatest, type Layers, type SchemaPlace, smallest } from './schemas.js'
 
 /** Texts that must be longer than this are not generated. */
@@ -19,22 +18,20 @@ interface Lengths {
 }
 
 /** Proposes texts: by format, by name, by pattern, and some of many kinds. */
-export function* textCandidates(layers: Layers, place: SchemaPlace, faker: Faker): Generator<string> {
+export function* textCandidates(layers: Layers, { name }: SchemaPlace, faker: Faker): Generator<string> {
   const least = greatest(layers, ({ minLength }) => minLength, 0)
   const most = smallest(layers, ({ maxLength }) => maxLength, Number.POSITIVE_INFINITY)
   if (least > LONGEST_TEXT) throw new UnfitSchema(`no value fits the schema: a text would need ${least} characters`)
   if (least > most) return
   const lengths = { least, most }
-  const loose = each(layers, ({ loosePattern }) => loosePattern).map(pattern =>
-    compiled(pattern, isUsable(pattern) ? '' : 'u'),
-  )
+  const loose = each(layers, ({ loosePattern }) => loosePattern).map(one => compiled(one, isUsable(one) ? '' : 'u'))
   const strict = each(layers, ({ pattern }) => pattern).map(pattern => compiled(pattern, 'u'))
   // In this order, texts that several patterns ask for can be joined.
   const patterns = [...strict, ...loose].toSorted((a, b) => positionOf(a) - positionOf(b))
   const ofFormat = each(layers, ({ format, contentEncoding }) => format ?? contentEncoding).flatMap(format =>
-    textsOfFormat(format, least, faker, place),
+    textsOfFormat(format, least, faker),
   )
-  const named = textNamed(faker, place)
+  const named = (names.find(([pattern]) => pattern.test(name))?.[1] ?? sentence)(faker)
   const all = function* () {
     yield* ofFormat
     yield patterns.length > 0 ? named : ofLength(named, lengths, faker)
@@ -53,14 +50,8 @@ export function* textCandidates(layers: Layers, place: SchemaPlace, faker: Faker
 // The package exports the class itself, but its types say otherwise.
 const RandExp = randexp as unknown as new (pattern: string) => Pick<RandRegExp, 'max' | 'randInt' | 'gen'>
 
-/** Means "unlimited" when randexp asks for the number of repetitions. */
-const ENDLESS = 1_000_003
-
 /** Patterns that need more repetitions than this are refused. */
 const MOST_REPEATED = 1_000_000
-
-/** More than there are characters to choose from, so only repetitions have such a range. */
-const LARGEST_SET = 100
 
 /** Where a pattern wants its text: at the beginning, somewhere, or at the end. */
 const positionOf = ({ source }: RegExp) => (source.startsWith('^') ? 0 : source.endsWith('$') ? 2 : 1)
@@ -70,17 +61,13 @@ function textLike({ source }: RegExp, { least, most }: Lengths, attempt: number,
   let repeated = 0
   try {
     const maker = new RandExp(forRandexp(source))
-    maker.max = ENDLESS
+    // What may repeat without end does so a few times, and sometimes as often as the length asks for.
+    maker.max = attempt % 3 === 2 ? Math.max(8, least) : 8
     maker.randInt = (min, max) => {
-      const isRepetition = max - min > LARGEST_SET
-      // A few at first; in later attempts as many as needed if this is the only part that repeats.
-      const wanted = attempt % 3 === 2 ? least : 0
-      const from = isRepetition ? Math.max(min, Math.min(max, wanted)) : min
-      const count = faker.number.int({ min: from, max: isRepetition ? Math.min(max, from + Math.min(8, most)) : max })
+      const count = faker.number.int({ min, max: Math.max(min, Math.min(max, min + most)) })
       repeated += count
-      if (repeated > MOST_REPEATED)
-        throw new UnfitSchema('no value fits the schema: a text would need too many characters')
-      return count
+      if (repeated <= MOST_REPEATED) return count
+      throw new UnfitSchema('no value fits the schema: a text would need too many characters')
     }
     return maker.gen()
   } catch (error) {
@@ -118,24 +105,61 @@ const plainTexts: readonly string[] = (
   .split(' ')
   .concat('one two three', ' ', '')
 
-const hex = (faker: Faker, length: number) => faker.string.hexadecimal({ length, prefix: '', casing: 'lower' })
-const slugUrl: MakeText = faker => `https://${faker.internet.domainWord()}.example.com/${faker.lorem.slug(2)}`
+type MakeText = (faker: Faker) => string
+
+/** `firstName`, `first_name` and `First name` are all `first name`. */
+export const wordsOf = (key: string) =>
+  key
+    .slice(0, 100)
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/[^\p{L}\d]+/gu, ' ')
+    .trim()
+    .toLowerCase()
+
+/** RFC 2606 reserves the domain for examples, so these addresses are never real. */
+const email: MakeText = faker =>
+  `${faker.person
+    .firstName()
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')}@example.com`
+const address: MakeText = faker => `https://www.example.com/${faker.lorem.slug(2)}`
+const sentence: MakeText = faker => faker.hacker.phrase().replace(/^./, letter => letter.toUpperCase())
+/** A time in full minutes. It never depends on the current date: the same request gets the same answer tomorrow. */
+const moment: MakeText = faker =>
+  new Date(Date.UTC(2025, 0, 1) + faker.number.int(730 * 24 * 60) * 60_000).toISOString().replace('.000', '')
+const date: MakeText = faker => moment(faker).slice(0, 10)
+
+/** The commonest names of fields that are texts. The first match counts. */
+const names: readonly (readonly [name: RegExp, make: MakeText])[] = [
+  [/\be ?mails?$/, email],
+  [/\b(first|given) ?name$/, faker => faker.person.firstName()],
+  [/\b(last|family) ?name$|\bsurname$/, faker => faker.person.lastName()],
+  [/\b(name|author|user|customer)s?$/, faker => faker.person.fullName()],
+  [/\b(title|subject|headline)$/, faker => faker.company.catchPhrase()],
+  [/\b(city|location)$/, faker => faker.location.city()],
+  [/\bphone( number)?$/, faker => `+1 555 01${faker.string.numeric(2)}`],
+  [/\b(url|link|website)s?$/, address],
+  [/\b(\w+ at|time ?stamp)$/, moment],
+  [/\b(date|day)$/, date],
+  [/\b(id|code|key)s?$/, faker => faker.string.alphanumeric({ length: 10, casing: 'lower' })],
+]
+
 const encoded: MakeText = faker => Buffer.from(faker.hacker.noun().repeat(3).slice(0, 12)).toString('base64url')
 const digits: MakeText = faker => faker.string.numeric({ length: 4, allowLeadingZeros: false })
 
 /** The usual formats of JSON Schema and OpenAPI. Most of zod's come with a pattern. */
 const formats: Readonly<Record<string, MakeText>> = {
-  'date-time': isoMoment,
-  date: isoDate,
-  time: (faker, place) => isoMoment(faker, place).slice(11),
+  'date-time': moment,
+  date,
+  time: faker => moment(faker).slice(11),
   duration: faker => faker.helpers.arrayElement(['PT15M', 'PT30M', 'PT1H', 'PT1H30M', 'P1D', 'P1W']),
-  email: emailOf,
+  email,
   hostname: faker => `${faker.internet.domainWord()}.example.com`,
   ipv4: faker => `192.0.2.${faker.number.int({ min: 1, max: 254 })}`,
-  ipv6: faker => `2001:db8:${Array.from({ length: 6 }, () => hex(faker, 4)).join(':')}`,
-  uri: slugUrl,
-  url: slugUrl,
-  'uri-reference': slugUrl,
+  ipv6: faker => `2001:db8::${faker.string.hexadecimal({ length: 4, prefix: '', casing: 'lower' })}`,
+  uri: address,
+  url: address,
+  'uri-reference': address,
   uuid: faker => faker.string.uuid(),
   byte: encoded,
   base64: encoded,
@@ -145,9 +169,9 @@ const formats: Readonly<Record<string, MakeText>> = {
 }
 
 /** A text of a format, and one that is long enough; none if the format is unknown. */
-function textsOfFormat(format: string, least: number, faker: Faker, place: SchemaPlace): readonly string[] {
+function textsOfFormat(format: string, least: number, faker: Faker): readonly string[] {
   if (!Object.hasOwn(formats, format)) return []
-  const text = formats[format]?.(faker, place) ?? ''
+  const text = formats[format]?.(faker) ?? ''
   return [text, /email/.test(format) ? text.padStart(least, 'a') : `${text}/`.padEnd(least, 'a')]
 }
 
@@ -155,38 +179,27 @@ function textsOfFormat(format: string, least: number, faker: Faker, place: Schem
 const WIDE = 1_000_000
 const NUMBER_TRIES = 40
 
-/** Proposes numbers within the bounds, on the steps, and of a size that suits the name. */
-export function numberCandidates(layers: Layers, name: string, isInteger: boolean, faker: Faker): readonly number[] {
+/** Proposes numbers within the bounds, and on the steps. */
+export function numberCandidates(layers: Layers, isInteger: boolean, faker: Faker): readonly number[] {
   const format = each(layers, ({ format }) => format).find(format => /^u?int(8|16|32|64)$/.test(format))
-  const whole = isInteger || format !== undefined
   const largest = format === 'int32' ? 2 ** 31 - 1 : Number.MAX_VALUE
   const least = greatest(layers, l => Math.max(l.minimum ?? -largest, l.exclusiveMinimum ?? -largest), -largest)
   const most = smallest(layers, l => Math.min(l.maximum ?? largest, l.exclusiveMaximum ?? largest), largest)
   const steps = each(layers, ({ multipleOf }) => multipleOf)
-  const step = Math.max(whole ? 1 : 0, ...steps)
-  const usual = quantityOf(name, whole)
-  const common = { least: Math.max(least, usual.least), most: Math.min(most, usual.most) }
-  // 1 to 100 is only a guess. Narrow bounds in the schema are better.
-  const isNarrow = most - least <= WIDE
-  const isUsual = common.least <= common.most && !(usual.isGuess && isNarrow)
-  // Otherwise numbers near the bound that is nearer to 0.
+  const step = Math.max(isInteger || format !== undefined ? 1 : 0, ...steps)
+  // Within narrow bounds, or else from 1 to about 100, or as near to that as the bounds allow.
   const width = Math.max(100, 10 * step)
-  const isUpward = Math.abs(least) < Math.abs(most)
-  const from = isNarrow || isUpward ? least : Math.max(least, most - width)
-  const to = isNarrow || !isUpward ? most : Math.min(most, least + width)
-  const range = isUsual ? common : { least: from, most: to }
-  const drawn = Array.from(
-    { length: NUMBER_TRIES },
-    () => faker.number.float() * (range.most - range.least) + range.least,
-  )
+  const isNarrow = most - least <= WIDE
+  const from = isNarrow ? least : Math.max(least, Math.min(1, most - width))
+  const to = isNarrow ? most : Math.min(most, from + width)
+  const drawn = Array.from({ length: NUMBER_TRIES }, () => faker.number.float() * (to - from) + from)
   if (step === 0) {
     // The fewest digits that stay within narrow bounds.
-    const rounded = drawn.flatMap(value => [usual.decimals, 2, 4, 6, 9, 12, 15].map(digits => value.toFixed(digits)))
-    return [...rounded.map(Number), least / 2 + most / 2, least, most].map(value => value + 0)
+    const rounded = drawn.flatMap(value => [2, 4, 6, 9, 12, 15].map(digits => Number(value.toFixed(digits))))
+    return [...rounded, least / 2 + most / 2, least, most].map(value => value + 0)
   }
-  const direction = isUpward ? 1 : -1
-  const first = isUpward ? Math.ceil(least / step) : Math.floor(most / step)
-  const counts = [...drawn.map(value => Math.round(value / step)), ...drawn.map((_, i) => first + direction * i)]
+  const first = Math.ceil(from / step)
+  const counts = [...drawn.map(value => Math.round(value / step)), ...drawn.map((_, i) => first + i)]
   const values = counts.map(count => Number((count * step).toPrecision(15)) + 0)
   // Validators divide, and for a step such as 0.1 not every multiple divides evenly.
   return values.filter(value => [step, ...steps].every(one => Number.isInteger(value / one)))

@@ -10,9 +10,10 @@ import {
   typeNames,
 } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
-import type { FieldContext } from './field-names.js'
 
-export interface SchemaPlace extends FieldContext {
+export interface SchemaPlace {
+  /** The name of the field in lower case, with spaces between its words. */
+  readonly name: string
   /** The schemas of the values around it, the outermost first. */
   readonly ancestors: readonly (SchemaObject | undefined)[]
   /** Whether to generate as little as possible here and below. */
