@@ -14,7 +14,8 @@ import { type ConnectedPlatform, type ConnectedScope, connect } from './testing/
 import type { SignInOptions, TestSession } from './testing/credentials.js'
 import { adviceInWords, receivedInWords } from './testing/in-words.js'
 import { type MatcherResult, matchers, type RemoteReceiver } from './testing/matchers.js'
-import { type PlatformOptions, startPlatform } from './testing/platform.js'
+import { type PlatformOptions, startForTests } from './testing/platform.js'
+import { setVariables, warnOfElsewhere } from './testing/variables.js'
 
 /** Which Standin the tests of a project use. */
 export interface StandinSource extends PlatformOptions {
@@ -69,7 +70,7 @@ interface TestFixtures extends Pick<StandinOptions, 'allowMisses'> {
 }
 
 interface WorkerFixtures extends Pick<StandinOptions, 'standinOptions'> {
-  /** The whole platform: its outbox, its clock, its keys, and what other tests see, too. */
+  /** The whole platform: its outbox, its clock, its keys, and what other tests see, too. Its `env` is in the environment of the worker. */
   standin: ConnectedPlatform
 }
 
@@ -81,10 +82,14 @@ export const test = baseTest.extend<TestFixtures, WorkerFixtures>({
     async ({ standinOptions }, use) => {
       const { url, controlToken, ...options } = standinOptions
       const running = addressOfRunning(url, Object.keys(options))
-      if (running !== undefined) return use(await connect(running, { controlToken }))
-      const own = await startPlatform(options)
-      await use(await connect(own.url))
-      await own.stop()
+      const own = running === undefined ? await startForTests(options) : undefined
+      const standin = await connect(own?.platform.url ?? running ?? '', { controlToken })
+      // For the code of the tests themselves, which would otherwise reach the live platform.
+      const restoreVariables = setVariables(standin.env)
+      if (own) warnOfElsewhere(standin.url, own.ownNames)
+      await use(standin)
+      restoreVariables()
+      await own?.platform.stop()
     },
     { scope: 'worker' },
   ],

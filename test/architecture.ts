@@ -16,7 +16,7 @@ const floors: readonly (readonly string[])[] = [
   // What is shaped like OpenAI, the framework of operations, connections to other servers, and what rows a state has.
   ['chat', 'control', 'outgoing', 'state'],
   ['redact'],
-  ['faults', 'holds', 'recordings', 'scopes'],
+  ['environment', 'faults', 'holds', 'recordings', 'scopes'],
   ['keys', 'replies', 'journal', 'limits', 'contract'],
   ['adversary', 'endpoints', 'supabase', 'mcp', 'resources', 'openapi'],
   ['http'],
@@ -40,6 +40,8 @@ export const budgets: Readonly<Record<string, number>> = {
   dashboard: 300,
   'dashboard/page': 6600,
   endpoints: 700,
+  // 2026-11-28: the names that projects use for the addresses and keys, their .env files, and what still points elsewhere.
+  environment: 450,
   faults: 300,
   holds: 500,
   http: 4700,
@@ -80,6 +82,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
     'contract/target.ts',
   ],
   jose: ['supabase/tokens.ts'],
+  dotenv: ['environment/dot-env.ts'],
   yaml: ['check/'],
   '@faker-js/faker': ['replies/fake.ts'],
   tinyglobby: ['replies/load.ts'],
@@ -131,6 +134,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
     'endpoints/',
     'holds/',
     'scopes/',
+    'environment/names.ts',
   ],
 }
 

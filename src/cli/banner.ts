@@ -4,10 +4,10 @@ import { usesRecordings } from '../core/exchange.js'
 import { isLoopback } from '../core/origins.js'
 import { CONTROL } from '../core/paths.js'
 import { developmentSecret, developmentUser } from '../core/secrets.js'
+import type { Environment } from '../environment/index.js'
 import { mistakesWithoutLive } from '../platform/config/load.js'
 import { changedOptions } from '../platform/config/print.js'
 import { hasPublicSecret } from '../platform/own-secrets.js'
-import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
 import { type Colors, relativePath } from './output.js'
 
@@ -16,7 +16,12 @@ const shownAnyway = /^(host|port|controlToken|mode|modes|state|upstream\.(baseUr
 
 const wildcards = new Set(['0.0.0.0', '::'])
 
-export function banner(platform: Platform, version: string, colors: Colors): string {
+export function banner(
+  platform: Platform,
+  { variables, remarks }: Environment,
+  version: string,
+  colors: Colors,
+): string {
   const { url, dashboardUrl, anonKey, apiKey, controlToken, mode, modes, loaded } = platform
   const { upstream, auth, state, users, recordings } = loaded.config
   const usesLive = mistakesWithoutLive({ mode, modes, recordings }).length > 0
@@ -47,10 +52,11 @@ export function banner(platform: Platform, version: string, colors: Colors): str
     '',
     ...lines,
     ...warningsOf(platform).flatMap(warning => ['', colors.yellow(`  ${warning}`)]),
+    ...(remarks.length > 0 ? ['', ...remarks.map(remark => colors.yellow(`  ${remark}`))] : []),
     '',
     colors.dim('  To copy into .env:'),
     '',
-    ...environmentOf(platform).map(([name, value]) => `${name}=${value}`),
+    ...variables.map(([name, value]) => `${name}=${value}`),
     '',
   ].join('\n')
 }

@@ -79,7 +79,15 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
   })
   const platform = await opening
   requireUsedFlags(platform, flags)
-  const bannerText = (colors: Colors) => banner(platform, version, colors)
+  // Loaded only now, when the port is open. The app runs elsewhere, so nothing is set yet.
+  const { environmentFor } = await import('../environment/index.js')
+  const bannerText = (colors: Colors) =>
+    banner(
+      platform,
+      environmentFor(platform, undefined, () => false),
+      version,
+      colors,
+    )
   log.event({ event: 'ready', ...readyFacts(platform) }, bannerText)
   logMessages(platform, log)
   logProblems(platform, log, flags)

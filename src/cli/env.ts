@@ -1,11 +1,13 @@
 /** `standin env`: the addresses and keys that an app needs, as environment variables. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { readText, UsageError } from '../check/problem.js'
+import { withVariables } from '../environment/env-file.js'
+import { appFolders, environmentFor } from '../environment/index.js'
 import { sharesLiveKey } from '../platform/own-secrets.js'
-import { environmentOf } from '../platform/platform.js'
 import { addressFlags, type CommandLine, command, fileName, toggle } from './command.js'
 import { withPlatform } from './load.js'
-import { pluralize } from './output.js'
+import { colorsFor, pluralize, relativePath } from './output.js'
 import { configuredAddress } from './running.js'
 
 const envFlags = {
@@ -28,40 +30,32 @@ export const envCommands = {
 /** The result is what is printed: the variables, or what was done to the file. */
 async function env(line: CommandLine<typeof envFlags>): Promise<string> {
   const url = configuredAddress(line).origin
-  const variables = await withPlatform(line, async ({ loaded, anonKey, serviceKey, apiKey }) => {
+  const { write, json } = line.flags
+  const { variables, remarks } = await withPlatform(line, async ({ loaded, anonKey, serviceKey, apiKey }) => {
     if (sharesLiveKey(loaded.config, loaded.config.host))
       throw new UsageError('With this configuration, each start makes keys of its own. Copy those that it prints.')
-    return environmentOf({ url, authUrl: url, anonKey, serviceKey, apiKey, loaded })
+    const platform = { url, authUrl: url, anonKey, serviceKey, apiKey, loaded }
+    if (write === undefined) return environmentFor(platform)
+    const sources = { folders: [...appFolders(), path.dirname(write)], env: process.env }
+    return environmentFor(platform, sources, place => place === relativePath(write))
   })
-  const { write, json } = line.flags
-  if (write !== undefined) return merge(write, new Map(variables))
+  const { yellow } = colorsFor(process.stderr)
+  for (const remark of remarks) console.error(yellow(remark))
+  if (write !== undefined) return merge(write, variables)
   if (json) return `${JSON.stringify(Object.fromEntries(variables), null, 2)}\n`
   return variables.map(([name, value]) => `${name}=${value}\n`).join('')
 }
 
-/** Replaces the lines that set these variables, adds the others at the end, and keeps all else. A replaced value stays as a comment. */
-function merge(file: string, variables: ReadonlyMap<string, string>): string {
+/** Sets the variables in the file, and says what has changed there. */
+function merge(file: string, variables: readonly (readonly [string, string])[]): string {
   const before = existsSync(file) ? readText(file, file) : ''
-  const missing = new Map(variables)
-  const replaced: string[] = []
-  const lines = before.split('\n').flatMap(line => {
-    const name = /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] ?? ''
-    const value = variables.get(name)
-    if (value === undefined) return [line]
-    const own = `${name}=${value}`
-    const isFirst = missing.delete(name)
-    if (isFirst && line.trim().replace(/^export\s+/, '') === own) return [line]
-    replaced.push(name)
-    return isFirst ? [`# ${line}`, own] : [`# ${line}`]
-  })
-  const added = [...missing].map(([name, value]) => `${name}=${value}`)
-  const gap = before === '' || before.endsWith('\n') || added.length === 0 ? '' : '\n'
-  const after = lines.join('\n') + gap + added.map(line => `${line}\n`).join('')
-  if (after === before) return `${file} has all of them, and was left as it is.\n`
-  writeFileSync(file, after)
+  const { text, added, replaced } = withVariables(before, variables)
+  if (added.length + replaced.length === 0) return `${file} has all of them, and was left as it is.\n`
+  const mark = existsSync(file) && readFileSync(file, 'utf8').startsWith('\ufeff') ? '\ufeff' : ''
+  writeFileSync(file, mark + text)
   const what = [
     ...(added.length > 0 ? [`added ${pluralize(added.length, 'variable')}`] : []),
-    ...(replaced.length > 0 ? [`set ${[...new Set(replaced)].join(', ')} (the earlier lines are comments now)`] : []),
+    ...(replaced.length > 0 ? [`set ${replaced.join(', ')} (the earlier lines are comments now)`] : []),
   ]
   return `${file}: ${what.join(', ')}\n`
 }

@@ -7,15 +7,23 @@ import path from 'node:path'
 import { ignoreAdvice } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
 import { memoized } from '../core/work.js'
+import { type Environment, environmentFor } from '../environment/index.js'
 import { EXEC_NOTE, fastReplay, type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
-import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { adversaryFlags, requireAdversary, startAdversary } from './adversary.js'
 import { warningsOf } from './banner.js'
 import { type CommandLine, command, configSources, fileName, runFlags, toggle } from './command.js'
-import { conclude, createEventLog, logMessages, logProblems, logRequests, logUnknownPaths } from './event-log.js'
+import {
+  conclude,
+  createEventLog,
+  type EventLog,
+  logMessages,
+  logProblems,
+  logRequests,
+  logUnknownPaths,
+} from './event-log.js'
 import { colorsFor } from './output.js'
 import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
@@ -73,8 +81,10 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   )
   requireUsedFlags(platform, flags)
   if (flags.prune) requireRecording(platform)
+  const environment = environmentFor(platform)
+  const env = environmentOfChild(platform, environment)
   if (flags.adversary) {
-    const env = environmentFor(platform)
+    for (const remark of environment.remarks) console.error(remark)
     child = startAdversary({ platform, program, env, flags })
     if (earlySignal) child.send(earlySignal)
     return await child.ended.finally(() => platform.stop())
@@ -91,19 +101,27 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   // JSON output is for programs, which need no advice.
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
-  child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, environmentFor(platform))
+  child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, env)
   const code = await child.ended.finally(() => rmSync(execNote, { force: true }))
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
   endUnknownPaths()
+  reportElsewhere(environment, log)
   const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
-  summarize?.(log, exitCode)
+  summarize?.(log, exitCode, environment.remarks)
   if (!platform.receipt()) return exitCode
   const { endRecording, noteReplay } = await import('./after-run.js')
   const ended = { platform, startedMs, exitCode }
   noteReplay(ended)
   await endRecording(ended, log, flags.prune)
   return exitCode
+}
+
+/** Part of the receipt: what the command may have asked in place of the platform. */
+function reportElsewhere({ remarks }: Environment, log: EventLog): void {
+  if (remarks.length === 0) return
+  log.problem({ event: 'elsewhere', remarks }, ({ yellow }) => remarks.map(yellow).join('\n'))
+  log.end()
 }
 
 /** Prints each advice once. */
@@ -126,13 +144,13 @@ function adviseOnMisses({ loaded }: Platform, { child: program, flags }: Command
 const execNote = path.join(tmpdir(), `standin-exec-${process.pid}-${randomUUID()}`)
 
 /** The app must never get a live key, so inherited ones are removed from its environment, whatever their names. */
-function environmentFor(platform: Platform): NodeJS.ProcessEnv {
+function environmentOfChild(platform: Platform, { variables }: Environment): NodeJS.ProcessEnv {
   const { STANDIN_UPSTREAM_API_KEY: _apiKey, STANDIN_UPSTREAM_ANON_KEY: _anonKey, ...rest } = process.env
   const { apiKey, anonKey } = platform.loaded.config.upstream
   const isLive = (value = '') => value !== '' && [apiKey, anonKey].includes(value)
   return Object.fromEntries([
     ...Object.entries(rest).filter(([_name, value]) => !isLive(value)),
-    ...environmentOf(platform),
+    ...variables,
     [EXEC_NOTE, execNote],
   ])
 }

@@ -2,13 +2,16 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { jsonFrom } from '../check/json-places.js'
-import { readText, StartError } from '../check/problem.js'
+import { ProblemsError, readText, StartError, UsageError } from '../check/problem.js'
 import { isObject } from '../core/json.js'
+import { remarksFor } from '../environment/index.js'
 import { configFileNames } from '../platform/config/load.js'
 import { firstConfig } from '../platform/config/print.js'
 import { command } from './command.js'
 import { packageFolder } from './config.js'
+import { loadedConfig } from './load.js'
 import { lineEndOf } from './output.js'
+import { configuredAddress } from './running.js'
 
 const firstRules = (folder: string) => `\
 # yaml-language-server: $schema=${path.posix.join('../..', folder)}/dist/replies.schema.json
@@ -36,9 +39,21 @@ export const initCommands = {
         ignoreLine(),
         packageLine(),
       ]
-      return `${lines.join('\n')}\nStart with: npx standin\n`
+      return [...lines, ...remarks(), 'Start with: npx standin', ''].join('\n')
     },
   }),
+}
+
+/** What the app still uses in place of Standin. A configuration that is wrong says so at the start. */
+function remarks(): readonly string[] {
+  const line = { flags: { config: undefined }, overrides: [] }
+  try {
+    const { env } = loadedConfig(line).config
+    return remarksFor(configuredAddress(line).origin, env)
+  } catch (error) {
+    if (error instanceof ProblemsError || error instanceof UsageError) return []
+    throw error
+  }
 }
 
 /** What is said about the first of these that exists. */

@@ -19,7 +19,11 @@ export function createSummary(file: string, platform: Platform) {
     if ((exchange.outcome?.status ?? 0) >= 400 || !exchange.outcome?.complete) count.failed++
     counts.set(name, count)
   })
-  return ({ missed, drifted }: { readonly missed: MissGroups; readonly drifted: MissGroups }, exitCode: number) => {
+  return (
+    { missed, drifted }: { readonly missed: MissGroups; readonly drifted: MissGroups },
+    exitCode: number,
+    remarks: readonly string[],
+  ) => {
     const receipt = platform.receipt()
     const violations = platform.violations.list()
     const sections = [
@@ -31,6 +35,7 @@ export function createSummary(file: string, platform: Platform) {
         'Answered from recordings of other prompts',
         drifted.causes().map(cause => causeText(cause)),
       ),
+      section('Variables', remarks),
       section('Unused recordings', receipt && receipt.served > 0 ? receipt.unused : []),
       section('Not asked for in this run', receipt?.notAsked ?? []),
       section(

@@ -6,6 +6,7 @@ import { operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { type Clock, isOnClock } from '../core/clock.js'
 import { invalidRequest } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
+import { ownNames } from '../environment/names.js'
 import { faultOperations } from '../faults/operations.js'
 import { holdOperations, underWayOperations } from '../holds/operations.js'
 import { journalOperations, metricOperations } from '../journal/operations.js'
@@ -33,7 +34,8 @@ interface PlatformParts {
   readonly document: () => Promise<object>
 }
 
-const credentials = closed({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
+const keys = { anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text }
+const credentials = closed({ ...keys, env: ownNames })
 type Credentials = ValueOf<typeof credentials>
 
 const momentForm = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
@@ -115,7 +117,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: printed, doc
   }),
   getCredentials: operation({
     at: 'GET /credentials',
-    does: 'Returns the keys that the banner prints.',
+    does: 'Returns the keys that the banner prints, and the option env.',
     returns: credentials,
     run: printed,
   }),

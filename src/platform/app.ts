@@ -120,7 +120,8 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
       const { loaded, tokens } = current()
       const { anonKey, serviceKey } = tokens
       const { publishableKey, secretKey } = loaded.config.auth
-      return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey }
+      const { env } = loaded.config
+      return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey, env }
     },
   }
 }

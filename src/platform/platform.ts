@@ -90,34 +90,9 @@ export interface OpenPlatform {
   stop(graceMs?: number): Promise<void>
 }
 
-/** The keys of newer Supabase clients. */
-interface NewerKeys {
-  readonly publishableKey: string
-  readonly secretKey: string
-}
-
-interface ConnectionDetails extends Pick<OpenPlatform, 'url' | 'authUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
-  readonly loaded: { readonly config: { readonly auth: NewerKeys } }
-}
-
 /** Returns the first configured API key that works; empty if there is none. */
 export function usableKey({ apiKeys }: Pick<Config, 'apiKeys'>, nowMs: number): string {
   const isUsable = ({ revoked, expiresAt }: Config['apiKeys'][number]) =>
     !revoked && (expiresAt === undefined || Date.parse(expiresAt) > nowMs)
   return apiKeys.find(isUsable)?.key ?? ''
-}
-
-/** The addresses and keys of a platform, by the environment variables that clients read. */
-export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: ConnectionDetails) {
-  const { publishableKey, secretKey } = loaded.config.auth
-  return [
-    ['PLATFORM_BASE_URL', url],
-    ['OPENAI_BASE_URL', `${url}/v1`],
-    ['OPENAI_API_KEY', apiKey],
-    ['SUPABASE_URL', authUrl],
-    ['SUPABASE_ANON_KEY', anonKey],
-    ['SUPABASE_SERVICE_ROLE_KEY', serviceKey],
-    ['SUPABASE_PUBLISHABLE_KEY', publishableKey],
-    ['SUPABASE_SECRET_KEY', secretKey],
-  ] as const
 }

@@ -8,9 +8,9 @@ import { requireClockTime, requireStep } from '../core/clock.js'
 import { stringifyExact } from '../core/json.js'
 import { DASHBOARD, TEST_HEADER } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
+import { environmentFor } from '../environment/index.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
-import { environmentOf } from '../platform/platform.js'
 import { baggageOf } from '../scopes/baggage.js'
 import { resourceOf, type SharedAbilities, type SharedScope, scopeInput, type UserScope } from './abilities.js'
 import { accountOptions, idTokenOptions, keyOptions, signInOptions, testSessionOf } from './credentials.js'
@@ -74,17 +74,19 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     failed: ({ status, message, cause }) => failure(base, status, message, cause),
     stringify: stringifyExact,
   })
-  const { publishableKey, secretKey, ...keys } = await control('GET /credentials')
+  const { publishableKey, secretKey, env, ...keys } = await control('GET /credentials')
   // Another server may answer with a page, or with other JSON.
   if (publishableKey === undefined) throw failure(base, 0)
-  const auth = { publishableKey, secretKey }
   const connection = { url: base, authUrl: base, ...keys }
+  const loaded = { config: { auth: { publishableKey, secretKey }, env } }
   const scopes = new Map<string, Promise<ConnectedScope>>()
   return {
     ...connection,
     ...abilities(control, undefined),
     dashboardUrl: base + DASHBOARD,
-    env: Object.fromEntries(environmentOf({ ...connection, loaded: { config: { auth } } })) as TestEnvironment,
+    env: Object.fromEntries(
+      environmentFor({ ...connection, loaded }, { folders: ['.'], env: process.env }).variables,
+    ) as TestEnvironment,
     get mode() {
       return control('GET /mode').then(({ mode }) => mode)
     },

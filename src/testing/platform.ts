@@ -5,10 +5,11 @@ import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { createByScope } from '../core/scope.js'
+import { once } from '../core/work.js'
+import { environmentFor, type UsualName } from '../environment/index.js'
 import type { Handler } from '../http/mount.js'
 import { fastReplay, type Override } from '../platform/config/load.js'
 import type { ConfigInput } from '../platform/config/schema.js'
-import { environmentOf } from '../platform/platform.js'
 import type { CurrentTest } from '../platform/prepare.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
@@ -43,8 +44,8 @@ import { createOutbox, type Outbox } from './outbox.js'
 import { type IdleOptions, untilIdle } from './waiting.js'
 import { createWebHandler, type WebHandler } from './web-handler.js'
 
-/** The environment variables from which clients read the addresses and keys of a platform. */
-export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
+/** The environment variables from which clients read the addresses and keys of a platform: the usual ones, and others that the project uses. */
+export type TestEnvironment = Readonly<Record<UsualName, string> & Record<string, string>>
 
 /**
  * What a test can do with any platform, in this process (`startPlatform()`) or in another one (`connect()`). Some results are
@@ -53,7 +54,10 @@ export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[n
 export interface SharedPlatform
   extends SharedAbilities,
     Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
-  /** Addresses and keys by environment variable: `OPENAI_BASE_URL`, `SUPABASE_URL` and so on. */
+  /**
+   * Addresses and keys by environment variable: `OPENAI_BASE_URL`, `SUPABASE_URL` and so on, and by the other names that the project's environment
+   * and its .env files have for them, such as `NEXT_PUBLIC_SUPABASE_URL`.
+   */
   readonly env: TestEnvironment
   /** Where answers come from at the moment. */
   readonly mode: Awaitable<Mode>
@@ -211,6 +215,8 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     platform: testPlatform(platform, testMisses),
     testMisses,
     clearHolds: () => platform.holds.reset(),
+    /** The option env. */
+    ownNames: platform.loaded.config.env,
     /** The replies since the last reset. */
     addedReplies: () => platform.rules.list().filter(({ id }) => id !== null),
   }
@@ -221,6 +227,10 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
   const { traffic, handler } = platform.forTests
   const keys = createKeys(platform)
   const parts = { platform, keys, testMisses }
+  const env = once(
+    () =>
+      Object.fromEntries(environmentFor(platform, { folders: ['.'], env: process.env }).variables) as TestEnvironment,
+  )
   const scopes = createByScope(name => createScope(name, parts), Number.POSITIVE_INFINITY)
   let stopped: Promise<void> | undefined
   return {
@@ -232,7 +242,9 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
     apiKey,
     handler,
     fetch: createWebHandler(handler),
-    env: Object.fromEntries(environmentOf(platform)) as TestEnvironment,
+    get env() {
+      return env()
+    },
     get mode() {
       return platform.mode
     },

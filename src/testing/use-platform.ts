@@ -9,7 +9,8 @@ import type { Miss } from '../recordings/index.js'
 import { adviceInWords } from './in-words.js'
 import type { TestReset } from './input-check.js'
 import { requireNoDrift, requireNone } from './misses.js'
-import { type Platform, type PlatformOptions, startForTests, type TestEnvironment } from './platform.js'
+import { type Platform, type PlatformOptions, startForTests } from './platform.js'
+import { setVariables, warnOfElsewhere } from './variables.js'
 
 /** The hooks of a test runner. In node:test, `beforeAll` is `before` and `afterAll` is `after`. */
 export interface TestRunner {
@@ -22,16 +23,22 @@ export interface TestRunner {
   testState?(): { readonly testPath?: string | undefined; readonly currentTestName?: string | undefined }
 }
 
-export interface UsePlatformOptions extends PlatformOptions {
+export interface UsePlatformOptions extends Omit<PlatformOptions, 'env'> {
   /**
    * Environment variables to set while the tests run: `true` for the usual names (`OPENAI_BASE_URL`, `OPENAI_API_KEY`, `SUPABASE_URL`,
-   * `SUPABASE_ANON_KEY` and others), or your own names. An app that reads them on import has to be imported later, in a hook.
+   * `SUPABASE_ANON_KEY` and others) and those that the project uses for the same (`NEXT_PUBLIC_SUPABASE_URL`); an object for your own names
+   * besides; or a function for any. An app that reads them on import has to be imported later, in a hook.
    *
    * ```ts
-   * usePlatform({ env: ({ url, env }) => ({ ...env, CHAT_URL: `${url}/v1` }) })
+   * usePlatform({ env: { MY_URL: 'supabaseUrl' } })
+   * usePlatform({ env: ({ url, env }) => ({ ...env, CHAT_URL: `${url}/chat` }) })
    * ```
    */
-  readonly env?: true | ((platform: Platform) => Readonly<Record<string, string | undefined>>) | undefined
+  readonly env?:
+    | true
+    | PlatformOptions['env']
+    | ((platform: Platform) => Readonly<Record<string, string | undefined>>)
+    | undefined
   /** Whether to reset before each test. False for tests that run at the same time, or `{ state: false }` to keep users. */
   readonly reset?: boolean | TestReset | undefined
   /** Whether tests may pass although a request had no prepared answer. */
@@ -72,11 +79,14 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
     }
 
     runner.beforeAll(async () => {
-      const started = await startForTests(platformOptions, currentTest)
+      const own = typeof env === 'object' ? { env } : {}
+      const started = await startForTests({ ...platformOptions, ...own }, currentTest)
       current = started.platform
       checks = createChecks(started, { env, allowMisses, unused, rules: platformOptions.rules })
       noteExec()
-      if (env) restoreVariables = setVariables(env === true ? current.env : env(current))
+      if (!env) return
+      restoreVariables = setVariables(typeof env === 'function' ? env(current) : current.env)
+      warnOfElsewhere(current.url, started.ownNames)
     })
     if (reset !== false) {
       runner.beforeEach(async () => {
@@ -198,16 +208,6 @@ function rejectionOf(act: () => void): Error | undefined {
   } catch (error) {
     return error as Error
   }
-}
-
-/** Sets environment variables. Returns a function that restores the old values. */
-function setVariables(values: Readonly<Record<string, string | undefined>> | TestEnvironment): () => void {
-  const before = Object.fromEntries(Object.keys(values).map(name => [name, process.env[name]]))
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) delete process.env[name]
-    else process.env[name] = value
-  }
-  return () => void setVariables(before)
 }
 
 /** Properties that printing, matchers and `await` read from any object. */

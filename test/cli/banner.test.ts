@@ -2,10 +2,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { banner } from '../../src/cli/banner.js'
 import { noColors } from '../../src/cli/output.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/secrets.js'
+import { environmentFor } from '../../src/environment/index.js'
 import { openPlatform } from '../../src/platform.js'
 
 /** A platform without a port, and its banner. */
-async function bannerWith(options: object = {}) {
+async function bannerWith(options: object = {}, env: Readonly<Record<string, string>> = {}) {
   const flags = Object.entries({ state: 'memory', ...options }).map(([name, value]) => ({
     path: [name],
     value,
@@ -13,7 +14,8 @@ async function bannerWith(options: object = {}) {
   }))
   const platform = await openPlatform({ cwd: '/', file: false, flags, listen: false })
   onTestFinished(() => platform.stop())
-  return { platform, text: banner(platform, '1.2.3', noColors) }
+  const environment = environmentFor(platform, { folders: [], env }, () => false)
+  return { platform, text: banner(platform, environment, '1.2.3', noColors) }
 }
 
 test('the banner lists the facts, then an unindented block to copy', async () => {
@@ -53,6 +55,12 @@ test('the banner names the options that differ from the defaults, and no secret'
   })
   expect(text).toContain('\n  Differs    models, strict true, pace.tokensPerSecond 40, auth.jwtSecret\n')
   expect(text).not.toContain('nobody-else-knows')
+})
+
+test('the banner has the names of the project, and says what still points elsewhere', async () => {
+  const { text } = await bannerWith({}, { VITE_SUPABASE_URL: 'https://abc.supabase.co' })
+  expect(text).toContain('\nVITE_SUPABASE_URL=http://localhost\n')
+  expect(text).toContain('\n  Still at https://abc.supabase.co: VITE_SUPABASE_URL (the environment)\n')
 })
 
 test('the banner says when no API key works', async () => {

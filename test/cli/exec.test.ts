@@ -93,6 +93,30 @@ test('every variable of the .env block is set and replaces an inherited one', as
   expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[ 'STANDIN_EXEC_NOTE' \]\n$/)
 })
 
+test('the names that the project has for addresses and keys are set too, and the receipt lists what points elsewhere', async () => {
+  const { ended, dir } = exec(
+    `const { env } = process
+    const url = env.PLATFORM_BASE_URL
+    console.log([env.NEXT_PUBLIC_SUPABASE_URL, env.VITE_SUPABASE_URL, env.MY_URL].every(one => one === url))
+    console.log(env.OPENAI_API_BASE === url + '/v1', env.NEXT_PUBLIC_SUPABASE_ANON_KEY === env.SUPABASE_ANON_KEY, env.EDGE_URL)`,
+    {
+      env: { OPENAI_API_BASE: 'https://api.openai.com/v1', EDGE_URL: 'https://abc.supabase.co/functions/v1' },
+      files: {
+        '.env.local': 'NEXT_PUBLIC_SUPABASE_URL=https://abc.supabase.co\nNEXT_PUBLIC_SUPABASE_ANON_KEY=live\n',
+        'apps/web/.env': 'VITE_SUPABASE_URL=https://abc.supabase.co\n',
+        'platform.config.yaml': 'env: { MY_URL: supabaseUrl }\n',
+      },
+      flags: ['--summary', 'summary.md'],
+    },
+  )
+  const { stdout, stderr } = await ended
+  expect(stdout).toBe('true\ntrue true https://abc.supabase.co/functions/v1\n')
+  const [elsewhere, advice] = stderr.split('\n')
+  expect(elsewhere).toBe('Still at https://abc.supabase.co: EDGE_URL (the environment)')
+  expect(advice).toContain('env: { EDGE_URL: unchanged }')
+  expect(readFileSync(path.join(dir, 'summary.md'), 'utf8')).toContain(elsewhere)
+})
+
 test.skipIf(process.platform === 'win32')('the configuration is read once, and may be a pipe', async () => {
   const pipe = path.join(folderWith(), 'config')
   execFileSync('mkfifo', [pipe])

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
-import { type Files, folderWith, run, runIn, writeInto } from '../command.js'
+import { type Files, folderWith, run, runIn } from '../command.js'
 import { runHere } from '../run-here.js'
 import { hello } from '../scene.js'
 import { schemaFiles } from '../schemas.js'
@@ -109,42 +109,11 @@ test.each([
   expect(existsSync(path.join(dir, 'platform.config.yaml'))).toBe(false)
 })
 
-test('env prints what an app needs, for the shell and as JSON', async () => {
-  const files = { 'platform.config.yaml': 'port: 4321\n' }
-  const { stdout } = await run(['env'], { files })
-  expect(stdout).toMatch(
-    /^PLATFORM_BASE_URL=http:\/\/127\.0\.0\.1:4321\nOPENAI_BASE_URL=http:\/\/127\.0\.0\.1:4321\/v1\n/,
-  )
-  const json = JSON.parse((await run(['env', '--json', '--port', '5000'], { files })).stdout)
-  expect(json).toMatchObject({ OPENAI_BASE_URL: 'http://127.0.0.1:5000/v1', SUPABASE_URL: 'http://127.0.0.1:5000' })
-  expect(Object.keys(json)).toEqual(stdout.match(/^\w+/gm))
-})
-
-test('env --write merges into the file: other lines stay, and an earlier value becomes a comment', async () => {
-  const dir = folderWith()
-  const write = async () =>
-    (await runHere(['env', '--write', '.env'], { dir, env: { PATH: process.env.PATH }, input: undefined })).stdout
-  writeInto(dir, { '.env': '# my app\nOPENAI_API_KEY=sk-live-1\nDEBUG=1' })
-  expect(await write()).toBe('.env: added 7 variables, set OPENAI_API_KEY (the earlier lines are comments now)\n')
-  const text = readFileSync(path.join(dir, '.env'), 'utf8')
-  expect(text).toMatch(
-    /^# my app\n# OPENAI_API_KEY=sk-live-1\nOPENAI_API_KEY=sk-local-\w+\nDEBUG=1\nPLATFORM_BASE_URL=/,
-  )
-  expect(await write()).toBe('.env has all of them, and was left as it is.\n')
-  expect(readFileSync(path.join(dir, '.env'), 'utf8')).toBe(text)
-})
-
-test('env refuses what it cannot know: a free port, and the keys of a start of its own', async () => {
-  expect(await run(['env', '--port', '0'])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('The configured port is 0'),
+test('init lists what the app still uses in place of Standin, and how to change it', async () => {
+  const { stdout } = await initIn({
+    '.env.local': 'NEXT_PUBLIC_SUPABASE_URL=https://abc.supabase.co\nOPENAI_API_KEY=sk-live\n',
   })
-  const files = {
-    'platform.config.yaml':
-      'host: 0.0.0.0\nmode: proxy\nupstream: { baseUrl: "https://live.test", apiKey: sk-live-1 }\n',
-  }
-  expect(await run(['env'], { files })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('each start makes keys of its own'),
-  })
+  expect(stdout).toContain(
+    'Still at https://abc.supabase.co: NEXT_PUBLIC_SUPABASE_URL (.env.local)\n→ To set those in .env.local: standin env --write .env.local\n',
+  )
 })

@@ -34,7 +34,9 @@ export default {
   use: { ...documented.use, connectOptions: { wsEndpoint: '${await browserAddress()}' } },
   webServer: { ...documented.webServer, env: { PORT: '${port}' } },
 }`
-  writeInto(app.dir, { ...files, 'documented.config.ts': documented, 'here.config.ts': here })
+  // A project that has been used with the live platform.
+  const live = { '.env.local': 'VITE_SUPABASE_URL=https://abc.supabase.co\n' }
+  writeInto(app.dir, { ...files, ...live, 'documented.config.ts': documented, 'here.config.ts': here })
   const { code, output } = await app.run('@playwright/test/cli.js', 'test', '--config=here.config.ts', ...args)
   const outcome: Suite = JSON.parse(readFileSync(path.join(app.dir, 'outcome.json'), 'utf8'))
   return { code, output, results: resultsIn(outcome) }

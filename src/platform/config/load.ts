@@ -4,7 +4,6 @@
  */
 import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { parseEnv } from 'node:util'
 import { check, type Mistake, type Path, valueAt } from '../../check/check.js'
 import { expressionIn } from '../../check/expressions.js'
 import { NOT_KNOWN } from '../../check/forms.js'
@@ -13,6 +12,7 @@ import { didYouMean } from '../../check/suggest.js'
 import type { readYaml, YamlFile } from '../../check/yaml.js'
 import { usesLive } from '../../core/exchange.js'
 import { developmentSecret } from '../../core/secrets.js'
+import { parseDotEnv } from '../../environment/dot-env.js'
 import type { RedactionRules } from '../../redact/index.js'
 import { goneOption, goneVariable } from './gone-options.js'
 import { allOptions, fromText, mayHoldSecret } from './options.js'
@@ -193,10 +193,10 @@ function secretPattern(written: RedactOption['patterns'][number]): RedactionRule
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 
-function readDotEnv(dir: string): Record<string, string | undefined> {
+function readDotEnv(dir: string): Readonly<Record<string, string | undefined>> {
   const file = path.join(dir, '.env')
   // A folder called .env is a Python environment.
-  return existsSync(file) && !isFolder(file) ? parseEnv(readText(file, '.env')) : {}
+  return existsSync(file) && !isFolder(file) ? parseDotEnv(readText(file, '.env')) : {}
 }
 
 /** The options in the file. Texts from variables are converted to the types of their options. */

@@ -22,6 +22,7 @@ import { modes } from '../../core/exchange.js'
 import { randomFaults } from '../../core/fault.js'
 import { paceOptions, unpaced } from '../../core/pace.js'
 import { accessOptions, modelOptions } from '../../endpoints/options.js'
+import { environmentOptions } from '../../environment/names.js'
 import { modesByEndpoint } from '../../http/modes.js'
 import { corsOptions, upstreamOptions } from '../../http/options.js'
 import { limitOptions } from '../../limits/options.js'
@@ -100,6 +101,7 @@ export const configSchema = closed({
   ),
   access: accessOptions,
   mcp: mcpOptions,
+  env: environmentOptions,
   users: userOptions,
   apiKeys: apiKeyOptions,
   auth: authOptions,

@@ -19,6 +19,11 @@ for (const name of people)
     await expect(platform).toHaveReceivedTimes(2, '/v1/chat/completions')
   })
 
+test('the code of a test finds the platform under the names that the project uses', ({ standin }) => {
+  expect(process.env.VITE_SUPABASE_URL).toBe(standin.url)
+  expect(standin.env).toMatchObject({ VITE_SUPABASE_URL: standin.url, OPENAI_BASE_URL: `${standin.url}/v1` })
+})
+
 test('nobody has signed in, and the app passes baggage on', async ({ page, platform }) => {
   await page.context().setExtraHTTPHeaders({ baggage: platform.baggage })
   await platform.reply('For anyone.')
