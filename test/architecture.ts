@@ -63,7 +63,8 @@ export const budgets: Readonly<Record<string, number>> = {
   state: 1300,
   // 2026-11-28: 200 more for ID tokens of other providers, and for phone numbers that are off. Keys have 100 less.
   supabase: 5900,
-  testing: 2700,
+  // 2026-11-28: 50 more for the names of variables that a project uses.
+  testing: 2750,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */

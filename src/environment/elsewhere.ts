@@ -57,7 +57,7 @@ const listed = (variables: readonly FoundVariable[]) =>
     .join(', ')
 
 /** Servers of the live platforms, wherever they stand in a value: in addresses, and as hosts of databases. */
-const liveHost = /(?:[\w-]+\.)*(?:supabase\.(?:co|com|in)|openai\.(?:com|azure\.com))(?![\w-])/i
+const liveHost = /(?<![\w.-])(?:[\w-]{1,63}\.){0,8}(?:supabase\.(?:co|com|in)|openai\.(?:com|azure\.com))(?![\w-])/i
 
 /** Returns a function that finds the address of another platform in a variable, without a password: `https://abc.supabase.co`. */
 function addressesElsewhere(variables: readonly FoundVariable[], url: string) {
