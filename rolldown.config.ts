@@ -6,7 +6,7 @@ import { type BuildOptions, build, type OutputBundle, type Plugin } from 'rolldo
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
-  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|undici|vitest|@playwright\/test)(\/|$)/
+  /^(@electric-sql\/pglite|express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|undici|vitest|@playwright\/test)(\/|$)/
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 
@@ -104,6 +104,7 @@ const config = {
     playwright: 'src/playwright.ts',
     'test-runner': 'src/test-runner.ts',
     contract: 'src/contract/index.ts',
+    'pglite-worker': 'src/tables/pglite-worker.ts',
   },
   platform: 'node',
   external: loadedLater,

@@ -64,7 +64,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
     report: (error: unknown) => report(withoutSecrets(error, redact())),
   }
   const runtime = createRuntime(
-    { loaded: first.loaded, clock, state },
+    { loaded: first.loaded, clock, state, tables: first.tables },
     { ...sources, ...printing },
     {
       current,
@@ -123,6 +123,8 @@ const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder)
   runtime.settings,
   assemblies,
   runtime.state,
+  // After the state, whose users it has, also on a reset.
+  runtime.tables,
   runtime.rules,
   runtime.mcp,
   runtime.faults,
@@ -141,14 +143,12 @@ const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder)
 
 /** What the commands and the test API get: the public interface of the parts. */
 function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform {
-  const { assemblies, runtime, delivery, forTests, reset, reload, stop } = parts
+  const { runtime, delivery, forTests, reset, reload, stop } = parts
+  const { current } = parts.assemblies
   const { modes, recordings, faults, clock, journal, violations, onMessage } = runtime
-  const { current } = assemblies
   const url = parts.url()
   return {
-    url,
-    authUrl: url,
-    dashboardUrl: `${url}${DASHBOARD}`,
+    ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}` },
     clock,
     journal,
     violations,
@@ -166,6 +166,7 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     reload,
     stop,
     resources: runtime.resources,
+    tables: runtime.tables.rows,
     ownPathsAt: path => current().ownPathsAt(path),
     openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },

@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['redact'],
   ['environment', 'faults', 'holds', 'recordings', 'scopes'],
   ['keys', 'replies', 'journal', 'limits', 'contract'],
-  ['adversary', 'endpoints', 'supabase', 'mcp', 'resources', 'openapi'],
+  ['adversary', 'endpoints', 'supabase', 'tables', 'mcp', 'resources', 'openapi'],
   ['http'],
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
@@ -37,7 +37,7 @@ export const budgets: Readonly<Record<string, number>> = {
   cli: 4850,
   contract: 2200,
   control: 300,
-  core: 2300,
+  core: 2320,
   dashboard: 300,
   'dashboard/page': 6600,
   endpoints: 700,
@@ -45,14 +45,14 @@ export const budgets: Readonly<Record<string, number>> = {
   environment: 450,
   faults: 300,
   holds: 500,
-  http: 4700,
+  http: 4770,
   journal: 2100,
   keys: 700,
   limits: 400,
   mcp: 2300,
   openapi: 1500,
   outgoing: 250,
-  platform: 3400,
+  platform: 3490,
   // 2026-11-28: 300 more for HAR files of Polly and Playwright, and for naming files of other tools.
   recordings: 5700,
   // 2026-11-28: secrets by their names in any text, known ones in any mix of escapes, and streams of any API in pieces.
@@ -63,8 +63,10 @@ export const budgets: Readonly<Record<string, number>> = {
   state: 1300,
   // 2026-11-28: 200 more for ID tokens of other providers, and for phone numbers that are off. Keys have 100 less.
   supabase: 5900,
-  // 2026-11-28: 50 more for the names of variables that a project uses.
-  testing: 2750,
+  // 2026-11-28: 1,600 were planned. Embedding, aggregates and spreads as the client's own tests ask, and folders and servers beside PGlite's memory, take the rest.
+  tables: 3300,
+  // 2026-11-28: 90 more for the names of variables that a project uses, and for rows of tables.
+  testing: 2800,
 }
 
 /** Files that may import from a folder of their own floor: the folder holds the rest of them. */
@@ -98,7 +100,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['check/json-places.ts'],
   '@supabase/auth-js': ['dashboard/page/session/session.ts'],
   'lru-cache': ['recordings/', 'chat/tokens/', 'supabase/seeds.ts'],
-  pg: ['state/postgres.ts'],
+  pg: ['state/postgres.ts', 'tables/engine.ts'],
   'gpt-tokenizer': ['chat/tokens/'],
   'prom-client': ['journal/metrics.ts', 'journal/operations.ts'],
   '@redocly/openapi-core': ['openapi/'],
@@ -108,6 +110,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'pretty-bytes': ['cli/output.ts'],
   'pretty-ms': ['cli/output.ts'],
   // Installed by the user, and only needed with this entry point.
+  '@electric-sql/pglite': ['tables/pglite-worker.ts'],
   vitest: ['vitest.ts'],
   '@playwright/test': ['playwright.ts', 'testing/browser-session.ts'],
   // Types only.
@@ -128,6 +131,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
     'keys/',
     'supabase/',
     'resources/',
+    'tables/',
     'dashboard/',
     'http/',
     'limits/',

@@ -100,6 +100,9 @@ export const encodedContent = (encoding: string) =>
     ['accept-encoding', 'identity'],
   )
 
+export const unavailableTables = () =>
+  refusal(503, 'tables_unavailable', 'The engine of the tables has ended, and starts again. Try again.')
+
 export const emptyBody = () => refusal(400, 'invalid_json', 'The request body is empty. It must be a JSON object.')
 
 export const notJson = (why: string) => refusal(400, 'invalid_json', `The request body is not valid JSON: ${why}.`)

@@ -138,6 +138,8 @@ export interface Exchange {
   outcome: Outcome | undefined
   /** The id of the message in the outbox that it sent. */
   message?: string | undefined
+  /** The SQL that it ran on the tables, and as which role. */
+  sql?: { readonly role: string; readonly text: string } | undefined
   /** The id of the exchange with which its agent's run began; set by the journal. */
   run?: number | undefined
   /** What a model said in it, or the tools that it asked for; set by the journal. */

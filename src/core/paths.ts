@@ -7,6 +7,9 @@ export const DASHBOARD = '/dashboard'
 /** The auth backend, where Supabase's clients expect it. */
 export const AUTH = '/auth/v1'
 
+/** The tables, where Supabase's clients expect them. */
+export const REST = '/rest/v1'
+
 /** The documented endpoints (platform-api.md, "Endpoints"). */
 export const HEALTH = '/health'
 export const INDEX = '/api/v1'
@@ -49,6 +52,9 @@ export const isControl = (path: string) => isUnder(path, CONTROL)
 /** Whether a path belongs to the auth backend. */
 export const isAuth = (path: string) => isUnder(path, AUTH)
 
+/** Whether a path belongs to the tables. */
+export const isRest = (path: string) => isUnder(path, REST)
+
 /** Requests to these paths call a model and have no side effects, so they may be repeated. */
 const modelPaths = /\/(chat\/completions|completions|embeddings|moderations|responses)\/?$/
 
@@ -69,7 +75,11 @@ const noService = (path: string, what: string) =>
 type KnownElsewhere = readonly [path: RegExp, says: (name: string) => string]
 
 const knownElsewhere: readonly KnownElsewhere[] = [
-  [/^\/rest\/v1(?:\/|$)/, () => noService('/rest/v1', 'Tables are not emulated.')],
+  [
+    /^\/rest\/v1(?:\/|$)/,
+    () =>
+      'There are no tables here. With your migrations in supabase/migrations and npm install --save-dev @electric-sql/pglite, Standin answers /rest/v1 from them.',
+  ],
   [
     /^\/functions\/v1(?:\/|$)/,
     () => noService('/functions/v1', 'A rule can answer a function: on: POST /functions/v1/NAME.'),

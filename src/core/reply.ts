@@ -129,6 +129,8 @@ export type AnsweredBy =
   | { readonly kind: 'resource'; readonly path: string }
   /** An MCP server, by its path: a list, or a result without a rule. */
   | { readonly kind: 'mcp'; readonly path: string }
+  /** The tables, as this role. */
+  | { readonly kind: 'tables'; readonly role: string }
   /** `drifted` if the recorded request has other instructions, tools or parameters. */
   | { readonly kind: 'recording'; readonly file: string; readonly drifted?: boolean }
   /** An operation of an OpenAPI document, and the name of the example, if one was sent. */
@@ -171,6 +173,8 @@ export function sourceInWords(by: AnsweredBy): string {
       return `resource ${by.path}`
     case 'mcp':
       return `MCP server ${by.path}`
+    case 'tables':
+      return `tables as ${by.role}`
     case 'recording':
       return `recording ${by.file}${by.drifted ? ' (drifted)' : ''}`
     case 'openapi':

@@ -7,7 +7,7 @@ import { createIds, uptimeMs } from '../core/clock.js'
 import { internalError, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import { anonymous, type Caller, type Exchange, type Outcome, usesRecordings } from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
-import { isAuth, isReserved } from '../core/paths.js'
+import { isAuth, isReserved, isRest } from '../core/paths.js'
 import type { Answer, Forward, Reply } from '../core/reply.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
@@ -30,6 +30,8 @@ export interface LineParts extends ScopeParts {
   readonly platform: Surface
   /** The auth backend below /auth/v1. */
   readonly auth: Surface
+  /** The tables below /rest/v1, if there are any. */
+  readonly tables?: Surface | undefined
   /** The limits of each credential, if there are any. */
   readonly limits?: Limits | undefined
   readonly faults: Faults
@@ -75,13 +77,13 @@ export function createLine(current: () => LineParts, services: LineServices): Li
       return forwards && (path => !isAuth(path) && !isReserved(path) && forwards({ method: 'GET', path }))
     },
     accept(request, response, path) {
-      const { platform, auth, scopes, scopesBy, first, firstWithFault, exits } = line
+      const { platform, auth, tables, scopes, scopesBy, first, firstWithFault, exits } = line
       const exchange = newExchange(request, path)
       const { baggage, [SCOPE_HEADER]: scope } = request.headers
       if (baggage !== undefined || scope !== undefined) scopes.decide(exchange, scopesBy)
       services.begin(exchange, ++count)
       if (handshakeOf(request)) exchange.isWebSocket = true
-      const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
+      const surface = path.startsWith('/auth/') && isAuth(path) ? auth : tables && isRest(path) ? tables : platform
       if (surface === auth) exchange.ipAddress = request.socket.remoteAddress
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
       const context: RequestContext = {
@@ -111,7 +113,7 @@ export function createLine(current: () => LineParts, services: LineServices): Li
 
 /** Chains the stages that are switched on. */
 function composeLine(parts: LineParts, services: LineServices, open: Set<RequestContext>) {
-  const { platform, auth, scopes, scopesBy, limits, faults, holds } = parts
+  const { platform, auth, tables, scopes, scopesBy, limits, faults, holds } = parts
   const exits = new LineExits(services, parts, open)
   const withFaults = faultsAfter(faults)(exits.deliver, exits)
   const stepsWith = (hasFaultHeader: boolean) =>
@@ -128,7 +130,7 @@ function composeLine(parts: LineParts, services: LineServices, open: Set<Request
     ]
       .filter(stage => typeof stage === 'function')
       .reduceRight<Step>((next, stage) => stage(next, exits), faults.areRandom ? withFaults : exits.deliver)
-  return { platform, auth, scopes, scopesBy, exits, first: stepsWith(false), firstWithFault: stepsWith(true) }
+  return { platform, auth, tables, scopes, scopesBy, exits, first: stepsWith(false), firstWithFault: stepsWith(true) }
 }
 
 /** Finds the endpoint and the caller, and checks that the caller has access. `scoped` is given if the scope depends on the caller. */

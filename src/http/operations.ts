@@ -17,6 +17,7 @@ import { draftOperations, ruleOperations, testOperations } from '../replies/oper
 import { resourceOperations } from '../resources/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
 import { accountOperations, outboxOperations, sessionOperations, userOperations } from '../supabase/operations.js'
+import { tableOperations } from '../tables/operations.js'
 import { modeOperations, steeringOperations } from './mode-operations.js'
 import { situationOperations } from './situation.js'
 
@@ -151,7 +152,8 @@ export type ControlParts = PlatformParts &
   Parameters<typeof draftOperations>[0] &
   Parameters<typeof ruleOperations>[0] &
   Parameters<typeof resourceOperations>[0] &
-  Parameters<typeof mcpOperations>[0]
+  Parameters<typeof mcpOperations>[0] &
+  Parameters<typeof tableOperations>[0]
 
 export const controlOperations = (parts: ControlParts) => ({
   ...platformOperations(parts),
@@ -178,6 +180,7 @@ export const controlOperations = (parts: ControlParts) => ({
   ...ruleOperations(parts),
   ...resourceOperations(parts),
   ...mcpOperations(parts),
+  ...tableOperations(parts),
 })
 
 /** The operations that the dashboard and tests call. */

@@ -108,6 +108,7 @@ const answeredBy = v.variant('kind', [
   closed({ kind: kind('magic'), words: arrayOf(text) }),
   closed({ kind: kind('resource'), path: text }),
   closed({ kind: kind('mcp'), path: text }),
+  closed({ kind: kind('tables'), role: text }),
   closed({ kind: kind('recording'), file: text, drifted: optionalMember(boolean) }),
   closed({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
   closed({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
@@ -143,6 +144,8 @@ const identity = {
   run: shownField(text, ({ id, exchange }) => String(exchange.run ?? id)),
   /** The id of the message that it sent, in the outbox. */
   message: shownField(orNull(text), ({ exchange }) => exchange.message ?? null),
+  /** The SQL that it ran on the tables, without its values, and as which role. */
+  sql: shownField(optionalMember(closed({ role: text, text })), ({ exchange }) => exchange.sql),
 }
 
 const route = {

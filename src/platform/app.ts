@@ -93,6 +93,7 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     receipt: recordings.receipt,
     resources: runtime.resources,
     mcp: runtime.mcp.servers,
+    tables: runtime.tables.rows,
     accounts: forTests,
     steering: settings,
     rules: { ...rules.rules, explain: rules.explain },

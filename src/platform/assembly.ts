@@ -10,13 +10,14 @@ import {
 } from '../core/exchange.js'
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
-import { AUTH } from '../core/paths.js'
+import { AUTH, isRest } from '../core/paths.js'
 import { once } from '../core/work.js'
 import { createEndpoints, createRoutes } from '../endpoints/index.js'
 import { pathsOf, rulePaths, withOwnPaths } from '../endpoints/own-paths.js'
 import { createFaults } from '../faults/index.js'
 import { createAuthCors, createCors } from '../http/cors.js'
 import type { LineParts } from '../http/line.js'
+import type { ForwardContext } from '../http/proxy/proxied-request.js'
 import { liveAuthSurface, localAuthSurface, platformSurface } from '../http/surfaces.js'
 import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
@@ -116,6 +117,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
     line: () => ({
       platform: platform.surface(changed, ownPaths()),
       auth: own.surface,
+      tables: runtime.tables.surface(own.tables),
       scopes: runtime.scopes,
       scopesBy: config.scopes.by,
       identifyAnyway: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
@@ -144,7 +146,13 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
   const { use: recordings, read } = runtime.recordings.of(prepared)
-  const proxy = once(() => openProxy(config, liveCors.headersFor))
+  const proxy = once(async () => {
+    const live = await openProxy(config, liveCors.headersFor)
+    if (config.auth.mode !== 'proxy') return live
+    // Rows are where the users are.
+    const auth = await own.proxy()
+    return { forward: (context: ForwardContext) => (isRest(context.exchange.path) ? auth : live).forward(context) }
+  })
 
   return {
     library: async () => (await read()).library,
@@ -200,14 +208,16 @@ function assembleAuth({ loaded, tokens, accessTokenHook }: PreparedConfig, runti
   const authenticator = createAuthenticator({ tokens: createTokenHolders({ tokens, state, live, now }), apiKeys, now })
   const liveCors = createAuthCors(origins.live)
   const proxy = once(() => openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => authenticator.forget()))
+  const gateway = createGateway({ ...auth, kind: auth.gateway, tokens })
   const surface = isLive
     ? liveAuthSurface({ cors: liveCors, origins, proxy })
     : localAuthSurface({
         routes: createRoutes(authEndpoints(backend)),
-        gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
+        gateway,
         cors: createAuthCors(origins.local),
       })
-  return { backend, authenticator, proxy, surface }
+  const tables = { gateway, cors: createCors(origins.local), identify: authenticator.identify }
+  return { backend, authenticator, proxy, surface, tables }
 }
 
 /** The replies, and the endpoints that send them. */

@@ -14,6 +14,7 @@ import type { Miss, Receipt } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { ResourceRows } from '../resources/manage.js'
 import type { MessageRow } from '../state/rows.js'
+import type { TableRows } from '../tables/index.js'
 import type { LoadedConfig } from './config/load.js'
 import type { Config } from './config/schema.js'
 import type { ForTests } from './for-tests.js'
@@ -76,6 +77,8 @@ export interface OpenPlatform {
   onMiss(listener: (miss: Miss) => void): void
   /** The rows of resources, of all users. */
   readonly resources: ResourceRows
+  /** The rows of the tables below /rest/v1. */
+  readonly tables: TableRows
   /** Calls the listener with each email and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** What the user's rules, resources, OpenAPI documents and MCP servers answer at a path, by any method. */

@@ -1,5 +1,7 @@
 /** Reads and loads everything that a configuration names, before any of it is put to use. */
 
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { type Tokenizer, tokenizerNamed } from '../chat/tokens/index.js'
 import { pathInWords } from '../check/check.js'
 import { endlessExpressions } from '../check/expressions.js'
@@ -13,6 +15,7 @@ import { type LoadedResources, loadResources } from '../resources/load.js'
 import type { AccessTokenHook } from '../supabase/backend.js'
 import { idOfUser } from '../supabase/seeds.js'
 import { createTokens, type Tokens } from '../supabase/tokens.js'
+import type { PreparedTables } from '../tables/read.js'
 import { type ConfigSources, type LoadedConfig, redactionRules, replyFilesOf } from './config/load.js'
 
 /** The test that is running, in this process. */
@@ -55,6 +58,8 @@ export interface PreparedConfig {
   readonly redact: Redact
   readonly tokenizer: Tokenizer
   readonly resources: LoadedResources['resources']
+  /** The tables below /rest/v1; `undefined` if there are none. */
+  readonly tables: PreparedTables | undefined
   /** Answers the operations of OpenAPI documents; `undefined` if there are none. */
   readonly openApi: PathSource | undefined
   /** The code of MCP servers; `undefined` if there are none. */
@@ -69,7 +74,7 @@ interface Options extends Pick<PlatformSources, 'rules' | 'file'> {
 /** Rejects with a ProblemsError that has the mistakes of all files. */
 export async function prepareConfig(loaded: LoadedConfig, options: Options): Promise<PreparedConfig> {
   const { config } = loaded
-  const [tokens, accessTokenHook, rules, tokenizer, mcp, resources, openApi] = await allOrProblems([
+  const [tokens, accessTokenHook, rules, tokenizer, mcp, resources, openApi, tables] = await allOrProblems([
     createTokensFor(loaded, options.now),
     createHookFor(loaded),
     readRules(loaded, options),
@@ -77,6 +82,7 @@ export async function prepareConfig(loaded: LoadedConfig, options: Options): Pro
     loadServers(loaded),
     readResources(loaded),
     openDocuments(loaded, options.warn),
+    tablesOf(loaded, options),
   ])
   if (accessTokenHook && config.auth.mode === 'proxy')
     options.warn(
@@ -94,7 +100,8 @@ export async function prepareConfig(loaded: LoadedConfig, options: Options): Pro
     openApi,
     rules: rules.rules,
     resources: resources.resources,
-    files: [...rules.files, ...resources.files, ...(openApi?.files ?? [])],
+    tables,
+    files: [...rules.files, ...resources.files, ...(openApi?.files ?? []), ...(tables?.files ?? [])],
     redact: createRedact(redactionRules(config)),
   }
 }
@@ -113,6 +120,15 @@ async function createTokensFor(loaded: LoadedConfig, now: () => number): Promise
   // Most configurations have no signing keys, so the code that reads them is loaded on demand.
   const signingKeys = file === '' ? undefined : (await import('../supabase/signing-keys.js')).signingKeysOf(loaded)
   return createTokens({ jwtSecret, signingKeys, now })
+}
+
+/** Without a configuration file, nothing is looked for on the disk. */
+async function tablesOf(loaded: LoadedConfig, { warn, file }: Options): Promise<PreparedTables | undefined> {
+  const { migrations } = loaded.config.tables
+  const isGiven = loaded.originOf(['tables', 'migrations']) !== 'default'
+  const mayBeThere = file !== false && existsSync(path.resolve(loaded.dir, migrations))
+  if (migrations === '' || !(isGiven || mayBeThere)) return undefined
+  return (await import('../tables/read.js')).readTables(loaded, warn)
 }
 
 /** Most configurations have no hook, so its code is loaded on demand, too. */

@@ -24,6 +24,7 @@ import { createRecordingsPart } from './recordings.js'
 import { createRulesPart } from './rules.js'
 import { createSettings } from './settings.js'
 import { createStatePart, findUsers, type OpenedState } from './state.js'
+import { createTablesPart } from './tables.js'
 
 /** What follows from the current configuration. */
 interface Current extends Pick<PreparedConfig, 'loaded' | 'redact' | 'resources'> {
@@ -50,6 +51,7 @@ interface Opened {
   readonly loaded: LoadedConfig
   readonly clock: Clock
   readonly state: OpenedState
+  readonly tables: PreparedConfig['tables']
 }
 
 export function createRuntime(opened: Opened, sources: PlatformSources, later: Later) {
@@ -93,6 +95,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     renew,
     scopes,
     usersAreElsewhere,
+    tables: createTablesPart({ first: opened.tables, state, warn, renew }),
     state: createStatePart({ opened: opened.state, clock, apiKeys, scopes, report }),
     rules: createRulesPart(current, { onPaths: renew, warn }),
     mcp: createMcpPart(clock.now, loaded),

@@ -49,7 +49,7 @@ export function createStatePart({ opened: { state, seeded: first }, clock, apiKe
       // The newest first, as in any snapshot.
       const api_keys = [...unowned.filter(({ id }) => scopes.byKey.has(id)), ...initial.api_keys]
       return restoreRows(tables, { ...initial, api_keys })
-    })
+    }, isOfReset)
     if (isChanged) replaced++
   }
 
@@ -107,6 +107,9 @@ type Seeds = Pick<PreparedConfig, 'loaded' | 'resources'>
 interface SeededConfig extends Seeds {
   readonly atMs: number
 }
+
+/** The tables restore their own rows, among which are the users. */
+const isOfReset = { isQuiet: true }
 
 /** The initial state of this configuration, created on first use by a start with it. */
 function createInitialState(dir: string) {

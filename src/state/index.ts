@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { StartError } from '../check/problem.js'
 import { hasStopped, stateUnavailable } from '../core/errors.js'
 import { createSerialQueue } from '../core/work.js'
-import type { Rows, State, TableName, Tables } from './rows.js'
+import type { Rows, State, TableName, Tables, UserChange } from './rows.js'
 import { openFile, openMemory } from './sqlite.js'
 import { type AnyTable, type Database, tableNames, tablesIn } from './tables.js'
 
@@ -86,6 +86,7 @@ function createState(database: Database, warn: (sentence: string) => void): Stat
   const inTurn = createSerialQueue()
   const { schema, isShared } = database
   const { run, close } = createAccess(database, warn)
+  let follow: ((changes: readonly UserChange[]) => Promise<void>) | undefined
   let timer: NodeJS.Timeout | undefined
 
   const notify = () => {
@@ -94,14 +95,20 @@ function createState(database: Database, warn: (sentence: string) => void): Stat
 
   return {
     read: work => run('read', () => database.transaction('read', query => work(tablesIn(query, schema, () => {})))),
-    write: work =>
+    followUsers(next) {
+      follow = next
+    },
+    write: (work, { isQuiet = false } = {}) =>
       run('write', async () => {
         let mayHaveEnded = false
         const accessMayHaveEnded = () => {
           mayHaveEnded = true
         }
         const result = await inTurn(() =>
-          database.transaction('write', query => work(tablesIn(query, schema, accessMayHaveEnded))),
+          database.transaction('write', async query => {
+            const tables = tablesIn(query, schema, accessMayHaveEnded)
+            return follow && !isQuiet ? followed(tables, work, follow) : work(tables)
+          }),
         )
         if (mayHaveEnded) notify()
         return result
@@ -115,6 +122,37 @@ function createState(database: Database, warn: (sentence: string) => void): Stat
       return close()
     },
   }
+}
+
+/** Tells of the users that the work has changed, as they are then. */
+async function followed<T>(
+  tables: Tables,
+  work: (tables: Tables) => Promise<T>,
+  follow: (changes: readonly UserChange[]) => Promise<void>,
+): Promise<T> {
+  const { users } = tables
+  const changed = new Set<string>()
+  const result = await work({
+    ...tables,
+    users: {
+      ...users,
+      async insert(row) {
+        await users.insert(row)
+        changed.add(row.id)
+      },
+      async update(id, changes) {
+        await users.update(id, changes)
+        changed.add(id)
+      },
+      async remove(where) {
+        for (const { id } of await users.find(where)) changed.add(id)
+        return users.remove(where)
+      },
+    },
+  })
+  if (changed.size > 0)
+    await follow(await Promise.all([...changed].map(async id => ({ id, row: await users.get(id) }))))
+  return result
 }
 
 /** Runs work on a database until it is closed, which waits for all work to end. */

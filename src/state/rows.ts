@@ -258,6 +258,17 @@ export class TakenError extends Error {
   override readonly name = 'TakenError'
 }
 
+export interface WriteOptions {
+  /** Who follows changes of users is not told of these. */
+  readonly isQuiet?: boolean
+}
+
+/** A user after a change; without a row, one who was removed. */
+export interface UserChange {
+  readonly id: string
+  readonly row: UserRow | undefined
+}
+
 export interface State {
   /** Reads without changing anything. */
   read<T>(work: (tables: Tables) => Promise<T>): Promise<T>
@@ -265,7 +276,9 @@ export interface State {
    * Changes something. Writers wait for one another, including those of other processes with the same state. The
    * changes of `work` are applied completely, or not at all if it rejects, and are durable when the promise resolves.
    */
-  write<T>(work: (tables: Tables) => Promise<T>): Promise<T>
+  write<T>(work: (tables: Tables) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** Calls `follow` with the users that a `write` has changed, before it is applied. If that rejects, nothing is applied. */
+  followUsers(follow: ((changes: readonly UserChange[]) => Promise<void>) | undefined): void
   /**
    * Calls `listener` when access may have ended: before a `write` resolves that removed, banned or revoked a session,
    * user or key, and four times a second if other processes may do so in the same state.

@@ -53,6 +53,10 @@ export const anonymousProviderDisabled = () =>
 export const weakPassword = (message: string, reasons: readonly string[]) =>
   refusal(422, 'weak_password', message, { details: { weak_password: { reasons } } })
 
+/** The tables have refused the change of a user, for example because a trigger failed. `hint` is only for the log. */
+export const databaseError = (doing: string, hint: string) =>
+  refusal(500, 'unexpected_failure', `Database error ${doing}`, { hint })
+
 // Sessions.
 
 export const refreshTokenNotFound = () =>
@@ -155,6 +159,8 @@ export const gatewayKeyMissing = () =>
 
 /** The code of errors of the gateway. */
 const GATEWAY = 'gateway'
+
+export const isOfGateway = ({ code }: PlatformError) => code === GATEWAY
 
 /** The code of errors in the form of OAuth. */
 const OAUTH = 'oauth'

@@ -23,6 +23,7 @@ import { requireNone } from './misses.js'
 import { outboxOf } from './outbox.js'
 import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
 import { type AddReply, type FailNext, ruleFrom, type SharedAddedReply } from './reply.js'
+import { createTestTables } from './tables.js'
 import { createTools } from './tools.js'
 
 export interface ConnectOptions {
@@ -83,6 +84,10 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return {
     ...connection,
     ...abilities(control, undefined),
+    ...createTestTables({
+      rows: async table => (await control('GET /tables/{table}/rows', { table })).data,
+      sql: async (text, values) => (await control('POST /tables/sql', { body: { text, values } })).data,
+    }),
     dashboardUrl: base + DASHBOARD,
     env: Object.fromEntries(
       environmentFor({ ...connection, loaded }, { folders: ['.'], env: process.env }).variables,

@@ -41,6 +41,7 @@ import { resetOptions, type TestReset } from './input-check.js'
 import type { Awaitable } from './journal.js'
 import { createTestMisses, type TestMisses } from './misses.js'
 import { createOutbox, type Outbox } from './outbox.js'
+import { createTestTables, type TestTables } from './tables.js'
 import { type IdleOptions, untilIdle } from './waiting.js'
 import { createWebHandler, type WebHandler } from './web-handler.js'
 
@@ -53,6 +54,7 @@ export type TestEnvironment = Readonly<Record<UsualName, string> & Record<string
  */
 export interface SharedPlatform
   extends SharedAbilities,
+    TestTables,
     Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
   /**
    * Addresses and keys by environment variable: `OPENAI_BASE_URL`, `SUPABASE_URL` and so on, and by the other names that the project's environment
@@ -98,7 +100,7 @@ export interface SharedPlatform
   scope(of: string | UserScope): Awaitable<SharedScope>
   /**
    * Restores the initial state of replies, faults, holds, sequences, the journal, misses, limits, clock and mode, and, if the state
-   * is in memory, of users, sessions, keys and the outbox.
+   * is in memory, of users, sessions, keys, the outbox and the rows of tables.
    */
   reset(options?: TestReset): Promise<void>
   /** How recordings were used so far; `undefined` if no mode uses them. */
@@ -249,6 +251,7 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
       return platform.mode
     },
     ...createAbilities(parts),
+    ...createTestTables(platform.tables),
     signIn: async (user = {}) => testSessionOf(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
     signInWith: async (provider, account = {}) =>
       testSessionOf(await traffic.hold(() => platform.forTests.signIn(accountOptions({ ...account, provider })))),

@@ -3,6 +3,7 @@ import { folderWith } from '../command.js'
 import { declaredDocument } from '../platform/openapi/declared.js'
 import { checking, judging, operationsOf } from '../platform/openapi/document.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { chats, tablesOf } from '../tables/apps.js'
 
 async function declared(options = {}) {
   const platform = await platformWith(options)
@@ -20,9 +21,11 @@ const withId = (path: string, id = '1') =>
     .replace('{name}', encodeURIComponent(recording))
     .replace('{resource}', encodeURIComponent('/things'))
     .replace('{server}', encodeURIComponent('/mcp'))
+    .replace('{table}', 'models')
 
 /** Folders with a recording and a file of rules. */
 const withFiles = () => ({
+  ...tablesOf('chats', chats),
   recordings: {
     dir: folderWith({ [recording]: 'request: { method: GET, path: /v1/models }\nresponse: { status: 200 }\n' }),
   },
@@ -53,6 +56,7 @@ test('each path allows the declared methods, and lists them in its 405', async (
 
 /** The request bodies, by operation id. */
 const bodies: Readonly<Record<string, object>> = {
+  runSql: { text: 'select $1::int as n', values: [1] },
   countExchanges: { path: '/v1/*' },
   findExchanges: { caller: 'apiKey', limit: 10 },
   setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },

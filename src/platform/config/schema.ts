@@ -32,6 +32,7 @@ import { recordingOptions } from '../../recordings/options.js'
 import { resourceOptions } from '../../resources/options.js'
 import { scopeOptions } from '../../scopes/options.js'
 import { apiKeyOptions, authOptions, userOptions } from '../../supabase/options.js'
+import { tableOptions } from '../../tables/options.js'
 
 const isHost = (host: string) => isIP(host) > 0 || /^\w([\w.-]*\w)?\.?$/.test(host)
 
@@ -74,6 +75,7 @@ export const configSchema = closed({
     'Files with rules for what the model says, or their folder, relative to this file. The first matching rule answers.',
   ),
   resources: resourceOptions,
+  tables: tableOptions,
   openapi: openapiOptions,
   strict: option(
     boolean,

@@ -80,7 +80,7 @@ const describeConfigured = (method: string, path: string): EndpointDescription =
 
 async function authOperations(config: Config): Promise<readonly PlacedOperation[]> {
   const backend: Backend = {
-    state: { read: notCalled, write: notCalled, onRevoked: notCalled, close: notCalled },
+    state: { read: notCalled, write: notCalled, followUsers: notCalled, onRevoked: notCalled, close: notCalled },
     tokens: { anonKey: '', serviceKey: '', jwks: { keys: [] }, sign: notCalled, signKey: notCalled, verify: notCalled },
     url: notCalled,
     settings: config.auth,

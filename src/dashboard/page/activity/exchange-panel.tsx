@@ -142,6 +142,11 @@ export function ExchangeView({ entry }: { readonly entry: JournalEntry }) {
         ]}
       />
       <TimingView entry={entry} />
+      {entry.sql && (
+        <Disclosure summary="SQL" note={`as ${entry.sql.role}`} open>
+          <LongText label="SQL" text={entry.sql.text} />
+        </Disclosure>
+      )}
       <Body title="Request" of={request} isOpen={turns.length === 0}>
         <code>
           {request.method} {request.path}
@@ -240,7 +245,7 @@ function DecisionView({ entry }: { readonly entry: JournalEntry }) {
         of={[
           ['Answered by', (entry.answeredBy || !fault?.happened) && <Origin key="origin" entry={entry} />],
           ['Fault', fault?.happened ? appliedFaultInWords(fault as AppliedFault) : null],
-          [isFailure ? 'Message' : 'Nearest rule', remark],
+          [entry.sql ? 'Rows' : isFailure ? 'Message' : 'Nearest rule', remark],
           ['Nearest', nearest && <Link to={recordingAt(nearest.file)}>{nearest.file}</Link>],
           ...(nearest?.differences ?? []).map(
             ({ field, asked = 'absent', recorded = 'absent' }) =>
