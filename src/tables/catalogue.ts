@@ -284,7 +284,10 @@ function targetsIn(tree: string) {
     if (sign === '{' && ++depth === 2) start = index
     if (sign !== '}' || depth-- !== 2 || !tree.startsWith('{TARGETENTRY', start)) continue
     const entry = tree.slice(start, index)
-    const [, result, table, column] = /.* :resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) /s.exec(entry) ?? []
+    // The entry's own fields follow its expression.
+    const own = entry.slice(Math.max(0, entry.lastIndexOf(' :resno ')))
+    const [, result] = /^ :resno (\d+) /.exec(own) ?? []
+    const [, table, column] = / :resorigtbl (\d+) :resorigcol (\d+) /.exec(own) ?? []
     if (table !== undefined && table !== '0') found.push({ result: Number(result), table, column: Number(column) })
   }
   return found

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { StartError } from '../check/problem.js'
 import { createSerialQueue, memoized } from '../core/work.js'
-import type { Answered, Asked, PgliteOptions, SqlFault, SqlResult, Statement } from './pglite-worker.js'
+import type { Answered, Asked, CompiledModule, PgliteOptions, SqlFault, SqlResult, Statement } from './pglite-worker.js'
 
 export type { SqlResult, Statement } from './pglite-worker.js'
 
@@ -101,7 +101,7 @@ const workerFile = fileURLToPath(new URL('../../dist/pglite-worker.js', import.m
 
 // Node's types have no value of it.
 const { WebAssembly: wasm } = globalThis as unknown as {
-  readonly WebAssembly: { compile(bytes: Uint8Array): Promise<WebAssembly.Module> }
+  readonly WebAssembly: { compile(bytes: Uint8Array): Promise<CompiledModule> }
 }
 
 /** Compiling takes most of a start. */

@@ -45,11 +45,14 @@ export interface Answered {
   readonly broken?: string
 }
 
+/** A `WebAssembly.Module`, which Node's types do not have. */
+export type CompiledModule = object
+
 export interface PgliteOptions {
   /** The file of the package. */
   readonly entry: string
   /** Its code, compiled: threads of one process share it. */
-  readonly module: WebAssembly.Module
+  readonly module: CompiledModule
   /** The files of its extensions. */
   readonly extensions: readonly string[]
   /** The folder to keep the database in; in memory without one. */

@@ -11,13 +11,13 @@ export const restError = (
 ) => new PlatformError(status, code, message, [], { details: { details, hint } })
 
 /** A column, or a value inside of its JSON. */
-export interface Field {
+export interface NamedField {
   readonly name: string
   readonly path: readonly { readonly arrow: string; readonly key: string | number }[]
 }
 
 export interface SelectedField {
-  readonly field: Field
+  readonly field: NamedField
   readonly cast: string | undefined
   readonly aggregate: string | undefined
   readonly aggregateCast: string | undefined
@@ -40,7 +40,7 @@ export interface Select {
 
 export interface RowFilter {
   readonly kind: 'filter'
-  readonly field: Field
+  readonly field: NamedField
   readonly isNot: boolean
   readonly operator: string
   /** `any` or `all` of several values. */
@@ -58,7 +58,7 @@ export type RowCondition =
 
 export interface Order {
   readonly relation: string | undefined
-  readonly field: Field
+  readonly field: NamedField
   readonly direction: string
 }
 
@@ -154,7 +154,7 @@ class Reader {
     return found[1]?.replace(/\\(.)/gs, '$1') ?? (found[2] as string).trim()
   }
 
-  field(): Field {
+  field(): NamedField {
     const field = this.name()
     const path: { arrow: string; key: string | number }[] = []
     for (let arrow = this.match(/->>?/y); arrow; arrow = this.match(/->>?/y)) {
@@ -231,7 +231,7 @@ class Reader {
   }
 
   /** `isInLogic`: a comma or a parenthesis ends the value. */
-  filter(field: Field, isInLogic: boolean): RowFilter {
+  filter(field: NamedField, isInLogic: boolean): RowFilter {
     const found = this.match(operator) ?? this.fail('"not" or operator (eq, gt, ...)')
     const [, not, operation = '', inBrackets] = found
     const isSearch = /fts$/.test(operation)
@@ -345,7 +345,7 @@ function listIn<T>(text: string, what: string, item: (reader: Reader) => T): rea
 const numberIn = (text: string) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined)
 
 /** `messages.channel.data->>slug`: the embedded resource, and a field of it. */
-function targetIn(text: string): { readonly path: string; readonly field: Field } {
+function targetIn(text: string): { readonly path: string; readonly field: NamedField } {
   const reader = new Reader(text, 'tree path')
   const names: string[] = []
   let field = reader.field()
@@ -398,7 +398,10 @@ const media: readonly (readonly [RegExp, Media])[] = [
 
 function readAccept(header: string) {
   for (const part of header.split(',')) {
-    const [type = '', ...parameters] = part.trim().split(/ *; */)
+    const [type = '', ...parameters] = part
+      .trim()
+      .split(';')
+      .map(text => text.trim())
     const known = media.find(([expression]) => expression.test(type))
     if (known)
       return { media: known[1], stripsNulls: parameters.includes('nulls=stripped'), explains: explainsIn(part) }

@@ -4,7 +4,7 @@ import { type Catalogue, type ColumnPair, keyOf, type Relation, type Relationshi
 import type { Statement } from './engine.js'
 import type {
   Embed,
-  Field,
+  NamedField,
   Order,
   RestRequest,
   RowCondition,
@@ -292,7 +292,7 @@ export class SqlWriter {
 
   // Fields, conditions, order.
 
-  private field(node: Node, { name, path }: Field): string {
+  private field(node: Node, { name, path }: NamedField): string {
     const { alias } = node
     if (name === '*') return `${identifier(alias)}.*`
     const column = this.column(node, name)
