@@ -82,7 +82,6 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
     'supabase/callers.ts',
     'cli/drift.ts',
     'cli/ready.ts',
-    'cli/tail.ts',
     'contract/target.ts',
   ],
   jose: ['supabase/tokens.ts'],

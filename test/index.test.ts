@@ -59,7 +59,7 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     fetch: expect.any(Function),
     handler: expect.any(Function),
     misses: expect.any(Function),
-    mcp: { tool: expect.any(Function), server: expect.any(Function), change: expect.any(Function) },
+    mcp: { tool: expect.any(Function) },
     resource: expect.any(Function),
     receipt: expect.any(Function),
     expectWithinBudget: expect.any(Function),

@@ -3,7 +3,7 @@ import type { ClientCall } from '../adversary/calls.js'
 import type { ClientVerdict } from '../adversary/judge.js'
 import type { Mode } from '../core/exchange.js'
 import { type Colors, pluralize, printable } from './output.js'
-import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from './report.js'
+import { type CheckOutcome, joinCounts, markedLine, type Report } from './report.js'
 
 /** A run with one fault at one call. */
 export interface AdversaryResult {
@@ -25,11 +25,8 @@ interface AdversaryRun {
 }
 
 export const adversaryReport = (run: AdversaryRun): Report => ({
-  name: 'adversary',
   summary: summaryOf(run),
-  seconds: run.seconds,
   data: run.results.flatMap(result => result.verdicts.map(verdict => dataOf(result, verdict))),
-  cases: run.results.map(caseOf),
   lines: (colors, isQuiet) => linesOf(run, colors, isQuiet),
 })
 
@@ -90,12 +87,4 @@ function dataOf({ call, fault, seconds }: AdversaryResult, { code, isBug, senten
     status,
   }))
   return { code, isBug, call: { method, path, title }, fault, sentence, requests, seconds }
-}
-
-function caseOf({ call, fault, verdicts, wasHit }: AdversaryResult): TestCase {
-  const test = { classname: call.title, name: fault }
-  if (!wasHit) return { ...test, result: 'skipped', message: 'The call did not come in this run.' }
-  const details = verdicts.map(verdict => `${verdict.code}: ${verdict.sentence} ${traceOf(verdict)}`)
-  const bug = verdicts.find(({ isBug }) => isBug)
-  return bug ? { ...test, result: 'failure', type: bug.code, message: bug.sentence, details } : { ...test, details }
 }

@@ -14,7 +14,7 @@ import { ignoreFrom } from '../recordings/index.js'
 import { untilIdle } from '../testing/waiting.js'
 import { type AdversaryResult, adversaryReport } from './adversary-report.js'
 import { type CommandLine, integer, type outputFlags, textFlag, toggle } from './command.js'
-import { createReporter, reportFlags } from './report.js'
+import { createReporter } from './report.js'
 import { EXIT_STOPPED } from './stop-signals.js'
 
 const EXIT_BUGS = 1
@@ -24,14 +24,13 @@ export const adversaryFlags = {
   only: textFlag('GLOB', 'With --adversary: only calls of these paths, such as /v1/*'),
   faults: textFlag('NAMES', 'With --adversary: only these faults, such as end,stall'),
   'max-runs': integer([1, 99_999], 'With --adversary: the most runs with a fault (all)', undefined),
-  ...reportFlags,
 }
 
 type Flags = CommandLine<typeof adversaryFlags & typeof outputFlags & { verbose: typeof outputFlags.quiet }>['flags']
 
 /** Throws a UsageError for flags without --adversary, and for unknown faults. */
 export function requireAdversary(flags: Flags): void {
-  const stray = (['only', 'faults', 'max-runs', 'reporter', 'output'] as const).find(name => flags[name] !== undefined)
+  const stray = (['only', 'faults', 'max-runs'] as const).find(name => flags[name] !== undefined)
   if (stray !== undefined && !flags.adversary) throw new UsageError(`--${stray} needs --adversary.`)
   wantedTests(flags.faults)
 }

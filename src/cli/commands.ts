@@ -19,7 +19,6 @@ const init: Load = async () => (await import('./init.js')).initCommands
 const env: Load = async () => (await import('./env.js')).envCommands
 const ready: Load = async () => (await import('./ready.js')).readyCommands
 const exec: Load = async () => (await import('./exec.js')).execCommands
-const tail: Load = async () => (await import('./tail.js')).tailCommands
 const verify: Load = async () => (await import('./verify.js')).verifyCommands
 const config: Load = async () => (await import('./config.js')).configCommands
 const recordings: Load = async () => (await import('./recordings.js')).recordingsCommands
@@ -41,9 +40,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   'Inspect and check': [
     ['env', 'Print the environment variables that an app needs, or --write them', env],
     ['ready', 'Wait until a Standin answers', ready],
-    ['tail', 'Follow the requests of a running Standin', tail],
     ['verify', "Check every rule of the platform's document, here or at a --target", verify],
-    ['openapi', 'Print the OpenAPI document of the endpoints and your own paths', config],
   ],
   Recordings: [
     ['recordings prune', 'Remove recordings that are unused, errors, incomplete, broken or old', recordings],
@@ -58,10 +55,8 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['key create', 'Print a new API key', mint],
   ],
   'Configuration and replies': [
-    ['config check', 'Check the configuration and report mistakes', config],
+    ['config check', 'Check the configuration, the rules included, and report mistakes', config],
     ['config print', 'Show every option, its value and where it was set', config],
-    ['config init', 'Print a first configuration file with the options that people change most', config],
-    ['replies check', 'Find rules that can never answer, and mistakes in rule files', replies],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
   ],
 }

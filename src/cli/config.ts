@@ -1,14 +1,13 @@
-/** `standin config …` and `standin openapi`: show the configuration and check it. */
+/** `standin config …`: shows the configuration and checks it. */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { yamlOf } from '../check/yaml.js'
-import { urlHost } from '../http/listen.js'
+import { problemInWords } from '../check/problem.js'
 import { type LoadedConfig, replyFilesOf } from '../platform/config/load.js'
-import { firstConfig, printConfig } from '../platform/config/print.js'
-import { findReplyFiles } from '../replies/index.js'
+import { printConfig } from '../platform/config/print.js'
+import { findReplyFiles, loadRules, neverAnswering } from '../replies/index.js'
 import type { ListedRule } from '../replies/operations.js'
 import { requireAddress } from '../state/index.js'
-import { addressFlags, command, optionFlags, toggle } from './command.js'
+import { command, optionFlags } from './command.js'
 import { loadedConfig, withPlatform } from './load.js'
 import { pluralize } from './output.js'
 
@@ -23,6 +22,7 @@ const checkConfig = command({
     const verdict = loaded.file
       ? 'The configuration is valid'
       : 'There is no configuration file; the defaults are valid'
+    await reportIdleRules(loaded)
     const { documentsIn } = await import('../openapi/index.js')
     const documents = documentsIn(loaded).length
     const { withoutRules, notRead } = await idleFiles(loaded, rules)
@@ -37,6 +37,18 @@ const checkConfig = command({
     return `${verdict}: ${counts.join(', ')}.\n${notRead.length > 0 ? ignored : ''}`
   },
 })
+
+/** Names the rules that can never answer, which make the exit code 1. */
+async function reportIdleRules(loaded: LoadedConfig): Promise<void> {
+  const { seed, models } = loaded.config
+  const { rules } = await loadRules(replyFilesOf(loaded), seed)
+  const never = neverAnswering(
+    rules,
+    models.map(({ id }) => id),
+  )
+  if (never.length > 0) process.exitCode = 1
+  for (const { place: origin, sentence } of never) console.error(problemInWords({ origin, sentence }))
+}
 
 /** The files of rules that give none, and those beside them that only have the other ending. */
 async function idleFiles(loaded: LoadedConfig, rules: readonly ListedRule[]) {
@@ -61,24 +73,6 @@ export function packageFolder(): string {
   return folders.find(folder => existsSync(folder)) ?? './node_modules/standin'
 }
 
-const init = command({
-  flags: {},
-  examples: [['standin config init > platform.config.yaml', 'create a configuration file']],
-  run: () => firstConfig(packageFolder()),
-})
-
-const openapi = command({
-  flags: { ...addressFlags, yaml: toggle('Print YAML instead of JSON') },
-  examples: [['standin openapi --yaml > openapi.yaml', 'save the document']],
-  async run(line) {
-    // A whole platform is needed, because rules, resources and OpenAPI documents add paths.
-    const document = await withPlatform(line, ({ loaded: { config }, openApi }) =>
-      openApi(`http://${urlHost(config.host)}:${config.port}`),
-    )
-    return line.flags.yaml ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`
-  },
-})
-
 const print = command({ flags: optionFlags, run: line => printConfig(loadedConfig(line)) })
 
-export const configCommands = { openapi, 'config check': checkConfig, 'config init': init, 'config print': print }
+export const configCommands = { 'config check': checkConfig, 'config print': print }

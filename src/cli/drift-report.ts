@@ -1,10 +1,9 @@
 /** The results of a drift check as a report. */
-import path from 'node:path'
 import { type Finding, fromWorst, type Severity } from '../check/finding.js'
 import { problemInWords } from '../check/problem.js'
 import type { DriftResult } from '../recordings/index.js'
 import { type Colors, pluralize, printable } from './output.js'
-import { findingLine, findingText, joinCounts, type Report, type TestCase } from './report.js'
+import { findingLine, findingText, joinCounts, type Report } from './report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
@@ -95,14 +94,11 @@ const isOutdated = (result: DriftResult) =>
 
 const TAKE_LIVE = 'Take the live answers into the recordings: standin drift --update'
 
-export function reportOf(results: readonly DriftResult[], total: number, seconds: number): Report {
+export function reportOf(results: readonly DriftResult[], total: number): Report {
   const count = driftCounts(results, total)
   return {
-    name: 'drift',
     summary: countLine(count),
-    seconds,
     data: { ...count, groups: groupsOf(results), findings: results },
-    cases: results.map(result => caseOf(result, results)),
     lines: (colors, isQuiet) => driftLines(results, colors, isQuiet),
   }
 }
@@ -154,27 +150,4 @@ function problemLines(result: DriftResult, all: readonly DriftResult[], { red }:
   if (result.kind === 'unreadable') return result.problems.map(problem => red(printable(problemInWords(problem))))
   if (result.kind !== 'refused' || !isFirstWithCredential(result, all)) return []
   return [red(printable(refusalText(result, all)))]
-}
-
-function caseOf(result: DriftResult, all: readonly DriftResult[]): TestCase {
-  const { dir, base } = path.posix.parse(result.file)
-  const test = { name: base, classname: dir || 'recordings' }
-  switch (result.kind) {
-    case 'compared': {
-      const [worst, ...others] = fromWorst(result.drifts)
-      const details = worst ? [worst, ...others].map(finding => findingLine(finding)) : []
-      if (!worst || !isBroken(result)) return { ...test, details }
-      return { ...test, result: 'failure', type: worst.severity, message: findingText(worst), details }
-    }
-    case 'skipped':
-      return { ...test, result: 'skipped', message: result.reason }
-    case 'notAsked':
-      return { ...test, result: 'skipped', message: skippedNote(result) }
-    case 'refused': {
-      const outcome = isFirstWithCredential(result, all) ? 'error' : 'skipped'
-      return { ...test, result: outcome, type: 'refused', message: refusalText(result, all) }
-    }
-    case 'unreadable':
-      return { ...test, result: 'error', type: 'unreadable', message: result.problems.map(problemInWords).join(' ') }
-  }
 }

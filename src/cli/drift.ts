@@ -29,7 +29,7 @@ import { type CommandLine, command, folderFlags, integer, optionFlags, textFlag,
 import { isBroken, reportOf } from './drift-report.js'
 import { withPlatform } from './load.js'
 import { printable, relativePath } from './output.js'
-import { createReporter, type Progress, reportFlags } from './report.js'
+import { createReporter, type Progress } from './report.js'
 import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 
 const EXIT_DRIFTED = 1
@@ -42,7 +42,6 @@ const flags = {
   update: toggle('Replace recorded answers that differ in meaning with the live ones, in the same files'),
   'max-calls': integer([1, 1_000_000], 'Send at most this many requests (all)', undefined),
   concurrency: integer([1, 99], 'Maximum number of concurrent requests (4)', 4),
-  ...reportFlags,
 }
 
 export const driftCommands = { drift: command({ flags, run: drift }) }
@@ -50,13 +49,12 @@ export const driftCommands = { drift: command({ flags, run: drift }) }
 /** Reports the findings. Sets the exit code to 1 if one of them is critical. */
 async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const reporter = createReporter(line.flags)
-  const startedMs = performance.now()
   const signal = stopOnSignals()
   const { results, total } = await withPlatform(line, platform =>
     compareWithLive(platform, line.flags, { signal, progressOf: reporter.progress }),
   )
   process.exitCode = exitCodeOf(results, signal)
-  await reporter.write(reportOf(results, total, (performance.now() - startedMs) / 1000))
+  await reporter.write(reportOf(results, total))
 }
 
 async function compareWithLive(

@@ -64,7 +64,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const startedMs = Date.now()
   requireAdversary(flags)
   if (flags.adversary && flags.summary !== undefined)
-    throw new UsageError('--summary is about one run. With --adversary, use --reporter junit --output FILE.')
+    throw new UsageError('--summary is about one run. With --adversary, use --json, and send the report to a file.')
   let child: Pick<Child, 'ended' | 'send'> | undefined
   let earlySignal: NodeJS.Signals | undefined
   onSignals(signal => {

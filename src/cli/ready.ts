@@ -28,7 +28,7 @@ const LONGEST_ANSWER_MS = 5000
 
 /** Returns the exit code: 0 as soon as a Standin answers, 1 if none has after the timeout. */
 async function ready(line: CommandLine<typeof readyFlags>): Promise<number> {
-  const { url } = runningAddress(line)
+  const url = runningAddress(line)
   const signal = stopOnSignals()
   const endMs = performance.now() + line.flags.timeout * 1000
   for (;;) {

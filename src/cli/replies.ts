@@ -1,18 +1,16 @@
-/** `standin replies …`: shows what the rules would answer, and checks them. */
+/** `standin replies try`: shows what the rules would answer. */
 import { type ChatRequest, chatRequest } from '../chat/request.js'
 import { check as checkForm } from '../check/check.js'
-import { problemInWords, readText, UsageError } from '../check/problem.js'
+import { readText, UsageError } from '../check/problem.js'
 import { sourceInWords } from '../core/reply.js'
 import { namedModels } from '../endpoints/options.js'
 import { mcpServers } from '../mcp/options.js'
 import { replyFilesOf } from '../platform/config/load.js'
-import { loadMcpFolder } from '../platform/prepare.js'
 import {
   createReplies,
   type Explanation,
   linesOf,
   loadRules,
-  neverAnswering,
   type Replies,
   type TriedCall,
   type TriedRequest,
@@ -21,25 +19,6 @@ import {
 } from '../replies/index.js'
 import { type CommandLine, command, configFlag, fileName, optionFlags, textFlag, toggle } from './command.js'
 import { loadedConfig } from './load.js'
-import { pluralize } from './output.js'
-
-/** A rule that never answers makes the exit code 1; an expression that may take forever, or an answer that clients refuse, is only a hint. */
-const checkReplies = command({
-  flags: configFlag,
-  async run(line) {
-    const loaded = loadedConfig(line)
-    const { config } = loaded
-    const { rules, warnings } = await loadRules(replyFilesOf(loaded), config.seed)
-    const models = config.models.map(({ id }) => id)
-    const mistakes = neverAnswering(rules, models)
-    if (mistakes.length > 0) process.exitCode = 1
-    const misfitting = mcpServers(config.mcp).size > 0 ? (await loadMcpFolder()).misfittingRules(loaded, rules) : []
-    const never = mistakes.map(({ place: origin, sentence }) => ({ origin, sentence }))
-    const findings = [...never, ...warnings, ...misfitting]
-    if (findings.length === 0) return `No mistakes in ${pluralize(rules.length, 'rule')}.\n`
-    return findings.map(problem => `${problemInWords(problem)}\n`).join('')
-  },
-})
 
 const requestFlags = {
   ...configFlag,
@@ -121,7 +100,7 @@ function explanationText(
   return `${[...answer, ...(others.length === 0 ? [] : ['', 'Skipped:', ...others])].join('\n')}\n`
 }
 
-export const replyCommands = { 'replies check': checkReplies, 'replies try': tryReplies }
+export const replyCommands = { 'replies try': tryReplies }
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 

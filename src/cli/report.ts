@@ -1,35 +1,14 @@
-/** Reports in a common form, written as text, JSON or JUnit XML to a file or to standard output. */
-import { accessSync, constants, type Stats, statSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
+/** Reports in a common form, written as text or JSON to standard output. */
 import type { Finding } from '../check/finding.js'
-import { makeFolder, StartError, UsageError } from '../check/problem.js'
-import { type CommandLine, fileName, type outputFlags, wordFlag } from './command.js'
+import type { CommandLine, outputFlags } from './command.js'
 import { type Colors, canOverwrite, colorsFor, noColors, printable } from './output.js'
 
 export interface Report {
-  /** The command, which is also the name of the test suite in JUnit. */
-  readonly name: string
   readonly summary: string
-  readonly seconds: number
   /** A list is written as one line for each item. */
   readonly data: object
-  readonly cases: readonly TestCase[]
   /** The report for a terminal, without the summary. */
   readonly lines: (colors: Colors, isQuiet: boolean) => readonly string[]
-}
-
-/** What was checked, as a test in JUnit. */
-export interface TestCase {
-  readonly classname: string
-  readonly name: string
-  /** Absent for a test that has passed. */
-  readonly result?: 'failure' | 'error' | 'skipped'
-  readonly type?: string
-  /** Why it has not passed. */
-  readonly message?: string | undefined
-  /** The details: the text of a failure or an error, or else the output of the test. */
-  readonly details?: readonly string[]
 }
 
 /** `2 drifted, 1 skipped`, without the zeros. */
@@ -64,117 +43,23 @@ export function markedLine(
   return note === undefined ? line : `${line} ${colors.dim(printable(note))}`
 }
 
-const reporters = ['text', 'json', 'junit'] as const
-
-const outputFile = fileName('File for the report (standard output)')
-
-export const reportFlags = {
-  reporter: wordFlag(reporters, ['FORMAT', 'Format of the report: text, json or junit (text)'], undefined),
-  /** A dash is standard output. */
-  output: {
-    ...outputFile,
-    parse: (input: string | undefined, name: string) => outputFile.parse(input === '-' ? undefined : input, name),
+/** Creates the reporter of a command: text for people or, with --json, one line of JSON for each item of the data. */
+export const createReporter = ({ json, quiet }: CommandLine<typeof outputFlags>['flags']) => ({
+  /** Not shown to another program that may read both outputs. */
+  progress: (total: number) =>
+    quiet || (json && !process.stderr.isTTY) ? noProgress : createProgress(total, process.stderr),
+  write(report: Report): Promise<void> {
+    const text = json ? jsonOf(report) : textOf(report, colorsFor(process.stdout), quiet)
+    // The process may exit afterwards, which would lose what a pipe has not taken yet.
+    return new Promise(written => process.stdout.write(text, () => written()))
   },
-}
+})
 
-type ReporterFlags = CommandLine<typeof reportFlags & typeof outputFlags>['flags']
+const jsonOf = ({ data }: Report) =>
+  (Array.isArray(data) ? data : [data]).map(one => `${JSON.stringify(one)}\n`).join('')
 
-/** Creates the reporter before the work begins. Throws a UsageError or a StartError if the file cannot be written. */
-export function createReporter({ reporter, output, json, quiet }: ReporterFlags) {
-  const format = reporter ?? (json ? 'json' : 'text')
-  if (json && format !== 'json')
-    throw new UsageError(`--json and --reporter ${format} contradict each other: give only one of them.`)
-  if (output !== undefined) requireWritable(output)
-  return {
-    /** Not shown to another program that may read both outputs. */
-    progress: (total: number) =>
-      quiet || !(format === 'text' || output !== undefined || process.stderr.isTTY)
-        ? noProgress
-        : createProgress(total, process.stderr),
-    async write(report: Report): Promise<void> {
-      // Files get no colours.
-      const colors = output === undefined ? colorsFor(process.stdout) : noColors
-      const text = writers[format](report, colors, quiet)
-      // The process may exit afterwards, which would lose what a pipe has not taken yet.
-      if (output === undefined) return new Promise(written => process.stdout.write(text, () => written()))
-      if (!quiet) console.error(report.summary)
-      await writeFile(output, text).catch(error => {
-        throw cannotWrite(output, error)
-      })
-    },
-  }
-}
-
-const writers = {
-  json: ({ data }: Report) => (Array.isArray(data) ? data : [data]).map(one => `${JSON.stringify(one)}\n`).join(''),
-  junit: junitOf,
-  text({ lines, summary }: Report, colors: Colors, isQuiet: boolean): string {
-    const all = [...lines(colors, isQuiet), ...(isQuiet ? [] : [summary])]
-    return all.map(line => `${line}\n`).join('')
-  },
-}
-
-/** Creates the folders for a report before the work begins. Throws a StartError or a UsageError if it cannot be written. */
-function requireWritable(file: string): void {
-  const place = path.resolve(file)
-  let kind: Stats | undefined
-  try {
-    makeFolder(path.dirname(place))
-    kind = statSync(place, { throwIfNoEntry: false })
-    // The trailing separator makes the system refuse a file in place of the folder.
-    accessSync(kind ? place : `${path.dirname(place)}${path.sep}.`, constants.W_OK)
-  } catch (error) {
-    throw cannotWrite(file, error)
-  }
-  if (kind?.isDirectory()) throw new UsageError(`--output must name a file, and ${file} is a folder.`)
-}
-
-const cannotWrite = (file: string, error: unknown) =>
-  new StartError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
-
-/**
- * Written by hand, since junit-report-builder (6 MB with lodash) supports neither the reason of a skipped test nor the text of a failure, and
- * the elements are less code than calls to an XML builder.
- */
-function junitOf({ name, cases, seconds }: Report): string {
-  const count = (wanted: TestCase['result']) => cases.filter(({ result }) => result === wanted).length
-  const counts = attributes({
-    tests: cases.length,
-    failures: count('failure'),
-    errors: count('error'),
-    skipped: count('skipped'),
-    time: seconds.toFixed(3),
-  })
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="standin ${name}"${counts}>
-  <testsuite name="${name}"${counts}>
-${cases.map(caseText).join('')}  </testsuite>
-</testsuites>
-`
-}
-
-function caseText({ classname, name, result, type, message, details = [] }: TestCase): string {
-  const head = `    <testcase${attributes({ classname, name })}`
-  const text = details.join('\n')
-  if (result === undefined && text === '') return `${head}/>\n`
-  const content = result ? element(result, attributes({ type, message }), text) : element('system-out', '', text)
-  return `${head}>\n${content}    </testcase>\n`
-}
-
-const element = (tag: string, attributeText: string, content: string) =>
-  content === '' ? `      <${tag}${attributeText}/>\n` : `      <${tag}${attributeText}>${escaped(content)}</${tag}>\n`
-
-const attributes = (values: Readonly<Record<string, string | number | undefined>>) =>
-  Object.entries(values)
-    .map(([name, value]) => (value === undefined ? '' : ` ${name}="${escaped(String(value))}"`))
-    .join('')
-
-/** Removes the characters that XML 1.0 cannot represent. */
-const escaped = (text: string) =>
-  text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\p{Surrogate}]/gu, '')
-    .replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
+const textOf = ({ lines, summary }: Report, colors: Colors, isQuiet: boolean) =>
+  [...lines(colors, isQuiet), ...(isQuiet ? [] : [summary])].map(line => `${line}\n`).join('')
 
 export interface Progress {
   at(name: string): void

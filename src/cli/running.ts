@@ -11,14 +11,13 @@ export const runningFlags = {
 }
 
 /**
- * The address of a running Standin: from --url, the environment, or the configuration in this folder, which `isConfigured` says. Throws a
- * UsageError if there is none.
+ * The address of a running Standin: from --url, the environment, or the configuration in this folder. Throws a UsageError if there is none.
  */
 export function runningAddress(line: CommandLine<typeof runningFlags>) {
   const { url, port, host } = line.flags
   const given = url ?? (port === undefined && host === undefined ? urlInEnvironment() : undefined)
-  if (given === undefined) return { url: configuredAddress(line), isConfigured: true }
-  if (/^https?:\/\//i.test(given) && URL.canParse(given)) return { url: new URL(given), isConfigured: false }
+  if (given === undefined) return configuredAddress(line)
+  if (/^https?:\/\//i.test(given) && URL.canParse(given)) return new URL(given)
   throw new UsageError(`--url must be an http or https address such as http://127.0.0.1:4100, not "${given}".`)
 }
 

@@ -2,7 +2,7 @@
 import type { BrokenVerdict, Clause, ClauseResult } from '../contract/clause.js'
 import { sections, silent } from '../contract/document.js'
 import { type Colors, pluralize, printable } from './output.js'
-import { type CheckOutcome, joinCounts, markedLine, type Report, type TestCase } from './report.js'
+import { type CheckOutcome, joinCounts, markedLine, type Report } from './report.js'
 
 export interface VerifyRun {
   readonly url: string
@@ -47,16 +47,10 @@ function summary(run: VerifyRun): string {
 }
 
 export const reportOf = (run: VerifyRun): Report => ({
-  name: 'verify',
   summary: summary(run),
-  seconds: run.seconds,
   data: dataOf(run),
-  cases: bySection(run.findings).map(result => caseOf(result, run)),
   lines: (colors, isQuiet) => verifyLines(run, colors, isQuiet),
 })
-
-const bySection = (findings: readonly ClauseResult[]) =>
-  sections.flatMap(section => findings.filter(({ clause }) => clause.section === section))
 
 function verifyLines(run: VerifyRun, colors: Colors, isQuiet: boolean): readonly string[] {
   const shown = isQuiet ? run.findings.filter(({ verdict }) => verdict.kind === 'broken') : run.findings
@@ -103,17 +97,6 @@ const factLines = ([name, text]: Fact, colors: Colors) =>
     const label = colors.dim((i === 0 ? name : '').padEnd(NAME_WIDTH))
     return `      ${label} ${printable(line)}`.trimEnd()
   })
-
-function caseOf(result: ClauseResult, run: VerifyRun): TestCase {
-  const { clause, verdict } = result
-  const test = { classname: clause.section, name: `${clause.id} ${clause.what}` }
-  if (verdict.kind === 'held') return test
-  if (verdict.kind === 'skipped') return { ...test, result: 'skipped', message: verdict.why }
-  const details = factsOf(clause, verdict).map(([name, text]) => `${name}: ${text}`)
-  if (outcomeOf(result, run) === 'different') return { ...test, details }
-  const message = `expected ${verdict.expected}, received ${verdict.came}`
-  return { ...test, result: 'failure', type: clause.source, message, details }
-}
 
 function dataOf(run: VerifyRun): object {
   const { url, isOwn, findings, calls, maxCalls, seconds } = run

@@ -8,7 +8,7 @@ import { NEEDS_LIVE } from '../platform/config/load.js'
 import { openPlatform } from '../platform.js'
 import { type CommandLine, command, integer, optionFlags, outputFlags, textFlag, toggle } from './command.js'
 import { loadedConfig } from './load.js'
-import { createReporter, reportFlags } from './report.js'
+import { createReporter } from './report.js'
 import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 import { clauseCounts, reportOf, type VerifyRun } from './verify-report.js'
 
@@ -17,7 +17,7 @@ const EXIT_BROKEN = 1
 const flags = {
   config: { ...optionFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
   upstream: { ...optionFlags.upstream, meaning: 'Address of the live platform, for --target live' },
-  json: { ...outputFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
+  json: { ...outputFlags.json, meaning: 'Print the report as JSON' },
   quiet: { ...outputFlags.quiet, meaning: 'Print only broken clauses, and no progress' },
   strict: toggle('Also fail if the target differs from decisions of Standin'),
   only: textFlag('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
@@ -30,7 +30,6 @@ const flags = {
   'password-stdin': toggle('Read the password from standard input'),
   model: textFlag('ID', 'The requested model (the first one)'),
   'max-calls': integer([1, 999_999], `Maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
-  ...reportFlags,
 }
 
 type VerifyLine = CommandLine<typeof flags>
@@ -41,7 +40,7 @@ export const verifyCommands = {
     examples: [
       ['standin verify', 'check a fresh stand-in'],
       ['standin verify --only AUTH-*', 'check the rules about credentials'],
-      ['standin verify --target live --reporter junit --output report.xml', 'check the live platform in CI'],
+      ['standin verify --target live --json > report.json', 'check the live platform in CI'],
     ],
     run: verify,
   }),

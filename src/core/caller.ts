@@ -123,7 +123,7 @@ export const factFilterKeys = [
   ...(['scope', 'search', 'complete', 'problems'] as const),
 ] as const
 
-/** A filter on exchanges: the same for the journal, tests, `standin tail` and the dashboard. */
+/** A filter on exchanges: the same for the journal, tests and the dashboard. */
 interface FactFilter extends Partial<Readonly<Record<Exclude<(typeof factFilterKeys)[number], Flag>, unknown>>> {
   readonly complete?: boolean | undefined
   readonly problems?: boolean | undefined

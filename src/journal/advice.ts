@@ -157,7 +157,7 @@ const checkLiveCredential =
 const adviceOnForbidden = (path: string) =>
   path.startsWith(`${AUTH}/admin`) || path === `${AUTH}/invite`
     ? 'This requires the service key: SUPABASE_SERVICE_ROLE_KEY, as the banner prints it.'
-    : 'standin tail --last 1 --verbose shows the caller and the bodies.'
+    : 'The dashboard shows the caller and the bodies; so does --verbose.'
 
 /** Paths that are suggested for misspelt ones. A test checks that each of them is served. */
 export const knownPaths = [

@@ -18,7 +18,7 @@ const status = v.union(
   aStatus,
 )
 
-/** Conditions on exchanges; the same names in the API, in tests and on the dashboard. `standin tail` has two of them. */
+/** Conditions on exchanges; the same names in the API, in tests and on the dashboard. */
 export const journalFilter = closed({
   method: optional(text, 'The method: POST.'),
   path: optional(text, 'The path. * matches anything.'),

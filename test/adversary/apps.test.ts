@@ -29,7 +29,7 @@ const seeded = {
 const ends = forAll(async until => {
   const start = (name: (typeof names)[number], isMended: boolean) =>
     adversary(apps[name](isMended), {
-      flags: [...(isMended ? ['--reporter', 'junit'] : ['--json']), '--quiet', '--faults', seeded[name].faults],
+      flags: [...(isMended ? [] : ['--json', '--quiet']), '--faults', seeded[name].faults],
       until,
     })
   return new Map(names.map(name => [name, { buggy: start(name, false), mended: start(name, true) }]))
@@ -55,8 +55,6 @@ test.each(names)(
 
 test.each(names)('the mended %s app is clean', { timeout: 90_000 }, async name => {
   const end = await (await ends()).get(name)?.mended
-  expect(end).toMatchObject({ code: 0, stderr: '' })
-  const [, tests] =
-    /<testsuite name="adversary" tests="(\d+)" failures="0" errors="0" skipped="0"/.exec(end?.stdout ?? '') ?? []
-  expect(Number(tests)).toBeGreaterThan(4)
+  expect(end).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+ runs with a fault: nothing to report/m) })
+  expect(end?.stdout.match(/handled/g)?.length).toBeGreaterThan(4)
 })

@@ -22,7 +22,7 @@ test('flags come after the command', async () => {
   ])
   expect({ name, args }).toEqual({ name: 'recordings scan', args: ['b.yaml'] })
   expect(flags).toMatchObject({ config: 'a.yaml', json: true, quiet: true })
-  await expect(lineOf(['--json', 'tail'])).rejects.toThrow('standin dev takes no arguments, but got "tail".')
+  await expect(lineOf(['--json', 'ready'])).rejects.toThrow('standin dev takes no arguments, but got "ready".')
 })
 
 test.each([

@@ -231,7 +231,7 @@ test.skipIf(!existsSync('/dev/full'))('output that does not fit on the disk is a
   const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
   const fullDisk = openSync('/dev/full', 'w')
   const stdio = ['ignore', fullDisk, 'pipe'] as const
-  const { status, stderr } = spawnSync(process.execPath, [cli, 'config', 'init'], {
+  const { status, stderr } = spawnSync(process.execPath, [cli, 'config', 'print'], {
     stdio: [...stdio],
     encoding: 'utf8',
   })

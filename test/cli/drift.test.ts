@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { selfSigned } from '../certificate.js'
 import { run, runIn, start } from '../command.js'
 import { forwardProxy } from '../forward-proxy.js'
-import { flagOneOf, flagWhole, KEY_UNKNOWN, notReached, takesNoMore } from '../sentences.js'
+import { flagWhole, KEY_UNKNOWN, notReached, takesNoMore } from '../sentences.js'
 import {
   chatRequest,
   completion,
@@ -227,47 +227,6 @@ test('--json prints one document and nothing else', async () => {
   })
 })
 
-test('--reporter junit writes a test case for each recording, whatever the fields are called', async () => {
-  const live = await liveThat(
-    answering({
-      bad: { body: { '<&"\u0001\ud800': 1 } },
-      warned: { body: completion('Hi.', { logprobs: null }) },
-      same: { body: completion('Hi.') },
-    }),
-  )
-  const recordings = [
-    recorded(chatRequest('bad'), { body: {} }),
-    recorded(chatRequest('same'), { body: completion('Hello.') }),
-    recorded(chatRequest('warned'), { body: completion('Hi!') }),
-    recorded(getRequest('/v1/zoo', 'key=[key]'), { body: {} }),
-  ]
-  const command = runIn(['drift', '--reporter', 'junit', '--output', 'reports/drift.xml', '--quiet'], {
-    files: project(live, [recorded(chatRequest('bad'), { body: { gone: 1 } }), ...recordings.slice(1)]),
-  })
-  expect(await command.ended).toMatchObject({ code: 1, stderr: '' })
-  const [bad, same, warnedName, zoo] = recordings.map(({ name }) => path.basename(name))
-  const times = / time="\d+\.\d{3}"/g
-  expect(readFileSync(path.join(command.dir, 'reports/drift.xml'), 'utf8').replace(times, '')).toBe(
-    `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="standin drift" tests="4" failures="1" errors="0" skipped="1">
-  <testsuite name="drift" tests="4" failures="1" errors="0" skipped="1">
-    <testcase classname="chat-completions" name="${bad}">
-      <failure type="critical" message="gone is gone">critical  gone is gone
-warning   [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;] is new (number)</failure>
-    </testcase>
-    <testcase classname="chat-completions" name="${same}"/>
-    <testcase classname="chat-completions" name="${warnedName}">
-      <system-out>warning   choices[].logprobs is new (null)</system-out>
-    </testcase>
-    <testcase classname="zoo" name="${zoo}">
-      <skipped message="[key] stands for a secret, which was not recorded."/>
-    </testcase>
-  </testsuite>
-</testsuites>
-`,
-  )
-})
-
 test('a request that might change something, or whose secret was redacted, is not sent again', async () => {
   const live = await liveThat(() => ({ body: {} }))
   const skipped: readonly (readonly [ReturnType<typeof recorded>, string])[] = [
@@ -392,8 +351,6 @@ test('a live key that is refused is reported once, and soon no longer sent', asy
 `,
   })
   expect(live.asked.length).toBeLessThan(10)
-  const { stdout } = await run(['drift', '--concurrency', '1', '--reporter', 'junit'], { files })
-  expect(stdout).toContain('tests="31" failures="0" errors="1" skipped="29"')
 })
 
 test('--update keeps a recorded error if the live key is refused', async () => {
@@ -510,11 +467,9 @@ test('secrets in live answers never reach reports or updated recordings', async 
   }))
   const file = recorded(chatRequest('hello'), { body: { id: 'a', type: 'b', object: 'c', gone: 1 } })
   const files = project(live, [file])
-  for (const reporter of ['json', 'junit']) {
-    const { stdout, stderr } = await run(['drift', '--reporter', reporter], { files })
-    expect(stdout).toContain('is gone')
-    for (const secret of secrets) expect(stdout + stderr).not.toContain(secret)
-  }
+  const asJson = await run(['drift', '--json'], { files })
+  expect(asJson.stdout).toContain('is gone')
+  for (const secret of secrets) expect(asJson.stdout + asJson.stderr).not.toContain(secret)
   const command = runIn(['drift', '--update'], { files })
   const { stdout, stderr } = await command.ended
   expect(stdout).toContain('(updated)')
@@ -623,10 +578,6 @@ test('a run without recordings compares nothing and fails', async () => {
 
 test.each([
   [['drift', 'now'], `${takesNoMore('drift', 'now')} See standin drift --help.\n`],
-  [
-    ['drift', '--reporter', 'html'],
-    `${flagOneOf('--reporter', ['text', 'json', 'junit'], 'html')} See standin drift --help.\n`,
-  ],
   [['drift', '--concurrency', '0'], `${flagWhole('--concurrency', 1, 99, '0')} See standin drift --help.\n`],
   [['drift', '--only', 'x*'], 'No recording matches x*. See standin drift --help.\n'],
   [

@@ -203,7 +203,7 @@ test('--verbose logs requests on standard error, not on standard output', async 
 })
 
 test('several commands run at once, each with its own platform, and leave nothing behind', async () => {
-  // As `standin config init` writes them.
+  // As `standin init` writes them.
   const files = { 'platform.config.yaml': 'port: 4100\nstate: file:.standin/state.db\n' }
   const commands = [1, 2, 3].map(() => exec(`${printingAddress}exec sleep 100`, { files }))
   const urls = await Promise.all(commands.map(({ stdout }) => stdout.next('http')))

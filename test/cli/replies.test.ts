@@ -14,22 +14,6 @@ const rules = `- name: greet
 `
 const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': rules, 'story.md': 'Once upon a time.' }
 
-test('replies check says that the rules have no mistakes', async () => {
-  expect(await run(['replies', 'check'], { files })).toEqual({
-    ...{ code: 0, signal: null, stderr: '' },
-    stdout: 'No mistakes in 3 rules.\n',
-  })
-})
-
-test('replies check names rules that never answer by file and line, and fails', async () => {
-  const more = { ...files, 'rules.yaml': `${rules}- reply: { text: x }\n- name: late\n  reply: { text: y }\n` }
-  expect(await run(['replies', 'check'], { files: more })).toMatchObject({
-    code: 1,
-    stdout:
-      'rules.yaml:11: rule "late" never answers: rule "rules.yaml:10" (rules.yaml:10) comes before it and matches everything.\n',
-  })
-})
-
 test('replies try shows which rule answers, its reply, and why the others do not match', async () => {
   const { stdout, code } = await run(['replies', 'try', 'Once more: a story', '--stream'], { files })
   expect(code).toBe(0)
@@ -100,7 +84,7 @@ test.each([
   [['replies', 'try'], 'standin replies try needs a prompt'],
   [['replies', 'try', 'x', '--request', 'none.json'], `none.json: ${cannotBeRead()}`],
   [['replies', 'try', 'x', '--request', 'rules.yaml'], 'rules.yaml is not JSON:'],
-  [['replies', 'chek'], didYouMean('check')],
+  [['replies', 'tri'], didYouMean('try')],
   [['config', 'check', '--model', 'x'], 'The flag --model belongs to standin verify and standin replies try.'],
 ])('%j is refused with an explanation', async (args, sentence) => {
   expect(await run(args, { files })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })

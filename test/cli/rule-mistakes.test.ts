@@ -13,7 +13,7 @@ const name = 'fixtures/replies/a.yaml'
 
 /** The error about an invalid rule file. A start prints the same, which `dev.test.ts` tests. */
 async function errorAbout(text: string): Promise<string> {
-  const { code, stdout, stderr } = await run(['replies', 'check'], { files: { [name]: text } })
+  const { code, stdout, stderr } = await run(['config', 'check'], { files: { [name]: text } })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).not.toMatch(/\n +at /)
   return stderr.trimEnd()
@@ -101,20 +101,20 @@ test('a text file in another encoding is called so, whoever reads it, and its co
 test('a file that a rule names may not be a pipe, which might never end', async () => {
   const dir = folderWith({ 'platform.config.yaml': 'replies: says.yaml\n', 'says.yaml': '- reply: { file: pipe }\n' })
   execFileSync('mkfifo', [path.join(dir, 'pipe')])
-  const { stderr } = await run(['replies', 'check', '--config', path.join(dir, 'platform.config.yaml')])
+  const { stderr } = await run(['config', 'check', '--config', path.join(dir, 'platform.config.yaml')])
   expect(stderr).toBe(`says.yaml:1:12: [0].reply.file: pipe ${cannotBeRead('it is not a file')}\n`)
 })
 
 const mayTakeForever = (path: string) => `: ${path}: Matching may take forever: the expression repeats something that`
 
-test('replies check and a start warn of an expression whose matching may take forever', async () => {
+test('config check and a start warn of an expression whose matching may take forever', async () => {
   const files = {
     [name]: "- when: { user: '/^(a+)+$/' }\n  reply: { text: x }\n",
     'platform.config.yaml': "recordings:\n  ignore: ['/(\\w+ ?)*!/']\n",
   }
   const rule = `${name}:1:11${mayTakeForever('[0].when.user')}`
-  const { code, stdout } = await run(['replies', 'check'], { files: { [name]: files[name] } })
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(rule) })
+  const { code, stderr } = await run(['config', 'check'], { files: { [name]: files[name] } })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(rule) })
   const warnings: string[] = []
   const cwd = folderWith({ ...files, 'platform.config.yaml': `state: memory\n${files['platform.config.yaml']}` })
   const platform = await openPlatform({ cwd, env: {}, warn: sentence => warnings.push(sentence) })

@@ -20,10 +20,10 @@ test.each(['--help', '-h', 'help'])('standin %s shows every command and the flag
 const rowOf = (name: string) => new RegExp(`^  --${name}\\b.* {2}\\S`, 'm')
 
 test.each([
-  [['verify', '--help'], /--reporter FORM/, /--last|--expired|Only recordings/],
-  [['help', 'verify'], /--max-calls NUMBER/, /--last/],
-  [['--help', 'tail'], /--last NUMBER/, /--reporter|^ {2}--seed/m],
-  [['recordings', '--help'], /recordings prune[\s\S]*standin COMMAND --help/, /standin tail|^Flags/m],
+  [['verify', '--help'], /--max-calls NUM/, /--expired|Only recordings/],
+  [['help', 'verify'], /--max-calls NUMBER/, /--timeout/],
+  [['--help', 'ready'], /--timeout NUMBER/, /--max-calls|^ {2}--seed/m],
+  [['recordings', '--help'], /recordings prune[\s\S]*standin COMMAND --help/, /standin ready|^Flags/m],
   [['recordings', 'scan', '--help'], /recordings scan/, /recordings prune|--older-than/],
   [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free port\)/, /--role/],
   [['record', '--help'], /--upstream URL/, /--mode MODE/],
@@ -67,14 +67,14 @@ test.each([
   [['start', 'more'], 'standin dev takes no arguments, but got "more".'],
   [['launch-the-rocket'], '"launch-the-rocket" is not a command.'],
   [['dev', 'more'], 'standin dev takes no arguments, but got "more".'],
-  [['config'], 'standin config needs one of: check, print, init.'],
-  [['config', 'chek'], 'standin config chek is not a command. Known: check, print, init. Did you mean "check"?'],
-  [['config', 'toString'], 'standin config toString is not a command. Known: check, print, init.'],
-  [['replies', 'unlearn'], 'standin replies unlearn is not a command. Known: check, try.'],
+  [['config'], 'standin config needs one of: check, print.'],
+  [['config', 'chek'], 'standin config chek is not a command. Known: check, print. Did you mean "check"?'],
+  [['config', 'toString'], 'standin config toString is not a command. Known: check, print.'],
+  [['replies', 'unlearn'], 'standin replies unlearn is not a command. Known: try.'],
   [['config', 'check', 'my.yaml'], expect.stringContaining('my.yaml')],
   [['config', 'check', '--config', ''], '--config must name a file.'],
-  [['config', '--config', 'a.yaml', 'check'], 'standin config needs one of: check, print, init.'],
-  [['replies', 'check', '--seed', '7'], expect.stringMatching(/^The flag --seed belongs to standin dev, /)],
+  [['config', '--config', 'a.yaml', 'check'], 'standin config needs one of: check, print.'],
+  [['ready', '--seed', '7'], expect.stringMatching(/^The flag --seed belongs to standin dev, /)],
   [['config', 'print', '--json'], expect.stringMatching(/^The flag --json belongs to standin dev, /)],
   [['replies', 'try', '--request', ''], '--request must name a file.'],
   [['import', 'a.har', 'b.har'], 'Usage: standin import FILE.har.'],
@@ -85,7 +85,7 @@ test.each([
   const [said, help] = stderr.split(/ See standin (.*)--help\.\n$/)
   expect(said).toEqual(sentence)
   // The help of the command, if there is one.
-  expect(help?.trim()).toBe(/^(dev|config|replies|recordings|import)$/.test(`${args[0]}`) ? args[0] : '')
+  expect(help?.trim()).toBe(/^(dev|ready|config|replies|recordings|import)$/.test(`${args[0]}`) ? args[0] : '')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 

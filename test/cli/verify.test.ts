@@ -1,19 +1,15 @@
 /** `standin verify`, run as users run it, against targets that are right, wrong, silent and unreachable. */
-import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
 import { addressOf } from '../../src/contract/index.js'
-import { folderWith, run, runIn, start } from '../command.js'
+import { run, runIn, start } from '../command.js'
 import { breaking, type Change } from '../contract/breaking.js'
 import { broken } from '../contract/broken.js'
 import { jwtLike } from '../contract/tokens.js'
 import { forwardProxy } from '../forward-proxy.js'
 import { liveWith } from '../recordings/live.js'
 import { platformWith } from '../scene.js'
-import { flagOneOf, flagWhole, mustBe, takesNoMore } from '../sentences.js'
-
-const hasFifos = spawnSync('mkfifo', ['--version']).status === 0
+import { flagWhole, mustBe, takesNoMore } from '../sentences.js'
 
 /** The address of a stand-in with this change, and the flags to verify it. */
 async function targetWith(change: Change = () => undefined) {
@@ -62,19 +58,6 @@ describe('a documented clause that is broken', () => {
       '',
     ])
     expect(code).toBe(1)
-  })
-
-  test('is a failure in JUnit XML, in the file that --output names', async () => {
-    const { flags } = await targetWith(changeOf('ERR-4'))
-    const command = runIn(['verify', ...flags, '--reporter', 'junit', '--output', 'reports/verify.xml'])
-    const { code, stdout, stderr } = await command.ended
-    const xml = readFileSync(path.join(command.dir, 'reports/verify.xml'), 'utf8')
-    expect(xml).toMatch(/<testsuite name="verify" tests="\d+" failures="1" errors="0" skipped="\d+"/)
-    expect(xml).toMatch(
-      /<testcase classname="Errors" name="ERR-4 [^"]+">\n {6}<failure type="documented" message="expected /,
-    )
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/\d+ clauses: \d+ hold, 1 is broken, \d+ skipped/)
   })
 
   test('is reported as JSON', async () => {
@@ -213,8 +196,8 @@ test('no report contains a secret', async () => {
   })
   const keys = ['--api-key', secrets.apiKey, '--anon-key', secrets.anonKey]
   const flags = ['--target', live.url, ...keys, '--email', 'ada@example.com', '--password', secrets.password]
-  for (const reporter of ['text', 'json', 'junit']) {
-    const { stdout, stderr } = await run(['verify', ...flags, '--reporter', reporter])
+  for (const form of [[], ['--json']]) {
+    const { stdout, stderr } = await run(['verify', ...flags, ...form])
     expect(stdout).toContain('500')
     for (const secret of [...Object.values(secrets), '\u001b']) expect(stdout + stderr).not.toContain(secret)
   }
@@ -238,8 +221,6 @@ test.each([
     ['--target', 'https://a.example', '--email', 'ada@example.com'],
     'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
   ],
-  [['--reporter', 'html'], flagOneOf('--reporter', ['text', 'json', 'junit'], 'html')],
-  [['--reporter', 'junit', '--json'], '--json and --reporter junit contradict each other: give only one of them.'],
   [['--max-calls', '0'], flagWhole('--max-calls', 1, 999999, '0')],
   [
     ['--only', 'HEALTH-9'],
@@ -250,35 +231,4 @@ test.each([
   const { code, stderr } = await run(['verify', ...flags])
   expect(stderr).toBe(`${sentence} See standin verify --help.\n`)
   expect(code).toBe(2)
-})
-
-test('--output - writes to standard output', async () => {
-  const { code, stdout } = await run(['verify', '--only', 'HEALTH-1', '--output', '-'])
-  expect(code).toBe(0)
-  expect(stdout).toContain('✓ HEALTH-1')
-})
-
-test.each([
-  [['--output='], 2, '--output must name a file. See standin verify --help.\n'],
-  [['--output', '.'], 2, '--output must name a file, and . is a folder. See standin verify --help.\n'],
-  [['--output', 'taken/report.xml'], 1, /^taken\/report\.xml cannot be written \(E\w+\)\.\n$/],
-])('when the report cannot be written (%j), no request is sent', async (flags, code, sentence) => {
-  const target = await targetWith()
-  const end = await run(['verify', ...target.flags, ...flags], { files: { taken: '' } })
-  expect(end).toMatchObject({ code, stdout: '' })
-  expect(end.stderr).toMatch(sentence)
-  expect(end.stderr).not.toContain('clauses:')
-})
-
-test.runIf(hasFifos)('a second Ctrl-C ends a run that still waits after the first', async () => {
-  const dir = folderWith()
-  const fifo = path.join(dir, 'report')
-  spawnSync('mkfifo', [fifo])
-  // The pipe is never read, so that writing to it never ends.
-  const command = start(['verify', '--only', 'HEALTH-1', '--output', fifo])
-  await command.stderr.next('1 clause: 1 holds')
-  command.send('SIGINT')
-  const again = setInterval(() => command.send('SIGINT'), 100)
-  onTestFinished(() => clearInterval(again))
-  expect(await command.ended).toMatchObject({ signal: 'SIGINT' })
 })

@@ -37,7 +37,7 @@ test('an official client refuses such a result, and one of a version without str
   expect(platform.journal.last()?.remark).toBeNull()
 })
 
-test('replies check and config check name the rules and replies that never fit', async () => {
+test('config check names the rules and replies that never fit', async () => {
   const tool = (name: string, reply = '') => `{ name: ${name}, outputSchema: ${JSON.stringify(schema)}${reply} }`
   const files = {
     'platform.config.yaml': `replies: rules.yaml\nmcp:\n  tools:\n    - ${tool('measure')}\n    - ${tool('guess', ', reply: { text: warm }')}\n`,
@@ -47,11 +47,9 @@ test('replies check and config check name the rules and replies that never fit',
 - { on: tools/call measure, reply: { text: '{{ arguments.x }}' } }
 `,
   }
-  const checked = await runInProcess(['replies', 'check'], { files })
-  expect(checked.stdout).toContain(`rules.yaml:1: ${NO_CONTENT}\n`)
-  expect(checked.stdout.split(NO_CONTENT)).toHaveLength(2)
-  const config = await runInProcess(['config', 'check'], { files })
-  expect(config.stderr).toContain('platform.config.yaml:5: The result of guess has no structuredContent')
+  const { stderr } = await runInProcess(['config', 'check'], { files })
+  expect(stderr).toContain(`rules.yaml:1: ${NO_CONTENT}\n`)
+  expect(stderr).toContain('platform.config.yaml:5: The result of guess has no structuredContent')
 })
 
 test('an outputSchema that cannot be used is refused at the start', async () => {

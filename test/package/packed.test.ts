@@ -1,7 +1,6 @@
 /** What a stranger gets: the packed package in an empty folder. Nothing is downloaded. */
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { askChat, type Files, folderWith, forAll, type Until, writeInto } from '../command.js'
@@ -90,12 +89,8 @@ async function runAsShown(line: string, dir: string) {
       runLine(`standin ready --port ${port}`, { dir, env }),
     )
   }
-  // jq keeps its output until its input ends.
-  const shown = line.replace(/ \| jq .*/, '').replaceAll(/https:\/\/(platform|auth)\.example/g, env.PLATFORM_BASE_URL)
-  if (!line.startsWith('standin tail')) return runLine(shown, { dir, env })
-  return runLine(shown, { dir, env }, async output => {
-    while (output() === '') await Promise.all([fetch(`${env.PLATFORM_BASE_URL}/v1/models`), setTimeout(50)])
-  })
+  const shown = line.replaceAll(/https:\/\/(platform|auth)\.example/g, env.PLATFORM_BASE_URL)
+  return runLine(shown, { dir, env })
 }
 
 test.each(pages.filter(name => commandsOn(name).length > 0))('the commands on %s run', async name => {
