@@ -46,7 +46,7 @@ interface AnsweredCall {
   readonly notifications: readonly RpcNotification[]
   /** What the rule generated; `undefined` without a rule. */
   readonly generation: McpGeneration | undefined
-  /** What is wrong with the result, for the log. */
+  /** What is wrong with the result, or why no rule answered, for the log. */
   readonly mistake?: string | undefined
 }
 
@@ -165,7 +165,8 @@ async function answerCall(
   const ruleAnswer = (earlier && (await replies.resume(earlier, call))) ?? (await replies.take(call))
   if (!ruleAnswer) {
     const result = (await configuredResult(checkedCall, context)) ?? (await defaultResult(checkedCall, call, context))
-    return { ...answeredCall(result, context, undefined), mistake: mistakeIn(result, checkedCall, context) }
+    const mistake = mistakeIn(result, checkedCall, context) ?? replies.whyNone(call)
+    return { ...answeredCall(result, context, undefined), mistake }
   }
   const { generation } = ruleAnswer
   requireValidAnswers(generation.rounds, answers)

@@ -22,7 +22,7 @@ export interface CallMessages {
   /** The HTTP status; 200 by default. */
   readonly status?: number | undefined
   readonly generation: McpGeneration | undefined
-  /** What is wrong with the result, for the log. */
+  /** What is wrong with the result, or why no rule answered, for the log. */
   readonly mistake?: string | undefined
 }
 

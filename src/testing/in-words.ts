@@ -55,7 +55,7 @@ export function adviceInWords(entries: readonly JournalEntry[], test?: string): 
 
 /** The advice, or why no rule answered: the nearest one, and the condition that it does not fulfil. */
 const adviceOn = ({ advice, hint, remark, answeredBy }: JournalEntry) =>
-  advice ?? hint ?? (answeredBy?.kind === 'canned' ? remark : null) ?? undefined
+  advice ?? hint ?? (answeredBy?.kind === 'canned' || answeredBy?.kind === 'mcp' ? remark : null) ?? undefined
 
 /** An exchange in a line, and the advice on it below. */
 export function exchangeLine(entry: JournalEntry): string {

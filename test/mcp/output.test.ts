@@ -1,5 +1,6 @@
 /** Results of tools that do not fit their outputSchema are reported, in checks of the rules and in the log. */
 import { expect, test } from 'vitest'
+import { assertReceived } from '../../src/test-runner.js'
 import { runInProcess } from '../command.js'
 import { platformWith } from '../scene.js'
 import { post, session } from './by-hand.js'
@@ -35,6 +36,16 @@ test('an official client refuses such a result, and one of a version without str
   const { headers } = await session(platform, '2025-03-26')
   await (await post(platform, call, headers)).text()
   expect(platform.journal.last()?.remark).toBeNull()
+})
+
+test('the remark on a made-up result says which rule is nearest, and a failed test shows it', async () => {
+  const rules = [{ on: 'tools/call measure', when: { arguments: { at: 'sea' } }, reply: { text: 'cold' } }]
+  const platform = await platformWith({ mcp: { tools: [{ name: 'measure' }] }, rules })
+  const { headers } = await session(platform)
+  await (await post(platform, call, headers)).text()
+  const nearest = 'The nearest is rule "rules[0]": arguments.at is not "sea".'
+  expect(platform.journal.last()?.remark).toBe(nearest)
+  expect(() => assertReceived(platform, '/health')).toThrow(`\n    → ${nearest}`)
 })
 
 test('config check names the rules and replies that never fit', async () => {

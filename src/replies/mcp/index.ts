@@ -67,6 +67,7 @@ export function createMcpReplies(parts: Parts) {
   const { rulesFor, take } = createEngine(mcp, parts)
   const candidatesFor = ({ method, scope }: McpCall) =>
     rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
+  const nearest = (call: McpCall) => nearestSentence(new McpInput(call), { rules: candidatesFor(call), memory })
   return {
     /** The answer of the first rule that matches; `undefined` if none does. */
     async take(call: McpCall): Promise<McpRuleAnswer | undefined> {
@@ -83,7 +84,9 @@ export function createMcpReplies(parts: Parts) {
       return rule && answerOf(rule, new McpInput(call), count)
     },
     /** A sentence about the rule that came nearest. */
-    nearest: (call: McpCall) => nearestSentence(new McpInput(call), { rules: candidatesFor(call), memory }),
+    nearest,
+    /** The same; `undefined` if there are no rules for such calls. */
+    whyNone: (call: McpCall) => (candidatesFor(call).length > 0 ? nearest(call) : undefined),
     /** Returns an answer as lines of text for people. */
     linesOf: (generation: McpGeneration) =>
       generation.answeredBy.kind === 'mcp' ? [SERVER_ANSWERS] : linesOfMcpReply(generation),
