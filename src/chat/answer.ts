@@ -4,10 +4,11 @@
  */
 import { hash } from 'node:crypto'
 import { createIds } from '../core/clock.js'
-import { isPaced, type Pace } from '../core/pace.js'
+import { isPaced, type Pace, unpaced } from '../core/pace.js'
 import type { PacedBody, Reply } from '../core/reply.js'
+import { memoized } from '../core/work.js'
 import { stepsOf } from './chunks.js'
-import type { Completion, CompletionMessage, Logprobs, TokenLogprob } from './completion.js'
+import type { Completion, CompletionChoice, CompletionMessage, Logprobs, TokenLogprob } from './completion.js'
 import type { Generation, ToolCall } from './generation.js'
 import type { VendorChoice } from './reader.js'
 import { type ChatRequest, callsFunctions } from './request.js'
@@ -35,8 +36,19 @@ const streamForm = {
 const nextId = createIds('chatcmpl-', 12)
 const nextCallId = createIds('call_', 16)
 
+/** At most this many texts are kept in pieces, each of at most this many characters. */
+const MOST_TEXTS = 500
+const MOST_CHARACTERS = 10_000
+
+/** The pieces of a text as JSON. */
+type EscapedPieces = (text: string) => readonly string[]
+
 /** Creates completions. `tokenizer` counts their tokens. */
 export function createCompletions(tokenizer: Tokenizer) {
+  const cut: EscapedPieces = text => tokenizer.pieces(text).map(piece => JSON.stringify(piece))
+  const shared = memoized(cut, MOST_TEXTS)
+  const escapedPieces: EscapedPieces = text => (text.length > MOST_CHARACTERS ? cut(text) : shared(text))
+
   /** The completion as one JSON object. */
   function whole(request: ChatRequest, generation: Generation): CompletionForm {
     const { completion, tokens } = complete(request, generation, true)
@@ -48,8 +60,8 @@ export function createCompletions(tokenizer: Tokenizer) {
   /** The completion as server-sent events, at the speed of `pace`. */
   function streamed(request: ChatRequest, generation: Generation, pace: Pace): CompletionForm {
     const { completion, tokens } = complete(request, generation, request.stream_options?.include_usage === true)
-    const events = streamEvents(completion, tokenizer)
-    if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(streamText(events)), tokens }
+    const events = streamEvents(completion, tokenizer, escapedPieces)
+    if (!isPaced(pace)) return { ...streamForm, body: { ...events, pace: unpaced }, tokens }
     // A model generates its choices at the same time, so that each has the full speed.
     const sharedPace = { ...pace, tokensPerSecond: pace.tokensPerSecond * completion.choices.length }
     const body = { ...events, pace: sharedPace, ...(pace.jitter > 0 && { seed: rhythmSeed(request) }) }
@@ -119,6 +131,7 @@ function callFields(calls: readonly ToolCall[], asFunctions: boolean): Partial<C
 function streamEvents(
   { id, created, model, choices, usage, service_tier: tier }: Completion,
   { pieces: cut }: Tokenizer,
+  escapedPieces: EscapedPieces,
 ): Events {
   const opening = `{"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},${tier ? `"service_tier":${JSON.stringify(tier)},` : ''}`
   const before = `data: ${opening}"system_fingerprint":"${FINGERPRINT}","choices":[`
@@ -126,6 +139,8 @@ function streamEvents(
   // "stream_options").
   const after = usage === undefined ? ']}\n\n' : '],"usage":null}\n\n'
   const total = usage === undefined ? '' : `${before}],"usage":${JSON.stringify(usage)}}\n\n`
+  const only = choices.length === 1 ? choices[0] : undefined
+  if (only && hasTextAlone(only)) return textEvents(only, { before, after, total }, escapedPieces)
   // It has the form of any vendor's completion, except that its lists are readonly.
   const tracks = choices.map(choice => stepsOf(choice as VendorChoice, cut))
   const rounds = Math.max(...tracks.map(({ length }) => length))
@@ -147,10 +162,30 @@ function streamEvents(
   }
 }
 
-/** The whole stream as text, without a pace. */
-function streamText({ head, before, pieces, after, tail }: Events): string {
-  const middle = pieces.length === 0 ? '' : before + pieces.join(after + before) + after
-  return head + middle + tail
+/** Whether a choice is nothing but text, as most are. */
+const hasTextAlone = ({ message, logprobs }: CompletionChoice) =>
+  logprobs === null &&
+  message.content !== null &&
+  message.refusal === null &&
+  message.reasoning_content === undefined &&
+  message.tool_calls === undefined &&
+  message.function_call === undefined
+
+/** The events of a single text, of which only the pieces differ: they are shared by all answers with this text. */
+function textEvents(
+  { message: { content }, finish_reason }: CompletionChoice,
+  { before, after, total }: { readonly before: string; readonly after: string; readonly total: string },
+  escapedPieces: EscapedPieces,
+): Events {
+  const opening = '{"index":0,"delta":{'
+  const end = '},"logprobs":null,"finish_reason":null}'
+  return {
+    head: `${before}${opening}"role":"assistant","content":"","refusal":null${end}${after}`,
+    before: `${before}${opening}"content":`,
+    pieces: escapedPieces(content ?? ''),
+    after: end + after,
+    tail: `${before}${opening}},"logprobs":null,"finish_reason":"${finish_reason}"}${after}${total}data: [DONE]\n\n`,
+  }
 }
 
 /** For text only, since OpenAI has none for tool calls. */

@@ -10,7 +10,7 @@ import type { Redact } from '../redact/index.js'
 /** At most this many are listed. */
 const MOST_LISTED = 1000
 /** At most this many wait to be checked, since answering requests comes first. */
-const MOST_UNCHECKED = 1000
+const MOST_UNCHECKED = 50
 
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []

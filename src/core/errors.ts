@@ -186,7 +186,7 @@ export const noSuchExchange = (id: string, lastId?: string) =>
     404,
     'no_such_exchange',
     Number(id) > 0 && Number(id) <= Number(lastId ?? 0)
-      ? `Exchange ${id} is no longer kept. It was cleared, or is not among the latest ones: the journal keeps only those, and under heavy load only some.`
+      ? `Exchange ${id} is no longer kept. It was cleared, or is not among the latest ones, and the journal keeps only those.`
       : `There is no exchange ${quotedStart(id, 40)} in the journal. Ids start over when Standin restarts.`,
   )
 

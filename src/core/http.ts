@@ -110,8 +110,9 @@ export function replyBytes({ body }: Pick<Reply, 'body'>): Buffer {
   return Buffer.from(pacedText(body), body.isLatin1 ? 'latin1' : 'utf8')
 }
 
-const pacedText = ({ head, before, pieces, after, tail }: PacedBody) =>
-  head + pieces.map(piece => before + piece + after).join('') + tail
+/** All of a body as one text. */
+export const pacedText = ({ head, before, pieces, after, tail }: PacedBody): string =>
+  pieces.length === 0 ? head + tail : head + before + pieces.join(after + before) + after + tail
 
 /** The first value of the header with this name, which must be lower-case. */
 export const headerIn = (headers: readonly string[], name: string): string | undefined =>

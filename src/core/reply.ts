@@ -1,6 +1,6 @@
 /** Answers: our own replies with their bodies, the live platform's, and what produced them. */
 import type { Fault } from './fault.js'
-import { type Pace, unpaced } from './pace.js'
+import { isPaced, type Pace, unpaced } from './pace.js'
 
 /** What to send: our own reply, or the live platform's. */
 export type Answer = Reply | Forward
@@ -12,7 +12,7 @@ export interface Reply {
   /** The reason phrase, if it is not node's own for the status. */
   readonly statusText?: string | undefined
   readonly contentType: string
-  /** A text is sent with its length. Bytes are a stream that is already complete, so they are sent without one. */
+  /** A text is sent with its length. Bytes, and pieces without a pace, are a stream that is already complete, so they are sent without one. */
   readonly body: string | Buffer | PacedBody
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[] | undefined
@@ -87,6 +87,12 @@ export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody =>
 })
 
 export const MOST_WRITTEN_PIECES = 1000
+
+/** Whether all of a body can be sent at once. */
+export const isWholeBody = (body: Reply['body']): boolean =>
+  typeof body === 'string' ||
+  Buffer.isBuffer(body) ||
+  (!isPaced(body.pace) && body.atMs === undefined && !isOpenBody(body))
 
 export const isOpenBody = (body: Reply['body']): body is OpenBody => typeof body === 'object' && 'play' in body
 

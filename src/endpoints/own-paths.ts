@@ -9,7 +9,7 @@ import {
   type OwnPath,
   type PathSource,
 } from '../core/exchange.js'
-import { isPaced, type Pace, paceFrom } from '../core/pace.js'
+import { type Pace, paceFrom } from '../core/pace.js'
 import { CHAT, documentedPaths, INDEX, lookupMethod } from '../core/paths.js'
 import { jsonReply, type Reply } from '../core/reply.js'
 import { authorize } from '../keys/identify.js'
@@ -136,7 +136,6 @@ export const rulePaths = (replies: HttpReplies, usual: Pace): PathSource => ({
 function generatedReply({ status, headers, contentType, body, answeredBy, fault }: HttpGeneration, pace: Pace): Reply {
   const head = { kind: 'reply', status, contentType, headers, answeredBy, fault } as const
   if (!isStream(body)) return { ...head, body }
-  if (!isPaced(pace)) return { ...head, body: Buffer.from(body.join('')) }
   return { ...head, body: { head: '', before: '', pieces: body, after: '', tail: '', pace } }
 }
 

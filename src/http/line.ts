@@ -8,7 +8,7 @@ import { internalError, notOneHost, PlatformError, unmetExpectation } from '../c
 import { anonymous, type Caller, type Exchange, type Outcome, usesRecordings } from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
 import { isAuth, isReserved, isRest } from '../core/paths.js'
-import type { Answer, Forward, Reply } from '../core/reply.js'
+import { type Answer, type Forward, isWholeBody, type PacedBody, type Reply } from '../core/reply.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import type { Holds } from '../holds/index.js'
@@ -348,7 +348,7 @@ class LineExits implements Exits {
       more: shared.length === 0 ? headers : [...shared, ...headers],
     }
     const piecesAtMs: number[] = []
-    const isComplete = typeof body === 'string' || Buffer.isBuffer(body)
+    const isComplete = isWholeBody(body)
     const outcome = newOutcome(reply, error, requestId, isComplete ? undefined : piecesAtMs)
     // Set before the first byte is sent, so that the journal also has streams that are cut.
     exchange.outcome = outcome
@@ -358,7 +358,7 @@ class LineExits implements Exits {
       return this.end(context)
     }
     const { pacer } = this.services
-    sendStream(response, head, { status, body }, { pacer, piecesAtMs }, (complete, sentBytes) => {
+    sendStream(response, head, { status, body: body as PacedBody }, { pacer, piecesAtMs }, (complete, sentBytes) => {
       outcome.complete = complete
       if (!complete) outcome.sentBytes = sentBytes
       this.end(context)

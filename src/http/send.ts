@@ -1,7 +1,8 @@
 /** Sends replies: the only place where our own answers become bytes. */
 import type { ServerResponse } from 'node:http'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
-import { isOpenBody, MOST_WRITTEN_PIECES, type PacedBody } from '../core/reply.js'
+import { pacedText } from '../core/http.js'
+import { isOpenBody, MOST_WRITTEN_PIECES, type PacedBody, type Reply } from '../core/reply.js'
 import type { Pacer } from './pacer.js'
 
 /**
@@ -51,7 +52,7 @@ interface Head {
 export function sendComplete(
   response: ServerResponse,
   head: Head,
-  { status, body }: { readonly status: number; readonly body: string | Buffer },
+  { status, body }: Pick<Reply, 'status' | 'body'>,
   isEarly: boolean,
 ): void {
   const writer = writerOf(response)
@@ -59,8 +60,9 @@ export function sendComplete(
   // Bytes are a stream of which all events are known. As with any other stream, no length is sent.
   if (typeof body !== 'string') {
     writer.writeHead(status, head.statusText, headers)
-    writer.end(body)
-    return
+    if (Buffer.isBuffer(body)) return void writer.end(body)
+    const text = pacedText(body)
+    return void writer.end(text, body.isLatin1 ? 'latin1' : encodingOf(text))
   }
   const size = Buffer.byteLength(body)
   // RFC 9110 §8.6: a 204 has no Content-Length, not even 0. The response to HEAD has that of the missing body, if it is
@@ -68,11 +70,13 @@ export function sendComplete(
   if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
     headers.push('content-length', String(size))
   writer.writeHead(status, head.statusText, headers)
-  // Node joins head and text. As latin1, the text is copied as it is.
-  const encoding = size === body.length ? 'latin1' : 'utf8'
+  const encoding = encodingOf(body, size)
   if (isEarly) endAfterRequest(response, body, encoding)
   else writer.end(body, encoding)
 }
+
+/** Node joins head and text. As latin1, the text is copied as it is. */
+const encodingOf = (text: string, bytes = Buffer.byteLength(text)) => (bytes === text.length ? 'latin1' : 'utf8')
 
 /** How long the rest of a refused request's body is read. */
 const MOST_REST_MS = 2000

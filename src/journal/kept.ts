@@ -1,5 +1,4 @@
-/** The latest exchanges, up to a number and a size. Under heavy load only some are kept. */
-import { uptimeMs } from '../core/clock.js'
+/** The latest exchanges, up to a number and a size. */
 import type { Exchange } from '../core/exchange.js'
 import type { Reply, UpstreamResponse } from '../core/reply.js'
 import { READ_BYTES } from './facts.js'
@@ -11,14 +10,12 @@ interface KeptExchange extends JournaledExchange {
 }
 
 export function createKept(maxEntries: number, maxBytes: number) {
-  const room = createRoom(maxEntries)
   /** From the oldest to the newest. */
   let all: KeptExchange[] = []
   let totalBytes = 0
   return {
     all: (): readonly JournaledExchange[] => all,
     add(id: number, exchange: Exchange, nowMs: number): void {
-      if (!room.take(nowMs)) return
       freeMemory(exchange)
       const durationMs = nowMs - exchange.startedMs
       const bytes = sizeOf(exchange)
@@ -26,35 +23,10 @@ export function createKept(maxEntries: number, maxBytes: number) {
       totalBytes += bytes
       while (all.length > maxEntries || (totalBytes > maxBytes && all.length > 1)) totalBytes -= all.shift()?.bytes ?? 0
     },
-    /** Removes these exchanges, and makes room for as many, so that each test starts with the same room. */
     remove(removed: readonly JournaledExchange[]): void {
       const gone = new Set(removed)
       all = all.filter(one => !gone.has(one))
       totalBytes = all.reduce((sum, { bytes }) => sum + bytes, 0)
-      room.give(removed.length)
-    },
-  }
-}
-
-/**
- * Kept exchanges cost garbage collections, which under heavy load cost more than answering. Once the journal was filled
- * in one go, only a quarter of its size is kept per second: more could not be read in time.
- */
-function createRoom(maxEntries: number) {
-  let room = maxEntries
-  let atMs = uptimeMs()
-  return {
-    take(nowMs: number): boolean {
-      if (room < 1) {
-        room = Math.min(maxEntries, ((nowMs - atMs) / 4000) * maxEntries)
-        if (room < 1) return false
-        atMs = nowMs
-      }
-      room--
-      return true
-    },
-    give(count: number): void {
-      room = Math.min(maxEntries, room + count)
     },
   }
 }

@@ -10,7 +10,7 @@ import {
   type RpcResponse,
   rpcCodes,
 } from '../core/json-rpc.js'
-import { isPaced, type Pace, unpaced } from '../core/pace.js'
+import { type Pace, unpaced } from '../core/pace.js'
 import type { Reply } from '../core/reply.js'
 import type { McpGeneration } from '../replies/index.js'
 import { type Context, isModern, unsupportedVersion } from './sessions.js'
@@ -85,7 +85,6 @@ export function replyWith(
   if (stream && events.length === 0) events.push(stream.firstEvent)
   const head = { kind: 'reply', status, contentType: EVENT_STREAM, headers: [...headers, ...streamHeaders] } as const
   const pieces = events.map(text => withTextFault(text, generation))
-  if (!isPaced(pace)) return { ...head, ...facts, body: Buffer.from(pieces.join('')) }
   return { ...head, ...facts, body: { head: '', before: '', pieces, after: '', tail: '', pace } }
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { replyBytes } from '../../src/core/http.js'
 import { unpaced } from '../../src/core/pace.js'
 import type { Choice } from '../../src/replies/index.js'
 import { anyCharacter } from '../characters.js'
@@ -144,5 +145,22 @@ test('the chunks of any stream add up to the whole reply, at the same cost', () 
       expect(answer.choices).toHaveLength(request.n ?? 1)
     }),
     { numRuns: runs(500) },
+  )
+})
+
+test('a stream of text alone has the same events as one choice of several, byte for byte', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.boolean(), fc.boolean(), (text, include_usage, isTiered) => {
+      const { replyTo } = modelReplying({ choices: [{ text }] })
+      const eventsOf = (n: number) =>
+        replyBytes(
+          replyTo({ n, stream: true, stream_options: { include_usage }, ...(isTiered && { service_tier: 'auto' }) }),
+        )
+          .toString()
+          .replaceAll(/"(id|created|usage)":("[^"]*"|\d+|\{.*\}|null)/g, '')
+          .split('\n\n')
+      expect(eventsOf(1)).toEqual(eventsOf(2).filter(event => !event.includes('"index":1')))
+    }),
+    { numRuns: runs(200) },
   )
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { estimated } from '../../src/chat/tokens/index.js'
 import type { Exchange } from '../../src/core/exchange.js'
-import { type Pace, type PaceInput, unpaced } from '../../src/core/pace.js'
+import { isPaced, type Pace, type PaceInput, unpaced } from '../../src/core/pace.js'
 import type { Reply } from '../../src/core/reply.js'
 import { chatCompletions } from '../../src/endpoints/chat-completions.js'
 import { hello, platformWith } from '../scene.js'
@@ -33,7 +33,7 @@ function rhythmOf({ all = {}, model, rule, header }: Paces): Pace | undefined {
   const headers = header === undefined ? {} : { 'x-standin-pace': header }
   const body = Buffer.from(JSON.stringify({ ...hello, stream: true }))
   const { body: stream } = reply({ body, headers } as unknown as Exchange) as Reply
-  return typeof stream === 'object' && 'pace' in stream ? stream.pace : undefined
+  return typeof stream === 'object' && 'pace' in stream && isPaced(stream.pace) ? stream.pace : undefined
 }
 
 test.each<[Paces, PaceInput | undefined]>([

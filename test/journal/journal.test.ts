@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { unpaced } from '../../src/core/pace.js'
+import type { PacedBody, Reply } from '../../src/core/reply.js'
 import type { PlatformOptions } from '../../src/index.js'
 import { contentOf } from '../../src/journal/facts.js'
 import { createJournal } from '../../src/journal/index.js'
@@ -243,22 +244,24 @@ test('a kept exchange drops its parsed chat request, which is read again from it
   expect(journal.briefs()).toMatchObject([{ model: 'gpt-4o', prompt: 'hello' }])
 })
 
-test('in a flood only the first entries are kept, and followers get all', async () => {
-  const journal = journalOf({ maxEntries: 5 })
+test('after 3,000 requests as fast as they can be sent, the last 2,000 are in the journal', async () => {
+  const { journal, url } = await asked([])
   const followed: number[] = []
   journal.follow((_exchange, id) => void followed.push(id))
-  for (let i = 0; i < 50; i++) journal.add(ended())
-  expect(journal.count()).toBeLessThan(50)
-  expect(followed).toHaveLength(50)
+  for (let sent = 0; sent < 3000; sent += 100)
+    await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/health`)))
+  expect(followed).toHaveLength(3000)
+  expect(journal.briefs().map(({ id }) => Number(id))).toEqual(followed.slice(-2000))
 })
 
-test('a journal has room again after each clearing', async () => {
-  const journal = journalOf({ maxEntries: 10 })
-  for (let round = 0; round < 5; round++) {
-    journal.clear()
-    for (let nth = 0; nth < 8; nth++) journal.add(ended())
-    expect(journal.count()).toBe(8)
-  }
+test('what a stream said is kept once, however many requests it has answered', async () => {
+  const rules = [{ reply: { text: 'one two three' } }]
+  const { journal } = await asked(Array(2).fill({ ...hello, stream: true }), { rules })
+  const [one, two] = journal
+    .exchanges()
+    .map(({ exchange: { outcome } }) => (outcome?.answer as Reply | undefined)?.body)
+  expect(one).toMatchObject({ pieces: ['"one"', '" two"', '" three"'] })
+  expect((one as PacedBody).pieces).toBe((two as PacedBody).pieces)
 })
 
 test('clear removes the entries of a scope, or all', async () => {

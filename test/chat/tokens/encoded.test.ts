@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base'
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { loadTokenizer } from '../../../src/chat/tokens/index.js'
 import { runs } from '../../runs.js'
 import { anyText, longText, wellFormed } from './texts.js'
@@ -28,6 +28,29 @@ describe.each([
   test('a long text, counted in blocks of whole words, has as many tokens too', async () => {
     const tokenizer = await loadTokenizer(encoding)
     fc.assert(fc.property(longText, text => void expect(tokenizer.count(text)).toBe(count(text))))
+  })
+
+  test('of 4 MB of Base64 only a part is merged, and the count is right within a hundredth', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    const data = Buffer.from(Array.from({ length: 150_000 }, (_, i) => Math.imul(i + 1, 0x9e3779b1) >>> 13)).toString(
+      'base64',
+    )
+    const exactly = tokenizer.count(data)
+    expect(exactly).toBe(count(data))
+    const merged = vi.spyOn(TextEncoder.prototype, 'encode')
+    expect(tokenizer.count(data.repeat(20)) / exactly / 20).toBeCloseTo(1, 2)
+    expect(merged.mock.calls.length).toBeLessThan(2 * data.length)
+    merged.mockRestore()
+  })
+
+  test('a long text with prose after data has the tokens of both', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    const prose = 'The quick brown fox jumps over the lazy dog, again and again.\n'.repeat(5000)
+    const data = Buffer.from(Array.from({ length: 90_000 }, (_, i) => Math.imul(i + 1, 0x9e3779b1) >>> 13)).toString(
+      'hex',
+    )
+    const both = tokenizer.count(`${data}\n${prose}`)
+    expect(both / (count(data) + count(prose))).toBeCloseTo(1, 1)
   })
 
   test('the pieces are the tokens, and joined they are the text', async () => {
